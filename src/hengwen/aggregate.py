@@ -1,0 +1,197 @@
+"""Rows to means, coverage, failures and intervals: the one home of aggregation.
+
+A prompt's value is the mean of its repeats; prompts weigh equally. Intervals resample clusters (default: a
+prompt is a cluster): t on the cluster-robust standard error below 30 clusters, BCa bootstrap by cluster from
+30 on; they end where the scale ends, for no mean lies beyond. Failures are counted and never enter a mean; ``not_applicable`` is counted apart from coverage.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from hengwen.records import Scale
+    from hengwen.table import Column, ScoreTable, SeriesKey
+
+BOOTSTRAP_FROM = 30
+"""Clusters from which the bootstrap is used; below, percentile intervals are too narrow and t is not."""
+RESAMPLES = 4999
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """One mean with all that it needs to be read."""
+
+    n: int
+    """Scored outcomes."""
+    prompts: int
+    clusters: int
+    mean: float | None
+    """None where nothing was scored."""
+    ci: tuple[float, float] | None
+    """Two-sided; None below two clusters and for a value of a whole set."""
+    method: Literal["t", "bootstrap", "none"]
+    level: float
+    coverage: float | None
+    """Scored / (scored + failed); None where nothing could apply."""
+    failures: Mapping[str, int] = field(default_factory=dict)
+    """By status, without ``not_applicable``."""
+    not_applicable: int = 0
+    signatures: tuple[str, ...] = ()
+    """More than one: the values are not comparable, and the report says so."""
+    scale: Scale | None = None
+
+
+def aggregate(table: ScoreTable, *, level: float = 0.95, seed: int = 0) -> dict[SeriesKey, Summary]:
+    """Summarise every series of a table.
+
+    Args:
+        table: Outcomes of any number of runs.
+        level: Of the intervals, in (0, 1).
+        seed: Of the bootstrap.
+
+    Returns:
+        A summary for each series, in the table's order.
+    """
+    return {key: summarize_column(column, level=level, seed=seed) for key, column in table.series.items()}
+
+
+def summarize_column(column: Column, *, level: float = 0.95, seed: int = 0) -> Summary:
+    """Summarise one series."""
+    statuses = Counter(column.statuses)
+    scored = statuses.pop("ok", 0)
+    not_applicable = statuses.pop("not_applicable", 0)
+    failed = sum(statuses.values())
+    values, clusters = prompt_values(column)
+    whole_set = scored > 0 and all(
+        sample is None
+        for sample, value in zip(column.sample_ids, column.values, strict=True)
+        if value is not None
+    )
+    interval = None if whole_set else cluster_interval(values, clusters, level=level, seed=seed)
+    if interval is not None and column.scale is not None:
+        interval = max(interval[0], column.scale.low), min(interval[1], column.scale.high)
+    return Summary(
+        n=scored,
+        prompts=0 if whole_set else len(values),
+        clusters=0 if whole_set else len(set(clusters)),
+        mean=float(np.mean(values)) if values else None,
+        ci=interval,
+        method="none" if interval is None else interval_method(clusters),
+        level=level,
+        coverage=scored / (scored + failed) if scored + failed else None,
+        failures=dict(sorted(statuses.items())),
+        not_applicable=not_applicable,
+        signatures=tuple(sorted(column.signatures)),
+        scale=column.scale,
+    )
+
+
+def prompt_values(column: Column) -> tuple[list[float], list[str]]:
+    """Return the mean of each prompt's scored repeats, and each prompt's cluster, in order of appearance."""
+    repeats: dict[str | None, list[float]] = {}
+    clusters: dict[str | None, str] = {}
+    for sample, cluster, value in zip(column.sample_ids, column.clusters, column.values, strict=True):
+        if value is not None:
+            repeats.setdefault(sample, []).append(value)
+            clusters[sample] = cluster
+    return [float(np.mean(found)) for found in repeats.values()], [clusters[sample] for sample in repeats]
+
+
+def interval_method(clusters: Sequence[str]) -> Literal["t", "bootstrap"]:
+    """Say which interval this many clusters get."""
+    return "bootstrap" if len(set(clusters)) >= BOOTSTRAP_FROM else "t"
+
+
+def cluster_interval(
+    values: Sequence[float], clusters: Sequence[str], *, level: float = 0.95, seed: int = 0
+) -> tuple[float, float] | None:
+    """Return the interval of the mean of prompt values, robust to clusters.
+
+    Args:
+        values: One value a prompt.
+        clusters: The cluster of each prompt.
+        level: Of the interval, in (0, 1).
+        seed: Of the bootstrap.
+
+    Returns:
+        (low, high), or None below two clusters: one prompt says nothing about others.
+
+    Raises:
+        ValueError: The lengths differ, or level is not in (0, 1).
+
+    Notes:
+        With clusters of one prompt, t is the textbook interval s / sqrt(n) with n - 1 degrees of freedom.
+
+    Examples:
+        >>> low, high = cluster_interval([1.0, 2.0, 3.0], ["a", "b", "c"])
+        >>> round(low, 4), round(high, 4)  # 2 -+ 4.3027 / sqrt(3)
+        (-0.4841, 4.4841)
+        >>> cluster_interval([1.0], ["a"]) is None
+        True
+    """
+    if len(values) != len(clusters):
+        raise ValueError(f"{len(values)} values but {len(clusters)} clusters")
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie in (0, 1), got {level}")
+    names = sorted(set(clusters))
+    if len(names) < 2:
+        return None
+    index = {name: i for i, name in enumerate(names)}
+    where = np.fromiter((index[name] for name in clusters), dtype=np.intp)
+    sums = np.bincount(where, weights=np.asarray(values, dtype=float)).astype(np.float64)
+    counts = np.bincount(where).astype(np.float64)
+    if interval_method(clusters) == "t":
+        return _t_interval(sums, counts, level)
+    return _bootstrap_interval(sums, counts, level, seed)
+
+
+def _t_interval(sums: NDArray[np.float64], counts: NDArray[np.float64], level: float) -> tuple[float, float]:
+    """The linearised cluster-robust interval of sum(sums) / sum(counts)."""
+    from scipy.special import stdtrit
+
+    groups, total = len(sums), counts.sum()
+    mean = sums.sum() / total
+    residuals = sums - mean * counts
+    error = np.sqrt(groups / (groups - 1) * np.square(residuals).sum()) / total
+    half = float(stdtrit(groups - 1, 0.5 + level / 2)) * float(error)
+    return float(mean) - half, float(mean) + half
+
+
+def _bootstrap_interval(
+    sums: NDArray[np.float64], counts: NDArray[np.float64], level: float, seed: int
+) -> tuple[float, float]:
+    from scipy.stats import bootstrap
+
+    mean = float(sums.sum() / counts.sum())
+    if np.allclose(sums, mean * counts, rtol=1e-12, atol=0.0):
+        return mean, mean
+
+    def ratio(total: NDArray[np.float64], count: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
+        quotient: NDArray[np.float64] = total.sum(axis=axis) / count.sum(axis=axis)
+        return quotient
+
+    found = bootstrap(
+        (sums, counts),
+        ratio,
+        paired=True,
+        vectorized=True,
+        confidence_level=level,
+        n_resamples=RESAMPLES,
+        batch=max(1, 2_000_000 // len(sums)),
+        method="BCa",
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    low, high = float(found.low), float(found.high)
+    if not (isfinite(low) and isfinite(high)):
+        return _t_interval(sums, counts, level)
+    return low, high

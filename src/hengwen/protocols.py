@@ -1,0 +1,133 @@
+"""What a plug-in must match. Nothing to inherit from; raise freely, the engine makes the ``Failure``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from hengwen.records import Attempt, Outcome, Reply, Request, Response, Row, Run, Sample, Score, Verdict
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Scores one answer; plain and synchronous."""
+
+    @property
+    def signature(self) -> str: ...
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The scores it gives, the headline first: when it raises, each of them becomes a Failure."""
+        ...
+
+    def score(self, sample: Sample, response: Response) -> Sequence[Score]: ...
+
+
+@runtime_checkable
+class SampleCheck(Protocol):
+    """What a scorer may have besides: a look at each sample before anything is paid for."""
+
+    def check_sample(self, sample: Sample) -> Iterable[str]:
+        """Yield warnings; raise ValueError where the sample can never be scored."""
+        ...
+
+
+@runtime_checkable
+class SetScorer(Protocol):
+    """Scores several answers at once: the repeats of a sample, or all answers of a checkpoint to a task."""
+
+    scope: Literal["repeats", "checkpoint"]
+
+    @property
+    def signature(self) -> str: ...
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+    def score_set(self, items: Sequence[tuple[Sample, Response]]) -> Sequence[Outcome]:
+        """One outcome for each name: a value of the whole set."""
+        ...
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Gives a verdict on one answer."""
+
+    @property
+    def signature(self) -> str: ...
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The outcomes of a verdict, the level first."""
+        ...
+
+    async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
+        """Judge an answer.
+
+        Args:
+            sample: What was asked.
+            response: The answer.
+            earlier: The answers of the same checkpoint to the same sample with a lower ``repeat``.
+        """
+        ...
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """Answers a prompt."""
+
+    @property
+    def signature(self) -> str:
+        """Provider, model and sampling parameters."""
+        ...
+
+    @property
+    def endpoint(self) -> str:
+        """Where it asks; part of the call key. No key, no user name."""
+        ...
+
+    async def complete(self, request: Request) -> Reply: ...
+
+    async def close(self) -> None: ...
+
+
+DoneKey = tuple[str, str | None, int | None, str, str]
+"""(task, sample_id, repeat, signature, item_hash): one scorer's or judge's outcomes for one item."""
+
+
+class Ledger(Protocol):
+    """Where the engine writes. Nothing is lost that was committed; nothing is bought twice that is found."""
+
+    def begin(self, run: Run) -> None:
+        """Store the run, or its new status."""
+        ...
+
+    def done(self, run_id: str) -> Mapping[DoneKey, str]:
+        """What needs no second try, with the run that holds it: this one, or an earlier one of the series."""
+        ...
+
+    def adopt(self, run_id: str, source: str, key: DoneKey) -> None:
+        """Copy the rows behind a key from an earlier run into this one."""
+        ...
+
+    def find_call(self, call_key: str, scope: str) -> Attempt | None:
+        """The good attempt at this call, if there is one."""
+        ...
+
+    def next_number(self, call_key: str, scope: str) -> int:
+        """The number of the next attempt at this call, from 1."""
+        ...
+
+    def record_response(self, run_id: str, sample: Sample, response: Response) -> None: ...
+
+    def record_attempt(self, attempt: Attempt) -> None: ...
+
+    def record_rows(self, rows: Sequence[Row]) -> None:
+        """Later rows replace earlier ones at the same place."""
+        ...
+
+    def commit(self) -> None:
+        """Make all that was recorded durable."""
+        ...

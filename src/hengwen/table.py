@@ -1,0 +1,74 @@
+"""``ScoreTable``: rows as columns, the only input of ``aggregate``, ``monitor`` and ``reports``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from hengwen.records import Kind, Row, Scale, Score
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class SeriesKey(NamedTuple):
+    """What makes values comparable inside one run."""
+
+    run_id: str
+    task: str
+    name: str
+    kind: Kind
+
+    @property
+    def address(self) -> str:
+        """``TASK/SCORE``, as scores are addressed in plans, gates and reports."""
+        return f"{self.task}/{self.name}"
+
+
+@dataclass(slots=True)
+class Column:
+    """The outcomes of one series: parallel lists, one entry an outcome."""
+
+    sample_ids: list[str | None] = field(default_factory=list)
+    repeats: list[int | None] = field(default_factory=list)
+    clusters: list[str] = field(default_factory=list)
+    values: list[float | None] = field(default_factory=list)
+    """None where the outcome is a failure; its status then says why."""
+    statuses: list[str] = field(default_factory=list)
+    """``ok`` or a failure status."""
+    signatures: set[str] = field(default_factory=set)
+    scale: Scale | None = None
+
+
+class ScoreTable:
+    """Outcomes by series, in the order in which the series first came.
+
+    Examples:
+        >>> score = Score(name="length", value=3, signature="length|v:1")
+        >>> place = {"run_id": "r", "checkpoint": "c", "task": "t", "sample_id": "a", "repeat": 1}
+        >>> table = ScoreTable([Row(**place, cluster="a", outcome=score)])
+        >>> [(key.address, column.values) for key, column in table.series.items()]
+        [('t/length', [3])]
+    """
+
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
+        self.series: dict[SeriesKey, Column] = {}
+        for row in rows:
+            self.add(row)
+
+    def add(self, row: Row) -> None:
+        """Append a row to its series."""
+        outcome = row.outcome
+        key = SeriesKey(row.run_id, row.task, outcome.name, outcome.kind)
+        column = self.series.setdefault(key, Column())
+        column.sample_ids.append(row.sample_id)
+        column.repeats.append(row.repeat)
+        column.clusters.append(row.cluster)
+        column.signatures.add(outcome.signature)
+        if isinstance(outcome, Score):
+            column.values.append(outcome.value)
+            column.statuses.append("ok")
+            column.scale = column.scale or outcome.scale
+        else:
+            column.values.append(None)
+            column.statuses.append(outcome.status)

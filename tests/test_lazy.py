@@ -1,0 +1,39 @@
+"""A quick look at the program loads no heavy library."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("scipy.stats", "openai", "langchain", "jieba", "pypinyin", "sqlalchemy", "numpy", "pydantic")
+
+
+def loaded(*arguments: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *arguments], capture_output=True, text=True, check=True
+    )
+    return {
+        line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time")
+    }
+
+
+@pytest.mark.parametrize(
+    "arguments", [("-m", "hengwen", "--help"), ("-c", "import hengwen")], ids=["help", "import"]
+)
+def test_no_heavy_library_is_loaded(arguments: tuple[str, ...]) -> None:
+    modules = loaded(*arguments)
+    assert "hengwen" in modules
+    found = sorted(m for m in modules for heavy in HEAVY if m == heavy or m.startswith(f"{heavy}."))
+    assert not found
+
+
+def test_every_public_name_can_be_imported() -> None:
+    import hengwen
+
+    assert len(hengwen.__all__) == len(set(hengwen.__all__))
+    for name in hengwen.__all__:
+        assert getattr(hengwen, name) is not None
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = hengwen.no_such_name
