@@ -1,0 +1,343 @@
+"""Samples, stored answers, labels and anchors from JSONL and CSV; every complaint names file and line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from hengwen.errors import ConfigError, DataError, did_you_mean
+from hengwen.records import Message, Response, Sample
+from hengwen.yamlfile import decode, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+SAMPLE_FIELDS = ("id", "input", "references", "metadata", "cluster")
+RESPONSE_FIELDS = ("id", "output", "repeat", "task")
+LABEL_FIELDS = ("task", "id", "checkpoint", "repeat", "output", "score", "value", "rater")
+ROLES = ("system", "user", "assistant")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of a data file and where it stands."""
+
+    path: Path
+    number: int
+    values: Mapping[str, Any]
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise a DataError that names file and line."""
+        raise DataError(f"{self.path}:{self.number}: {message}")
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """Return a field as text, or fail."""
+        value = self.values.get(name, default)
+        if value is None or value == "":
+            if default is not None:
+                return default
+            self.fail(f"field {name!r} is missing")
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            self.fail(f"field {name!r} must be text, got {type(value).__name__}")
+        return str(value)
+
+    def whole(self, name: str, default: int) -> int:
+        """Return a field as a whole number >= 1, or fail."""
+        value = self.values.get(name)
+        if value is None or value == "":
+            return default
+        try:
+            number = int(str(value))
+        except ValueError:
+            self.fail(f"field {name!r} must be a whole number, got {value!r}")
+        if number < 1:
+            self.fail(f"field {name!r} counts from 1, got {number}")
+        return number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A human value for one answer: one of the plan's answers by place, or a frozen one with its text."""
+
+    task: str
+    id: str
+    checkpoint: str = ""
+    repeat: int = 1
+    output: str = ""
+    score: str
+    value: float
+    rater: str = ""
+    input: str | tuple[Message, ...] = ""
+    references: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[Line]:
+    """Yield the rows of a JSONL or CSV file, by its ending.
+
+    Args:
+        path: ``.jsonl`` (``.ndjson``) or ``.csv``; UTF-8.
+        columns: Foreign names to ours, such as ``{"lyric": "output", "template": "metadata.template"}``.
+
+    Raises:
+        DataError: The file is missing, empty, not UTF-8, of another kind, or a row is malformed.
+    """
+    readers = {".jsonl": _read_jsonl, ".ndjson": _read_jsonl, ".csv": _read_csv}
+    if path.suffix.lower() not in readers:
+        raise DataError(f"{path}: expected a .jsonl or .csv file")
+    try:
+        found = False
+        for line in readers[path.suffix.lower()](path):
+            found = True
+            yield _rename(line, columns or {})
+    except ConfigError as error:
+        raise DataError(str(error)) from None
+    if not found:
+        raise DataError(f"{path}: no rows")
+
+
+def _read_jsonl(path: Path) -> Iterator[Line]:
+    try:
+        with path.open("rb") as file:
+            for number, raw in enumerate(file, start=1):
+                text = decode(raw, path, number).strip()
+                if not text:
+                    continue
+                try:
+                    values = json.loads(text)
+                except json.JSONDecodeError as error:
+                    message = f"not valid JSON: {error.msg} at column {error.colno}"
+                    raise DataError(f"{path}:{number}: {message}") from None
+                except RecursionError:
+                    raise DataError(f"{path}:{number}: nested too deeply") from None
+                if not isinstance(values, dict):
+                    raise DataError(f"{path}:{number}: expected an object, got {type(values).__name__}")
+                yield Line(path, number, values)
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except OSError as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _read_csv(path: Path) -> Iterator[Line]:
+    reader = csv.reader(read_text(path).splitlines(keepends=True), strict=True)
+    start = 1
+    try:
+        header = next(reader, None)
+        if header is None:
+            return
+        if len(set(header)) != len(header):
+            raise DataError(f"{path}:1: a column name repeats: {', '.join(header)}")
+        start = reader.line_num + 1
+        for cells in reader:
+            if cells and len(cells) != len(header):
+                raise DataError(f"{path}:{start}: {len(cells)} cells, but the header has {len(header)}")
+            if cells:
+                yield Line(path, start, dict(zip(header, cells, strict=True)))
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"{path}:{start}: not valid CSV: {error}") from None
+
+
+def _rename(line: Line, columns: Mapping[str, str]) -> Line:
+    if not columns:
+        return line
+    values: dict[str, Any] = {}
+    inner: dict[str, Any] = {}
+    for name, value in line.values.items():
+        target = columns.get(name, name)
+        group, _, leaf = target.partition(".")
+        if group == "metadata" and leaf:
+            inner[leaf] = value
+        elif target in values:
+            line.fail(f"two columns are mapped to {target!r}")
+        else:
+            values[target] = value
+    for name in columns:
+        if name not in line.values:
+            line.fail(f"columns: maps {name!r}, which is not there{did_you_mean(name, line.values)}")
+    if inner:
+        own = values.get("metadata") or {}
+        values["metadata"] = {**own, **inner} if isinstance(own, dict) else inner
+    return Line(line.path, line.number, values)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSet:
+    """The samples of a task, by id in file order, with the line of each."""
+
+    task: str
+    samples: dict[str, Sample]
+    lines: dict[str, Line]
+
+
+def read_samples(path: Path, *, task: str, columns: Mapping[str, str] | None = None) -> SampleSet:
+    """Read the samples of a task.
+
+    Fields: ``id`` (required, unique), ``input`` (text, or a list of {role, content}), ``references`` (a list
+    or one text), ``metadata`` (an object), ``cluster``. Other columns are kept in the metadata.
+
+    Raises:
+        DataError: With file and line.
+    """
+    found = SampleSet(task, {}, {})
+    for line in read_rows(path, columns):
+        sample = Sample(
+            id=line.text("id"),
+            input=_input(line),
+            references=_references(line),
+            metadata=_metadata(line, SAMPLE_FIELDS),
+            task=task,
+            cluster=line.text("cluster", ""),
+        )
+        if sample.id in found.samples:
+            first = found.lines[sample.id].number
+            line.fail(f"field 'id' repeats {sample.id!r}, first seen on line {first}")
+        found.samples[sample.id] = sample
+        found.lines[sample.id] = line
+    return found
+
+
+def _input(line: Line) -> str | tuple[Message, ...]:
+    value = line.values.get("input", "")
+    if not isinstance(value, list):
+        return line.text("input", "")
+    messages: list[Message] = []
+    for message in value:
+        if not isinstance(message, dict) or set(message) != {"role", "content"}:
+            line.fail("a message of 'input' needs exactly 'role' and 'content'")
+        if message["role"] not in ROLES or not isinstance(message["content"], str):
+            line.fail(f"a message of 'input' needs a role of {', '.join(ROLES)} and text as content")
+        messages.append((message["role"], message["content"]))
+    return tuple(messages)
+
+
+def _references(line: Line) -> tuple[str, ...]:
+    value = line.values.get("references")
+    if value is None or value == "":
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        line.fail("field 'references' must be a text or a list of texts")
+    return tuple(item for item in value if item)
+
+
+def _metadata(line: Line, known: Sequence[str]) -> dict[str, Any]:
+    value = line.values.get("metadata")
+    if isinstance(value, str) and value:
+        try:
+            value = json.loads(value)
+        except json.JSONDecodeError:
+            line.fail("field 'metadata' must be a JSON object")
+    if value not in (None, "") and not isinstance(value, dict):
+        line.fail(f"field 'metadata' must be an object, got {type(value).__name__}")
+    others = {
+        name: item for name, item in line.values.items() if name not in known and item not in (None, "")
+    }
+    return {**others, **(value or {})}
+
+
+def read_responses(
+    path: Path, tasks: Sequence[SampleSet], *, checkpoint: str, columns: Mapping[str, str] | None = None
+) -> list[Response]:
+    """Read the stored answers of a checkpoint.
+
+    Fields: ``id`` (of a sample), ``output`` (may be empty: a model may say nothing), ``repeat`` (default 1),
+    ``task`` (needed only where an id stands in several tasks).
+
+    Raises:
+        DataError: With file and line.
+    """
+    by_name = {task.task: task for task in tasks}
+    seen: dict[tuple[str, str, int], int] = {}
+    found: list[Response] = []
+    for line in read_rows(path, columns):
+        sample_id = line.text("id")
+        task = _task_of(line, sample_id, by_name)
+        output = line.values.get("output")
+        if not isinstance(output, str):
+            line.fail("field 'output' is missing" if output is None else "field 'output' must be text")
+        repeat = line.whole("repeat", 1)
+        place = (task, sample_id, repeat)
+        if place in seen:
+            line.fail(f"repeat {repeat} of {sample_id!r} is here again, first seen on line {seen[place]}")
+        seen[place] = line.number
+        found.append(
+            Response(
+                sample_id=sample_id,
+                text=output,
+                task=task,
+                checkpoint=checkpoint,
+                repeat=repeat,
+                metadata=_metadata(line, RESPONSE_FIELDS),
+            )
+        )
+    return found
+
+
+def _task_of(line: Line, sample_id: str, tasks: Mapping[str, SampleSet]) -> str:
+    named = line.values.get("task")
+    if named:
+        if named not in tasks:
+            line.fail(f"unknown task {named!r}{did_you_mean(str(named), tasks)}")
+        if sample_id not in tasks[named].samples:
+            line.fail(f"task {named!r} has no sample {sample_id!r}")
+        return str(named)
+    holders = [name for name, task in tasks.items() if sample_id in task.samples]
+    if not holders:
+        line.fail(f"no task has a sample {sample_id!r}")
+    if len(holders) > 1:
+        line.fail(f"sample {sample_id!r} stands in tasks {', '.join(holders)}: a field 'task' must say which")
+    return holders[0]
+
+
+def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[Line, Label]]:
+    """Read human labels, or anchors.
+
+    Args:
+        path: JSONL or CSV with task, id, checkpoint, repeat, output, score, value, rater.
+        frozen: Anchors: ``output`` is required, ``checkpoint`` is not, ``input`` and ``references`` are read.
+
+    Raises:
+        DataError: With file and line.
+    """
+    found: list[tuple[Line, Label]] = []
+    seen: dict[tuple[str, ...], int] = {}
+    for line in read_rows(path):
+        label = Label(
+            task=line.text("task"),
+            id=line.text("id"),
+            checkpoint=line.text("checkpoint", "" if frozen else None),
+            repeat=line.whole("repeat", 1),
+            output=line.text("output", None if frozen else ""),
+            score=line.text("score"),
+            value=_number(line),
+            rater=line.text("rater", ""),
+            input=_input(line) if frozen else "",
+            references=_references(line) if frozen else (),
+            metadata=_metadata(line, (*LABEL_FIELDS, "input", "references")) if frozen else {},
+        )
+        place = (label.task, label.id, label.checkpoint, str(label.repeat), label.score, label.rater)
+        if place in seen:
+            line.fail(f"the same rater labels {label.id!r} again, first seen on line {seen[place]}")
+        seen[place] = line.number
+        found.append((line, label))
+    return found
+
+
+def _number(line: Line) -> float:
+    value = line.values.get("value")
+    try:
+        number = float(str(value))
+    except ValueError:
+        line.fail(f"field 'value' must be a number, got {value!r}")
+    if not isfinite(number):
+        line.fail(f"field 'value' must be finite, got {value!r}")
+    return number

@@ -1,0 +1,225 @@
+"""The plan: what is weighed, by what, in which order of training. YAML in, checked objects out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from hengwen.errors import ConfigError, did_you_mean
+from hengwen.yamlfile import StrictModel, YamlFile, load_yaml, parse_model
+
+
+def _plain_name(value: str) -> str:
+    if not re.fullmatch(r"[^\W_][\w.\-]*", value) or len(value) > 100:
+        raise ValueError(
+            "a name starts with a letter or digit and has only letters, digits, '_', '-' and '.'"
+        )
+    return value
+
+
+Name = Annotated[str, BeforeValidator(str), AfterValidator(_plain_name)]
+
+
+class PluginSpec(StrictModel):
+    """A plug-in by name with its options: ``lyric`` or ``{lyric: {rules: document}}`` in YAML."""
+
+    name: str
+    options: dict[str, Any] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_forms(cls, data: Any) -> Any:
+        if isinstance(data, str):
+            return {"name": data}
+        if isinstance(data, dict) and len(data) == 1 and "name" not in data:
+            ((name, options),) = data.items()
+            if options is None or isinstance(options, dict):
+                return {"name": name, "options": options or {}}
+            raise ValueError(f"the options of {name!r} must be a mapping")
+        return data
+
+
+class JudgeSpec(StrictModel):
+    """A judge: a rubric and who reads it. Without ``backend`` the packaged rules judge does, at no cost."""
+
+    rubric: str
+    """A packaged rubric's name, or a path that ends in .yaml."""
+    backend: str | None = None
+    judge: str | None = None
+    """``rubric`` (a model reads it; default with a backend), ``rules`` (default without), or a plug-in."""
+    name: Name | None = None
+    """First part of the score names; default: the rubric's name."""
+    language: Literal["zh", "en"] = "zh"
+    options: dict[str, Any] = {}
+
+    @property
+    def plugin(self) -> str:
+        """The judge plug-in that this asks for."""
+        return self.judge or ("rubric" if self.backend else "rules")
+
+
+class PromptSpec(StrictModel):
+    """How a subject is asked: Jinja2 templates, or files of them where the value ends in ``.j2``."""
+
+    system: str | None = None
+    user: str = "{{ input }}"
+    params: dict[str, Any] = {}
+
+
+class TaskSpec(StrictModel):
+    """Samples with the scorers and judges that weigh their answers."""
+
+    name: Name
+    samples: Path
+    columns: dict[str, str] = {}
+    prompt: PromptSpec | None = None
+    repeats: Annotated[int, Field(ge=1, le=1000)] = 1
+    scorers: list[PluginSpec] = []
+    judges: list[JudgeSpec] = []
+
+    @model_validator(mode="after")
+    def _something_weighs(self) -> TaskSpec:
+        if not self.scorers and not self.judges:
+            raise ValueError(f"task {self.name!r} has neither scorers nor judges")
+        return self
+
+
+class CheckpointSpec(StrictModel):
+    """Whose answers are weighed: stored ones, or ones that a backend gives."""
+
+    name: Name
+    step: int | None = None
+    responses: Path | None = None
+    columns: dict[str, str] = {}
+    backend: str | None = None
+    prompt: PromptSpec | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> CheckpointSpec:
+        if (self.responses is None) == (self.backend is None):
+            raise ValueError(f"checkpoint {self.name!r} needs either responses (stored answers) or a backend")
+        return self
+
+
+class BackendSpec(StrictModel):
+    """Who answers a prompt. Never the key itself: only the name of the variable that holds it."""
+
+    provider: str
+    model: str = ""
+    base_url: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    params: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    timeout: Annotated[float, Field(gt=0)] = 120.0
+    retries: Annotated[int, Field(ge=0, le=20)] = 4
+    """How often a call is tried again where that may help."""
+
+
+class Plan(StrictModel):
+    """A checked plan. Paths are absolute; the order of the checkpoints is the order of training."""
+
+    name: Name
+    tasks: Annotated[list[TaskSpec], Field(min_length=1)]
+    checkpoints: Annotated[list[CheckpointSpec], Field(min_length=1)]
+    backends: dict[str, BackendSpec] = {}
+    labels: Path | None = None
+    anchors: Path | None = None
+    seed: int = 0
+
+
+def load_plan(path: str | Path) -> Plan:
+    """Read and check a plan.
+
+    Args:
+        path: Of a YAML file; the paths in it are relative to its folder.
+
+    Raises:
+        ConfigError: The plan is wrong; the message names file and line, and the way out.
+    """
+    file = load_yaml(Path(path))
+    plan = parse_model(Plan, file)
+    _check_names(plan, file)
+    _check_references(plan, file)
+    return _absolute(plan, file.path.resolve().parent)
+
+
+def _check_names(plan: Plan, file: YamlFile) -> None:
+    sections = {
+        "tasks": [task.name for task in plan.tasks],
+        "checkpoints": [checkpoint.name for checkpoint in plan.checkpoints],
+    }
+    for section, names in sections.items():
+        seen: dict[str, str] = {}
+        for index, name in enumerate(names):
+            place = file.at((section, index, "name"))
+            if name in seen:
+                first = seen[name].rpartition(":")[2]
+                raise ConfigError(f"{place}: {section[:-1]} {name!r} is named twice, first on line {first}")
+            seen[name] = place
+
+
+def _check_references(plan: Plan, file: YamlFile) -> None:
+    asked: list[tuple[str, tuple[str | int, ...]]] = []
+    for number, task in enumerate(plan.tasks):
+        for index, judge in enumerate(task.judges):
+            place: tuple[str | int, ...] = ("tasks", number, "judges", index)
+            if judge.backend is not None:
+                asked.append((judge.backend, (*place, "backend")))
+            elif judge.plugin == "rubric":
+                raise ConfigError(f"{file.at(place)}: judge 'rubric' needs a backend: name one of backends:")
+    for number, checkpoint in enumerate(plan.checkpoints):
+        if checkpoint.backend is not None:
+            asked.append((checkpoint.backend, ("checkpoints", number, "backend")))
+    for name, where in asked:
+        if name not in plan.backends:
+            hint = did_you_mean(name, plan.backends) or "; the plan has no backends"
+            raise ConfigError(f"{file.at(where)}: unknown backend {name!r}{hint}")
+
+
+def _absolute(plan: Plan, folder: Path) -> Plan:
+    def at(path: Path | None) -> Path | None:
+        return None if path is None else folder / path
+
+    def prompt(spec: PromptSpec | None) -> PromptSpec | None:
+        if spec is None:
+            return None
+        return spec.model_copy(
+            update={"system": _template(spec.system, folder), "user": _template(spec.user, folder)}
+        )
+
+    def judge(spec: JudgeSpec) -> JudgeSpec:
+        is_file = spec.rubric.endswith((".yaml", ".yml"))
+        return spec.model_copy(update={"rubric": str(folder / spec.rubric)}) if is_file else spec
+
+    tasks = [
+        task.model_copy(
+            update={
+                "samples": folder / task.samples,
+                "prompt": prompt(task.prompt),
+                "judges": [judge(spec) for spec in task.judges],
+            }
+        )
+        for task in plan.tasks
+    ]
+    checkpoints = [
+        item.model_copy(update={"responses": at(item.responses), "prompt": prompt(item.prompt)})
+        for item in plan.checkpoints
+    ]
+    update = {
+        "tasks": tasks,
+        "checkpoints": checkpoints,
+        "labels": at(plan.labels),
+        "anchors": at(plan.anchors),
+    }
+    return plan.model_copy(update=update)
+
+
+def _template(value: str | None, folder: Path) -> str | None:
+    from hengwen.yamlfile import read_text
+
+    if value is None or not value.endswith(".j2"):
+        return value
+    return read_text(folder / value)

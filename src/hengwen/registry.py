@@ -1,0 +1,110 @@
+"""Scorers, judges and backends by name: a dict of built-ins, and the entry points of installed packages.
+
+Listing imports nothing. Two owners of one name are an error; a broken plug-in fails only who asks for it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, Literal
+
+from hengwen.errors import ConfigError, PluginError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Group = Literal["scorers", "judges", "backends"]
+
+BUILTINS: Mapping[Group, Mapping[str, str]] = {
+    "scorers": {
+        "lyric": "hengwen.objective.lyric_scorer:Lyric",
+        "distinct_n": "hengwen.objective.diversity:DistinctN",
+    },
+    "judges": {
+        "rubric": "hengwen.judges.rubric_judge:RubricJudge",
+        "rules": "hengwen.judges.rules_judge:RulesJudge",
+    },
+    "backends": {
+        "openai": "hengwen.backends.openai_backend:OpenAIBackend",
+    },
+}
+
+
+@cache
+def _installed(group: Group) -> dict[str, list[EntryPoint]]:
+    found: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=f"hengwen.{group}"):
+        found.setdefault(point.name, []).append(point)
+    return found
+
+
+def known(group: Group) -> list[str]:
+    """Return the names in a group, sorted; imports nothing."""
+    return sorted({*BUILTINS[group], *_installed(group)})
+
+
+def load(group: Group, name: str) -> Any:
+    """Return the class or factory behind a name.
+
+    Raises:
+        ConfigError: Nobody, or more than one package, has the name.
+        PluginError: It cannot be imported; the message names its package.
+    """
+    owners = _installed(group).get(name, [])
+    builtin = BUILTINS[group].get(name)
+    if len(owners) + (builtin is not None) > 1:
+        packages = ", ".join([*(["hengwen"] if builtin else []), *(_package(owner) for owner in owners)])
+        raise ConfigError(f"{group[:-1]} {name!r} is claimed by several packages: {packages}; uninstall one")
+    if builtin is not None:
+        module, _, attribute = builtin.partition(":")
+        return getattr(import_module(module), attribute)
+    if not owners:
+        raise ConfigError(f"unknown {group[:-1]} {name!r}{did_you_mean(name, known(group))}")
+    try:
+        return owners[0].load()
+    except Exception as error:
+        raise PluginError(
+            f"{group[:-1]} {name!r} of package {_package(owners[0])} cannot be loaded: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def build(group: Group, name: str, options: Mapping[str, Any], /, **given: Any) -> Any:
+    """Make a plug-in from its options.
+
+    Args:
+        group: scorers, judges or backends.
+        name: Of the plug-in.
+        options: From the plan; the plug-in's own keyword arguments.
+        **given: What the house hands to every plug-in of the group.
+
+    Raises:
+        ConfigError: An option is unknown or refused; the message names plug-in and option.
+        PluginError: The plug-in cannot be loaded.
+    """
+    factory = load(group, name)
+    try:
+        return factory(**given, **options)
+    except TypeError as error:
+        reason = str(error).replace("__init__() ", "").replace(f"{getattr(factory, '__name__', '')}.", "")
+        hint = _option_hint(factory, options, given)
+        raise ConfigError(f"{group[:-1]} {name!r}: {reason}{hint}") from None
+    except ValueError as error:
+        raise ConfigError(f"{group[:-1]} {name!r}: {error}") from None
+
+
+def _option_hint(factory: Any, options: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+    import inspect
+
+    try:
+        parameters = {name for name in inspect.signature(factory).parameters if name not in given}
+    except (TypeError, ValueError):
+        return ""
+    unknown = [name for name in options if name not in parameters]
+    return did_you_mean(unknown[0], parameters) if unknown else ""
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else point.value

@@ -1,0 +1,105 @@
+"""Plans: what is accepted, and what a typo is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hengwen.errors import ConfigError
+from hengwen.plan import load_plan
+
+GOOD = """\
+name: p
+tasks:
+  - name: lyrics
+    samples: prompts.jsonl
+    scorers: [{lyric: {rules: muchin}}, distinct_n]
+    judges:
+      - {rubric: lyric_craft, backend: judge}
+      - {rubric: own/rubric.yaml, name: own}
+checkpoints:
+  - {name: a, step: 1, responses: a.jsonl}
+  - {name: live, backend: subject}
+backends:
+  judge: {provider: openai, model: m}
+  subject: {provider: openai, model: s}
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "plan.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_good_plan_has_absolute_paths_and_the_order_of_training(tmp_path: Path) -> None:
+    plan = load_plan(write(tmp_path, GOOD))
+    task = plan.tasks[0]
+    assert task.samples == tmp_path / "prompts.jsonl"
+    assert [(s.name, s.options) for s in task.scorers] == [("lyric", {"rules": "muchin"}), ("distinct_n", {})]
+    assert [judge.plugin for judge in task.judges] == ["rubric", "rules"]
+    assert task.judges[1].rubric == str(tmp_path / "own/rubric.yaml")
+    assert [(c.name, c.step) for c in plan.checkpoints] == [("a", 1), ("live", None)]
+
+
+def test_a_prompt_that_ends_in_j2_is_read_from_its_file(tmp_path: Path) -> None:
+    (tmp_path / "persona.md.j2").write_text("你是墨团", encoding="utf-8")
+    text = GOOD.replace("    scorers:", "    prompt: {system: persona.md.j2}\n    scorers:")
+    prompt = load_plan(write(tmp_path, text)).tasks[0].prompt
+    assert prompt is not None
+    assert (prompt.system, prompt.user) == ("你是墨团", "{{ input }}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("samples:", "sampels:", r"plan.yaml:4: unknown key 'sampels'; did you mean 'samples'\?"),
+        (
+            "rubric: lyric_craft,",
+            "rubrik: lyric_craft,",
+            r"plan.yaml:7: unknown key 'rubrik'; did you mean 'rubric'",
+        ),
+        ("name: live", "name: a", r"plan.yaml:11: checkpoint 'a' is named twice, first on line 10"),
+        ("backend: judge", "backend: jugde", r"plan.yaml:7: unknown backend 'jugde'; did you mean 'judge'"),
+        ("backend: subject}", "backend: sbject}", r"plan.yaml:11: unknown backend 'sbject'"),
+        (
+            ", backend: subject}",
+            "}",
+            r"plan.yaml:11: checkpoints.1: checkpoint 'live' needs either responses",
+        ),
+        ("name: lyrics", "name: ../lyrics", r"plan.yaml:3: tasks.0.name: a name starts with"),
+        ("step: 1", "step: first", r"plan.yaml:10: checkpoints.0.step: .*integer"),
+        (
+            "{lyric: {rules: muchin}}",
+            "{lyric: muchin}",
+            r"plan.yaml:5: .*the options of 'lyric' must be a mapping",
+        ),
+        (
+            "rubric: lyric_craft, backend: judge",
+            "rubric: lyric_craft, judge: rubric",
+            r"plan.yaml:7: judge 'rubric' needs a backend",
+        ),
+        ("checkpoints:", "checkpoints: []\nx:", r"plan.yaml:10: unknown key 'x'"),
+    ],
+)
+def test_a_wrong_plan_is_named_by_line(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in GOOD
+    with pytest.raises(ConfigError, match=said):
+        load_plan(write(tmp_path, GOOD.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize("section", ["tasks", "checkpoints"])
+def test_a_plan_needs_tasks_and_checkpoints(tmp_path: Path, section: str) -> None:
+    rest = {
+        "tasks": GOOD[GOOD.index("checkpoints:") :],
+        "checkpoints": GOOD[GOOD.index("tasks:") : GOOD.index("checkpoints:")],
+    }[section]
+    with pytest.raises(ConfigError, match=f"plan.yaml:2: {section}: .*at least 1 item"):
+        load_plan(write(tmp_path, f"name: p\n{section}: []\n{rest}"))
+
+
+def test_a_task_without_scorers_and_judges_is_refused(tmp_path: Path) -> None:
+    text = GOOD[: GOOD.index("    scorers")] + GOOD[GOOD.index("checkpoints:") :]
+    with pytest.raises(ConfigError, match="plan.yaml:3: .*task 'lyrics' has neither scorers nor judges"):
+        load_plan(write(tmp_path, text))
