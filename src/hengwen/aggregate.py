@@ -2,7 +2,8 @@
 
 A prompt's value is the mean of its repeats; prompts weigh equally. Intervals resample clusters (default: a
 prompt is a cluster): t on the cluster-robust standard error below 30 clusters, BCa bootstrap by cluster from
-30 on; they end where the scale ends, for no mean lies beyond. Failures are counted and never enter a mean; ``not_applicable`` is counted apart from coverage.
+30 on; they end where the scale ends, for no mean lies beyond. Failures are counted and never enter a mean;
+``not_applicable`` is counted apart from coverage.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""A checked plan to attempts and rows: concurrency, retries, resume. Knows a ``Ledger``, not the store."""

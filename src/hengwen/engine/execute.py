@@ -1,0 +1,237 @@
+"""Run a job: every sample answered, scored and judged, every outcome in the ledger once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hengwen.engine import weigh
+from hengwen.engine.job import item_hash
+from hengwen.errors import JudgeError
+from hengwen.prompts.render import render_subject_prompt
+from hengwen.records import Request, Response, Row, digest
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator, Mapping, Sequence
+
+    from hengwen.engine.committer import Committer
+    from hengwen.engine.job import Job, Subject, TaskJob
+    from hengwen.protocols import DoneKey, Judge, Ledger, SetScorer
+    from hengwen.records import Outcome, Sample
+
+Progress = Callable[[int, int], None]
+"""Called with (samples done, samples in all)."""
+
+
+async def execute(
+    job: Job,
+    ledger: Ledger,
+    committer: Committer,
+    *,
+    concurrency: int = 16,
+    progress: Progress | None = None,
+) -> None:
+    """Weigh all answers of a run; what the ledger has already is not weighed again.
+
+    Args:
+        job: What to do.
+        ledger: Where it is kept; the run must have begun.
+        committer: Over the same ledger.
+        concurrency: Samples in work at the same time, >= 1.
+        progress: Told after every sample.
+
+    Raises:
+        StoreError: The ledger failed. What was committed is kept.
+    """
+    worker = _Worker(job, ledger, committer)
+    units = [unit for task in job.tasks for unit in worker.units(task)]
+    waiting = iter(units)
+    finished = 0
+
+    async def work(source: Iterator[Coroutine[None, None, None]]) -> None:
+        nonlocal finished
+        for unit in source:
+            await unit
+            finished += 1
+            if progress is not None:
+                progress(finished, len(units))
+            await asyncio.sleep(0)  # scorers never wait: let the calls in flight move
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(concurrency, len(units))):
+                group.create_task(work(waiting))
+    except ExceptionGroup as errors:
+        raise _first(errors) from None
+    finally:
+        for unit in waiting:
+            unit.close()
+    worker.finish()
+    committer.finish()
+
+
+def _first(errors: ExceptionGroup[Exception]) -> Exception:
+    error: Exception = errors
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+class _Worker:
+    """Weighs the samples of one run."""
+
+    def __init__(self, job: Job, ledger: Ledger, committer: Committer) -> None:
+        self._run = job.run
+        self._job = job
+        self._ledger = ledger
+        self._committer = committer
+        self._done: Mapping[DoneKey, str] = ledger.done(job.run.id)
+        self._answers: dict[str, list[tuple[Sample, Response]]] = {}
+
+    def units(self, task: TaskJob) -> Iterator[Coroutine[None, None, None]]:
+        """Yield one coroutine a sample, then one an anchor."""
+        for sample in task.samples:
+            yield self._sample(task, sample)
+        for sample, response in task.anchors:
+            yield self._anchor(task, sample, response)
+
+    def finish(self) -> None:
+        """Score what needs all answers of the checkpoint, and add the human rows."""
+        for task in self._job.tasks:
+            for scorer in task.set_scorers:
+                if scorer.scope == "checkpoint" and self._answers.get(task.name):
+                    self._score_set(task, scorer, None, self._answers[task.name])
+        self._ledger.record_rows(self._job.human_rows)
+
+    async def _sample(self, task: TaskJob, sample: Sample) -> None:
+        responses = await self._responses(task, sample)
+        judging: list[Coroutine[None, None, None]] = []
+        for index, response in enumerate(responses):
+            earlier = responses[:index]
+            key = item_hash(sample, response, earlier)
+            for scorer in task.scorers:
+                if not self._settled(task, sample, response.repeat, scorer.signature, key):
+                    self._keep(task, sample, response.repeat, key, weigh.score(scorer, sample, response))
+            judging += [self._judge(task, judge, sample, response, earlier, key) for judge in task.judges]
+        await asyncio.gather(*judging)
+        answered = [(sample, response) for response in responses]
+        self._answers.setdefault(task.name, []).extend(answered)
+        for set_scorer in task.set_scorers:
+            if set_scorer.scope == "repeats" and answered:
+                self._score_set(task, set_scorer, sample, answered)
+
+    async def _responses(self, task: TaskJob, sample: Sample) -> list[Response]:
+        if task.subject is None:
+            stored = sorted(task.responses.get(sample.id, ()), key=lambda response: response.repeat)
+            if not stored:
+                self._no_answer(task, sample, 1, "missing", "there is no stored answer to this sample")
+            for response in stored:
+                self._ledger.record_response(self._run.id, sample, response)
+            self._committer.touch()
+            return stored
+        repeats = range(1, task.subject.repeats + 1)
+        answers = await asyncio.gather(*(self._ask(task, task.subject, sample, r) for r in repeats))
+        return [answer for answer in answers if answer is not None]
+
+    async def _ask(self, task: TaskJob, subject: Subject, sample: Sample, repeat: int) -> Response | None:
+        request = Request(
+            messages=render_subject_prompt(subject.system, subject.user, sample),
+            params=subject.params,
+            signature=subject.signature,
+            repeat=repeat,
+        )
+        try:
+            reply = await subject.backend.complete(request)
+        except JudgeError as error:
+            self._no_answer(task, sample, repeat, error.status, f"no answer: {error}")
+            return None
+        response = Response(
+            sample_id=sample.id,
+            text=reply.text,
+            task=task.name,
+            checkpoint=self._run.checkpoint,
+            repeat=repeat,
+            metadata={"model": reply.model, "finish": reply.finish},
+        )
+        self._ledger.record_response(self._run.id, sample, response)
+        self._committer.touch()
+        return response
+
+    def _no_answer(self, task: TaskJob, sample: Sample, repeat: int, status: str, message: str) -> None:
+        error = JudgeError(message, status=status)
+        outcomes = [failure for scorer in task.scorers for failure in weigh.failures(scorer, error, "code")]
+        outcomes += [failure for judge in task.judges for failure in weigh.failures(judge, error, "judge")]
+        self._keep(task, sample, repeat, "", outcomes)
+
+    async def _judge(
+        self,
+        task: TaskJob,
+        judge: Judge,
+        sample: Sample,
+        response: Response,
+        earlier: Sequence[Response],
+        key: str,
+    ) -> None:
+        if not self._settled(task, sample, response.repeat, judge.signature, key):
+            outcomes = await weigh.judge(judge, sample, response, earlier)
+            self._keep(task, sample, response.repeat, key, outcomes)
+
+    async def _anchor(self, task: TaskJob, sample: Sample, response: Response) -> None:
+        key = item_hash(sample, response, mark="anchor")
+        for judge in task.anchor_judges:
+            if not self._settled(task, sample, response.repeat, judge.signature, key, own=True):
+                outcomes = await weigh.judge(judge, sample, response, ())
+                named = [replace(outcome, name=f"anchor.{outcome.name}") for outcome in outcomes]
+                self._keep(task, sample, response.repeat, key, named)
+
+    def _score_set(
+        self,
+        task: TaskJob,
+        scorer: SetScorer,
+        sample: Sample | None,
+        items: Sequence[tuple[Sample, Response]],
+    ) -> None:
+        key = digest([(one.hash, response.text) for one, response in items])
+        if not self._settled(task, sample, None, scorer.signature, key):
+            self._keep(task, sample, None, key, weigh.score_set(scorer, items))
+
+    def _settled(
+        self,
+        task: TaskJob,
+        sample: Sample | None,
+        repeat: int | None,
+        signature: str,
+        key: str,
+        *,
+        own: bool = False,
+    ) -> bool:
+        """Whether these outcomes are there; rows of an earlier run are adopted, but not for anchors (own)."""
+        done = (task.name, sample.id if sample else None, repeat, signature, key)
+        source = self._done.get(done)
+        if source is None or (own and source != self._run.id):
+            return False
+        if source != self._run.id:
+            self._ledger.adopt(self._run.id, source, done)
+            self._committer.touch()
+        return True
+
+    def _keep(
+        self, task: TaskJob, sample: Sample | None, repeat: int | None, key: str, outcomes: Sequence[Outcome]
+    ) -> None:
+        rows = [
+            Row(
+                run_id=self._run.id,
+                task=task.name,
+                checkpoint=self._run.checkpoint,
+                sample_id=sample.id if sample else None,
+                repeat=repeat,
+                cluster=sample.cluster if sample else task.name,
+                outcome=outcome,
+                item_hash=key,
+            )
+            for outcome in outcomes
+        ]
+        self._ledger.record_rows(rows)
+        self._committer.touch()

@@ -1,0 +1,89 @@
+"""Scorers and judges to outcomes: the one place where an exception becomes a ``Failure``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.errors import HengwenError, JudgeError, StoreError
+from hengwen.records import STATUSES, Failure, Kind, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.protocols import Judge, Scorer, SetScorer
+    from hengwen.records import Response, Sample, Status
+
+
+def score(scorer: Scorer, sample: Sample, response: Response) -> list[Outcome]:
+    """Score an answer; whatever goes wrong becomes a Failure for each of the scorer's names."""
+    try:
+        return _complete(scorer, list(scorer.score(sample, response)), "code")
+    except Exception as error:
+        return failures(scorer, error, "code")
+
+
+def score_set(scorer: SetScorer, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
+    """Score a set of answers; whatever goes wrong becomes a Failure for each of the scorer's names."""
+    try:
+        return _complete(scorer, list(scorer.score_set(items)), "code")
+    except Exception as error:
+        return failures(scorer, error, "code")
+
+
+async def judge(
+    judge: Judge, sample: Sample, response: Response, earlier: Sequence[Response]
+) -> list[Outcome]:
+    """Judge an answer; whatever goes wrong becomes a Failure for each of the judge's names.
+
+    Raises:
+        StoreError: What was paid for cannot be kept: the run must stop.
+    """
+    try:
+        verdict = await judge.judge(sample, response, earlier=earlier)
+        return _complete(judge, list(verdict.outcomes), "judge")
+    except StoreError:
+        raise
+    except Exception as error:
+        return failures(judge, error, "judge")
+
+
+def failures(weigher: Scorer | SetScorer | Judge, error: Exception, kind: Kind) -> list[Outcome]:
+    """Make a Failure for each name of a scorer or judge that raised."""
+    status: Status = "scorer_error"
+    raw = ""
+    if isinstance(error, JudgeError):
+        raw = error.raw
+        status = next((known for known in STATUSES if known == error.status), "scorer_error")
+    known = isinstance(error, (HengwenError, ValueError))
+    message = str(error) if known else f"{type(error).__name__}: {error}"
+    return [
+        Failure(name=name, status=status, message=message, signature=weigher.signature, kind=kind, raw=raw)
+        for name in weigher.names
+    ]
+
+
+def failed(weigher: Scorer | Judge, kind: Kind, status: Status, message: str) -> list[Outcome]:
+    """Make a Failure for each name of a scorer or judge that was never asked."""
+    return [
+        Failure(name=name, status=status, message=message, signature=weigher.signature, kind=kind)
+        for name in weigher.names
+    ]
+
+
+def _complete(weigher: Scorer | SetScorer | Judge, outcomes: list[Outcome], kind: Kind) -> list[Outcome]:
+    """Add a Failure for each promised name that is not there; what was not promised is an error."""
+    given = [outcome.name for outcome in outcomes]
+    extra = sorted(set(given) - set(weigher.names))
+    if extra or len(set(given)) < len(given):
+        raise ValueError(f"{weigher.signature} gave {given}, but promised {list(weigher.names)}, each once")
+    absent = [name for name in weigher.names if name not in given]
+    return outcomes + [
+        Failure(
+            name=name,
+            status="scorer_error",
+            message="no outcome was given for this name",
+            signature=weigher.signature,
+            kind=kind,
+        )
+        for name in absent
+    ]
