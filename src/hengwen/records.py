@@ -272,5 +272,7 @@ class Run:
     started: str = ""
     """ISO 8601, UTC."""
     versions: Mapping[str, str] = field(default_factory=dict)
+    layout: tuple[str, ...] = ()
+    """Its scores (TASK/SCORE) in the order of the plan."""
     seed: int = 0
     status: Literal["running", "interrupted", "finished", "failed"] = "running"

@@ -56,6 +56,12 @@ class ScoreTable:
         for row in rows:
             self.add(row)
 
+    def arrange(self, layout: Iterable[str]) -> None:
+        """Put the series in the order of their addresses in ``layout``; others follow as they came."""
+        place = {address: index for index, address in enumerate(dict.fromkeys(layout))}
+        last = len(place)
+        self.series = dict(sorted(self.series.items(), key=lambda item: place.get(item[0].address, last)))
+
     def add(self, row: Row) -> None:
         """Append a row to its series."""
         outcome = row.outcome

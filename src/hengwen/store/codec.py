@@ -1,0 +1,170 @@
+"""Records to columns and back."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from hengwen.records import Attempt, Failure, Outcome, Response, Row, Run, Sample, Scale, Score, Usage
+
+if TYPE_CHECKING:
+    from sqlalchemy import RowMapping
+
+_BROKEN = re.compile("[\x00\ud800-\udfff]")
+
+
+def dump(value: object) -> str:
+    """Write JSON; lone surrogates, which no database takes, become U+FFFD."""
+    return clean(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def clean(text: str) -> str:
+    """Return text that every database takes: lone surrogates and NUL become U+FFFD.
+
+    Examples:
+        >>> clean("a\\x00b")
+        'a\\ufffdb'
+    """
+    return _BROKEN.sub("\ufffd", text)
+
+
+def run_columns(run: Run) -> dict[str, Any]:
+    """Columns of a run."""
+    columns = asdict(run)
+    columns["position"] = columns.pop("order")
+    columns["versions"] = dump(dict(run.versions))
+    columns["layout"] = dump(run.layout)
+    return columns
+
+
+def run_of(columns: RowMapping) -> Run:
+    """The run in a table row."""
+    values = dict(columns)
+    values["order"] = values.pop("position")
+    values["versions"] = json.loads(values["versions"])
+    values["layout"] = tuple(json.loads(values["layout"]))
+    return Run(**values)
+
+
+def sample_columns(sample: Sample) -> dict[str, Any]:
+    """Columns of a sample."""
+    return {
+        "hash": sample.hash,
+        "sample_id": sample.id,
+        "input": dump(sample.input),
+        "references": dump(sample.references),
+        "metadata": dump(dict(sample.metadata)),
+    }
+
+
+def sample_of(columns: RowMapping) -> Sample:
+    """The sample in a table row."""
+    given = json.loads(columns["input"])
+    return Sample(
+        id=columns["sample_id"],
+        input=given if isinstance(given, str) else tuple((role, content) for role, content in given),
+        references=tuple(json.loads(columns["references"])),
+        metadata=json.loads(columns["metadata"]),
+    )
+
+
+def response_columns(run_id: str, sample: Sample, response: Response) -> dict[str, Any]:
+    """Columns of an answer."""
+    return {
+        "run_id": run_id,
+        "task": response.task,
+        "sample_id": response.sample_id,
+        "repeat": response.repeat,
+        "sample_hash": sample.hash,
+        "text": clean(response.text),
+        "metadata": dump(dict(response.metadata)),
+    }
+
+
+def attempt_columns(attempt: Attempt) -> dict[str, Any]:
+    """Columns of an attempt."""
+    columns = {name: getattr(attempt, name) for name in Attempt.__dataclass_fields__ if name != "usage"}
+    columns["request"] = dump(dict(attempt.request))
+    columns["raw"] = clean(attempt.raw)
+    return {**columns, **asdict(attempt.usage)}
+
+
+def attempt_of(columns: RowMapping) -> Attempt:
+    """The attempt in a table row."""
+    values = dict(columns)
+    usage = Usage(**{name: values.pop(name) for name in Usage.__dataclass_fields__})
+    values["request"] = json.loads(values["request"])
+    return Attempt(**values, usage=usage)
+
+
+def row_columns(row: Row) -> dict[str, Any]:
+    """Columns of a row."""
+    outcome = row.outcome
+    columns: dict[str, Any] = {
+        "run_id": row.run_id,
+        "task": row.task,
+        "sample_id": row.sample_id or "",
+        "repeat": row.repeat or 0,
+        "name": outcome.name,
+        "kind": outcome.kind,
+        "cluster": row.cluster,
+        "signature": outcome.signature,
+        "item_hash": row.item_hash,
+    }
+    if isinstance(outcome, Score):
+        scale = "" if outcome.scale is None else _scale_text(outcome.scale)
+        details = dump(dict(outcome.details)) if outcome.details else ""
+        said = {"status": "ok", "value": outcome.value, "reason": clean(outcome.reason)}
+        return {**columns, **said, "scale": scale, "details": details}
+    said = {"status": outcome.status, "value": None, "reason": clean(outcome.message)}
+    return {**columns, **said, "scale": "", "details": clean(outcome.raw)}
+
+
+def row_of(columns: RowMapping, checkpoint: str) -> Row:
+    """The row in a table row."""
+    outcome: Outcome
+    name, signature, kind = columns["name"], columns["signature"], columns["kind"]
+    if columns["status"] == "ok":
+        outcome = Score(
+            name=name,
+            value=columns["value"],
+            signature=signature,
+            scale=_scale_of(columns["scale"]) if columns["scale"] else None,
+            kind=kind,
+            reason=columns["reason"],
+            details=json.loads(columns["details"]) if columns["details"] else {},
+        )
+    else:
+        outcome = Failure(
+            name=name,
+            status=columns["status"],
+            message=columns["reason"],
+            signature=signature,
+            kind=kind,
+            raw=columns["details"],
+        )
+    return Row(
+        run_id=columns["run_id"],
+        task=columns["task"],
+        checkpoint=checkpoint,
+        sample_id=columns["sample_id"] or None,
+        repeat=columns["repeat"] or None,
+        cluster=columns["cluster"],
+        outcome=outcome,
+        item_hash=columns["item_hash"],
+    )
+
+
+@lru_cache(maxsize=256)
+def _scale_text(scale: Scale) -> str:
+    return dump(asdict(scale))
+
+
+@lru_cache(maxsize=256)
+def _scale_of(text: str) -> Scale:
+    values = json.loads(text)
+    levels = values.pop("levels")
+    return Scale(**values, levels=None if levels is None else tuple(levels))

@@ -1,0 +1,180 @@
+"""The ledger over a database: recorded things wait in memory for ``commit``, one transaction each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import insert, literal, select
+
+from hengwen.store import codec, tables
+from hengwen.store.database import guard
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection, Engine, Table
+
+    from hengwen.protocols import DoneKey
+    from hengwen.records import Attempt, Response, Row, Run, Sample
+
+Columns = dict[str, Any]
+
+
+class SqlLedger:
+    """See ``hengwen.protocols.Ledger``.
+
+    Args:
+        engine: A migrated database.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._runs: list[Columns] = []
+        self._samples: dict[str, Columns] = {}
+        self._responses: list[Columns] = []
+        self._attempts: list[Columns] = []
+        self._rows: dict[tuple[str, ...], Columns] = {}
+        self._adopted: list[tuple[str, str, DoneKey]] = []
+        self._good: dict[tuple[str, str], Attempt] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def begin(self, run: Run) -> None:
+        """Record the run, or its new status."""
+        self._runs.append(codec.run_columns(run))
+
+    def done(self, run_id: str) -> dict[DoneKey, str]:
+        """What is settled in this run, else in the newest of the same plan and checkpoint."""
+        self.commit()
+        run, row = tables.run, tables.row
+        own = select(run.c.plan, run.c.checkpoint).where(run.c.id == run_id).subquery()
+        series = (
+            select(run.c.id)
+            .join(own, (run.c.plan == own.c.plan) & (run.c.checkpoint == own.c.checkpoint))
+            .order_by((run.c.id == run_id).desc(), run.c.started.desc())
+        )
+        found: dict[DoneKey, str] = {}
+        with guard(self._engine), self._engine.connect() as connection:
+            for source in connection.execute(series).scalars().all():
+                settled: dict[DoneKey, bool] = {}
+                columns = select(
+                    row.c.task, row.c.sample_id, row.c.repeat, row.c.signature, row.c.item_hash, row.c.status
+                ).where(row.c.run_id == source)
+                for task, sample_id, repeat, signature, item_hash, status in connection.execute(columns):
+                    key = (task, sample_id or None, repeat or None, signature, item_hash)
+                    good = status in ("ok", "not_applicable")
+                    settled[key] = settled.get(key, True) and good
+                for key, good in settled.items():
+                    if good:
+                        found.setdefault(key, source)
+        return found
+
+    def adopt(self, run_id: str, source: str, key: DoneKey) -> None:
+        """Record that rows of an earlier run are to be copied."""
+        self._adopted.append((run_id, source, key))
+
+    def find_call(self, call_key: str, scope: str) -> Attempt | None:
+        """The good attempt at this call, if there is one."""
+        place = (call_key, scope)
+        if place not in self._numbers:
+            self._look_up(place)
+        return self._good.get(place)
+
+    def _look_up(self, place: tuple[str, str]) -> None:
+        attempt = tables.attempt
+        query = select(attempt).where(attempt.c.call_key == place[0], attempt.c.scope == place[1])
+        with guard(self._engine), self._engine.connect() as connection:
+            found = connection.execute(query).mappings().all()
+        self._numbers[place] = max((columns["number"] for columns in found), default=0)
+        for columns in found:
+            if columns["status"] == "ok":
+                self._good[place] = codec.attempt_of(columns)
+
+    def next_number(self, call_key: str, scope: str) -> int:
+        """The number of the next attempt at this call."""
+        self.find_call(call_key, scope)
+        return self._numbers[(call_key, scope)] + 1
+
+    def record_response(self, run_id: str, sample: Sample, response: Response) -> None:
+        """Record an answer and the sample that it answers."""
+        columns = codec.response_columns(run_id, sample, response)
+        if columns["sample_hash"] not in self._samples:
+            self._samples[columns["sample_hash"]] = codec.sample_columns(sample)
+        self._responses.append(columns)
+
+    def record_attempt(self, attempt: Attempt) -> None:
+        """Record an attempt; it can be found at once."""
+        place = (attempt.call_key, attempt.scope)
+        self._numbers[place] = max(self._numbers.get(place, 0), attempt.number)
+        if attempt.status == "ok":
+            self._good[place] = attempt
+        self._attempts.append(codec.attempt_columns(attempt))
+
+    def record_rows(self, rows: Sequence[Row]) -> None:
+        """Record rows; later ones replace earlier ones at the same place."""
+        for row in rows:
+            columns = codec.row_columns(row)
+            place = tuple(str(columns[name]) for name in ("run_id", "task", "sample_id", "repeat", "name"))
+            self._rows.pop(place, None)
+            self._rows[place] = columns
+
+    def commit(self) -> None:
+        """Write all that was recorded in one transaction.
+
+        Raises:
+            StoreError: Nothing of it was written.
+        """
+        with guard(self._engine), self._engine.begin() as connection:
+            self._write(connection)
+        self._runs, self._responses, self._attempts, self._adopted = [], [], [], []
+        self._samples, self._rows = {}, {}
+        settled = [place for place in self._good if place in self._numbers]
+        for place in settled:  # kept in the database now: memory stays flat
+            del self._good[place], self._numbers[place]
+
+    def _write(self, connection: Connection) -> None:
+        _upsert(connection, tables.run, self._runs, ["id"])
+        _upsert(connection, tables.sample, list(self._samples.values()), ["hash"])
+        place = ["run_id", "task", "sample_id", "repeat"]
+        _upsert(connection, tables.response, self._responses, place)
+        if self._attempts:
+            connection.execute(insert(tables.attempt), self._attempts)
+        for run_id, source, key in self._adopted:
+            connection.execute(_copy(run_id, source, key))
+        _upsert(connection, tables.row, list(self._rows.values()), [*place, "name"])
+
+
+def _upsert(connection: Connection, table: Table, values: list[Columns], place: list[str]) -> None:
+    if not values:
+        return
+    statement = _insert(connection, table)
+    fresh = {
+        column.name: statement.excluded[column.name]
+        for column in table.columns
+        if column.name not in place and column.name != "id"
+    }
+    connection.execute(statement.on_conflict_do_update(index_elements=place, set_=fresh), values)
+
+
+def _insert(connection: Connection, table: Table) -> Any:
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+
+        return postgresql_insert(table)
+    from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+    return sqlite_insert(table)
+
+
+def _copy(run_id: str, source: str, key: DoneKey) -> Any:
+    row = tables.row
+    task, sample_id, repeat, signature, item_hash = key
+    names = [column.name for column in row.columns if column.name not in ("id", "run_id")]
+    found = select(literal(run_id), *(row.c[name] for name in names)).where(
+        row.c.run_id == source,
+        row.c.task == task,
+        row.c.sample_id == (sample_id or ""),
+        row.c.repeat == (repeat or 0),
+        row.c.signature == signature,
+        row.c.item_hash == item_hash,
+    )
+    return insert(row).from_select(["run_id", *names], found)

@@ -1,0 +1,127 @@
+"""The tables. A change here needs a migration in ``migrations/versions`` (a test compares the two)."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Column,
+    Float,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+HEAD = "0001"
+"""The newest migration."""
+
+metadata = MetaData()
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("plan", String, nullable=False),
+    Column("plan_hash", String, nullable=False),
+    Column("checkpoint", String, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("step", Integer),
+    Column("started", String, nullable=False),
+    Column("versions", Text, nullable=False),
+    Column("layout", Text, nullable=False),
+    Column("seed", Integer, nullable=False),
+    Column("status", String, nullable=False),
+    Index("run_series", "plan", "checkpoint", "started"),
+)
+
+sample = Table(
+    "sample",
+    metadata,
+    Column("hash", String, primary_key=True),
+    Column("sample_id", String, nullable=False),
+    Column("input", Text, nullable=False),
+    Column("references", Text, nullable=False),
+    Column("metadata", Text, nullable=False),
+)
+
+response = Table(
+    "response",
+    metadata,
+    Column("run_id", String, nullable=False),
+    Column("task", String, nullable=False),
+    Column("sample_id", String, nullable=False),
+    Column("repeat", Integer, nullable=False),
+    Column("sample_hash", String, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("metadata", Text, nullable=False),
+    PrimaryKeyConstraint("run_id", "task", "sample_id", "repeat"),
+)
+
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("call_key", String, nullable=False),
+    Column("scope", String, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("status", String, nullable=False),
+    Column("run_id", String, nullable=False),
+    Column("role", String, nullable=False),
+    Column("request", Text, nullable=False),
+    Column("raw", Text, nullable=False),
+    Column("calls", Integer, nullable=False),
+    Column("input_tokens", Integer, nullable=False),
+    Column("output_tokens", Integer, nullable=False),
+    Column("latency", Float, nullable=False),
+    Column("model", String, nullable=False),
+    Column("finish", String, nullable=False),
+    PrimaryKeyConstraint("call_key", "scope", "number"),
+    Index("attempt_run", "run_id"),
+)
+
+row = Table(
+    "row",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", String, nullable=False),
+    Column("task", String, nullable=False),
+    Column("sample_id", String, nullable=False),
+    Column("repeat", Integer, nullable=False),
+    Column("name", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("cluster", String, nullable=False),
+    Column("status", String, nullable=False),
+    Column("value", Float),
+    Column("signature", String, nullable=False),
+    Column("item_hash", String, nullable=False),
+    Column("scale", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("details", Text, nullable=False),
+    UniqueConstraint("run_id", "task", "sample_id", "repeat", "name", name="row_place"),
+)
+"""``sample_id`` '' and ``repeat`` 0 stand for none: NULLs would not be unique."""
+
+label = Table(
+    "label",
+    metadata,
+    Column("plan", String, nullable=False),
+    Column("task", String, nullable=False),
+    Column("sample_id", String, nullable=False),
+    Column("checkpoint", String, nullable=False),
+    Column("repeat", Integer, nullable=False),
+    Column("score", String, nullable=False),
+    Column("rater", String, nullable=False),
+    Column("value", Float, nullable=False),
+    Column("output", Text, nullable=False),
+    PrimaryKeyConstraint("plan", "task", "sample_id", "checkpoint", "repeat", "score", "rater"),
+)
+
+baseline = Table(
+    "baseline",
+    metadata,
+    Column("plan", String, primary_key=True),
+    Column("run_id", String, nullable=False),
+    Column("pinned", String, nullable=False),
+)

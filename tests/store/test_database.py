@@ -1,0 +1,85 @@
+"""Opening a store: schema, errors, and what they must not tell."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from hengwen.errors import ConfigError, HengwenError, StoreError
+from hengwen.records import Run
+from hengwen.store import open_store, tables
+from hengwen.store.database import open_database
+
+RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="now")
+
+
+def test_the_migrations_make_the_tables_that_the_code_knows(tmp_path: Path) -> None:
+    engine = open_database(tmp_path / "x.db")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, tables.metadata) == []
+        assert context.get_current_revision() == tables.HEAD
+    engine.dispose()
+    folder = Path(tables.__file__).parent / "migrations"
+    assert ScriptDirectory(str(folder)).get_current_head() == tables.HEAD
+
+
+def test_a_store_can_be_opened_again(tmp_path: Path) -> None:
+    for url in (tmp_path / "x.db", str(tmp_path / "x.db"), f"sqlite:///{tmp_path / 'x.db'}"):
+        with open_store(url) as store:
+            assert store.runs() == []
+
+
+def test_a_store_of_a_newer_version_is_not_touched(tmp_path: Path) -> None:
+    open_store(tmp_path / "x.db").close()
+    connection = sqlite3.connect(tmp_path / "x.db")
+    connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match=r"x.db: a newer hengwen wrote it \(schema 9999"):
+        open_store(tmp_path / "x.db")
+
+
+def test_a_database_of_something_else_is_not_touched(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "x.db")
+    connection.execute("CREATE TABLE music (id)")
+    connection.close()
+    with pytest.raises(StoreError, match="a database of something else"):
+        open_store(tmp_path / "x.db")
+
+
+@pytest.mark.parametrize(
+    ("where", "error", "said"),
+    [
+        ("no/such/folder/x.db", StoreError, "the folder no/such/folder does not exist"),
+        ("music://x", ConfigError, "unknown database 'music'"),
+        ("://", ConfigError, "neither a path nor a URL"),
+    ],
+)
+def test_a_store_that_cannot_be_opened_says_why(where: str, error: type[HengwenError], said: str) -> None:
+    with pytest.raises(error, match=said):
+        open_store(where)
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.db").write_text("dear diary, " * 100)
+    with pytest.raises(StoreError, match=r"x.db: file is not a database"):
+        open_store(tmp_path / "x.db")
+
+
+def test_a_write_that_fails_is_a_store_error_and_keeps_what_was_committed(tmp_path: Path) -> None:
+    with open_store(tmp_path / "x.db") as store:
+        ledger = store.ledger()
+        ledger.begin(RUN)
+        ledger.commit()
+        with store._engine.begin() as connection:
+            connection.exec_driver_sql("ALTER TABLE row RENAME TO gone")
+        ledger.begin(Run(id="r2", plan="p", plan_hash="h", checkpoint="c", started="now"))
+        with pytest.raises(StoreError, match=r"x.db: .*; what was committed is kept"):
+            ledger.done("r2")
+        assert [run.id for run in store.runs()] == ["r1", "r2"]
