@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import subprocess
 import sys
 
@@ -37,3 +39,14 @@ def test_every_public_name_can_be_imported() -> None:
         assert getattr(hengwen, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = hengwen.no_such_name
+
+
+@pytest.mark.parametrize(
+    "package",
+    ["", ".backends", ".judges", ".objective", ".prompts", ".relevance_metrics", ".reports", ".store"],
+)
+def test_no_public_name_is_also_the_name_of_a_module_beside_it(package: str) -> None:
+    """Else it would be the module or the function, depending on what was imported first."""
+    found = importlib.import_module(f"hengwen{package}")
+    modules = {module.name for module in pkgutil.iter_modules(found.__path__)}
+    assert not modules & set(found.__all__)

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hengwen.aggregate import Summary, aggregate
+    from hengwen.aggregate import Summary
     from hengwen.errors import (
         BackendError,
         ConfigError,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hengwen.table import ScoreTable
 
 _HOMES = {
-    "aggregate": ("Summary", "aggregate"),
+    "aggregate": ("Summary",),
     "errors": (
         "BackendError",
         "ConfigError",
@@ -82,7 +82,6 @@ __all__ = [
     "Summary",
     "Usage",
     "Verdict",
-    "aggregate",
     "build_view",
     "collect_view",
     "load_plan",

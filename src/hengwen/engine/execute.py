@@ -210,7 +210,7 @@ class _Worker:
         """Whether these outcomes are there; rows of an earlier run are adopted, but not for anchors (own)."""
         done = (task.name, sample.id if sample else None, repeat, signature, key)
         source = self._done.get(done)
-        if source is None or (own and source != self._run.id):
+        if source is None or ((own or self._job.fresh) and source != self._run.id):
             return False
         if source != self._run.id:
             self._ledger.adopt(self._run.id, source, done)

@@ -56,6 +56,8 @@ class Job:
     run: Run
     tasks: Sequence[TaskJob]
     human_rows: Sequence[Row] = ()
+    fresh: bool = False
+    """Adopt nothing of earlier runs."""
 
 
 def item_hash(sample: Sample, response: Response, earlier: Sequence[Response] = (), mark: str = "") -> str:

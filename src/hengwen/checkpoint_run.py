@@ -1,0 +1,243 @@
+"""One checkpoint of a suite on its way to a run: which run goes on, what is built, how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import TYPE_CHECKING, Literal
+
+from hengwen.engine.committer import Committer
+from hengwen.engine.execute import execute
+from hengwen.engine.job import Job, Subject, TaskJob
+from hengwen.engine.metered import Meter
+from hengwen.errors import StoreError
+from hengwen.human import human_rows
+from hengwen.records import Response, Run, Sample, digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hengwen.plan import CheckpointSpec
+    from hengwen.protocols import Backend, Judge
+    from hengwen.store.store import Store
+    from hengwen.suite import Suite, TaskSuite
+
+PACKAGES = ("hengwen", "numpy", "scipy", "jieba", "pypinyin", "pypinyin-dict", "rapidfuzz", "openai")
+"""Whose versions a run records: they can move a number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a plan is run; none of it moves a number."""
+
+    concurrency: int = 16
+    limit: int | None = None
+    fresh: bool = False
+    progress: Callable[[str, int, int], None] | None = None
+    """Called with (checkpoint, samples done, samples in all)."""
+
+
+class CheckpointRun:
+    """One checkpoint of a suite, on its way to a run."""
+
+    def __init__(
+        self,
+        suite: Suite,
+        store: Store,
+        options: Options,
+        backends: Mapping[str, Backend],
+        checkpoint: CheckpointSpec,
+        order: int,
+        stamp: datetime,
+    ) -> None:
+        self._suite = suite
+        self._store = store
+        self._options = options
+        self._backends = backends
+        self._spec = checkpoint
+        self._order = order
+        self._stamp = stamp
+        self._responses = suite.responses.get(checkpoint.name, ())
+        self.warnings: list[str] = []
+
+    async def weigh(self) -> Run:
+        """Weigh the checkpoint; its run says how that ended."""
+        ledger = self._store.ledger()
+        committer = Committer(ledger)
+        plain = [
+            [panelist.build(task.persona, self._backend(panelist.spec.backend)) for panelist in task.panel]
+            for task in self._suite.tasks
+        ]
+        run = self._begin(self._plan_hash(plain), self._layout(plain))
+        meter = Meter(ledger, committer, run.id, self._options.concurrency)
+        ledger.begin(run)
+        ledger.commit()
+        rows, warnings = human_rows(self._suite, run, self._responses)
+        self.warnings += warnings
+        job = Job(
+            run=run,
+            tasks=[self._task(task, meter, run) for task in self._suite.tasks],
+            human_rows=rows,
+            fresh=self._options.fresh,
+        )
+        progress = self._options.progress
+        status: Literal["finished", "interrupted", "failed"] = "failed"
+        try:
+            await execute(
+                job,
+                ledger,
+                committer,
+                concurrency=self._options.concurrency,
+                progress=(lambda done, total: progress(self._spec.name, done, total)) if progress else None,
+            )
+            status = "finished"
+        except asyncio.CancelledError:
+            status = "interrupted"
+            raise
+        finally:
+            run = replace(run, status=status)
+            ledger.begin(run)
+            if status == "failed":  # the store may be what failed: the first error is the one to tell
+                with suppress(StoreError):
+                    ledger.commit()
+            else:
+                committer.finish()
+        return run
+
+    def _backend(self, name: str | None) -> Backend | None:
+        return self._backends[name] if name is not None else None
+
+    def _layout(self, judges: Sequence[Sequence[Judge]]) -> tuple[str, ...]:
+        """The scores in the order of the plan: code, judges, then anchors and human values."""
+        found: list[str] = []
+        for task, panel in zip(self._suite.tasks, judges, strict=True):
+            judged = [name for judge in panel for name in judge.names]
+            names = [name for scorer in task.scorers for name in scorer.names]
+            names += [name for scorer in task.set_scorers for name in scorer.names]
+            names += judged + [
+                f"{prefix}{name}" for prefix in ("human.", "anchor.", "human.anchor.") for name in judged
+            ]
+            found += [f"{task.spec.name}/{name}" for name in names]
+        return tuple(found)
+
+    def _begin(self, plan_hash: str, layout: tuple[str, ...]) -> Run:
+        """The run to go on with, or a new one."""
+        plan, name = self._suite.plan.name, self._spec.name
+        before = [run for run in self._store.runs(plan) if run.checkpoint == name]
+        same = before and before[0].plan_hash == plan_hash and not self._options.fresh
+        if same and not (self._suite.anchors and before[0].status == "finished"):
+            return replace(
+                before[0], order=self._order, step=self._spec.step, layout=layout, status="running"
+            )
+        return Run(
+            id=f"{self._stamp:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
+            plan=plan,
+            plan_hash=plan_hash,
+            checkpoint=name,
+            order=self._order,
+            step=self._spec.step,
+            started=datetime.now(UTC).isoformat(timespec="microseconds"),
+            versions=_versions(),
+            layout=layout,
+            seed=self._suite.plan.seed,
+        )
+
+    def _plan_hash(self, judges: Sequence[Sequence[Judge]]) -> str:
+        """Hash all that decides this run's rows; not the other checkpoints, not where files lie."""
+        tasks = [
+            [
+                task.spec.name,
+                [sample.hash for sample in task.samples.samples.values()],
+                [scorer.signature for scorer in task.scorers],
+                [scorer.signature for scorer in task.set_scorers],
+                [judge.signature for judge in panel],
+                [task.spec.prompt, task.spec.repeats] if self._spec.backend else None,
+            ]
+            for task, panel in zip(self._suite.tasks, judges, strict=True)
+        ]
+        answers = [(r.task, r.sample_id, r.repeat, r.text) for r in self._responses]
+        answerer = self._backend(self._spec.backend)
+        subject = answerer.signature if answerer else None
+        labels = [label for _, label in (*self._suite.labels, *self._suite.anchors)]
+        return digest(
+            self._suite.plan.name, self._spec.name, tasks, answers, subject, self._spec.prompt, labels
+        )
+
+    def _task(self, task: TaskSuite, meter: Meter, run: Run) -> TaskJob:
+        scope = run.id if self._options.fresh else ""
+        answers: dict[str, list[Response]] = {}
+        for response in self._responses:
+            if response.task == task.spec.name:
+                answers.setdefault(response.sample_id, []).append(response)
+        samples = list(task.samples.samples.values())[: self._options.limit]
+        return TaskJob(
+            name=task.spec.name,
+            samples=samples,
+            responses=answers,
+            subject=self._subject(task, meter, scope),
+            scorers=task.scorers,
+            set_scorers=task.set_scorers,
+            judges=self._judges(task, meter, scope),
+            anchors=self._anchors(task),
+            anchor_judges=self._judges(task, meter, run.id) if self._suite.anchors else (),
+        )
+
+    def _judges(self, task: TaskSuite, meter: Meter, scope: str) -> list[Judge]:
+        judges = []
+        wrapped: dict[str, Backend] = {}
+        for panelist in task.panel:
+            name = panelist.spec.backend
+            if name is not None and name not in wrapped:
+                retries = self._suite.plan.backends[name].retries
+                wrapped[name] = meter.wrap(self._backends[name], "judge", scope=scope, retries=retries)
+            judges.append(panelist.build(task.persona, wrapped[name] if name is not None else None))
+        return judges
+
+    def _subject(self, task: TaskSuite, meter: Meter, scope: str) -> Subject | None:
+        name = self._spec.backend
+        if name is None:
+            return None
+        prompt = self._spec.prompt or task.spec.prompt
+        retries = self._suite.plan.backends[name].retries
+        backend = meter.wrap(self._backends[name], "subject", scope=scope, retries=retries)
+        return Subject(
+            backend=backend,
+            signature=f"subject|{backend.signature}|v:1",
+            system=prompt.system if prompt else None,
+            user=prompt.user if prompt else "{{ input }}",
+            params=prompt.params if prompt else {},
+            repeats=task.spec.repeats,
+        )
+
+    def _anchors(self, task: TaskSuite) -> list[tuple[Sample, Response]]:
+        found: dict[tuple[str, int], tuple[Sample, Response]] = {}
+        for _, label in self._suite.anchors:
+            if label.task == task.spec.name:
+                sample = Sample(
+                    id=label.id,
+                    input=label.input,
+                    references=label.references,
+                    metadata=label.metadata,
+                    task=label.task,
+                )
+                response = Response(
+                    sample_id=label.id,
+                    text=label.output,
+                    task=label.task,
+                    checkpoint=self._spec.name,
+                    repeat=label.repeat,
+                )
+                found[(label.id, label.repeat)] = (sample, response)
+        return list(found.values())
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found

@@ -1,0 +1,56 @@
+"""The command line: one file a verb. What a verb needs is imported when it runs, not for its help."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from hengwen.cli import demo, doctor, import_, init, report, run, runs, validate
+from hengwen.cli.say import complain
+from hengwen.errors import HengwenError
+
+app = typer.Typer(
+    name="hengwen",
+    help="Hengwen 衡文 weighs what language models write: objective scorers and rubric judges in one report.",
+    epilog="Exit codes: 0 ok, 1 endpoint or store failed, 2 usage, plan or data error, 130 interrupted.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo.demo)
+app.command("init")(init.init)
+app.command("validate")(validate.validate)
+app.command("run")(run.run)
+app.command("report")(report.report)
+app.add_typer(runs.app, name="runs")
+app.add_typer(import_.app, name="import")
+app.command("doctor")(doctor.doctor)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"hengwen {version('hengwen')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _before(
+    version: bool = typer.Option(
+        False, "--version", help="Show the version.", callback=_version, is_eager=True
+    ),
+) -> None:
+    from dotenv import find_dotenv, load_dotenv
+
+    load_dotenv(find_dotenv(usecwd=True))
+
+
+def main() -> None:
+    """Run the program; what Hengwen raises on purpose is one line on stderr."""
+    try:
+        app()
+    except HengwenError as error:
+        complain(str(error))
+        sys.exit(error.exit_code)

@@ -1,0 +1,48 @@
+"""Options that several verbs share; each can be set by the environment as HENGWEN_<FLAG>."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DEFAULT_STORE = "hengwen.db"
+
+Store = Annotated[
+    str, typer.Option("--store", envvar="HENGWEN_STORE", help="Path or SQLAlchemy URL of the store.")
+]
+Outputs = Annotated[
+    list[Path] | None,
+    typer.Option("-o", "--output", help="Write a report: .html, .md or .json by extension; repeatable."),
+]
+Concurrency = Annotated[
+    int,
+    typer.Option(
+        "-j", "--concurrency", min=1, envvar="HENGWEN_CONCURRENCY", help="Calls in flight at a time."
+    ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        "-n", "--limit", min=1, envvar="HENGWEN_LIMIT", help="Only the first N samples of each task."
+    ),
+]
+Judge = Annotated[
+    str | None,
+    typer.Option(
+        "--judge", envvar="HENGWEN_JUDGE", help="PROVIDER/MODEL in the place of every judge of the plan."
+    ),
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--base-url", envvar="HENGWEN_BASE_URL", help="Of an OpenAI-compatible server, for --judge."
+    ),
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start again: use nothing of before.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Leave with 1 where any row failed.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")
+]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", envvar="HENGWEN_QUIET", help="No table, no progress.")]

@@ -1,0 +1,46 @@
+"""``hengwen report [RUN…]``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hengwen.cli import options
+
+
+def report(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(help="Run ids (prefixes do) or checkpoint names; default: the newest run of each."),
+    ] = None,
+    output: options.Outputs = None,
+    plan: Annotated[
+        str | None, typer.Option("--plan", help="Of which plan; default: the newest run's.")
+    ] = None,
+    store: options.Store = options.DEFAULT_STORE,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show runs of the store again, or write reports of them."""
+    from hengwen.cli.outcome import check_outputs, show
+    from hengwen.cli.runs import existing_store
+    from hengwen.errors import ConfigError
+    from hengwen.reports.collect import collect_view
+
+    paths = check_outputs(output)
+    with existing_store(store) as opened:
+        found = (
+            sorted((opened.find(name) for name in runs), key=lambda run: (run.plan, run.order))
+            if runs
+            else []
+        )
+        found = found or opened.latest(plan)
+        if not found:
+            raise ConfigError(
+                f"no runs {f'of plan {plan!r} ' if plan else ''}in {opened.name}; see: hengwen run"
+            )
+        plans = {run.plan for run in found}
+        if len(plans) > 1:
+            raise ConfigError(f"a report shows one plan, these runs are of {', '.join(sorted(plans))}")
+        show(collect_view(opened, found), paths, as_json=as_json, quiet=quiet)

@@ -1,0 +1,54 @@
+"""``hengwen run PLAN``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hengwen.cli import options
+from hengwen.cli.say import complain
+
+
+def run(
+    plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")],
+    output: options.Outputs = None,
+    store: options.Store = options.DEFAULT_STORE,
+    judge: options.Judge = None,
+    base_url: options.BaseUrl = None,
+    concurrency: options.Concurrency = 16,
+    limit: options.Limit = None,
+    fresh: options.Fresh = False,
+    strict: options.Strict = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Weigh the checkpoints of a plan; the same command goes on where it stopped."""
+    from hengwen.cli.outcome import check_outputs, exit_code, show
+    from hengwen.cli.progress import progress_bar
+    from hengwen.reports.collect import collect_view
+    from hengwen.runner import run_plan
+    from hengwen.store import open_store
+
+    paths = check_outputs(output)
+    with open_store(store) as opened:
+        try:
+            with progress_bar(quiet=quiet or as_json) as progress:
+                result = run_plan(
+                    plan,
+                    store=opened,
+                    judge=judge,
+                    base_url=base_url,
+                    concurrency=concurrency,
+                    limit=limit,
+                    fresh=fresh,
+                    progress=progress,
+                )
+        except KeyboardInterrupt:
+            complain(
+                f"interrupted; what was weighed is in {opened.name}, the same command goes on from there"
+            )
+            raise
+        show(collect_view(opened, result.runs, result.warnings), paths, as_json=as_json, quiet=quiet)
+    raise typer.Exit(exit_code(result, strict=strict))

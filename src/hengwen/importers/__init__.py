@@ -1,0 +1,1 @@
+"""Files of other projects, turned into plans."""

@@ -1,0 +1,157 @@
+"""The verbs, as a person uses them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from hengwen.reports.json_report import json_schema
+
+
+def test_the_demo_needs_nothing_and_finds_what_is_in_it(hengwen, tmp_path: Path) -> None:
+    done = hengwen("demo", "--json", "-o", "r.html", "-o", "r.md")
+    assert done.code == 0
+    assert "report: r.html" in done.err
+    assert "not a language model" in (tmp_path / "r.html").read_text("utf-8")
+    assert "not a language model" in (tmp_path / "r.md").read_text("utf-8")
+    jsonschema.validate(done.json, json_schema())
+    lyric = [run["scores"]["lyrics/lyric.total"]["mean"] for run in done.json["runs"]]
+    assert lyric == sorted(lyric)
+    persona = [run["scores"]["persona/persona_generic.level"]["mean"] for run in done.json["runs"]]
+    assert persona[3] == min(persona)
+    assert done.json["sequences"]["lyrics/lyric.total"]["cin"] == 0
+    assert done.json["sequences"]["lyrics/lyric.total"]["too_short"] is True
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".db"] == []
+
+
+def test_the_demo_says_the_same_twice(hengwen) -> None:
+    first, second = hengwen("demo", "--json").json, hengwen("demo", "--json").json
+    assert [run["scores"] for run in first["runs"]] == [run["scores"] for run in second["runs"]]
+
+
+def test_the_table_names_checkpoints_scores_and_the_baseline(hengwen) -> None:
+    out = hengwen("demo").out
+    for said in (
+        "ckpt-4000",
+        "lyric.total",
+        "human.persona_generic.level",
+        "not a language model",
+        "too short",
+    ):
+        assert said in out
+
+
+def test_a_key_in_the_environment_alone_changes_nothing(hengwen, monkeypatch: pytest.MonkeyPatch) -> None:
+    without = hengwen("demo", "--json").json
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-key")
+    done = hengwen("demo", "--json")
+    assert [run["scores"] for run in done.json["runs"]] == [run["scores"] for run in without["runs"]]
+    assert done.json["usage"] == {}
+    assert "sk-planted-key" not in done.out + done.err
+    doctor = hengwen("doctor")
+    assert "OPENAI_API_KEY: set" in doctor.out
+    assert "sk-planted-key" not in doctor.out + doctor.err
+
+
+def test_a_run_is_kept_reported_again_pinned_and_removed(hengwen, plan: Path, tmp_path: Path) -> None:
+    first = hengwen("run", "plan.yaml", "--json", "-o", "r.json").json
+    assert json.loads((tmp_path / "r.json").read_text("utf-8")) == first
+    again = hengwen("report", "--json").json
+    assert again["runs"] == first["runs"]
+    assert again["sequences"] == first["sequences"]
+    name = first["runs"][0]["id"]
+    assert "baseline" in hengwen("runs", "pin", name).out
+    assert f"* {name}" in hengwen("runs", "list").out
+    assert "lyrics/lyric.total: 2 of 2" in hengwen("runs", "show", "a").out
+    assert hengwen("report", "b", "--json").json["runs"][0]["checkpoint"] == "b"
+    assert hengwen("runs", "rm", name, "--yes").code == 0
+    assert len(hengwen("runs", "list").out.splitlines()) == 1
+
+
+def test_the_same_command_again_weighs_nothing_anew(hengwen, plan: Path) -> None:
+    first = hengwen("run", "plan.yaml", "--json").json
+    assert hengwen("run", "plan.yaml", "--json").json["runs"] == first["runs"]
+    fresh = hengwen("run", "plan.yaml", "--json", "--fresh").json
+    assert fresh["runs"][0]["id"] != first["runs"][0]["id"]
+    assert fresh["runs"][0]["scores"] == first["runs"][0]["scores"]
+
+
+def test_a_new_checkpoint_leaves_the_runs_of_the_others_alone(hengwen, plan: Path) -> None:
+    first = hengwen("run", "plan.yaml", "--json").json
+    plan.write_text(plan.read_text("utf-8").replace("labels:", "  - {name: c, responses: b.jsonl}\nlabels:"))
+    second = hengwen("run", "plan.yaml", "--json").json
+    assert [run["id"] for run in second["runs"][:2]] == [run["id"] for run in first["runs"]]
+    assert second["runs"][2]["checkpoint"] == "c"
+
+
+def test_changed_options_make_a_new_run_and_keep_the_old_one(hengwen, plan: Path) -> None:
+    first = hengwen("run", "plan.yaml", "--json").json
+    plan.write_text(plan.read_text("utf-8").replace("[lyric]", "[{lyric: {rules: muchin}}]"))
+    second = hengwen("run", "plan.yaml", "--json").json
+    assert second["runs"][0]["id"] != first["runs"][0]["id"]
+    assert hengwen("report", first["runs"][0]["id"], "--json").json["runs"][0] == first["runs"][0]
+
+
+def test_a_limit_weighs_the_first_samples_and_the_rest_can_follow(hengwen, plan: Path) -> None:
+    some = hengwen("run", "plan.yaml", "--json", "-n", "1").json
+    assert some["runs"][0]["scores"]["lyrics/lyric.total"]["n"] == 1
+    full = hengwen("run", "plan.yaml", "--json").json
+    assert full["runs"][0]["scores"]["lyrics/lyric.total"]["n"] == 2
+
+
+def test_the_order_of_the_plan_is_the_order_of_training(hengwen, plan: Path) -> None:
+    text = plan.read_text("utf-8").replace("  - {name: a, responses: a.jsonl}\n", "")
+    plan.write_text(text.replace("labels:", "  - {name: a, responses: a.jsonl}\nlabels:"))
+    hengwen("run", "plan.yaml", "-q")
+    assert [run["checkpoint"] for run in hengwen("report", "--json").json["runs"]] == ["b", "a"]
+
+
+def test_a_started_plan_runs_at_once(hengwen, tmp_path: Path) -> None:
+    assert hengwen("init", "mine").code == 0
+    assert hengwen("validate", "mine/plan.yaml").out.endswith("is a good plan\n")
+    done = hengwen("run", "mine/plan.yaml", "--json")
+    assert done.code == 0
+    assert len(done.json["runs"]) == 2
+    again = hengwen("init", "mine")
+    assert (again.code, "say --force" in again.err) == (2, True)
+    assert hengwen("init", "mine", "--force").code == 0
+
+
+def test_doctor_says_what_there_is(hengwen) -> None:
+    out = hengwen("doctor").out
+    for said in ("python 3", "numpy", "extra ray", "scorers: distinct_n, lyric", "judges: rubric, rules"):
+        assert said in out
+
+
+def test_the_module_is_the_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "hengwen", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("hengwen 0.")
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        [],
+        ["demo"],
+        ["init"],
+        ["validate"],
+        ["run"],
+        ["report"],
+        ["runs"],
+        ["runs", "list"],
+        ["import", "muchin"],
+        ["doctor"],
+    ],
+    ids=" ".join,
+)
+def test_every_verb_explains_itself(hengwen, verb: list[str]) -> None:
+    done = hengwen(*verb, "--help")
+    assert done.code == 0
+    assert "Usage" in done.out

@@ -1,0 +1,159 @@
+"""Runs whose judge is a model behind an endpoint: what it says, what it costs, how it fails."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from hengwen import open_store
+from hengwen.cli import main
+
+KEY = "sk-planted-4f1c9e"
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    """Run the program with a judge; return exit code, JSON (or None) and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+    def call(plan: Path, *more: str):
+        monkeypatch.setattr(sys, "argv", ["hengwen", "run", str(plan), "--json", *more])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        captured = capsys.readouterr()
+        return left.value.code, json.loads(captured.out) if captured.out else None, captured.err
+
+    return call
+
+
+def judged_by(server) -> tuple[str, ...]:
+    return ("--judge", "openai/tiny", "--base-url", server.url)
+
+
+def test_a_verdict_becomes_a_level_and_its_criteria(run, judge_server, suite) -> None:
+    code, found, _ = run(suite(5), *judged_by(judge_server))
+    assert code == 0
+    scores = found["runs"][0]["scores"]
+    assert len(scores) == 6
+    level = scores["t/persona_generic.level"]
+    assert (level["mean"], level["n"], level["coverage"], level["kind"]) == (0.75, 5, 1.0, "judge")
+    assert "openai/tiny" in level["signature"]
+    assert "rules" not in level["signature"]
+    assert found["usage"]["judge"] == {"calls": 5, "input_tokens": 500, "output_tokens": 100}
+    assert judge_server.keys == {KEY}
+
+
+def test_nothing_is_asked_again_by_the_same_command(run, judge_server, suite) -> None:
+    plan = suite(5)
+    first = run(plan, *judged_by(judge_server))[1]
+    second = run(plan, *judged_by(judge_server))[1]
+    assert second["runs"] == first["runs"]
+    assert len(judge_server.prompts) == 5
+    run(plan, *judged_by(judge_server), "--fresh")
+    assert len(judge_server.prompts) == 10
+
+
+def test_a_new_answer_buys_one_verdict(run, judge_server, suite) -> None:
+    run(suite(5), *judged_by(judge_server))
+    code, found, _ = run(suite(6), *judged_by(judge_server))
+    assert (code, found["runs"][0]["scores"]["t/persona_generic.level"]["n"]) == (0, 6)
+    assert len(judge_server.prompts) == 6
+
+
+def test_the_endpoint_in_the_plan_is_used_as_the_plan_says(run, judge_server, suite) -> None:
+    backends = {
+        "j": {
+            "provider": "openai",
+            "model": "m",
+            "base_url": judge_server.url,
+            "params": {"temperature": 0.3},
+        }
+    }
+    plan = suite(2, backends=backends)
+    plan.write_text(
+        plan.read_text("utf-8").replace(
+            '"rubric": "persona_generic"', '"rubric": "persona_generic", "backend": "j"'
+        )
+    )
+    code, found, _ = run(plan)
+    assert code == 0
+    assert "openai/m|temp:0.3" in found["runs"][0]["scores"]["t/persona_generic.level"]["signature"]
+
+
+def test_a_judge_that_fails_sometimes_is_asked_again(run, judge_server, suite) -> None:
+    judge_server.misbehave = lambda number: (500, "oops") if number % 3 == 0 else None
+    code, found, _ = run(suite(6), *judged_by(judge_server))
+    assert code == 0
+    assert found["runs"][0]["scores"]["t/persona_generic.level"]["coverage"] == 1.0
+
+
+def test_words_that_are_no_verdict_are_failures_and_no_zeros(run, judge_server, suite) -> None:
+    words = json.dumps(
+        {"choices": [{"message": {"content": "五星好评"}, "finish_reason": "stop"}], "model": "m"}
+    )
+    judge_server.misbehave = lambda number: (200, words) if number <= 2 else None
+    code, found, err = run(suite(6), *judged_by(judge_server), "-j", "1")
+    level = found["runs"][0]["scores"]["t/persona_generic.level"]
+    assert (code, level["n"], level["mean"], level["failures"]) == (0, 4, 0.75, {"parse_error": 2})
+    assert "12 outcomes failed (12 parse_error); they are in no mean" in err
+    code, found, _ = run(suite(6), *judged_by(judge_server))
+    assert found["runs"][0]["scores"]["t/persona_generic.level"]["n"] == 6
+    assert len(judge_server.prompts) == 8
+
+
+def test_an_unreachable_judge_is_exit_1_and_what_was_scored_is_kept(run, suite, tmp_path: Path) -> None:
+    plan = suite(
+        4,
+        backends={
+            "j": {"provider": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1", "retries": 0}
+        },
+    )
+    text = plan.read_text("utf-8").replace(
+        '"rubric": "persona_generic"', '"rubric": "persona_generic", "backend": "j"'
+    )
+    plan.write_text(text.replace('"judges"', '"scorers": ["distinct_n"], "judges"'))
+    code, found, err = run(plan)
+    assert code == 1
+    assert "hengwen: not one score of t/persona_generic.level" in err
+    assert "what was scored is kept in hengwen.db" in err
+    scores = found["runs"][0]["scores"]
+    assert scores["t/distinct_2.checkpoint"]["n"] == 1
+    assert (scores["t/persona_generic.level"]["n"], scores["t/persona_generic.level"]["mean"]) == (0, None)
+    assert scores["t/persona_generic.level"]["failures"] == {"transport_error": 4}
+    with open_store(tmp_path / "hengwen.db") as store:
+        assert store.runs()[0].status == "finished"
+
+
+def test_a_subject_is_asked_and_its_answers_are_weighed(run, judge_server, suite) -> None:
+    plan = suite(3)
+    spec = json.loads(plan.read_text("utf-8"))
+    spec["backends"] = {"s": {"provider": "openai", "model": "m", "base_url": judge_server.url}}
+    spec["checkpoints"] = [{"name": "live", "backend": "s"}]
+    spec["tasks"][0] |= {"repeats": 2, "prompt": {"system": "你是墨团", "user": "问：{{ input }}"}}
+    plan.write_text(json.dumps(spec, ensure_ascii=False), "utf-8")
+    said = json.dumps(
+        {"choices": [{"message": {"content": "船友，我在呐。"}, "finish_reason": "stop"}], "model": "m"}
+    )
+    judge_server.misbehave = lambda number: (200, said)
+    code, found, _ = run(plan)
+    assert code == 0
+    assert found["runs"][0]["scores"]["t/persona_generic.level"]["n"] == 6
+    assert found["usage"]["subject"]["calls"] == 6
+    assert all("你是墨团" in prompt and "问：第" in prompt for prompt in judge_server.prompts)
+
+
+def test_the_key_stands_in_no_store_no_report_and_no_message(
+    run, judge_server, suite, tmp_path: Path
+) -> None:
+    judge_server.misbehave = lambda number: (401, f"bad key {KEY}") if number == 1 else None
+    outputs = ("-o", "r.html", "-o", "r.md", "-o", "r.json")
+    _, found, err = run(suite(3), *judged_by(judge_server), *outputs, "-j", "1")
+    assert KEY not in err + json.dumps(found)
+    for path in tmp_path.iterdir():
+        assert KEY.encode() not in path.read_bytes(), path.name

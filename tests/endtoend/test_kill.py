@@ -1,0 +1,73 @@
+"""A run that dies at any moment goes on: every outcome once, next to nothing bought twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from hengwen import Score, open_store
+
+COUNT = 120
+IN_FLIGHT = 4
+
+
+def start(plan: Path, url: str, store: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "hengwen", "run", str(plan), "--judge", "openai/tiny", "--base-url", url]
+    return subprocess.Popen(
+        [*command, "--store", str(store), "-j", str(IN_FLIGHT), "--quiet"],
+        env={**os.environ, "OPENAI_API_KEY": "x"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(server, count: int, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 60
+    while server.answered < count:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "the run does not get on"
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "status", "bought_twice"),
+    [(signal.SIGKILL, -9, "running", IN_FLIGHT + 1), (signal.SIGTERM, 130, "interrupted", IN_FLIGHT),
+     (signal.SIGINT, 130, "interrupted", IN_FLIGHT)],
+    ids=["SIGKILL", "SIGTERM", "SIGINT"],
+)  # fmt: skip
+def test_a_run_killed_half_way_finishes_with_every_outcome_once(
+    judge_server, suite, tmp_path: Path, sent: signal.Signals, code: int, status: str, bought_twice: int
+) -> None:
+    plan, path = suite(COUNT), tmp_path / "x.db"
+    first = start(plan, judge_server.url, path)
+    wait_for(judge_server, COUNT // 2, first)
+    first.send_signal(sent)
+    _, err = first.communicate(timeout=30)
+    assert first.returncode == code, err
+    assert "Traceback" not in err
+    with open_store(path) as store:
+        (run,) = store.runs()
+        assert run.status == status
+        kept = len(list(store.rows([run])))
+        assert 0 < kept < COUNT * 6
+
+    second = start(plan, judge_server.url, path)
+    out, err = second.communicate(timeout=60)
+    assert second.returncode == 0, (out, err)
+    with open_store(path) as store:
+        (finished,) = store.runs()
+        assert (finished.id, finished.status) == (run.id, "finished")
+        rows = list(store.rows([finished]))
+    places = Counter((row.sample_id, row.repeat, row.outcome.name) for row in rows)
+    assert set(places.values()) == {1}
+    assert len(rows) == COUNT * 6  # the level and five criteria
+    assert all(isinstance(row.outcome, Score) for row in rows)
+    assert COUNT <= len(judge_server.prompts) <= COUNT + bought_twice

@@ -1,0 +1,111 @@
+"""Lyrics of real checkpoints to a plan, and their scores to 1e-9."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hengwen import open_store, run_plan
+from hengwen.errors import ConfigError, DataError
+from hengwen.importers.muchin import import_muchin
+from hengwen.records import Score
+
+MEANS = {
+    "ckpt1001": 76.539,
+    "ckpt1002": 75.059,
+    "ckpt2001": 83.148,
+    "ckpt3001": 83.868,
+    "ckpt3_1001": 81.538,
+    "ckpt3_2001": 76.740,
+}
+PARTS = ("total", "phase1", "phase2_1", "phase2_2", "phase3", "phase4")
+
+
+def test_the_real_lyrics_get_the_published_totals(shared: Callable[[str], Path], tmp_path: Path) -> None:
+    source, expected = (
+        shared("data/muchin-checkpoints.jsonl"),
+        shared("data/muchin-checkpoints-expected.jsonl"),
+    )
+    imported = import_muchin(source, tmp_path / "plan")
+    assert (imported.prompts, imported.answers, list(imported.checkpoints)) == (26, 360, list(MEANS))
+    with open_store(tmp_path / "x.db") as store:
+        result = run_plan(imported.plan, store=store)
+        found = {
+            (row.checkpoint, row.sample_id, row.repeat, row.outcome.name): row.outcome
+            for row in store.rows(result.runs)
+        }
+    totals = defaultdict(list)
+    for line in expected.read_text("utf-8").splitlines():
+        wanted = json.loads(line)
+        place = (wanted["checkpoint"], wanted["id"], wanted["repeat"])
+        for part in PARTS:
+            outcome = found[(*place, f"lyric.{part}")]
+            assert isinstance(outcome, Score)
+            assert outcome.value == pytest.approx(wanted["document"][part], abs=1e-9), place
+        totals[wanted["checkpoint"]].append(found[(*place, "lyric.total")].value)
+    means = {name: round(sum(values) / len(values), 3) for name, values in totals.items()}
+    assert means == MEANS
+    assert {len(values) for values in totals.values()} == {60}
+    assert result.dead == ()
+
+
+ROW = {
+    "id": "a",
+    "checkpoint": "c1",
+    "repeat": 1,
+    "theme": "雨",
+    "template": "(verse)\ncR",
+    "lyric": "(verse)\n下雨",
+}
+
+
+def write(folder: Path, *rows: dict) -> Path:
+    path = folder / "in.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_checkpoints_keep_the_order_of_the_file_or_take_the_one_that_is_given(tmp_path: Path) -> None:
+    source = write(tmp_path, {**ROW, "checkpoint": "z"}, {**ROW, "checkpoint": "b"})
+    assert import_muchin(source, tmp_path / "one").checkpoints == ("z", "b")
+    assert import_muchin(source, tmp_path / "two", order=["b", "z"]).checkpoints == ("b", "z")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"template": "(verse)\ncc"}, r"in.jsonl:2: 'a' has another theme or template than on line 1"),
+        ({"checkpoint": "../../etc"}, r"in.jsonl:2: checkpoint '../../etc': a name has only letters"),
+        ({"lyric": None}, r"in.jsonl:2: field 'lyric' is missing"),
+        ({"template": ""}, r"in.jsonl:2: field 'template' is missing"),
+    ],
+)
+def test_a_wrong_row_is_named_by_line_and_nothing_is_written(tmp_path: Path, change: dict, said: str) -> None:
+    source = write(tmp_path, ROW, {**ROW, "repeat": 2, **change})
+    with pytest.raises(DataError, match=said):
+        import_muchin(source, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_plan_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+    source = write(tmp_path, ROW)
+    import_muchin(source, tmp_path / "out")
+    with pytest.raises(ConfigError, match="exists; name another folder, or say --force"):
+        import_muchin(source, tmp_path / "out")
+    import_muchin(source, tmp_path / "out", force=True)
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        (["c1", "c2"], "the file has no checkpoint 'c2'; known: c1"),
+        (["c1", "c1"], "must name each of c1 once"),
+    ],
+)
+def test_an_order_names_each_checkpoint_once(tmp_path: Path, order: list[str], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        import_muchin(write(tmp_path, ROW), tmp_path / "out", order=order)
