@@ -1,0 +1,1 @@
+"""The packaged demo suite: prompts, stored answers of four checkpoints, labels and anchors."""
