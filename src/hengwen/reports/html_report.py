@@ -1,0 +1,71 @@
+"""The view as one self-contained HTML file: no script, no network, every text escaped."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from hengwen.reports import numbers
+from hengwen.reports.charts import score_chart
+from hengwen.reports.cleaning import clean
+from hengwen.reports.words import (
+    GUIDE,
+    KIND_WORDS,
+    STATUS_WORDS,
+    failure_text,
+    neighbours,
+    versions_text,
+    when,
+)
+
+if TYPE_CHECKING:
+    from hengwen.reports.view import View
+
+
+def to_html(view: View) -> str:
+    """Return the report as an HTML page."""
+    return _environment().get_template("report.html.j2").render(view=view, charts=_charts(view))
+
+
+def _charts(view: View) -> dict[str, Markup]:
+    """A chart for each headline, by address."""
+    headlines = (score for task in view.tasks for score in task.headlines)
+    return {score.address: score_chart(score, view.labels, f"c{i}") for i, score in enumerate(headlines)}
+
+
+def _finalize(value: object) -> object:
+    """What the environment does to every value before it is escaped; pieces of HTML stay as they are."""
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("hengwen.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["neighbours"] = neighbours
+    environment.globals.update(
+        number=numbers.number,
+        change=numbers.change,
+        interval=numbers.interval,
+        percent=numbers.percent,
+        count=numbers.count,
+        scale_text=numbers.scale_text,
+        NOTHING=numbers.NOTHING,
+        failure_text=failure_text,
+        versions_text=versions_text,
+        when=when,
+        GUIDE=GUIDE,
+        KIND_WORDS=KIND_WORDS,
+        STATUS_WORDS=STATUS_WORDS,
+    )
+    return environment

@@ -1,0 +1,102 @@
+"""The view as GitHub-flavoured Markdown: text of others is escaped for cells, whatever it holds."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from hengwen.reports import numbers
+from hengwen.reports.cleaning import clean
+from hengwen.reports.words import (
+    GUIDE,
+    KIND_WORDS,
+    MARKS,
+    STATUS_WORDS,
+    failure_text,
+    neighbours,
+    versions_text,
+    when,
+)
+
+if TYPE_CHECKING:
+    from hengwen.reports.cells import Cell
+    from hengwen.reports.view import ScoreView, View
+
+_SPECIAL = re.compile(r"([\\`*_\[\]|~$#!])")
+
+
+class Markdown(str):
+    """Text that is Markdown already and is not escaped again."""
+
+    __slots__ = ()
+
+
+def to_markdown(view: View) -> str:
+    """Return the report as Markdown."""
+    text = _environment().get_template("report.md.j2").render(view=view)
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+
+
+def escape(text: str) -> Markdown:
+    """Return the text so that Markdown shows it as it is, on one line, also inside a table cell.
+
+    Examples:
+        >>> print(escape("a|b <script> *x* [y](z)\\nnext"))
+        a\\|b &lt;script&gt; \\*x\\* \\[y\\](z)<br>next
+    """
+    if isinstance(text, Markdown):
+        return text
+    text = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _SPECIAL.sub(r"\\\1", text).replace("://", "&#58;//")
+    return Markdown("<br>".join(" ".join(line.split()) for line in text.strip().split("\n")))
+
+
+def cell_text(cell: Cell | None, score: ScoreView) -> Markdown:
+    """Return a table cell: mean, interval, n, coverage, and what failed."""
+    if cell is None:
+        return Markdown(numbers.NOTHING)
+    ci = f" {numbers.interval(cell.ci, score.decimals)}" if cell.ci else ""
+    parts = [
+        f"**{numbers.number(cell.mean, score.decimals)}**{ci}".replace("[", "\\[").replace("]", "\\]"),
+        f"n {numbers.count(cell.n)} · {numbers.percent(cell.coverage)}",
+    ]
+    if cell.failed:
+        parts.append(f"{numbers.count(cell.failed)} failed")
+    if cell.not_applicable:
+        parts.append(f"{numbers.count(cell.not_applicable)} n/a")
+    if len(cell.signatures) > 1:
+        parts.append("signatures mixed")
+    return Markdown("<br>".join(parts))
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("hengwen.reports"),
+        autoescape=False,  # noqa: S701 - the finalizer escapes, for Markdown instead of HTML
+        undefined=StrictUndefined,
+        finalize=lambda value: escape(value) if isinstance(value, str) else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["neighbours"] = neighbours
+    environment.globals.update(
+        number=numbers.number,
+        change=numbers.change,
+        percent=numbers.percent,
+        count=numbers.count,
+        scale_text=numbers.scale_text,
+        NOTHING=numbers.NOTHING,
+        cell_text=cell_text,
+        failure_text=failure_text,
+        versions_text=versions_text,
+        when=when,
+        GUIDE=GUIDE,
+        KIND_WORDS=KIND_WORDS,
+        MARKS=MARKS,
+        STATUS_WORDS=STATUS_WORDS,
+    )
+    return environment

@@ -1,0 +1,106 @@
+"""Numbers as reports print them: the same digits in every format."""
+
+from __future__ import annotations
+
+from math import floor
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hengwen.records import Scale
+
+NOTHING = "–"
+"""Printed where there is no number."""
+
+
+def decimals_for(scale: Scale | None, values: Iterable[float | None] = ()) -> int:
+    """Return the decimals for the means of one score: by its scale, else by its largest value.
+
+    Args:
+        scale: Of the score; None where the scorer names none.
+        values: All values that stand side by side, so that a row keeps one width; None is skipped.
+
+    Returns:
+        1 from a span of 20 on (0-100), 2 from a span of 2 on (1-5), 3 below (0-1); 0 for thousands.
+
+    Examples:
+        >>> from hengwen.records import Scale
+        >>> decimals_for(Scale(low=0, high=100)), decimals_for(Scale(low=0, high=1))
+        (1, 3)
+        >>> decimals_for(None, [0.5, None, 12.0])
+        1
+    """
+    span = scale.high - scale.low if scale else max((abs(v) for v in values if v is not None), default=0.0)
+    steps = ((5000, 0), (20, 1), (2, 2)) if scale else ((1000, 0), (10, 1), (1, 2))
+    return next((decimals for least, decimals in steps if span >= least), 3)
+
+
+def number(value: float | None, decimals: int = 3) -> str:
+    """Return a number with fixed decimals, never a negative zero; a dash for None.
+
+    Examples:
+        >>> number(83.868, 1), number(-0.0004, 2), number(None)
+        ('83.9', '0.00', '–')
+    """
+    if value is None:
+        return NOTHING
+    text = f"{value:.{decimals}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def change(first: float | None, last: float | None, decimals: int = 3) -> str:
+    """Return last - first with its sign; zero has none.
+
+    Examples:
+        >>> change(1.0, 1.25, 2), change(2.0, 1.0, 1), change(1.0, 1.0001, 2), change(None, 1.0)
+        ('+0.25', '-1.0', '0.00', '–')
+    """
+    if first is None or last is None:
+        return NOTHING
+    text = number(last - first, decimals)
+    return f"+{text}" if last > first and float(text) != 0 else text
+
+
+def interval(ci: tuple[float, float] | None, decimals: int = 3) -> str:
+    """Return an interval in square brackets; a dash for None.
+
+    Examples:
+        >>> interval((72.08, 80.93), 1), interval(None)
+        ('[72.1, 80.9]', '–')
+    """
+    return NOTHING if ci is None else f"[{number(ci[0], decimals)}, {number(ci[1], decimals)}]"
+
+
+def percent(share: float | None) -> str:
+    """Return a share in per cent, rounded down: only what is complete is printed as 100%.
+
+    Examples:
+        >>> percent(1.0), percent(0.9999), percent(11 / 12), percent(0.95), percent(None)
+        ('100%', '99.9%', '91.6%', '95%', '–')
+    """
+    if share is None:
+        return NOTHING
+    tenths = floor(share * 1000 + 1e-9)
+    return f"{tenths // 10}%" if tenths % 10 == 0 else f"{tenths / 10:.1f}%"
+
+
+def count(value: int) -> str:
+    """Return a count with thousands marked.
+
+    Examples:
+        >>> count(1234567)
+        '1,234,567'
+    """
+    return f"{value:,}"
+
+
+def scale_text(scale: Scale | None) -> str:
+    """Return the ends of a scale, or nothing.
+
+    Examples:
+        >>> from hengwen.records import Scale
+        >>> scale_text(Scale(low=0, high=100)), scale_text(None)
+        ('0–100', '')
+    """
+    return "" if scale is None else f"{scale.low:g}–{scale.high:g}"

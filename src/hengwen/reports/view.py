@@ -1,0 +1,308 @@
+"""The one view that all report formats show: what was weighed, already aggregated, ordered and chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from hengwen.aggregate import aggregate
+from hengwen.reports.answers import AnswerGroup, AnswerRecord, group_answers
+from hengwen.reports.cells import Cell, cell_of
+from hengwen.reports.course import Course, course_of, signature_conflict
+from hengwen.reports.findings import Fall, Finding, falls_of, findings_of
+from hengwen.reports.numbers import decimals_for
+from hengwen.table import SeriesKey
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.aggregate import Summary
+    from hengwen.records import Kind, Run, Scale, Usage
+    from hengwen.table import ScoreTable
+
+__all__ = ["AnswerRecord", "Block", "ReportData", "ScoreView", "TaskView", "View", "build_view"]
+
+Block = Literal["score", "human", "anchor"]
+KINDS: tuple[Kind, ...] = ("code", "judge", "human")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportData:
+    """What a report is made of."""
+
+    plan: str
+    runs: tuple[Run, ...]
+    """In training order."""
+    table: ScoreTable
+    usage: Mapping[str, Usage] = field(default_factory=dict)
+    """By role: ``judge``, ``subject``."""
+    warnings: tuple[str, ...] = ()
+    answers: tuple[AnswerRecord, ...] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Judge signature -> a sentence about it, e.g. that it is a baseline and not a language model."""
+    created: str = ""
+    """ISO 8601."""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreView:
+    """One score over all checkpoints."""
+
+    task: str
+    name: str
+    base: str
+    """The name without ``human.`` or ``anchor.``."""
+    kind: Kind
+    block: Block
+    headline: bool
+    """Whether it is the first score of its scorer."""
+    scale: Scale | None
+    decimals: int
+    cells: tuple[Cell | None, ...]
+    """One a run; None where the run does not have the score."""
+    course: Course
+    notes: tuple[str, ...]
+    """Sentences about its signatures."""
+
+    @property
+    def address(self) -> str:
+        """``TASK/SCORE``."""
+        return f"{self.task}/{self.name}"
+
+    @property
+    def higher_is_better(self) -> bool:
+        """The direction of the scale; up where there is none."""
+        return self.scale is None or self.scale.higher_is_better
+
+    @property
+    def falls(self) -> Mapping[int, Fall]:
+        """The falls that the summary names, by the index of the later run."""
+        if signature_conflict([""] * len(self.cells), self.cells):
+            return {}
+        return {fall.later: fall for fall in falls_of(self.cells, self.higher_is_better)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskView:
+    """One task with its scores, code before judge."""
+
+    name: str
+    scores: tuple[ScoreView, ...]
+
+    @property
+    def headlines(self) -> tuple[ScoreView, ...]:
+        """The first score of each scorer and judge."""
+        return tuple(score for score in self.scores if score.headline)
+
+    @property
+    def others(self) -> tuple[ScoreView, ...]:
+        """The scores of code and judges that are no headlines."""
+        return tuple(score for score in self.scores if score.block == "score" and not score.headline)
+
+    @property
+    def anchors(self) -> tuple[ScoreView, ...]:
+        """Frozen answers that were judged again in every run; rows of one name together, judges first."""
+        found = [score for score in self.scores if score.block == "anchor"]
+        names = list(dict.fromkeys(score.base for score in found))
+        return tuple(sorted(found, key=lambda score: names.index(score.base)))
+
+    @property
+    def anchor_heads(self) -> tuple[ScoreView, ...]:
+        """The anchors of each judge's first score, and of what humans labelled."""
+        first = {s.base.split(".", 1)[0]: s.base for s in reversed(self.anchors)}
+        shown = {*first.values(), *(s.base for s in self.anchors if s.kind == "human")}
+        return tuple(score for score in self.anchors if score.base in shown)
+
+    @property
+    def anchor_rest(self) -> tuple[ScoreView, ...]:
+        """All other anchors."""
+        return tuple(score for score in self.anchors if score not in self.anchor_heads)
+
+    @property
+    def human_pairs(self) -> tuple[tuple[ScoreView, ...], ...]:
+        """For each score with human labels: the rows of the same name, judges first."""
+        humans = [score for score in self.scores if score.block == "human"]
+        return tuple(
+            (*(s for s in self.scores if s.block == "score" and s.base == human.base), human)
+            for human in humans
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """All that a report shows."""
+
+    plan: str
+    created: str
+    version: str
+    runs: tuple[Run, ...]
+    labels: tuple[str, ...]
+    """The checkpoint of each run; with the run id where two runs share one."""
+    tasks: tuple[TaskView, ...]
+    findings: tuple[Finding, ...]
+    usage: Mapping[str, Usage]
+    warnings: tuple[str, ...]
+    answers: tuple[AnswerGroup, ...]
+    signatures: Mapping[str, tuple[str, ...]]
+    """Signature -> addresses of the scores that carry it."""
+    notes: Mapping[str, str]
+
+    @property
+    def scores(self) -> tuple[ScoreView, ...]:
+        """All scores of all tasks."""
+        return tuple(score for task in self.tasks for score in task.scores)
+
+    @property
+    def steady(self) -> bool:
+        """Whether several checkpoints were compared and nothing stood out as worse."""
+        return (
+            len(self.runs) > 1 and bool(self.findings) and not any(f.weight != "note" for f in self.findings)
+        )
+
+
+def build_view(data: ReportData) -> View:
+    """Return the view of a report: tasks and scores in the table's order, code before judge.
+
+    Args:
+        data: Runs in training order with their table; rows of other runs are left out.
+
+    Examples:
+        >>> from hengwen.records import Row, Run, Score
+        >>> from hengwen.table import ScoreTable
+        >>> place = {"run_id": "r", "checkpoint": "c", "task": "t", "sample_id": "a", "repeat": 1}
+        >>> score = Score(name="length", value=3, signature="length|v:1")
+        >>> table = ScoreTable([Row(**place, cluster="a", outcome=score)])
+        >>> run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
+        >>> view = build_view(ReportData(plan="p", runs=(run,), table=table))
+        >>> [(score.address, score.cells[0].mean) for score in view.scores]
+        [('t/length', 3.0)]
+    """
+    labels = run_labels(data.runs)
+    tasks = _tasks(data)
+    headlines = {task.name: _ranking_score(task, data.answers) for task in tasks}
+    checkpoints = [run.checkpoint for run in data.runs]
+    return View(
+        plan=data.plan,
+        created=data.created,
+        version=data.version,
+        runs=data.runs,
+        labels=labels,
+        tasks=tasks,
+        findings=tuple(
+            finding for task in tasks for score in task.headlines for finding in _findings(score, labels)
+        ),
+        usage=dict(data.usage),
+        warnings=data.warnings,
+        answers=group_answers(data.answers, headlines, [task.name for task in tasks], checkpoints),
+        signatures=_signatures(tasks),
+        notes=dict(data.notes),
+    )
+
+
+def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Return a distinct label for each run.
+
+    Examples:
+        >>> from hengwen.records import Run
+        >>> pairs = [("r1", "a"), ("r2", "a"), ("r3", "b")]
+        >>> run_labels([Run(id=i, plan="p", plan_hash="", checkpoint=name) for i, name in pairs])
+        ('a (r1)', 'a (r2)', 'b')
+    """
+    names = [run.checkpoint for run in runs]
+    return tuple(
+        run.checkpoint if names.count(run.checkpoint) == 1 else f"{run.checkpoint} ({run.id})" for run in runs
+    )
+
+
+def block_of(name: str, kind: Kind) -> tuple[Block, str]:
+    """Return the block in which a score is shown, and its name without the prefix of that block.
+
+    Examples:
+        >>> block_of("anchor.craft.level", "judge"), block_of("human.craft.level", "human")
+        (('anchor', 'craft.level'), ('human', 'craft.level'))
+        >>> block_of("human.anchor.craft.level", "human")
+        ('anchor', 'craft.level')
+    """
+    base = name.removeprefix("human.") if kind == "human" else name
+    if base.startswith("anchor."):
+        return "anchor", base.removeprefix("anchor.")
+    return ("human" if kind == "human" else "score"), base
+
+
+def _tasks(data: ReportData) -> tuple[TaskView, ...]:
+    known = {run.id for run in data.runs}
+    summaries = {key: summary for key, summary in aggregate(data.table).items() if key.run_id in known}
+    tasks: dict[str, dict[tuple[str, Kind], None]] = {}
+    for key in summaries:
+        tasks.setdefault(key.task, {})[key.name, key.kind] = None
+    return tuple(_task(name, list(series), summaries, data) for name, series in tasks.items())
+
+
+def _task(
+    task: str, series: list[tuple[str, Kind]], summaries: Mapping[SeriesKey, Summary], data: ReportData
+) -> TaskView:
+    scores: list[ScoreView] = []
+    scorers: set[tuple[Kind, str]] = set()
+    for name, kind in sorted(series, key=lambda item: KINDS.index(item[1])):
+        block, base = block_of(name, kind)
+        scorer = (kind, base.split(".", 1)[0])
+        headline = block == "score" and scorer not in scorers
+        if headline:
+            scorers.add(scorer)
+        scores.append(_score(task, name, kind, headline, summaries, data))
+    return TaskView(name=task, scores=tuple(scores))
+
+
+def _score(
+    task: str,
+    name: str,
+    kind: Kind,
+    headline: bool,
+    summaries: Mapping[SeriesKey, Summary],
+    data: ReportData,
+) -> ScoreView:
+    found = [summaries.get(SeriesKey(run.id, task, name, kind)) for run in data.runs]
+    cells = tuple(None if summary is None else cell_of(summary) for summary in found)
+    scale = next((summary.scale for summary in found if summary and summary.scale), None)
+    block, base = block_of(name, kind)
+    signatures = dict.fromkeys(s for cell in cells if cell for s in cell.signatures)
+    return ScoreView(
+        task=task,
+        name=name,
+        base=base,
+        kind=kind,
+        block=block,
+        headline=headline,
+        scale=scale,
+        decimals=decimals_for(scale, [cell.mean for cell in cells if cell]),
+        cells=cells,
+        course=course_of([run.checkpoint for run in data.runs], cells),
+        notes=tuple(data.notes[s] for s in signatures if s in data.notes),
+    )
+
+
+def _ranking_score(task: TaskView, answers: Sequence[AnswerRecord]) -> str:
+    """The first headline that single answers have: a value of a whole set ranks nothing."""
+    names = {o.name for answer in answers if answer.task == task.name for o in answer.outcomes}
+    return next((score.name for score in task.headlines if score.name in names), "")
+
+
+def _findings(score: ScoreView, labels: Sequence[str]) -> list[Finding]:
+    return findings_of(
+        score.address,
+        labels,
+        score.cells,
+        higher_is_better=score.higher_is_better,
+        decimals=score.decimals,
+    )
+
+
+def _signatures(tasks: Sequence[TaskView]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for task in tasks:
+        for score in task.scores:
+            for cell in score.cells:
+                for signature in cell.signatures if cell else ():
+                    found.setdefault(signature, {})[score.address] = None
+    return {signature: tuple(found[signature]) for signature in sorted(found)}

@@ -1,0 +1,189 @@
+"""One fixed report that every format shows, and small builders for hand-made tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
+from hengwen.reports.answers import AnswerRecord
+from hengwen.reports.cells import Cell
+from hengwen.reports.view import ReportData
+from hengwen.table import ScoreTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HUNDRED = Scale(low=0, high=100)
+UNIT = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))
+ERRORS = Scale(low=0, high=10, higher_is_better=False)
+TOTALS = {
+    "base": (60.0, 64.0, 70.0, 66.0),
+    "sft": (72.0, 75.0, 80.0, 77.0),
+    "rl": (81.0, 83.0, 90.0, 86.0),
+    "rl-long": (74.0, 80.0, 79.0, 75.0),
+}
+LEVELS = {
+    "base": (0.25, 0.5, 0.5, 0.25),
+    "sft": (0.75, 0.75, 1.0, 0.75),
+    "rl": (0.25, 0.25, 0.0, 0.25),
+    "rl-long": (0.5, None, 0.5, 0.25),
+}
+RULES = "lyric_craft|rubric:1|rules|v:1"
+
+
+def outcomes_of(checkpoint: str, prompt: int, suffix: str = "") -> tuple[Outcome, ...]:
+    """All outcomes of one answer; the suffix goes wherever a stranger's text could go."""
+    level = LEVELS[checkpoint][prompt]
+    judged: Outcome
+    if level is None:
+        message = f"no level in the reply{suffix}"
+        judged = Failure(
+            name="lyric_craft.level", status="parse_error", message=message, signature=RULES, kind="judge"
+        )
+    else:
+        judged = Score(
+            name="lyric_craft.level",
+            value=level,
+            scale=UNIT,
+            kind="judge",
+            signature=RULES,
+            reason=f"段落齐全{suffix}",
+        )
+    code = "lyric|rules:document|v:1"
+    return (
+        Score(name="lyric.total", value=TOTALS[checkpoint][prompt], scale=HUNDRED, signature=code),
+        Score(name=f"lyric.errors{suffix}", value=float(prompt), scale=ERRORS, signature=code),
+        judged,
+        Failure(
+            name="lyric_craft.imagery",
+            status="not_applicable",
+            message="needs a model",
+            signature=RULES,
+            kind="judge",
+        ),
+    )
+
+
+def rows_of(run: Run, task: str, suffix: str) -> list[Row]:
+    """The rows of one run: four prompts, human labels for two, two anchors and a value of the set."""
+    place: dict[str, Any] = {"run_id": run.id, "task": task, "checkpoint": run.checkpoint, "repeat": 1}
+    name = run.checkpoint.removesuffix(suffix)
+    rows = [
+        Row(**place, sample_id=f"p{i}", cluster=f"p{i}", outcome=outcome)
+        for i in range(4)
+        for outcome in outcomes_of(name, i, suffix)
+    ]
+    human = {"name": "human.lyric_craft.level", "kind": "human", "signature": "human|v:1", "scale": UNIT}
+    anchor = {"name": "anchor.lyric_craft.level", "kind": "judge", "signature": RULES, "scale": UNIT}
+    for i in range(2):
+        rows.append(Row(**place, sample_id=f"p{i}", cluster=f"p{i}", outcome=Score(value=0.5, **human)))
+        rows.append(Row(**place, sample_id=f"a{i}", cluster=f"a{i}", outcome=Score(value=i / 4, **anchor)))
+    version = "1" if run.order < 2 else "2"
+    whole = Score(
+        name="distinct_n.distinct_2", value=0.5 + run.order / 8, signature=f"distinct_n|v:{version}"
+    )
+    rows.append(Row(**{**place, "repeat": None}, sample_id=None, cluster="", outcome=whole))
+    return rows
+
+
+def make_data(suffix: str = "", text: str = "(verse)\n  山水之间  ") -> ReportData:
+    """The fixed report; the suffix and the text stand for what others wrote."""
+    runs = tuple(
+        Run(
+            id=f"run-{i}{suffix}",
+            plan="songs",
+            plan_hash="",
+            checkpoint=f"{name}{suffix}",
+            order=i,
+            step=None if i == 0 else i * 1000,
+            started=f"2026-01-0{i + 1}T08:00:00Z",
+            versions={"hengwen": "0.1.0"},
+            status="interrupted" if name == "rl-long" else "finished",
+        )
+        for i, name in enumerate(TOTALS)
+    )
+    task = f"lyrics{suffix}"
+    answers = tuple(
+        AnswerRecord(
+            task=task,
+            checkpoint=run.checkpoint,
+            sample_id=f"p{i}{suffix}",
+            repeat=repeat,
+            input=f"写一首歌{suffix}",
+            text=text,
+            outcomes=outcomes_of(run.checkpoint.removesuffix(suffix), i, suffix),
+        )
+        for run in runs[:2]
+        for i in range(4)
+        for repeat in (1, 2)
+    )
+    return ReportData(
+        plan=f"songs{suffix}",
+        runs=runs,
+        table=ScoreTable(row for run in runs for row in rows_of(run, task, suffix)),
+        usage={f"judge{suffix}": Usage(calls=1234, input_tokens=56789, output_tokens=10)},
+        warnings=(f"prompts.jsonl:3: template without sections{suffix}",),
+        answers=answers,
+        notes={RULES: f"A baseline, not a language model{suffix}"},
+        created="2026-01-05T00:00:00Z",
+        version="0.1.0",
+    )
+
+
+@pytest.fixture
+def data() -> ReportData:
+    """The fixed report."""
+    return make_data()
+
+
+@pytest.fixture
+def make() -> Callable[..., ReportData]:
+    """The fixed report with other text in all places where text comes from outside."""
+    return make_data
+
+
+@pytest.fixture
+def cell() -> Callable[..., Cell]:
+    """A cell with a mean and half the width of its interval."""
+
+    def build(mean: float | None, half: float | None = None, *signatures: str) -> Cell:
+        ci = None if mean is None or half is None else (mean - half, mean + half)
+        return Cell(
+            mean=mean, ci=ci, level=0.95, n=4, prompts=4, coverage=1.0, signatures=signatures or ("s|v:1",)
+        )
+
+    return build
+
+
+@pytest.fixture
+def table_of() -> Callable[..., ReportData]:
+    """A report of {checkpoint: [values]} for one score; None is a failure."""
+
+    def build(values: dict[str, list[float | None]], name: str = "a.x", **score: Any) -> ReportData:
+        runs = tuple(
+            Run(id=f"r{i}", plan="p", plan_hash="", checkpoint=key, order=i) for i, key in enumerate(values)
+        )
+        outcome: Outcome
+        table = ScoreTable()
+        for run, found in zip(runs, values.values(), strict=True):
+            for i, value in enumerate(found):
+                if value is None:
+                    outcome = Failure(name=name, status="timeout", message="late", signature="a|v:1")
+                else:
+                    outcome = Score(name=name, value=value, **{"signature": "a|v:1", **score})
+                table.add(
+                    Row(
+                        run_id=run.id,
+                        task="t",
+                        checkpoint=run.checkpoint,
+                        sample_id=f"s{i}",
+                        repeat=1,
+                        cluster=f"s{i}",
+                        outcome=outcome,
+                    )
+                )
+        return ReportData(plan="p", runs=runs, table=table)
+
+    return build

@@ -1,0 +1,101 @@
+"""The fixed report in all formats: against golden files, and against each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from hengwen.reports import build_view, to_json
+from hengwen.reports.numbers import interval, number
+from hengwen.reports.render import render
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+
+
+def golden(name, text):
+    """The golden text; written first where HENGWEN_GOLDEN=write."""
+    path = GOLDEN / name
+    if os.environ.get("HENGWEN_GOLDEN") == "write":
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("format", ["html", "md"])
+def test_the_text_is_the_golden_text(data, format):  # noqa: A002
+    text = render(build_view(data), format)
+    assert text == golden(f"report.{format}", text)
+
+
+def rounded(value):
+    """The value with its floats to 9 digits: the last bits may differ between machines."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    return [rounded(item) for item in value] if isinstance(value, list) else value
+
+
+def test_the_json_is_the_golden_json(data):
+    text = render(build_view(data), "json")
+    assert rounded(json.loads(text)) == rounded(json.loads(golden("report.json", text)))
+
+
+def test_all_formats_show_the_same_numbers(data):
+    view = build_view(data)
+    report = to_json(view)
+    html, markdown = html_rows(render(view, "html")), markdown_rows(render(view, "md"))
+    checked = 0
+    for score in view.scores:
+        expected = []
+        for run in report["runs"]:
+            cell = run["scores"][score.address]
+            ci = [interval(tuple(cell["ci"]), score.decimals)] if cell["ci"] else []
+            expected.append([number(cell["mean"], score.decimals), *ci, str(cell["n"])])
+        assert html[score.name] == expected
+        assert markdown[score.name] == expected
+        checked += len(expected)
+    assert checked == 28
+
+
+def html_rows(text):
+    """Name -> for each checkpoint [mean, interval, n], as the score tables show them."""
+    rows = {}
+    pattern = r'<th scope="row"><span class="name">(.*?)</span>(.*?)</tr>'
+    for name, body in re.findall(pattern, text, re.DOTALL):
+        cells = re.findall(r"<td class=\"num\">(.*?)</td>", body, re.DOTALL)
+        rows[unescape(name)] = [
+            re.findall(r"class=\"cell-(?:mean|ci)\">([^<]*)<|>n (\d+)", cell) for cell in cells
+        ]
+    return {name: [[a or b for a, b in cell] for cell in cells] for name, cells in rows.items()}
+
+
+def markdown_rows(text):
+    """The same from the Markdown tables."""
+    rows = {}
+    for line in text.splitlines():
+        match = re.match(r"\| (\S+) \((?:规则|评审|人工) \w+\) \|[^|]*\|(.*)\|$", line)
+        if match:
+            cells = match[2].replace("\\[", "[").replace("\\]", "]").split("|")
+            rows[match[1].replace("\\_", "_")] = [
+                [a or b or c for a, b, c in re.findall(r"\*\*(.*?)\*\*|(\[.*?\])|n (\d+)", cell)]
+                for cell in cells
+            ]
+    return rows
+
+
+def test_the_course_is_the_same_in_all_formats(data):
+    view = build_view(data)
+    html, markdown = render(view, "html"), render(view, "md").replace("\\_", "_")
+    total = to_json(view)["sequences"]["lyrics/lyric.total"]
+    pen = number(total["pen"], 3)
+    assert f"| lyric.total | 65.0 → 77.0 | +12.0 | {pen} | 1 / 6 | 3 / 4 | 2 | 太短 too short |" in markdown
+    row = re.search(r"<code>lyric\.total</code></th>(.*?)</tr>", html, re.DOTALL)
+    assert row is not None
+    assert re.findall(r'num">(.*?)<', row[1]) == ["65.0 → 77.0", "+12.0", pen, "1 / 6", "3 / 4", "2"]
+    assert html.count("signatures differ: v:1 (base, sft); v:2 (rl, rl-long)") == 2
+    assert markdown.count("signatures differ: v:1 (base, sft); v:2 (rl, rl-long)") == 2
