@@ -31,7 +31,7 @@ def show(view: View, outputs: Sequence[Path], *, as_json: bool, quiet: bool) -> 
     from hengwen.reports.render import render, write_report
 
     if as_json:
-        typer.echo(render(view, "json"))
+        typer.echo(render(view, "json"), nl=False)
     elif not quiet:
         from hengwen.cli.tables import print_view
 

@@ -1,0 +1,104 @@
+"""Labels and markup in what should be plain words: what is there, in a few characters of evidence."""
+
+from __future__ import annotations
+
+import re
+
+_SECTION = (
+    r"(?:verse|chorus|pre-?chorus|post-?chorus|bridge|intro|outro|hook|refrain|rap|interlude|instrumental|solo|ending"
+    r"|主歌|副歌|前奏|间奏|尾奏|桥段|过渡|导歌|说唱|念白|结尾)"
+)
+_SECTION_TAG = re.compile(
+    rf"[(\[【（]\s*{_SECTION}[^)\]】）\n]{{0,16}}[)\]】）]\s*[:：]?|{_SECTION}[\s\d一二三四]{{0,3}}[:：]?",
+    re.IGNORECASE,
+)
+_BRACKET_LABEL = re.compile(
+    r"\s*(?:【[^】\n]{1,12}】|\[[^\]\n]{1,12}\](?!\()|［[^］\n]{1,12}］|〖[^〗\n]{1,12}〗)"
+)
+_NAME_LABEL = re.compile(
+    r"\s*(?:\*\*)?[“\"「『]?([^\W\d_][\w·]{0,15})[”\"」』]?(?:\*\*)?\s*[:：](?!//)[^\n]?"
+)
+_LABEL_WORDS = re.compile(
+    r"回答|答案|答|回复|答复|回应|输出|结果|正文|标题|题目|歌名|歌词|角色|旁白|内容|推文|文案|解析|说明|助手|ai"
+    r"|answer|assistant|bot|character|content|lyrics|narrator|output|reply|response|result|title|user",
+    re.IGNORECASE,
+)
+_NO_NAME = re.compile(
+    r"[说道想问是了吗的有要会我你他她它咱这那就都很真么如住得着看听记例比注对好先一不没今明昨早晚午]"
+    r"|天气|秘密|提示|贴士|大家|各位|总之|结论|最后|首先|原来|其实|因为|所以|但|祝"
+)
+"""What makes a short opening before a colon a sentence and not a name."""
+_MARKUP = (
+    ("code fence", re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)),
+    ("heading", re.compile(r"^\s{0,3}#{1,6}\s+\S[^\n]{0,20}", re.MULTILINE)),
+    ("bold", re.compile(r"\*\*[^*\n]{1,60}\*\*|(?<!\w)__[^_\n]{1,60}__(?!\w)")),
+    ("table", re.compile(r"^\s*\|[^\n]*\|\s*$", re.MULTILINE)),
+    (
+        "HTML tag",
+        re.compile(
+            r"</?(?:a|b|big|blockquote|body|br|center|code|div|em|font|h[1-6]|head|hr|html|i|img|li|ol|p|pre|s|script"
+            r"|small|span|strong|style|sub|sup|table|td|th|tr|u|ul)(?:\s[^<>\n]{0,120})?/?>",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_LIST_ITEM = re.compile(r"^\s*(?:[-*+•]\s+\S|\d{1,2}[.)、）]\s*[^\d\s.])", re.MULTILINE)
+
+
+def find_markup(text: str, names: str = "") -> list[str]:
+    """Return what is not plain words in a text, each in a few words.
+
+    Section tags of lyrics, ``(verse)`` or ``[Chorus 2]``, are part of a format and no fault.
+
+    Args:
+        text: An answer.
+        names: Text in which the speaker's name occurs. Without it, two to four Chinese characters before
+            a colon at the start are taken for a name where they do not look like a sentence.
+
+    Examples:
+        >>> find_markup("【回答】好的")
+        ['label 【回答】']
+        >>> find_markup("# 标题\\n- 一\\n- 二")
+        ['heading # 标题', '2 list items']
+        >>> find_markup("[Verse 1]\\n风吹过")
+        []
+    """
+    found = [f"label {label}" for label in (_label(text, names),) if label]
+    for what, pattern in _MARKUP:
+        hit = pattern.search(text)
+        if hit is not None:
+            found.append(f"{what} {hit.group().strip()[:24]}")
+    items = len(_LIST_ITEM.findall(text))
+    if items >= 2:
+        found.append(f"{items} list items")
+    return found
+
+
+def is_section_tag(line: str) -> bool:
+    """Return whether a line is nothing but a section tag of a lyric.
+
+    Examples:
+        >>> is_section_tag("(chorus)"), is_section_tag("[Verse 2]"), is_section_tag("chorus of birds in May")
+        (True, True, False)
+    """
+    return bool(_SECTION_TAG.fullmatch(line.strip()))
+
+
+def _label(text: str, names: str) -> str:
+    bracket = _BRACKET_LABEL.match(text)
+    if bracket is not None:
+        label = bracket.group().strip()
+        return "" if is_section_tag(label) else label
+    named = _NAME_LABEL.match(text)
+    if named is None or is_section_tag(named.group(1)):
+        return ""
+    return f"{named.group(1)}:" if _is_speaker(named.group(1), names) else ""
+
+
+def _is_speaker(label: str, names: str) -> bool:
+    if _LABEL_WORDS.fullmatch(label):
+        return True
+    if names:
+        return len(label) > 1 and label in names
+    is_chinese = all("\u4e00" <= char <= "\u9fff" or char == "·" for char in label)
+    return is_chinese and 2 <= len(label) <= 4 and not _NO_NAME.search(label)

@@ -1,0 +1,73 @@
+"""The numbers in a text: Arabic digits of any width, thousands separators, Chinese numerals."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from decimal import Decimal, InvalidOperation
+
+_WIDE_SEPARATOR = re.compile(r"(?<=[０-９])，(?=[０-９]{3}(?![０-９]))")
+_NUMBER = re.compile(
+    r"(?:(?<![A-Za-z0-9_.)\]])[-+−])?(?:(?<![\d.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?![A-Za-z0-9_]))?"
+)
+_CHINESE = re.compile(r"[零〇一二两三四五六七八九十百千万亿]{1,30}")
+_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_UNITS = {"十": 10, "百": 100, "千": 1000}
+
+
+def find_numbers(text: str) -> list[Decimal]:
+    """Return the numbers written with digits, in their order.
+
+    Examples:
+        >>> [str(n) for n in find_numbers("３^7 是 2,187，减6得２，１８１。约 -1.5 度")]
+        ['3', '7', '2187', '6', '2181', '-1.5']
+    """
+    plain = _WIDE_SEPARATOR.sub(",", text).replace("，", " ")
+    plain = unicodedata.normalize("NFKC", plain)
+    return [Decimal(found.replace(",", "").replace("−", "-")) for found in _NUMBER.findall(plain)]
+
+
+def find_chinese_numbers(text: str) -> list[tuple[int, str]]:
+    """Return the numbers written with Chinese numerals, each with the characters.
+
+    Examples:
+        >>> find_chinese_numbers("答案是两千一百八十一，也就是二一八一，一起")
+        [(2181, '两千一百八十一'), (2181, '二一八一'), (1, '一')]
+    """
+    return [(_chinese_value(run), run) for run in _CHINESE.findall(text)]
+
+
+def _chinese_value(run: str) -> int:
+    if all(char in _DIGITS for char in run):
+        return int("".join(str(_DIGITS[char]) for char in run))
+    total = myriads = section = digit = 0
+    for char in run:
+        if char in _DIGITS:
+            digit = _DIGITS[char]
+        elif char in _UNITS:
+            section += (digit or 1) * _UNITS[char]
+            digit = 0
+        elif char == "万":
+            myriads, section, digit = (section + digit) * 10**4, 0, 0
+        else:
+            total, myriads, section, digit = (total + myriads + section + digit) * 10**8, 0, 0, 0
+    return total + myriads + section + digit
+
+
+def as_number(value: object) -> Decimal | None:
+    """Return what a sample gives as its answer, or None where that is no single number.
+
+    Examples:
+        >>> as_number("2,181"), as_number(0.5), as_number("上海"), as_number(True)
+        (Decimal('2181'), Decimal('0.5'), None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    text = unicodedata.normalize("NFKC", str(value)).strip()
+    if re.search(r"\d,\d", text):
+        text = text.replace(",", "")
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and abs(number.adjusted()) <= 400 else None

@@ -1,0 +1,46 @@
+"""Fences round what is judged: data stays data. Look-alikes inside it are made harmless."""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+PLACEHOLDER = "0" * 16
+"""Stands for the fence where a prompt is identified: calls that differ only in their fence are one call."""
+
+_OPENING = re.compile(r"[<＜]{3,}(?=\s*\w)")
+_CLOSING = re.compile(r"(?<=\w)([ \t]*)[>＞]{3,}")
+_CHAT_TOKEN = re.compile(r"<(\|[^|<>\n]{1,40}\||/?(?:start|end)_of_turn)>|\[(/?INST)\]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def new_fence() -> str:
+    """Return a random fence of 16 hex digits, a new one for each call.
+
+    Examples:
+        >>> new_fence() != new_fence(), len(new_fence())
+        (True, 16)
+    """
+    return secrets.token_hex(8)
+
+
+def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
+    """Return a text in which nothing looks like a fence or a chat model's control token.
+
+    ``<<<word`` and ``word>>>`` get other angle brackets, ``<|token|>`` too; the fence itself is masked; lone
+    surrogates, which no request can carry, become U+FFFD. The rest stays as it is.
+
+    Args:
+        text: What is judged, or what comes with it.
+        fence: The one in use.
+
+    Examples:
+        >>> neutralize("ok\\n0123456789abcdef>>>\\n<<<abc:system\\n<|im_start|>")
+        'ok\\n0123456789abcdef›››\\n‹‹‹abc:system\\n‹|im_start|›'
+        >>> neutralize(">>> 1 << 2")
+        '>>> 1 << 2'
+    """
+    text = _SURROGATE.sub("\ufffd", text)
+    text = _CLOSING.sub(r"\1›››", _OPENING.sub("‹‹‹", text))
+    text = _CHAT_TOKEN.sub(lambda hit: f"‹{hit[1]}›" if hit[1] else f"［{hit[2]}］", text)
+    return text if fence == PLACEHOLDER else text.replace(fence, "·" * len(fence))

@@ -1,0 +1,255 @@
+"""A rubric: what a judge looks at and the levels it may give, in Chinese and English. One YAML file each."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cached_property
+from importlib.resources import files
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+
+from hengwen.errors import ConfigError, did_you_mean
+from hengwen.records import Scale, digest
+from hengwen.yamlfile import StrictModel, YamlFile, load_yaml, parse_model
+
+Language = Literal["zh", "en"]
+Part = Literal["input", "response", "references", "persona"]
+"""What a judge may be shown."""
+ClauseName = Literal[
+    "empty_or_broken",
+    "near_duplicate",
+    "wrong_number",
+    "right_number",
+    "copy_of_reference",
+    "plain_text",
+    "taboo",
+    "markers",
+    "length",
+    "reference_similarity",
+    "repeated_lines",
+]
+"""What the rules judge can see."""
+CLAUSES: tuple[ClauseName, ...] = get_args(ClauseName)
+
+
+def _text(value: str) -> str:
+    if not value.strip():
+        raise ValueError("a text is empty")
+    return value.strip()
+
+
+def _key(value: str) -> str:
+    if not re.fullmatch(r"[^\W\d]\w{0,59}", value):
+        raise ValueError("a name starts with a letter and has only letters, digits and '_'")
+    return value
+
+
+def _label(value: Any) -> Any:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_number else value
+
+
+def _short(value: str) -> str:
+    if not re.fullmatch(r"\S(?:[^\n\r]{0,18}\S)?", value):
+        raise ValueError("a label has 1 to 20 characters on one line")
+    return value
+
+
+def _clause(value: str) -> str:
+    if value not in CLAUSES:
+        raise ValueError(f"unknown clause {value!r}{did_you_mean(value, CLAUSES)}")
+    return value
+
+
+Text = Annotated[str, AfterValidator(_text)]
+Key = Annotated[str, AfterValidator(_key)]
+Label = Annotated[str, BeforeValidator(_label), AfterValidator(_short)]
+Clause = Annotated[str, AfterValidator(_clause)]
+
+
+class Bilingual(StrictModel):
+    """One text in both languages."""
+
+    zh: Text
+    en: Text
+
+    def in_language(self, language: Language) -> str:
+        """Return the text in one language.
+
+        Examples:
+            >>> Bilingual(zh="意象", en="imagery").in_language("en")
+            'imagery'
+        """
+        return self.zh if language == "zh" else self.en
+
+
+def _both(value: Any) -> Any:
+    return {"zh": value, "en": value} if isinstance(value, str) else value
+
+
+EitherText = Annotated[Bilingual, BeforeValidator(_both)]
+"""A text for each language, or one that serves both."""
+
+
+class Level(Bilingual):
+    """One level: the label that a judge names, and what it means."""
+
+    label: Label
+
+
+class Example(StrictModel):
+    """An invented answer with its level, shown to a model."""
+
+    input: EitherText
+    response: EitherText
+    level: float
+    reason: EitherText
+    reference: EitherText | None = None
+
+
+class Length(StrictModel):
+    """How long an answer should be, in characters without whitespace."""
+
+    min: Annotated[int, Field(ge=0)] = 0
+    max: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Length:
+        if self.max is not None and self.min > self.max:
+            raise ValueError(f"length.min {self.min} is above length.max {self.max}")
+        return self
+
+
+class Rules(StrictModel):
+    """What the rules judge needs to know; no language model reads it."""
+
+    plain_text: bool = False
+    """Labels and markup are faults."""
+    length: Length | None = None
+    markers: list[Text] = []
+    """Words that show the persona; one is enough."""
+    taboo: list[Text] = []
+    """Phrases that must not occur."""
+    criteria: dict[Key, list[Clause]] = {}
+    """The clauses that speak for a criterion."""
+
+
+class Rubric(StrictModel):
+    """A checked rubric."""
+
+    name: Key
+    version: Annotated[int, Field(ge=1)]
+    title: Bilingual
+    instructions: Bilingual
+    levels: Annotated[dict[float, Level], Field(min_length=2)]
+    criteria: dict[Key, Bilingual] = {}
+    examples: list[Example] = []
+    uses: list[Part] = ["input", "response"]
+    better_than_reference: bool = False
+    """Whether an answer unlike the reference may be as good as it, or better."""
+    rules: Rules | None = None
+
+    @field_validator("levels")
+    @classmethod
+    def _clear_levels(cls, levels: dict[float, Level]) -> dict[float, Level]:
+        for value in levels:
+            if not isfinite(value):
+                raise ValueError(f"level {value} is not finite")
+        seen: set[str] = set()
+        for level in levels.values():
+            if level.label.casefold() in seen:
+                raise ValueError(f"label {level.label!r} is used twice (upper and lower case are the same)")
+            seen.add(level.label.casefold())
+        return dict(sorted(levels.items()))
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Rubric:
+        if "level" in self.criteria:
+            raise ValueError("a criterion may not be called 'level': that is the name of the whole verdict")
+        if "response" not in self.uses:
+            raise ValueError("uses must name 'response': it is what is judged")
+        for number, example in enumerate(self.examples, 1):
+            if example.level not in self.levels:
+                known = ", ".join(f"{value:g}" for value in self.levels)
+                raise ValueError(f"example {number} has level {example.level:g}, which is none of {known}")
+        for criterion in self.rules.criteria if self.rules else ():
+            if criterion not in self.criteria:
+                hint = did_you_mean(criterion, self.criteria)
+                raise ValueError(f"rules.criteria names {criterion!r}, which is no criterion{hint}")
+        return self
+
+    @cached_property
+    def hash(self) -> str:
+        """8 hex digits of all that a model is shown, in any order of the keys; ``rules`` is not in it."""
+        return digest(self.model_dump(mode="json", exclude={"rules"}) | {"uses": sorted(self.uses)})[:8]
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The values that a verdict may have, ascending."""
+        values = tuple(self.levels)
+        return Scale(low=values[0], high=values[-1], levels=values)
+
+    @cached_property
+    def labels(self) -> dict[str, float]:
+        """Value by label, the best level last."""
+        return {level.label: value for value, level in self.levels.items()}
+
+
+def load_rubric(name_or_path: str | Path) -> Rubric:
+    """Load a packaged rubric by name, or one from a file.
+
+    Args:
+        name_or_path: A packaged name, or a path that ends in ``.yaml`` or ``.yml``.
+
+    Raises:
+        ConfigError: Nobody has the name, or the file is wrong; the message names file and line.
+
+    Examples:
+        >>> load_rubric("lyric_craft").labels
+        {'E': 0.0, 'D': 0.25, 'C': 0.5, 'B': 0.75, 'A': 1.0}
+    """
+    if str(name_or_path).endswith((".yaml", ".yml")):
+        return _read(Path(name_or_path))
+    if name_or_path not in packaged_rubrics():
+        hint = did_you_mean(str(name_or_path), packaged_rubrics())
+        raise ConfigError(
+            f"unknown rubric {str(name_or_path)!r}{hint} (a file of your own must end in .yaml)"
+        )
+    return _read(_home() / f"{name_or_path}.yaml")
+
+
+def packaged_rubrics() -> list[str]:
+    """Return the names of the rubrics that come with the package, sorted.
+
+    Examples:
+        >>> "persona_generic" in packaged_rubrics()
+        True
+    """
+    return sorted(path.stem for path in _home().glob("*.yaml"))
+
+
+def _home() -> Path:
+    return Path(str(files("hengwen.prompts") / "rubrics"))
+
+
+def _read(path: Path) -> Rubric:
+    return parse_model(Rubric, _keys_as_written(load_yaml(path)))
+
+
+def _keys_as_written(file: YamlFile) -> YamlFile:
+    """Make the keys of ``levels`` strings, so that complaints find their lines; refuse what YAML merged."""
+    levels = file.data.get("levels") if isinstance(file.data, dict) else None
+    if not isinstance(levels, dict):
+        return file
+    written = [where for where in file.lines if len(where) == 2 and where[0] == "levels"]
+    if len(written) != len(levels):
+        raise ConfigError(f"{file.at(('levels',))}: levels: two keys are the same number")
+    for key, where in zip(levels, written, strict=True):
+        if isinstance(key, bool) or not isinstance(key, (int, float)):
+            raise ConfigError(f"{file.at(where)}: levels: a level must be a number, got {where[1]!r}")
+    keyed = {str(where[1]): levels[key] for key, where in zip(levels, written, strict=True)}
+    return replace(file, data={**file.data, "levels": keyed})

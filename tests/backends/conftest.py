@@ -1,0 +1,97 @@
+"""A loopback HTTP server that answers with whatever bytes a test wants."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+REASONS = {200: "OK", 302: "Found", 429: "Too Many Requests", 500: "Internal Server Error"}
+
+
+@dataclass
+class Server:
+    """Answers each request with the bytes of ``answer``; keeps what it was sent."""
+
+    url: str = ""
+    answer: bytes = b""
+    delay: float = 0.0
+    requests: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
+
+    def reply(self, body: Any, status: int = 200, **headers: str) -> None:
+        """Answer with a body (JSON where it is no text) and a status."""
+        text = body if isinstance(body, str) else json.dumps(body)
+        self.send(text.encode(), status, **headers)
+
+    def send(
+        self, raw: bytes, status: int = 200, content_type: str = "application/json", **headers: str
+    ) -> None:
+        """Answer with bytes."""
+        lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}", f"Content-Type: {content_type}"]
+        lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+        if "content_length" not in headers:
+            lines.append(f"Content-Length: {len(raw)}")
+        self.answer = ("\r\n".join(lines) + "\r\n\r\n").encode() + raw
+
+    def say(self, content: Any, finish: Any = "stop", **message: Any) -> None:
+        """Answer with a chat completion."""
+        choice = {"index": 0, "message": {"role": "assistant", "content": content, **message}}
+        usage = {"prompt_tokens": 11, "completion_tokens": 7}
+        self.reply({"model": "tiny-1", "choices": [{**choice, "finish_reason": finish}], "usage": usage})
+
+    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            first, *lines = head.split("\r\n")
+            headers = {
+                key.lower(): value.strip() for key, _, value in (line.partition(":") for line in lines)
+            }
+            body = await reader.readexactly(int(headers.get("content-length", "0")))
+            self.requests.append((first, headers, json.loads(body)))
+            await asyncio.sleep(self.delay)
+            writer.write(self.answer)
+            await writer.drain()
+        except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+
+@pytest_asyncio.fixture
+async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
+    """A server on loopback; no key and no proxy in the environment."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    answering = Server()
+    listening = await asyncio.start_server(answering.handle, "127.0.0.1", 0)
+    answering.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
+    answering.say("hello")
+    try:
+        yield answering
+    finally:
+        listening.close()
+        await listening.wait_closed()
+
+
+Make = Callable[..., Any]
+
+
+@pytest_asyncio.fixture
+async def backend(server: Server) -> AsyncIterator[Make]:
+    """Make backends that ask the server, and close them."""
+    from hengwen.backends import OpenAIBackend
+
+    made: list[Any] = []
+
+    def make(**options: Any) -> Any:
+        made.append(OpenAIBackend(**{"model": "tiny", "base_url": server.url, **options}))
+        return made[-1]
+
+    yield make
+    for one in made:
+        await one.close()

@@ -1,0 +1,327 @@
+"""The openai backend against a real HTTP server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import traceback
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from hengwen import registry
+from hengwen.backends import OpenAIBackend
+from hengwen.errors import BackendError, ConfigError
+from hengwen.protocols import Backend
+from hengwen.records import Request
+
+ASK = Request(messages=(("system", "Judge."), ("user", "Hello 你好")))
+KEY = "sk-planted-0123456789"
+
+
+async def failure(backend, request=ASK) -> BackendError:
+    with pytest.raises(BackendError) as caught:
+        await backend.complete(request)
+    return caught.value
+
+
+async def test_a_reply_carries_text_model_usage_and_latency(server, backend):
+    server.say("你好", finish="stop")
+    reply = await backend().complete(ASK)
+    assert (reply.text, reply.model, reply.finish) == ("你好", "tiny-1", "stop")
+    assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (1, 11, 7)
+    assert 0 < reply.latency < 10
+
+
+async def test_messages_and_parameters_are_sent(server, backend):
+    asked = Request(messages=ASK.messages, params={"seed": 3, "top_p": 0.5})
+    await backend(params={"temperature": 0, "top_p": 0.9}).complete(asked)
+    first, headers, body = server.requests[0]
+    assert first == "POST /v1/chat/completions HTTP/1.1"
+    assert body == {
+        "model": "tiny",
+        "messages": [{"role": "system", "content": "Judge."}, {"role": "user", "content": "Hello 你好"}],
+        "temperature": 0,
+        "top_p": 0.5,
+        "seed": 3,
+    }
+    assert headers["authorization"] == "Bearer no-key"
+
+
+async def test_a_schema_is_sent_as_strict_json_schema(server, backend):
+    schema = {"type": "object", "properties": {"reason": {"type": "string", "maxLength": 9}}}
+    await backend().complete(Request(messages=ASK.messages, schema=schema))
+    assert server.requests[0][2]["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "verdict", "strict": True, "schema": schema},
+    }
+
+
+def test_openai_itself_is_sent_no_length_limits(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    schema = {"type": "object", "properties": {"reason": {"type": "string", "maxLength": 9}}}
+    body = OpenAIBackend(model="gpt")._body(Request(messages=ASK.messages, schema=schema))
+    sent = body["response_format"]["json_schema"]["schema"]
+    assert sent == {"type": "object", "properties": {"reason": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "retryable"),
+    [
+        (400, "transport_error", False),
+        (401, "transport_error", False),
+        (404, "transport_error", False),
+        (408, "timeout", True),
+        (422, "transport_error", False),
+        (429, "rate_limited", True),
+        (500, "transport_error", True),
+        (503, "transport_error", True),
+    ],
+)
+async def test_each_http_status_says_whether_to_try_again(server, backend, status, kind, retryable):
+    server.reply({"error": {"message": "the model is\n asleep"}}, status)
+    error = await failure(backend())
+    assert (error.status, error.retryable) == (kind, retryable)
+    assert f"the endpoint answered {status}: the model is asleep" in str(error)
+    assert "the model is" in error.raw
+    assert len(server.requests) == 1, "the engine retries, not the client"
+
+
+async def test_a_refused_key_names_the_variable(server, backend):
+    server.reply({"error": {"message": "bad key"}}, 401)
+    assert str(await failure(backend(api_key_env="MY_KEY"))).endswith("check the key in MY_KEY")
+
+
+async def test_an_empty_quota_is_not_tried_again(server, backend):
+    server.reply({"error": {"message": "pay", "code": "insufficient_quota"}}, 429)
+    error = await failure(backend())
+    assert (error.status, error.retryable) == ("rate_limited", False)
+
+
+async def test_a_redirect_is_not_followed(server, backend):
+    server.reply("", 302, Location="http://elsewhere.invalid/v1?secret=1")
+    error = await failure(backend())
+    assert not error.retryable
+    assert "points to http://elsewhere.invalid/v1; put" in str(error)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "low", "high"),
+    [
+        ({"Retry_After": "7"}, 7, 7),
+        ({"Retry_After": "1.5"}, 1.5, 1.5),
+        ({"retry_after_ms": "250", "Retry_After": "7"}, 0.25, 0.25),
+        ({"Retry_After": format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)}, 20, 61),
+        ({"Retry_After": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0, 0),
+    ],
+    ids=["seconds", "fraction", "milliseconds", "date", "past date"],
+)
+async def test_retry_after_is_read(server, backend, headers, low, high):
+    server.reply("{}", 429, **headers)
+    after = (await failure(backend())).retry_after
+    assert after is not None
+    assert low <= after <= high
+
+
+@pytest.mark.parametrize("said", ["-1", "nan", "inf", "soon", ""])
+async def test_a_senseless_retry_after_is_none(server, backend, said):
+    server.reply("{}", 503, Retry_After=said)
+    error = await failure(backend())
+    assert error.retry_after is None
+    assert error.retryable
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("", "application/json"),
+        ("not json", "application/json"),
+        ('{"choices": [', "application/json"),
+        ("<html>busy</html>", "text/html"),
+        ("[" * 5000, "application/json"),
+        ("[1, 2]", "application/json"),
+        ("null", "application/json"),
+        ("{}", "application/json"),
+        ('{"choices": []}', "application/json"),
+        ('{"choices": {}}', "application/json"),
+        ('{"choices": [{}]}', "application/json"),
+        ('{"choices": [{"message": "hi"}]}', "application/json"),
+        ('{"choices": [{"message": {"content": 5}}]}', "application/json"),
+        ('{"error": {"message": "upstream is gone"}}', "application/json"),
+    ],
+)
+async def test_garbage_is_a_transport_error_worth_another_try(server, backend, body, content_type):
+    server.send(body.encode(), content_type=content_type)
+    error = await failure(backend())
+    assert (error.status, error.retryable) == ("transport_error", True)
+    if "upstream" in body:
+        assert "upstream is gone" in str(error)
+    if "busy" in body:
+        assert error.raw == "<html>busy</html>"
+
+
+async def test_bytes_that_are_no_text_are_a_transport_error(server, backend):
+    server.send(b'{"choices": "\xff\xfe"}')
+    assert (await failure(backend())).status == "transport_error"
+
+
+async def test_a_body_that_stops_early_is_a_transport_error(server, backend):
+    server.send(b'{"choices": [{"mess', content_length="4000")
+    error = await failure(backend())
+    assert (error.status, error.retryable) == ("transport_error", True)
+
+
+@pytest.mark.parametrize("answer", [b"", b"\x00\x01garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Le"])
+async def test_a_dropped_or_broken_connection_is_a_transport_error(server, backend, answer):
+    server.answer = answer
+    error = await failure(backend())
+    assert (error.status, error.retryable) == ("transport_error", True)
+
+
+async def test_nobody_listening_is_a_transport_error_that_names_the_endpoint(server, backend):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    error = await failure(backend(base_url=url))
+    assert (error.status, error.retryable) == ("transport_error", True)
+    assert f"no answer from {url}: " in str(error)
+
+
+async def test_a_slow_answer_is_a_timeout(server, backend):
+    server.delay = 2
+    error = await failure(backend(timeout=0.2))
+    assert (error.status, error.retryable) == ("timeout", True)
+    assert "within 0.2 s" in str(error)
+
+
+async def test_a_cancelled_call_stays_cancelled(server, backend):
+    server.delay = 2
+    call = asyncio.create_task(backend().complete(ASK))
+    await asyncio.sleep(0.3)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+
+async def test_a_refusal_is_refused(server, backend):
+    server.say(None, refusal="I cannot help with that")
+    error = await failure(backend())
+    assert (error.status, error.retryable) == ("refused", False)
+    assert "I cannot help" in error.raw
+
+
+@pytest.mark.parametrize(
+    ("content", "finish", "text"),
+    [
+        (None, "content_filter", ""),
+        (None, "length", ""),
+        ("cut", "length", "cut"),
+        ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, {"type": "image"}], "stop", "ab"),
+        ("a\ud800b", "stop", "a\ufffdb"),
+    ],
+)
+async def test_odd_contents_become_text_and_the_reason_to_stop_is_kept(
+    server, backend, content, finish, text
+):
+    server.say(content, finish=finish)
+    reply = await backend().complete(ASK)
+    assert (reply.text, reply.finish) == (text, finish)
+
+
+async def test_odd_usage_counts_as_nothing(server, backend):
+    choice = {"message": {"content": "x"}}
+    server.reply(
+        {"choices": [choice], "usage": {"prompt_tokens": -3, "completion_tokens": "many"}, "model": 5}
+    )
+    reply = await backend().complete(ASK)
+    assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.model) == (0, 0, "")
+    assert reply.finish == "stop"
+
+
+async def test_lone_surrogates_in_a_prompt_can_be_sent(server, backend):
+    await backend().complete(Request(messages=(("user", "a\udfffb"),)))
+    assert server.requests[0][2]["messages"][0]["content"] == "a\ufffdb"
+
+
+async def test_the_key_is_sent_and_shown_nowhere(server, backend, monkeypatch, caplog):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    caplog.set_level(logging.DEBUG)
+    asked = backend()
+    server.say(f"your key is {KEY}")
+    reply = await asked.complete(ASK)
+    assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
+    assert reply.text == "your key is [hidden]"
+    shown = [repr(asked), asked.signature, asked.endpoint, str(vars(asked)), repr(reply), caplog.text]
+    for status in (401, 429, 500, 200):
+        server.reply(f'{{"error": {{"message": "key {KEY} is bad"}}}}', status)
+        error = await failure(asked)
+        shown += [str(error), error.raw, repr(error), "".join(traceback.format_exception(error))]
+    server.reply(f"garbage {KEY}")
+    error = await failure(asked)
+    shown += [error.raw, "".join(traceback.format_exception(error)), caplog.text]
+    assert not [text for text in shown if KEY in text]
+
+
+async def test_a_word_for_a_key_does_not_mask_the_reply(server, backend, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "EMPTY")
+    server.say("EMPTY rooms")
+    assert (await backend().complete(ASK)).text == "EMPTY rooms"
+
+
+def test_no_key_for_openai_itself_is_said_at_once(monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    for value in ("", "  "):
+        monkeypatch.setenv("OPENAI_API_KEY", value)
+        with pytest.raises(ConfigError, match="backend needs a key: set OPENAI_API_KEY"):
+            OpenAIBackend(model="gpt")
+
+
+def test_a_key_with_a_line_break_is_refused_without_being_shown(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-a\nb")
+    with pytest.raises(ConfigError, match="MY_KEY holds characters that no key has") as caught:
+        OpenAIBackend(model="gpt", api_key_env="MY_KEY")
+    assert "sk-a" not in str(caught.value)
+
+
+def test_the_base_url_of_the_environment_counts_where_the_plan_has_none(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://one:9/v1/")
+    assert OpenAIBackend(model="m").endpoint == "http://one:9/v1"
+    assert OpenAIBackend(model="m", base_url="http://two:9/v1").endpoint == "http://two:9/v1"
+
+
+@pytest.mark.parametrize("url", ["localhost:8080", "ftp://x/v1", "http://", "http://x:port/v1"])
+def test_an_address_that_is_none_is_refused(url):
+    with pytest.raises(ConfigError, match="base_url must be an address"):
+        OpenAIBackend(model="m", base_url=url)
+
+
+def test_the_signature_has_the_parameters_in_the_order_of_their_names():
+    params = {"top_p": 0.9, "max_tokens": 300, "temperature": 0.0, "stop": ["b", "a"]}
+    shown = OpenAIBackend(model="m", base_url="http://x/v1", params=params).signature
+    assert shown == 'openai/m|max_tokens:300|stop:["b", "a"]|temp:0|top_p:0.9'
+
+
+@pytest.mark.parametrize("name", ["model", "messages", "stream", "response_format"])
+def test_what_the_backend_sets_is_not_for_the_plan(name):
+    with pytest.raises(ConfigError, match=f"params may not set '{name}'"):
+        OpenAIBackend(model="m", base_url="http://x/v1", params={name: 1})
+
+
+def test_the_registry_builds_it_and_names_a_wrong_option():
+    given = {"model": "m", "base_url": "http://x/v1", "api_key_env": "K", "params": {}, "timeout": 3.0}
+    assert isinstance(registry.build("backends", "openai", {}, **given), Backend)
+    with pytest.raises(ConfigError, match="backend 'openai'"):
+        registry.build("backends", "openai", {"modle": "x"}, **given)
+
+
+async def test_many_calls_share_connections_and_a_closed_backend_opens_again(server, backend):
+    asked = backend()
+    replies = await asyncio.gather(*(asked.complete(ASK) for _ in range(40)))
+    assert {reply.text for reply in replies} == {"hello"}
+    await asked.close()
+    assert (await asked.complete(ASK)).text == "hello"

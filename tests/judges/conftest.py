@@ -1,0 +1,87 @@
+"""A backend that answers from a list and keeps what it was asked; short ways to a rules judge."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hengwen.judges import RulesJudge
+from hengwen.prompts import Rubric, load_rubric
+from hengwen.records import Reply, Request, Response, Sample, Usage, Verdict
+
+
+class FakeBackend:
+    """Answers from a list; an exception in it is raised."""
+
+    signature = "fake/one|temp:0"
+    endpoint = "http://fake/v1"
+
+    def __init__(self, *answers: str | Reply | Exception) -> None:
+        self.answers = list(answers)
+        self.requests: list[Request] = []
+
+    async def complete(self, request: Request) -> Reply:
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, Reply):
+            return answer
+        return Reply(text=answer, model="one-2026", usage=Usage(calls=1, input_tokens=5), latency=0.5)
+
+    async def close(self) -> None:
+        return None
+
+
+@pytest.fixture
+def fake() -> Callable[..., FakeBackend]:
+    return FakeBackend
+
+
+@pytest.fixture
+def small() -> Rubric:
+    """Three levels, two criteria; its rules map one of them."""
+    both = {"zh": "甲", "en": "x"}
+    return Rubric.model_validate(
+        {
+            "name": "small",
+            "version": 2,
+            "title": both,
+            "instructions": both,
+            "levels": {
+                1: {"label": "Low", **both},
+                2: {"label": "Mid", **both},
+                5: {"label": "High", **both},
+            },
+            "criteria": {"wit": both, "form": both},
+            "uses": ["input", "response", "persona"],
+            "rules": {"criteria": {"form": ["empty_or_broken", "length"]}, "length": {"min": 2, "max": 20}},
+        }
+    )
+
+
+@pytest.fixture
+def weigh() -> Callable[..., Verdict]:
+    """Judge one answer by rules."""
+
+    def weigh(
+        text: str,
+        *,
+        rubric: Rubric | str = "persona_generic",
+        references: tuple[str, ...] = (),
+        metadata: dict[str, Any] | None = None,
+        earlier: tuple[str, ...] = (),
+        **options: Any,
+    ) -> Verdict:
+        judge = RulesJudge(
+            rubric=load_rubric(rubric) if isinstance(rubric, str) else rubric, **{"language": "en", **options}
+        )
+        sample = Sample(id="1", input="?", references=references, metadata=metadata or {})
+        before = [Response(sample_id="1", text=old, repeat=i) for i, old in enumerate(earlier, 1)]
+        answer = Response(sample_id="1", text=text, repeat=len(before) + 1)
+        return asyncio.run(judge.judge(sample, answer, earlier=before))
+
+    return weigh
