@@ -1,0 +1,122 @@
+"""Many lyrics at once, in one process or several."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+from hengwen.objective.lyric_options import LyricOptions, Parse, RhymeScope, check_options
+from hengwen.objective.lyrics import score_checked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from concurrent.futures import Future
+
+    from hengwen.objective.lyric_rules import Rules
+    from hengwen.objective.lyric_score import LyricScore
+
+_BATCH = 200
+_AHEAD = 3
+"""Batches for each worker that are under way at once: memory does not grow with the number of pairs."""
+
+Pair = tuple[str, str]
+
+
+def score_lyrics(
+    pairs: Iterable[Pair],
+    *,
+    rules: Rules = "document",
+    carry_phase1: bool = False,
+    strict_count: bool = False,
+    rhyme_scope: RhymeScope = "matched",
+    parse: Parse = "exact",
+    workers: int = 1,
+) -> list[LyricScore]:
+    """Score many lyrics; the options are those of ``score_lyric``.
+
+    Args:
+        pairs: (lyric, template), any number.
+        rules: As in ``score_lyric``, like the options that follow.
+        carry_phase1: See ``score_lyric``.
+        strict_count: See ``score_lyric``.
+        rhyme_scope: See ``score_lyric``.
+        parse: See ``score_lyric``.
+        workers: Processes; 1 scores in this one. Starting one takes a second: worth it from some thousand on.
+
+    Returns:
+        One score for each pair, in their order; the same whatever ``workers`` is.
+
+    Raises:
+        ValueError: As in ``score_lyric``, naming the place of the pair from 0; or ``workers`` is below 1.
+
+    Examples:
+        >>> template = "(verse)\\ncc"
+        >>> [score.total for score in score_lyrics([("(verse)\\n月光", template), ("", template)])]
+        [100.0, 0.0]
+    """
+    options = check_options(rules, carry_phase1, strict_count, rhyme_scope, parse)
+    scores = []
+    for place, outcome in enumerate(stream_scores(pairs, options, workers=workers)):
+        if isinstance(outcome, ValueError):
+            raise ValueError(f"pair {place}: {outcome}") from outcome
+        scores.append(outcome)
+    return scores
+
+
+def stream_scores(
+    pairs: Iterable[Pair], options: LyricOptions, *, workers: int = 1
+) -> Iterator[LyricScore | ValueError]:
+    """Yield a score for each pair in turn, or the error where there is none; memory stays flat.
+
+    Args:
+        pairs: (lyric, template), any number; read as they are needed.
+        options: From ``lyric_options.check_options``.
+        workers: Processes; 1 scores in this one.
+
+    Raises:
+        ValueError: ``workers`` is below 1.
+
+    Examples:
+        >>> outcomes = stream_scores([("月光", "(verse)\\ncc"), ("月光", "")], check_options("document"))
+        >>> [type(outcome).__name__ for outcome in outcomes]
+        ['LyricScore', 'ValueError']
+    """
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise ValueError(f"workers must be a whole number of at least 1, got {workers!r}")
+    batches = _batches(pairs)
+    if workers == 1:
+        return (_score(pair, options) for batch in batches for pair in batch)
+    return _in_processes(batches, options, workers)
+
+
+def _in_processes(
+    batches: Iterator[list[Pair]], options: LyricOptions, workers: int
+) -> Iterator[LyricScore | ValueError]:
+    waiting: deque[Future[list[LyricScore | ValueError]]] = deque()
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        for batch in batches:
+            waiting.append(pool.submit(_score_batch, batch, options))
+            if len(waiting) > _AHEAD * workers:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+
+
+def _batches(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
+    rest = iter(pairs)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch
+
+
+def _score_batch(batch: list[Pair], options: LyricOptions) -> list[LyricScore | ValueError]:
+    return [_score(pair, options) for pair in batch]
+
+
+def _score(pair: Pair, options: LyricOptions) -> LyricScore | ValueError:
+    try:
+        return score_checked(*pair, options)
+    except ValueError as error:
+        return error
