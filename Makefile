@@ -45,7 +45,7 @@ golden: $(VENV)/.dev  ## write the golden reports anew; review them as a diff
 	HENGWEN_GOLDEN=write $(PY) -m pytest -q tests/reports
 
 bench: $(VENV)/.dev  ## benchmarks beside their peers
-	$(PY) -m pytest benchmarks --benchmark-only $(ARGS)
+	$(PY) -m pytest benchmarks -o python_files='bench_*.py' --benchmark-only $(ARGS)
 
 lock:  ## solve the locks anew (needs uv)
 	$(COMPILE) --group build -o requirements.lock

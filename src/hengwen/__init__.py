@@ -5,8 +5,9 @@ The names below are imported on first use, so that ``import hengwen`` is quick a
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hengwen.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from hengwen.aggregate import Summary
@@ -28,36 +29,35 @@ if TYPE_CHECKING:
     from hengwen.table import ScoreTable
 
 _HOMES = {
-    "aggregate": ("Summary",),
-    "errors": (
-        "BackendError",
-        "ConfigError",
-        "DataError",
-        "HengwenError",
-        "JudgeError",
-        "PluginError",
-        "StoreError",
-    ),
-    "plan": ("Plan", "load_plan"),
-    "records": (
-        "Failure",
-        "Outcome",
-        "Response",
-        "Row",
-        "Run",
-        "Sample",
-        "Scale",
-        "Score",
-        "Usage",
-        "Verdict",
-    ),
-    "reports": ("build_view", "write_report"),
-    "reports.collect": ("collect_view",),
-    "runner": ("RunResult", "run_plan"),
-    "store": ("Store", "open_store"),
-    "table": ("ScoreTable",),
+    "BackendError": "errors",
+    "ConfigError": "errors",
+    "DataError": "errors",
+    "Failure": "records",
+    "HengwenError": "errors",
+    "JudgeError": "errors",
+    "Outcome": "records",
+    "Plan": "plan",
+    "PluginError": "errors",
+    "Response": "records",
+    "Row": "records",
+    "Run": "records",
+    "RunResult": "runner",
+    "Sample": "records",
+    "Scale": "records",
+    "Score": "records",
+    "ScoreTable": "table",
+    "Store": "store",
+    "StoreError": "errors",
+    "Summary": "aggregate",
+    "Usage": "records",
+    "Verdict": "records",
+    "build_view": "reports",
+    "collect_view": "reports.collect",
+    "load_plan": "plan",
+    "open_store": "store",
+    "run_plan": "runner",
+    "write_report": "reports",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "BackendError",
@@ -90,14 +90,5 @@ __all__ = [
     "write_report",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -41,7 +41,6 @@ def hengwen(
         capsys.readouterr()
         with pytest.raises(SystemExit) as left:
             main()
-            sys.exit(0)
         captured = capsys.readouterr()
         code = left.value.code
         return Done(code if isinstance(code, int) else int(code is not None), captured.out, captured.err)

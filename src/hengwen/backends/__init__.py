@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hengwen.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from hengwen.backends.openai_backend import OpenAIBackend
 
 _HOMES = {
-    "OpenAIBackend": "hengwen.backends.openai_backend",
+    "OpenAIBackend": "openai_backend",
 }
 
-__all__ = ["OpenAIBackend"]
+__all__ = [
+    "OpenAIBackend",
+]
 
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(home), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

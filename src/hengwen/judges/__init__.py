@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hengwen.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from hengwen.judges.rubric_judge import RubricJudge
     from hengwen.judges.rules_judge import RulesJudge
 
 _HOMES = {
-    "RubricJudge": "hengwen.judges.rubric_judge",
-    "RulesJudge": "hengwen.judges.rules_judge",
+    "RubricJudge": "rubric_judge",
+    "RulesJudge": "rules_judge",
 }
 
-__all__ = ["RubricJudge", "RulesJudge"]
+__all__ = [
+    "RubricJudge",
+    "RulesJudge",
+]
 
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(home), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

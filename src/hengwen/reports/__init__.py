@@ -1,12 +1,10 @@
-"""One view of what was weighed, shown as HTML, Markdown or JSON; names are imported on first use.
-
-``render`` is not among them, for a module has that name: ``from hengwen.reports.render import render``.
-"""
+"""One view of what was weighed, shown as HTML, Markdown or JSON. Names load on first use."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from hengwen.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from hengwen.reports.answers import AnswerRecord
@@ -15,17 +13,6 @@ if TYPE_CHECKING:
     from hengwen.reports.markdown_report import to_markdown
     from hengwen.reports.render import write_report
     from hengwen.reports.view import ReportData, View, build_view
-
-__all__ = [
-    "AnswerRecord",
-    "ReportData",
-    "View",
-    "build_view",
-    "to_html",
-    "to_json",
-    "to_markdown",
-    "write_report",
-]
 
 _HOMES = {
     "AnswerRecord": "answers",
@@ -38,12 +25,16 @@ _HOMES = {
     "write_report": "render",
 }
 
+__all__ = [
+    "AnswerRecord",
+    "ReportData",
+    "View",
+    "build_view",
+    "to_html",
+    "to_json",
+    "to_markdown",
+    "write_report",
+]
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

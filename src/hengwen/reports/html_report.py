@@ -5,23 +5,16 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from hengwen.reports import numbers
 from hengwen.reports.charts import score_chart
 from hengwen.reports.cleaning import clean
-from hengwen.reports.words import (
-    GUIDE,
-    KIND_WORDS,
-    STATUS_WORDS,
-    failure_text,
-    neighbours,
-    versions_text,
-    when,
-)
+from hengwen.reports.environment import report_environment
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
     from hengwen.reports.view import View
 
 
@@ -43,29 +36,7 @@ def _finalize(value: object) -> object:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("hengwen.reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_finalize,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["neighbours"] = neighbours
-    environment.globals.update(
-        number=numbers.number,
-        change=numbers.change,
-        interval=numbers.interval,
-        percent=numbers.percent,
-        count=numbers.count,
-        scale_text=numbers.scale_text,
-        NOTHING=numbers.NOTHING,
-        failure_text=failure_text,
-        versions_text=versions_text,
-        when=when,
-        GUIDE=GUIDE,
-        KIND_WORDS=KIND_WORDS,
-        STATUS_WORDS=STATUS_WORDS,
-    )
+    environment = report_environment(autoescape=True, finalize=_finalize)
+    environment.keep_trailing_newline = True
+    environment.globals.update(interval=numbers.interval)
     return environment

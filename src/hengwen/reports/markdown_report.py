@@ -6,22 +6,14 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from hengwen.reports import numbers
 from hengwen.reports.cleaning import clean
-from hengwen.reports.words import (
-    GUIDE,
-    KIND_WORDS,
-    MARKS,
-    STATUS_WORDS,
-    failure_text,
-    neighbours,
-    versions_text,
-    when,
-)
+from hengwen.reports.environment import report_environment
+from hengwen.reports.words import MARKS
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
     from hengwen.reports.cells import Cell
     from hengwen.reports.view import ScoreView, View
 
@@ -74,29 +66,9 @@ def cell_text(cell: Cell | None, score: ScoreView) -> Markdown:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("hengwen.reports"),
-        autoescape=False,  # noqa: S701 - the finalizer escapes, for Markdown instead of HTML
-        undefined=StrictUndefined,
+    environment = report_environment(
+        autoescape=False,  # the finalizer escapes, for Markdown instead of HTML
         finalize=lambda value: escape(value) if isinstance(value, str) else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
     )
-    environment.filters["neighbours"] = neighbours
-    environment.globals.update(
-        number=numbers.number,
-        change=numbers.change,
-        percent=numbers.percent,
-        count=numbers.count,
-        scale_text=numbers.scale_text,
-        NOTHING=numbers.NOTHING,
-        cell_text=cell_text,
-        failure_text=failure_text,
-        versions_text=versions_text,
-        when=when,
-        GUIDE=GUIDE,
-        KIND_WORDS=KIND_WORDS,
-        MARKS=MARKS,
-        STATUS_WORDS=STATUS_WORDS,
-    )
+    environment.globals.update(cell_text=cell_text, MARKS=MARKS)
     return environment

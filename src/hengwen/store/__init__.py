@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from hengwen.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from hengwen.store.store import Store, open_store
 
-__all__ = ["Store", "open_store"]
+_HOMES = {
+    "Store": "store",
+    "open_store": "store",
+}
 
+__all__ = [
+    "Store",
+    "open_store",
+]
 
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        from hengwen.store import store
-
-        return getattr(store, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
