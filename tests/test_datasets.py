@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hengwen.datasets import read_labels, read_responses, read_rows, read_samples
+from hengwen.datasets import read_labels, read_responses, read_samples
 from hengwen.errors import DataError
 
 
@@ -86,44 +86,6 @@ def test_a_sample_is_read_with_all_its_fields(tmp_path: Path) -> None:
 def test_wrong_samples_are_named_by_line(tmp_path: Path, text: str | bytes, said: str) -> None:
     with pytest.raises(DataError, match=said):
         read_samples(write(tmp_path, text), task="t")
-
-
-def test_csv_cells_may_hold_line_breaks_and_lines_are_still_right(tmp_path: Path) -> None:
-    text = 'id,template\na,"(verse)\ncR"\nb,"(verse)\ncc"\n'
-    lines = list(read_rows(write(tmp_path, text, "x.csv"), {"template": "metadata.template"}))
-    assert [line.number for line in lines] == [2, 4]
-    assert lines[1].values == {"id": "b", "metadata": {"template": "(verse)\ncc"}}
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("id,input\na,b,c\n", r"x.csv:2: 3 cells, but the header has 2"),
-        ("id,id\na,b\n", r"x.csv:1: a column name repeats"),
-        ('id\n"a\n', r"x.csv:2: not valid CSV"),
-        ("id\n", r"x.csv: no rows"),
-        (b"id,input\na,x\nb,\xff\n", r"x.csv:3: not UTF-8"),
-    ],
-    ids=["ragged", "header twice", "quote left open", "no rows", "not UTF-8"],
-)
-def test_wrong_csv_is_named_by_line(tmp_path: Path, text: str | bytes, said: str) -> None:
-    with pytest.raises(DataError, match=said):
-        list(read_rows(write(tmp_path, text, "x.csv")))
-
-
-def test_columns_that_are_not_there_are_refused(tmp_path: Path) -> None:
-    path = write(tmp_path, rows({"id": "a", "lyric": "x"}))
-    with pytest.raises(
-        DataError, match=r"x.jsonl:1: columns: maps 'lyrics', which is not there; did you mean 'lyric'"
-    ):
-        list(read_rows(path, {"lyrics": "output"}))
-
-
-def test_other_endings_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="expected a .jsonl or .csv file"):
-        list(read_rows(write(tmp_path, "id\na\n", "x.txt")))
-    with pytest.raises(DataError, match="no such file"):
-        list(read_rows(tmp_path / "y.jsonl"))
 
 
 @pytest.fixture

@@ -1,62 +1,24 @@
-"""Samples, stored answers, labels and anchors from JSONL and CSV; every complaint names file and line."""
+"""Samples, stored answers, labels and anchors from JSONL and CSV files."""
 
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from hengwen.errors import ConfigError, DataError, did_you_mean
+from hengwen.errors import did_you_mean
 from hengwen.records import Message, Response, Sample
-from hengwen.yamlfile import decode, read_text
+from hengwen.rowfile import Line, read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 SAMPLE_FIELDS = ("id", "input", "references", "metadata", "cluster")
 RESPONSE_FIELDS = ("id", "output", "repeat", "task")
 LABEL_FIELDS = ("task", "id", "checkpoint", "repeat", "output", "score", "value", "rater")
 ROLES = ("system", "user", "assistant")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One row of a data file and where it stands."""
-
-    path: Path
-    number: int
-    values: Mapping[str, Any]
-
-    def fail(self, message: str) -> NoReturn:
-        """Raise a DataError that names file and line."""
-        raise DataError(f"{self.path}:{self.number}: {message}")
-
-    def text(self, name: str, default: str | None = None) -> str:
-        """Return a field as text, or fail."""
-        value = self.values.get(name, default)
-        if value is None or value == "":
-            if default is not None:
-                return default
-            self.fail(f"field {name!r} is missing")
-        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            self.fail(f"field {name!r} must be text, got {type(value).__name__}")
-        return str(value)
-
-    def whole(self, name: str, default: int) -> int:
-        """Return a field as a whole number >= 1, or fail."""
-        value = self.values.get(name)
-        if value is None or value == "":
-            return default
-        try:
-            number = int(str(value))
-        except ValueError:
-            self.fail(f"field {name!r} must be a whole number, got {value!r}")
-        if number < 1:
-            self.fail(f"field {name!r} counts from 1, got {number}")
-        return number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,98 +36,6 @@ class Label:
     input: str | tuple[Message, ...] = ""
     references: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
-
-
-def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[Line]:
-    """Yield the rows of a JSONL or CSV file, by its ending.
-
-    Args:
-        path: ``.jsonl`` (``.ndjson``) or ``.csv``; UTF-8.
-        columns: Foreign names to ours, such as ``{"lyric": "output", "template": "metadata.template"}``.
-
-    Raises:
-        DataError: The file is missing, empty, not UTF-8, of another kind, or a row is malformed.
-    """
-    readers = {".jsonl": _read_jsonl, ".ndjson": _read_jsonl, ".csv": _read_csv}
-    if path.suffix.lower() not in readers:
-        raise DataError(f"{path}: expected a .jsonl or .csv file")
-    try:
-        found = False
-        for line in readers[path.suffix.lower()](path):
-            found = True
-            yield _rename(line, columns or {})
-    except ConfigError as error:
-        raise DataError(str(error)) from None
-    if not found:
-        raise DataError(f"{path}: no rows")
-
-
-def _read_jsonl(path: Path) -> Iterator[Line]:
-    try:
-        with path.open("rb") as file:
-            for number, raw in enumerate(file, start=1):
-                text = decode(raw, path, number).strip()
-                if not text:
-                    continue
-                try:
-                    values = json.loads(text)
-                except json.JSONDecodeError as error:
-                    message = f"not valid JSON: {error.msg} at column {error.colno}"
-                    raise DataError(f"{path}:{number}: {message}") from None
-                except RecursionError:
-                    raise DataError(f"{path}:{number}: nested too deeply") from None
-                if not isinstance(values, dict):
-                    raise DataError(f"{path}:{number}: expected an object, got {type(values).__name__}")
-                yield Line(path, number, values)
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file") from None
-    except OSError as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _read_csv(path: Path) -> Iterator[Line]:
-    reader = csv.reader(read_text(path).splitlines(keepends=True), strict=True)
-    start = 1
-    try:
-        header = next(reader, None)
-        if header is None:
-            return
-        if len(set(header)) != len(header):
-            raise DataError(f"{path}:1: a column name repeats: {', '.join(header)}")
-        start = reader.line_num + 1
-        for cells in reader:
-            if cells and len(cells) != len(header):
-                raise DataError(f"{path}:{start}: {len(cells)} cells, but the header has {len(header)}")
-            if cells:
-                yield Line(path, start, dict(zip(header, cells, strict=True)))
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(f"{path}:{start}: not valid CSV: {error}") from None
-
-
-def _rename(line: Line, columns: Mapping[str, str]) -> Line:
-    if not columns:
-        return line
-    values: dict[str, Any] = {}
-    inner: dict[str, Any] = {}
-    for name, value in line.values.items():
-        target = columns.get(name, name)
-        group, _, leaf = target.partition(".")
-        if group == "metadata" and leaf:
-            inner[leaf] = value
-        elif target in values:
-            line.fail(f"two columns are mapped to {target!r}")
-        else:
-            values[target] = value
-    for name in columns:
-        if name not in line.values:
-            line.fail(f"columns: maps {name!r}, which is not there{did_you_mean(name, line.values)}")
-    if inner:
-        own = values.get("metadata") or {}
-        values["metadata"] = {**own, **inner} if isinstance(own, dict) else inner
-    return Line(line.path, line.number, values)
 
 
 @dataclass(frozen=True, slots=True)

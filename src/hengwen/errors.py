@@ -7,6 +7,7 @@
     ├── DataError (ValueError)          a file or a row in it is wrong                       exit 2
     ├── PluginError (ImportError)       a plug-in or an extra cannot be loaded               exit 2
     ├── StoreError (OSError)            the store cannot be opened, read or written          exit 1
+    ├── WorkerError (RuntimeError)      a worker process died                                exit 1
     └── JudgeError (RuntimeError)       no usable verdict; becomes a Failure of its status   exit 1
         └── BackendError                no usable reply from an endpoint
 
@@ -49,6 +50,10 @@ class PluginError(HengwenError, ImportError):
 
 class StoreError(HengwenError, OSError):
     """The store cannot be opened, read or written; what was committed is kept."""
+
+
+class WorkerError(HengwenError, RuntimeError):
+    """A worker process died; what it was doing was not done."""
 
 
 class JudgeError(HengwenError, RuntimeError):

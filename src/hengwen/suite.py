@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hengwen import registry
-from hengwen.datasets import Label, Line, SampleSet, read_labels, read_responses, read_samples
+from hengwen.datasets import Label, SampleSet, read_labels, read_responses, read_samples
 from hengwen.errors import ConfigError, DataError, did_you_mean
 from hengwen.prompts import load_rubric
 from hengwen.protocols import SampleCheck, Scorer, SetScorer
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hengwen.prompts import Rubric
     from hengwen.protocols import Backend, Judge
     from hengwen.records import Response
+    from hengwen.rowfile import Line
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from hengwen.datasets import Line, read_rows
+from hengwen.rowfile import Line, read_rows
 from hengwen.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:

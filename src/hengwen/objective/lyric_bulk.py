@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import ProcessPoolExecutor
-from itertools import islice
-from multiprocessing import get_context
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hengwen.objective.lyric_options import LyricOptions, Parse, RhymeScope, check_options
 from hengwen.objective.lyrics import score_checked
+from hengwen.parallel import map_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from concurrent.futures import Future
 
     from hengwen.objective.lyric_rules import Rules
     from hengwen.objective.lyric_score import LyricScore
-
-_BATCH = 200
-_AHEAD = 3
-"""Batches for each worker that are under way at once: memory does not grow with the number of pairs."""
 
 Pair = tuple[str, str]
 
@@ -84,35 +77,7 @@ def stream_scores(
         >>> [type(outcome).__name__ for outcome in outcomes]
         ['LyricScore', 'ValueError']
     """
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise ValueError(f"workers must be a whole number of at least 1, got {workers!r}")
-    batches = _batches(pairs)
-    if workers == 1:
-        return (_score(pair, options) for batch in batches for pair in batch)
-    return _in_processes(batches, options, workers)
-
-
-def _in_processes(
-    batches: Iterator[list[Pair]], options: LyricOptions, workers: int
-) -> Iterator[LyricScore | ValueError]:
-    waiting: deque[Future[list[LyricScore | ValueError]]] = deque()
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for batch in batches:
-            waiting.append(pool.submit(_score_batch, batch, options))
-            if len(waiting) > _AHEAD * workers:
-                yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
-
-
-def _batches(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    rest = iter(pairs)
-    while batch := list(islice(rest, _BATCH)):
-        yield batch
-
-
-def _score_batch(batch: list[Pair], options: LyricOptions) -> list[LyricScore | ValueError]:
-    return [_score(pair, options) for pair in batch]
+    return map_stream(partial(_score, options=options), pairs, workers=workers)
 
 
 def _score(pair: Pair, options: LyricOptions) -> LyricScore | ValueError:
