@@ -1,0 +1,149 @@
+"""Score sequences beside their peers: scipy and a bisect patience sort always, antropy and ordpy if there.
+
+    python -m pytest benchmarks/bench_sequences.py --benchmark-only --benchmark-group-by=group
+
+The median is what counts. Peers stand in the same group as what they are compared with.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import sliding_window_view
+
+from hengwen.relevance_metrics import (
+    count_inversions,
+    longest_increasing_subsequence,
+    permutation_entropy,
+    rolling,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytest.importorskip("pytest_benchmark")
+
+N = 1_000_000
+RNG = np.random.default_rng(0)
+FLOATS = RNG.normal(size=N)
+LEVELS = RNG.integers(1, 6, N)
+ORDER = np.arange(N)
+BATCH = RNG.normal(size=(10_000, 50))
+SERIES = RNG.normal(size=100_000)
+DATA = {"floats": FLOATS, "levels": LEVELS}
+
+
+def peer(name: str) -> Any:
+    return pytest.mark.skipif(find_spec(name) is None, reason=f"{name} is not installed")
+
+
+def patience(x: Any) -> int:
+    tails: list[float] = []
+    for score in x.tolist():
+        place = bisect_left(tails, score)
+        if place == len(tails):
+            tails.append(score)
+        else:
+            tails[place] = score
+    return len(tails)
+
+
+def measure(benchmark: Any, function: Callable[[], Any], rounds: int = 15) -> Any:
+    return benchmark.pedantic(function, rounds=rounds, warmup_rounds=1)
+
+
+@pytest.mark.parametrize("m", range(3, 8))
+def test_pen(benchmark: Any, m: int) -> None:
+    benchmark.group = f"pen m={m}, n=1e6"
+    assert measure(benchmark, lambda: permutation_entropy(FLOATS, m)) > 1.7
+
+
+@peer("antropy")
+@pytest.mark.parametrize("m", range(3, 8))
+def test_pen_antropy(benchmark: Any, m: int) -> None:
+    import antropy
+
+    benchmark.group = f"pen m={m}, n=1e6"
+    found = measure(benchmark, lambda: antropy.perm_entropy(FLOATS, m))
+    assert found == pytest.approx(permutation_entropy(FLOATS, m, base=2))
+
+
+@peer("ordpy")
+@pytest.mark.parametrize("m", [3])
+def test_pen_ordpy(benchmark: Any, m: int) -> None:
+    import ordpy
+
+    benchmark.group = f"pen m={m}, n=1e6"
+    found = measure(benchmark, lambda: ordpy.permutation_entropy(FLOATS, m, normalized=False, base="e"), 3)
+    assert found == pytest.approx(permutation_entropy(FLOATS, m))
+
+
+@pytest.mark.parametrize("m", [3, 4])
+def test_pen_batch(benchmark: Any, m: int) -> None:
+    benchmark.group = f"pen m={m}, 10,000 x 50"
+    assert measure(benchmark, lambda: permutation_entropy(BATCH, m), 51).shape == (10_000,)
+
+
+@peer("antropy")
+@pytest.mark.parametrize("m", [3, 4])
+def test_pen_batch_antropy(benchmark: Any, m: int) -> None:
+    import antropy
+
+    benchmark.group = f"pen m={m}, 10,000 x 50"
+    found = measure(benchmark, lambda: antropy.perm_entropy(BATCH, m), 51)
+    assert found == pytest.approx(permutation_entropy(BATCH, m, base=2))
+
+
+def test_pen_rolling(benchmark: Any) -> None:
+    benchmark.group = "pen m=3, rolling 50 over 1e5"
+    assert len(measure(benchmark, lambda: rolling(SERIES, 50, ["pen"]))["pen"]) == 99_951
+
+
+@peer("antropy")
+def test_pen_rolling_antropy(benchmark: Any) -> None:
+    import antropy
+
+    benchmark.group = "pen m=3, rolling 50 over 1e5"
+    found = measure(benchmark, lambda: antropy.perm_entropy(sliding_window_view(SERIES, 50), 3))
+    assert found == pytest.approx(rolling(SERIES, 50, ["pen"], base=2)["pen"])
+
+
+@pytest.mark.parametrize("kind", DATA)
+def test_cin(benchmark: Any, kind: str) -> None:
+    benchmark.group = f"cin {kind}, n=1e6"
+    assert measure(benchmark, lambda: count_inversions(DATA[kind]), 9) > 0
+
+
+@pytest.mark.parametrize("kind", DATA)
+def test_cin_scipy(benchmark: Any, kind: str) -> None:
+    from scipy.stats import kendalltau
+
+    benchmark.group = f"cin {kind}, n=1e6"
+    x = DATA[kind]
+    tau = measure(benchmark, lambda: kendalltau(ORDER, x), 9).statistic
+    pairs, sizes = N * (N - 1) // 2, np.unique(x, return_counts=True)[1]
+    untied = pairs - int((sizes * (sizes - 1) // 2).sum())
+    assert round((untied - tau * (pairs * untied) ** 0.5) / 2) == count_inversions(x)
+
+
+@pytest.mark.parametrize("metric", ["cin", "lis"])
+def test_rolling(benchmark: Any, metric: Any) -> None:
+    benchmark.group = f"{metric}, rolling 50 over 1e5"
+    assert len(measure(benchmark, lambda: rolling(SERIES, 50, [metric]), 5)[metric]) == 99_951
+
+
+@pytest.mark.parametrize("kind", DATA)
+def test_lis(benchmark: Any, kind: str) -> None:
+    benchmark.group = f"lis {kind}, n=1e6"
+    assert measure(benchmark, lambda: longest_increasing_subsequence(DATA[kind]), 9) > 0
+
+
+@pytest.mark.parametrize("kind", DATA)
+def test_lis_patience(benchmark: Any, kind: str) -> None:
+    benchmark.group = f"lis {kind}, n=1e6"
+    found = measure(benchmark, lambda: patience(DATA[kind]), 9)
+    assert found == longest_increasing_subsequence(DATA[kind])

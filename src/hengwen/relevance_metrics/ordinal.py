@@ -1,0 +1,120 @@
+"""Ordinal patterns as numbers: one comparison for each pair of places, no sort.
+
+The window (x[t], x[t+d], ..) gets the code sum of j! * S_j, where S_j is how many of its earlier members are
+greater than its member j. Codes and stable-argsort patterns match one to one (a Lehmer code).
+"""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BLOCK = 32_768
+_DENSE_LIMIT = 40_320
+_CODE_LIMIT = 20
+_COMPARED_KINDS = 6
+
+
+def window_count(n: int, m: int, delay: int) -> int:
+    """How many windows of order m and delay a sequence of n has.
+
+    Raises:
+        ValueError: There is none.
+
+    Examples:
+        >>> window_count(8, 3, 1)
+        6
+        >>> window_count(2, 3, 1)
+        Traceback (most recent call last):
+            ...
+        ValueError: 2 scores are too few for m=3 and delay=1, which need 3; lower m to 2 or add scores
+    """
+    windows = n - (m - 1) * delay
+    if windows >= 1:
+        return windows
+    fits = (n - 1) // delay + 1 if n else 0
+    advice = f"lower m to {fits} or add scores" if fits >= 2 else "add scores"
+    if fits >= 2 and delay > 1:
+        advice = f"lower m to {fits}, lower delay or add scores"
+    needed = (m - 1) * delay + 1
+    raise ValueError(f"{n} scores are too few for m={m} and delay={delay}, which need {needed}; {advice}")
+
+
+def pattern_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
+    """Return the code of each window along the last axis; equal codes are equal patterns, ties in order.
+
+    Up to m = 20 the code is the Lehmer number, below m!. Above, codes are only labels within one call.
+
+    Examples:
+        >>> pattern_codes(np.array([1, 2, 3, 2, 1]), 3, 1).tolist()
+        [0, 2, 5]
+    """
+    windows = window_count(x.shape[-1], m, delay)
+    flat = x.reshape(-1)
+    reach = (m - 1) * delay
+    codes = np.empty(flat.size, code_dtype(m))
+    step = max(BLOCK, 2 * reach) if m <= _CODE_LIMIT else flat.size
+    # rows are read as one: windows across two rows are computed and cut off, which is faster than a row each
+    for start in range(0, flat.size - reach, step):
+        found = block_codes(flat[start : start + step + reach], m, delay)
+        codes[start : start + len(found)] = found
+    return codes.reshape(x.shape)[..., :windows]
+
+
+def block_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
+    """Return the codes of one block, which should fit the cache.
+
+    Examples:
+        >>> block_codes(np.array([3, 2, 1, 2]), 3, 1).tolist()
+        [5, 1]
+    """
+    windows = len(x) - (m - 1) * delay
+    greater = (x[:-delay] > x[delay:]).view(np.uint8).astype(np.min_scalar_type(m), copy=False)
+    code = greater[:windows].astype(code_dtype(m))
+    for j in range(2, m):
+        lag = j * delay
+        greater = greater[delay:]
+        greater += (x[:-lag] > x[lag:]).view(np.uint8)
+        digit = greater[:windows]
+        if j < _CODE_LIMIT:
+            code += np.multiply(digit, factorial(j), dtype=code.dtype)
+        else:
+            code = np.unique(code, return_inverse=True)[1] * (j + 1) + digit
+    return code
+
+
+def code_counts(x: NDArray[Any], m: int, delay: int) -> NDArray[np.intp]:
+    """Return how often each pattern that occurs does, in the order of codes; x is one sequence.
+
+    Examples:
+        >>> code_counts(np.array([5, 4, 5, 4, 5, 4, 5, 4]), 3, 1).tolist()
+        [3, 3]
+    """
+    windows = window_count(len(x), m, delay)
+    if factorial(min(m, 9)) > min(_DENSE_LIMIT, 4 * windows):
+        return np.unique(pattern_codes(x, m, delay), return_counts=True)[1]
+    total = np.zeros(factorial(m), np.intp)
+    step = max(BLOCK, 2 * (m - 1) * delay, 2 * factorial(m))
+    for start in range(0, windows, step):
+        block = x[start : min(start + step, windows) + (m - 1) * delay]
+        total += _count(block_codes(block, m, delay), len(total))
+    return total[total > 0]
+
+
+def _count(codes: NDArray[Any], kinds: int) -> NDArray[np.intp]:
+    if kinds > _COMPARED_KINDS:
+        return np.bincount(codes, minlength=kinds)
+    return np.array([np.count_nonzero(codes == kind) for kind in range(kinds)])
+
+
+def code_dtype(m: int) -> Any:
+    """Return the smallest type that holds the codes of order m."""
+    for dtype, largest in ((np.uint8, 5), (np.uint16, 8), (np.uint32, 12)):
+        if m <= largest:
+            return dtype
+    return np.uint64 if m <= _CODE_LIMIT else np.int64

@@ -1,0 +1,158 @@
+"""Checked input: scores become a numeric array, or a ValueError says what to do."""
+
+from __future__ import annotations
+
+import operator
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+_WAY_OUT = "pass numbers, one for each score"
+
+
+def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:
+    """Return the scores as a numeric array with the sequence on its last axis.
+
+    Args:
+        x: Numbers; any shape but 0-d. Masked values become NaN. Infinite values have an order and are kept.
+        axis: Where the sequence runs.
+
+    Raises:
+        ValueError: Strings, None, complex numbers, ragged lists or a single number.
+
+    Examples:
+        >>> as_scores([True, False]).tolist()
+        [1, 0]
+        >>> as_scores(["a"])
+        Traceback (most recent call last):
+            ...
+        ValueError: scores must be numbers, got 'a'; pass numbers, one for each score
+    """
+    array = _as_numeric(x)
+    if array.ndim == 0:
+        raise ValueError(f"scores must be a sequence, got one value {array[()]!r}; wrap it in a list")
+    if not -array.ndim <= axis < array.ndim:
+        raise ValueError(f"axis {axis} is out of range for scores with {array.ndim} axes")
+    return np.moveaxis(array, axis, -1) if array.ndim > 1 else array
+
+
+def as_sequence(x: ArrayLike) -> NDArray[Any]:
+    """Return one sequence of scores, without NaN, as a 1-D array.
+
+    Examples:
+        >>> as_sequence([[1, 2]])
+        Traceback (most recent call last):
+            ...
+        ValueError: scores must be one sequence, got shape (1, 2); pass one row at a time
+    """
+    array = as_scores(x)
+    if array.ndim != 1:
+        raise ValueError(f"scores must be one sequence, got shape {array.shape}; pass one row at a time")
+    refuse_nan(array)
+    return array
+
+
+def as_rows(scores: NDArray[Any]) -> NDArray[Any]:
+    """Return the sequences of a batch as rows; one sequence is one row.
+
+    Examples:
+        >>> as_rows(np.zeros((2, 3, 4))).shape
+        (6, 4)
+    """
+    return scores.reshape(prod(scores.shape[:-1]), scores.shape[-1])
+
+
+def has_nan(array: NDArray[Any]) -> bool:
+    """Whether any score is NaN."""
+    return array.dtype.kind == "f" and array.size > 0 and bool(np.isnan(np.max(array)))
+
+
+def refuse_nan(array: NDArray[Any], way_out: str = "drop it or fill it before") -> None:
+    """Raise ValueError, with the place of the first NaN, where there is one."""
+    if has_nan(array):
+        where = np.argwhere(np.isnan(array))[0].tolist()
+        place = where[0] if len(where) == 1 else tuple(where)
+        raise ValueError(f"score {place} is NaN, which has no order; {way_out}")
+
+
+def choose(name: str, value: object, allowed: Sequence[object]) -> None:
+    """Raise ValueError where an option is none of those allowed.
+
+    Examples:
+        >>> choose("bias", "mm", [None, "miller-madow"])
+        Traceback (most recent call last):
+            ...
+        ValueError: unknown bias 'mm'; known: None, 'miller-madow'
+    """
+    if not any(value is option or (isinstance(value, str) and value == option) for option in allowed):
+        raise ValueError(f"unknown {name} {value!r}; known: {', '.join(map(repr, allowed))}")
+
+
+def positive_int(name: str, value: object, least: int = 1) -> int:
+    """Return a whole number that is at least ``least``.
+
+    Examples:
+        >>> positive_int("m", 1, 2)
+        Traceback (most recent call last):
+            ...
+        ValueError: m must be a whole number of at least 2, got 1
+    """
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = least - 1
+    if number < least or isinstance(value, bool):
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return number
+
+
+def _as_numeric(x: ArrayLike) -> NDArray[Any]:
+    if isinstance(x, np.ma.MaskedArray):
+        x = np.ma.filled(x.astype(np.float64), np.nan) if np.ma.is_masked(x) else x.data
+    try:
+        array = np.asarray(x)
+    except ValueError:
+        raise ValueError(
+            "scores must have equal lengths in a batch, got a ragged list; pass rows one by one"
+        ) from None
+    kind = array.dtype.kind
+    if kind in "iuf":
+        return array
+    if kind == "b":
+        return array.astype(np.uint8)
+    if kind == "O" and array.ndim:
+        return _from_objects(array)
+    got = array.flat[0] if array.size else array.dtype
+    if kind in "US":
+        got = next((value for value in array.flat if not _is_number(value)), got)
+    raise ValueError(f"scores must be numbers, got {_show(got)}; {_WAY_OUT}")
+
+
+def _from_objects(array: NDArray[Any]) -> NDArray[Any]:
+    for place, value in enumerate(array.flat):
+        if value is None or isinstance(value, str | bytes | complex | list | tuple):
+            raise ValueError(f"scores must be numbers, got {value!r} at position {place}; {_WAY_OUT}")
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"scores must be numbers, got objects such as {array.flat[0]!r}; {_WAY_OUT}"
+        ) from None
+
+
+def _is_number(text: Any) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _show(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)

@@ -1,0 +1,82 @@
+"""What holds for the part as a whole: lazy imports, results, memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import hengwen.relevance_metrics as metrics
+
+X = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    for name in metrics.__all__:
+        assert getattr(metrics, name).__doc__, name
+        assert name in dir(metrics)
+    with pytest.raises(AttributeError, match="no attribute 'entropie'"):
+        metrics.entropie  # noqa: B018
+
+
+def test_functions_stay_functions_after_all_modules_are_loaded() -> None:
+    for name in metrics.__all__:
+        assert callable(getattr(metrics, name)), name
+
+
+def test_the_import_loads_no_scipy() -> None:
+    code = (
+        "import sys, hengwen.relevance_metrics as m; [getattr(m, n) for n in m.__all__];"
+        "sys.exit(any(name.split('.')[0] == 'scipy' for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        pytest.param(lambda: metrics.missing_patterns(X, draws=3), id="missing_patterns"),
+        pytest.param(lambda: metrics.ordinal_transitions(X), id="ordinal_transitions"),
+        pytest.param(lambda: metrics.null_moments(X, "pen", draws=9), id="null_moments"),
+        pytest.param(lambda: metrics.significance(X, n_perm=9), id="significance"),
+        pytest.param(lambda: metrics.bootstrap_ci(X, n_boot=9), id="bootstrap_ci"),
+        pytest.param(lambda: metrics.compare_rankings(X, X[::-1]), id="compare_rankings"),
+        pytest.param(lambda: metrics.summarize(X, n_perm=9), id="summarize"),
+        pytest.param(lambda: metrics.Stream(5).update(1), id="Stream"),
+    ],
+)
+def test_results_are_frozen_and_plain(result: object) -> None:
+    found = result()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.n = 1
+    fields = dataclasses.asdict(found)
+    assert fields["n"] > 0
+    assert json.dumps(fields, default=repr, allow_nan=False, skipkeys=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(metrics.permutation_entropy, id="pen"),
+        pytest.param(lambda x: metrics.permutation_entropy(x, 7), id="pen m=7"),
+        pytest.param(metrics.count_inversions, id="cin"),
+        pytest.param(metrics.longest_increasing_subsequence, id="lis"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["floats", "levels"])
+def test_a_million_scores_take_less_than_100_mb(run: object, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=1_000_000) if kind == "floats" else rng.integers(1, 6, 1_000_000)
+    tracemalloc.start()
+    try:
+        run(x)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100e6

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from hengwen.relevance_metrics import significance, summarize
+
+
+def test_the_level_stands_beside_the_order() -> None:
+    found = summarize([5, 4, 5, 4, 5, 4, 5, 4])
+    assert (found.mean, found.median, found.top, found.top_share) == (4.5, 4.5, 5.0, 0.5)
+    assert found.pen is not None
+    assert (found.pen.value, found.cin.value, found.lis.value, found.lnds.value) == (
+        0.6931471805599453,
+        10,
+        2,
+        4,
+    )
+    assert found.pen_share == pytest.approx(0.3868528072345416)
+    assert found.tau_b == pytest.approx(kendalltau(range(8), [5, 4] * 4).statistic)
+    assert (found.pairs, found.windows, found.levels) == (28, 6, 2)
+    assert found.warnings == ("short", "ties")
+
+
+def test_a_uniform_fall_shows_in_the_level_only() -> None:
+    x = np.array([5, 4, 5, 3, 5, 4, 4, 5, 3])
+    high, low = summarize(x), summarize(x - 2)
+    assert (high.pen, high.cin, high.lis) == (low.pen, low.cin, low.lis)
+    assert high.mean - low.mean == pytest.approx(2)
+
+
+def test_readings_are_those_of_the_tests() -> None:
+    x = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
+    found = summarize(x, n_perm=200, seed=3)
+    for metric, reading in (("cin", found.cin), ("pen", found.pen), ("lis", found.lis), ("lnds", found.lnds)):
+        test = significance(x, metric, n_perm=200, seed=3)
+        assert reading is not None
+        assert (reading.p, reading.z, reading.orders) == (test.p, test.z, test.orders)
+
+
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        pytest.param([(i * i * 7919) % 101 for i in range(2500)], 0.897120952452271, id="long"),
+        pytest.param([(i * i * 7919) % 101 - i // 900 for i in range(2500)], None, id="falls"),
+    ],
+)
+def test_long_sequences_have_the_mann_kendall_p(x: list[int], expected: float | None) -> None:
+    # pymannkendall 1.4.3, original_test; and scipy's normal approximation, which has no continuity correction
+    found = summarize(x)
+    assert found.cin.orders == 0
+    if expected is not None:
+        assert found.cin.p == pytest.approx(expected, abs=1e-12)
+    want = kendalltau(range(len(x)), x, method="asymptotic").pvalue
+    assert found.cin.p == pytest.approx(want, rel=1e-3)
+
+
+def test_very_long_sequences_are_not_shuffled() -> None:
+    x = np.random.default_rng(0).integers(1, 6, 50_000)
+    found = summarize(x)
+    assert (found.lis.p, found.pen.p if found.pen else 0, found.lis.value) == (None, None, 5)
+    assert found.cin.p is not None
+    assert "untested" in found.warnings
+    assert "only the inversions are tested" in found.explain()
+
+
+@pytest.mark.parametrize(
+    ("x", "warnings"),
+    [
+        pytest.param([4], ("too_short", "constant"), id="one"),
+        pytest.param([4, 4], ("too_short", "constant"), id="two"),
+        pytest.param([4] * 40, ("constant",), id="constant"),
+        pytest.param(range(20), ("short",), id="short"),
+        pytest.param(range(32), (), id="long enough"),
+        pytest.param([1, 2] * 20, ("ties",), id="two levels"),
+    ],
+)
+def test_warnings(x: Any, warnings: tuple[str, ...]) -> None:
+    found = summarize(x, n_perm=20)
+    assert found.warnings == warnings
+    for language in ("en", "zh"):
+        text = found.explain(language)
+        assert "nan" not in text.lower().replace("奈", "")
+        assert len(text.splitlines()) == 5 + len(warnings)
+
+
+def test_the_explanation_tells_a_fall_from_a_rise() -> None:
+    falls, rises = summarize(range(30, 0, -1), n_perm=99), summarize(range(30), n_perm=99)
+    assert "Later scores tend to be lower" in falls.explain()
+    assert "后面的分数往往更低" in falls.explain("zh")
+    assert "Later scores tend to be higher" in rises.explain()
+    assert "The longest rise is longer than chance gives" in rises.explain()
+    assert "more regular than chance" in rises.explain("en")
+
+
+def test_the_explanation_says_what_the_numbers_do_not_mean() -> None:
+    found = summarize([4, 5, 3, 4, 5], n_perm=20)
+    assert "they do not say how good the scores are" in found.explain()
+    assert "它们都不变" in found.explain("zh")
+    assert "3 patterns are few for m=3" in found.explain()
+    assert "4 scores are too few for m=5" in summarize([1, 2, 4, 3], m=5).explain()
+    with pytest.raises(ValueError, match="unknown language 'de'; known: 'en', 'zh'"):
+        found.explain("de")
+
+
+def test_a_summary_goes_through_json() -> None:
+    found = asdict(summarize([1.5, 2, 1, 3], n_perm=20))
+    assert json.loads(json.dumps(found, allow_nan=False))["cin"]["value"] == 2
+
+
+@pytest.mark.parametrize(
+    ("x", "options", "message"),
+    [
+        ([], {}, "no scores to summarize"),
+        ([1, math.nan], {}, "NaN"),
+        ([1, math.inf], {}, "finite"),
+        (["a"], {}, "must be numbers"),
+        ([1, 2], {"m": 1}, "m must be"),
+        ([1, 2], {"n_perm": 0}, "n_perm must be"),
+    ],
+)
+def test_errors_say_what_to_do(x: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        summarize(x, **options)

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hengwen.relevance_metrics import (
+    Stream,
+    count_inversions,
+    longest_increasing_subsequence,
+    permutation_entropy,
+    rolling,
+)
+
+ALL = ("mean", "pen", "cin", "lis", "lnds")
+
+
+def expected(part: Any, m: int, delay: int) -> dict[str, float]:
+    return {
+        "mean": float(np.mean(part)),
+        "pen": permutation_entropy(part, m, delay),
+        "cin": count_inversions(part),
+        "lis": longest_increasing_subsequence(part),
+        "lnds": longest_increasing_subsequence(part, strict=False),
+    }
+
+
+@given(
+    x=st.lists(st.integers(1, 5), min_size=12, max_size=60),
+    window=st.integers(7, 12),
+    step=st.integers(1, 9),
+    m=st.integers(2, 4),
+    delay=st.integers(1, 2),
+)
+@settings(deadline=None, max_examples=100)
+def test_each_window_is_that_slice_alone(x: list[int], window: int, step: int, m: int, delay: int) -> None:
+    found = rolling(x, window, ALL, step, m=m, delay=delay)
+    starts = range(0, len(x) - window + 1, step)
+    assert found.starts.tolist() == list(starts)
+    for i, start in enumerate(starts):
+        want = expected(x[start : start + window], m, delay)
+        assert {name: found[name][i] for name in ALL} == pytest.approx(want, abs=1e-12)
+        assert found["pen"][i] == want["pen"]
+
+
+@pytest.mark.parametrize(("window", "m", "step"), [(300, 3, 1), (300, 3, 200), (60, 6, 1), (1030, 3, 400)])
+def test_wide_windows_of_floats_agree_too(window: int, m: int, step: int) -> None:
+    x = np.random.default_rng(0).normal(size=1500)
+    found = rolling(x, window, ALL, step, m=m)
+    for i in range(0, len(found.starts), 40):
+        start = found.starts[i]
+        want = expected(x[start : start + window], m, 1)
+        assert {name: found[name][i] for name in ALL} == pytest.approx(want, abs=1e-12)
+
+
+def test_a_rolling_result_says_how_it_was_made() -> None:
+    found = rolling([1, 2, 3, 2], 3, ["cin"], base=2)
+    assert (found.n, found.window, found.step, found.m, found.delay, found.base) == (4, 3, 1, 3, 1, 2)
+    assert list(found.values) == ["cin"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 2], 3), "2 scores do not fill a window of 3"),
+        (([1, 2, 3], 2), "2 scores are too few for m=3"),
+        (([1, 2, 3], 3, ["tau"]), "unknown metric 'tau'"),
+        (([1, 2, 3], 0), "window must be"),
+        (([1, 2, 3], 3, ["cin"], 0), "step must be"),
+        (([1, math.nan, 3], 3), "score 1 is NaN"),
+        (([[1, 2, 3]], 3), "one sequence"),
+        (([1, math.inf, 3], 3, ["mean"]), "a mean needs finite scores"),
+    ],
+)
+def test_rolling_errors_say_what_to_do(arguments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rolling(*arguments)
+
+
+@given(
+    x=st.lists(st.integers(1, 5) | st.floats(-5, 5), min_size=1, max_size=60),
+    window=st.integers(5, 15),
+    m=st.integers(2, 3),
+    delay=st.integers(1, 2),
+)
+@settings(deadline=None, max_examples=100)
+def test_a_stream_is_the_metric_of_its_last_scores(x: list[float], window: int, m: int, delay: int) -> None:
+    stream = Stream(window, ALL, m=m, delay=delay)
+    for end, score in enumerate(x, 1):
+        found = stream.update(score)
+        part = x[max(0, end - window) : end]
+        enough = len(part) > (m - 1) * delay
+        want = expected(part, m if enough else 2, delay) if len(part) > delay else {}
+        assert (found.n, found.size) == (end, len(part))
+        assert found.cin == count_inversions(part)
+        assert found.lis == longest_increasing_subsequence(part)
+        assert found.lnds == longest_increasing_subsequence(part, strict=False)
+        assert found.mean == pytest.approx(np.mean(part))
+        assert found.pen == (pytest.approx(want["pen"], abs=1e-12) if enough else None)
+        assert found.windows == max(0, len(part) - (m - 1) * delay)
+        ties = sum(a == b for i, a in enumerate(part) for b in part[i + 1 :])
+        assert found.tied_share == pytest.approx(ties / max(1, math.comb(len(part), 2)))
+
+
+def test_a_long_stream_does_not_drift() -> None:
+    x = np.random.default_rng(0).integers(1, 6, 20_000).tolist()
+    stream = Stream(50, ("pen", "cin"))
+    for score in x:
+        found = stream.update(score)
+    assert found.pen == pytest.approx(permutation_entropy(x[-50:]), abs=1e-12)
+    assert found.cin == count_inversions(x[-50:])
+    assert (found.mean, found.lis) == (None, None)
+
+
+def test_a_quiet_stream_has_entropy_zero_and_no_sign() -> None:
+    stream = Stream(7)
+    for score in [5, 4, 3, 2, 2, 2, 2, 2, 2, 2, 2]:
+        found = stream.update(score)
+    assert found.pen == 0
+    assert math.copysign(1, found.pen) == 1
+
+
+def test_a_refused_score_leaves_the_stream_as_it_was() -> None:
+    stream = Stream(4, m=2)
+    stream.update(1)
+    before = stream.update(2.5)
+    for bad in (math.nan, math.inf, "x", None, [1]):
+        with pytest.raises(ValueError, match=r"NaN|number|one|finite"):
+            stream.update(bad)
+    assert stream.snapshot() == before
+
+
+def test_an_empty_stream_has_nothing_to_say() -> None:
+    found = Stream(4, m=2).snapshot()
+    assert (found.n, found.pen, found.mean, found.cin, found.lis) == (0, None, None, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((2,), {}, "window must be a whole number of at least 3, got 2"),
+        ((3,), {"delay": 2}, "at least 5"),
+        ((5, ["tau"]), {}, "unknown metric 'tau'"),
+        ((5,), {"base": 0}, "base must be"),
+    ],
+)
+def test_stream_errors_say_what_to_do(arguments: Any, options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Stream(*arguments, **options)
