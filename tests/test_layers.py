@@ -28,6 +28,7 @@ FLOORS = {
     "objective": 3,
     "plan": 3,
     "registry": 3,
+    "bulk": 4,
     "engine": 4,
     "human": 4,
     "store": 4,

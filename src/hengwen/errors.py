@@ -37,9 +37,18 @@ class ConfigError(HengwenError, ValueError):
 
 
 class DataError(HengwenError, ValueError):
-    """A data file, or a row in it, is wrong."""
+    """A data file, or a row in it, is wrong.
+
+    Args:
+        message: What is wrong; it names the file, and the line where there is one.
+        line: The number of that line.
+    """
 
     exit_code = 2
+
+    def __init__(self, message: str, *, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 class PluginError(HengwenError, ImportError):

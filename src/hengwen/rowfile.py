@@ -28,7 +28,11 @@ class Line:
 
     def fail(self, message: str) -> NoReturn:
         """Raise a DataError that names file and line."""
-        raise DataError(f"{self.path}:{self.number}: {message}")
+        raise DataError(self.place(message), line=self.number)
+
+    def place(self, message: str) -> str:
+        """Return a message that names file and line."""
+        return f"{self.path}:{self.number}: {message}"
 
     def text(self, name: str, default: str | None = None) -> str:
         """Return a field as text, or fail."""
@@ -106,7 +110,7 @@ def _scan_jsonl(file: Iterable[bytes], path: Path) -> Iterator[Line | DataError]
             if text:
                 yield Line(path, number, _object(text, path, number))
         except (ConfigError, DataError) as error:
-            yield DataError(str(error))
+            yield DataError(str(error), line=number)
 
 
 def _object(text: str, path: Path, number: int) -> dict[str, Any]:
@@ -137,7 +141,8 @@ def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[Line | DataError]:
             if len(cells) == len(header):
                 yield Line(path, start, dict(zip(header, cells, strict=True)))
             elif cells:
-                yield DataError(f"{path}:{start}: {len(cells)} cells, but the header has {len(header)}")
+                message = f"{path}:{start}: {len(cells)} cells, but the header has {len(header)}"
+                yield DataError(message, line=start)
             start = reader.line_num + 1
     except csv.Error as error:  # where the next row begins is not known any more
         raise DataError(f"{path}:{start}: not valid CSV: {error}") from None

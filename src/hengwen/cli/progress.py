@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rich.progress import Progress, TaskID
+
 
 @contextmanager
 def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
@@ -16,16 +18,31 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | N
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        bars: dict[str, object] = {}
+    with _bar() as bar:
+        bars: dict[str, TaskID] = {}
 
         def tell(checkpoint: str, done: int, total: int) -> None:
             if checkpoint not in bars:
                 bars[checkpoint] = bar.add_task(checkpoint, total=total)
-            bar.update(bars[checkpoint], completed=done)  # type: ignore[arg-type]
+            bar.update(bars[checkpoint], completed=done)
 
         yield tell
+
+
+@contextmanager
+def count_bar(what: str, *, quiet: bool) -> Iterator[Callable[[int], None] | None]:
+    """Yield what is told how many are done where nobody knows how many there will be, or None."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    with _bar() as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def _bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)

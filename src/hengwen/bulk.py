@@ -1,0 +1,189 @@
+"""Stored answers in one file, scored into another: streamed, in order, every row accounted for."""
+
+from __future__ import annotations
+
+import csv
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hengwen import registry
+from hengwen.errors import ConfigError, DataError
+from hengwen.parallel import map_stream
+from hengwen.protocols import Scorer
+from hengwen.records import Response, Sample, Score
+from hengwen.rowfile import Line, scan_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+    from typing import IO
+
+Row = dict[str, Any]
+OUTPUTS = (".jsonl", ".csv")
+OWN = ("id", "output", "references", "input", "metadata")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """What came of a file."""
+
+    rows: int
+    failed: int
+    first_failure: str = ""
+    """With file and line."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowScorer:
+    """Scores one row of a file; travels to worker processes by its fields."""
+
+    name: str
+    options: Mapping[str, Any]
+
+    def __call__(self, row: Line | DataError) -> Row:
+        """Return the row of the result: scores, or a status and a message."""
+        if isinstance(row, DataError):
+            return self._failure(row.line, "", str(row))
+        given = str(row.values.get("id", ""))
+        try:
+            return {"line": row.number, "id": given, **self._scores(row), **self._said("ok", "")}
+        except Exception as error:  # whatever goes wrong with one row, the rest goes on
+            known = isinstance(error, ValueError)
+            said = str(error) if known else f"{type(error).__name__}: {error}"
+            place = said if isinstance(error, DataError) else row.place(said)
+            return self._failure(row.number, given, place)
+
+    def _failure(self, line: int | None, given: str, message: str) -> Row:
+        return {"line": line, "id": given, **self._said("scorer_error", message)}
+
+    def _said(self, status: str, message: str) -> Row:
+        return {"status": status, "message": message, "signature": self.scorer.signature}
+
+    @property
+    def scorer(self) -> Scorer:
+        """Made once in each process."""
+        return build_scorer(self.name, self.options)
+
+    def _scores(self, row: Line) -> dict[str, float]:
+        output = row.values.get("output")
+        if not isinstance(output, str):
+            row.fail("field 'output' is missing" if output is None else "field 'output' must be text")
+        references = row.values.get("references") or ()
+        metadata = row.values.get("metadata")
+        others = {name: value for name, value in row.values.items() if name not in OWN}
+        sample = Sample(
+            id=str(row.values.get("id", row.number)),
+            references=(references,) if isinstance(references, str) else tuple(references),
+            metadata={**others, **(metadata if isinstance(metadata, dict) else {})},
+        )
+        outcomes = self.scorer.score(sample, Response(sample_id=sample.id, text=output))
+        return {outcome.name: outcome.value for outcome in outcomes if isinstance(outcome, Score)}
+
+
+_BUILT: dict[tuple[str, str], Scorer] = {}
+
+
+def build_scorer(name: str, options: Mapping[str, Any]) -> Scorer:
+    """Make a scorer of single answers, once in each process.
+
+    Raises:
+        ConfigError: It is unknown, an option is, or it scores only sets.
+    """
+    key = (name, json.dumps(dict(options), sort_keys=True, default=str))
+    if key not in _BUILT:
+        scorer = registry.build("scorers", name, options)
+        if not isinstance(scorer, Scorer):
+            raise ConfigError(f"scorer {name!r} scores sets of answers: use it in a plan, with hengwen run")
+        _BUILT[key] = scorer
+    return _BUILT[key]
+
+
+def score_file(
+    source: Path,
+    target: Path,
+    *,
+    scorer: str = "lyric",
+    options: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+    workers: int = 1,
+    progress: Callable[[int], None] | None = None,
+) -> Scored:
+    """Score a file of answers into another; memory does not grow with the rows.
+
+    Args:
+        source: JSONL or CSV with ``output`` and what the scorer needs (``template``, ``references``).
+        target: ``.jsonl`` or ``.csv``: line, id, each score, status (``ok`` or ``scorer_error``), message,
+            signature. Written beside itself and moved into place at the end.
+        scorer: By name.
+        options: Of the scorer.
+        columns: Foreign names to ours.
+        workers: Processes.
+        progress: Told the number of rows done.
+
+    Raises:
+        ConfigError: The scorer or an option is unknown, or the target cannot be written.
+        DataError: The file as a whole cannot be read.
+    """
+    names = build_scorer(scorer, options or {}).names
+    if target.suffix.lower() not in OUTPUTS:
+        known = ", ".join(OUTPUTS)
+        raise ConfigError(f"cannot tell the format of {str(target)!r}; name it with one of {known}")
+    results = map_stream(RowScorer(scorer, dict(options or {})), scan_rows(source, columns), workers=workers)
+    rows = failed = 0
+    first = ""
+    with _writer(target, ["line", "id", *names, "status", "message", "signature"]) as write:
+        for row in results:
+            rows += 1
+            if row["status"] != "ok":
+                failed += 1
+                first = first or row["message"]
+            write(row)
+            if progress is not None:
+                progress(rows)
+    return Scored(rows=rows, failed=failed, first_failure=first)
+
+
+@contextmanager
+def _writer(target: Path, header: list[str]) -> Iterator[Callable[[Row], None]]:
+    """Write to a file beside the target, and move it there when all went well."""
+    beside = target.with_name(f".{target.name}.part")
+    try:
+        with beside.open("w", encoding="utf-8", newline="") as file:
+            yield _csv_writer(file, header) if target.suffix.lower() == ".csv" else _jsonl_writer(file)
+        beside.replace(target)
+    except OSError as error:
+        raise ConfigError(f"{target}: cannot be written: {error.strerror}") from None
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _jsonl_writer(file: IO[str]) -> Callable[[Row], None]:
+    def write(row: Row) -> None:
+        file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace").decode() + "\n")
+
+    return write
+
+
+def _csv_writer(file: IO[str], header: list[str]) -> Callable[[Row], None]:
+    writer = csv.DictWriter(file, header, lineterminator="\n")
+    writer.writeheader()
+
+    def write(row: Row) -> None:
+        writer.writerow({name: spreadsheet_safe(value) for name, value in row.items()})
+
+    return write
+
+
+def spreadsheet_safe(value: object) -> object:
+    """Return a cell that no spreadsheet takes for a formula: text that looks like one gets a quote in front.
+
+    Examples:
+        >>> spreadsheet_safe("=cmd()"), spreadsheet_safe("a"), spreadsheet_safe(-1.5)
+        ("'=cmd()", 'a', -1.5)
+    """
+    if isinstance(value, str):
+        value = value.encode("utf-8", "replace").decode()
+        return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    return value

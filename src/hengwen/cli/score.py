@@ -1,0 +1,70 @@
+"""``hengwen score FILE -o OUT``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hengwen.cli import options
+
+
+def score(
+    file: Annotated[Path, typer.Argument(help=".jsonl or .csv with output, and template for lyrics.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The scores, .jsonl or .csv by extension.")],
+    scorer: Annotated[str, typer.Option("--scorer", help="Which scorer; see: hengwen doctor.")] = "lyric",
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="NAME=VALUE: an option of the scorer; repeatable."),
+    ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option("--column", help="THEIRS=OURS, such as lyric=output; repeatable.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes.")] = 1,
+    strict: options.Strict = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Score stored answers in one file; a row that cannot be scored is a row that says why."""
+    from hengwen.bulk import score_file
+    from hengwen.cli.progress import count_bar
+    from hengwen.cli.say import complain, note, warn
+
+    with count_bar("rows", quiet=quiet) as progress:
+        done = score_file(
+            file,
+            output,
+            scorer=scorer,
+            options={name: _value(text) for name, text in _pairs("--set", option)},
+            columns=dict(_pairs("--column", column)),
+            workers=workers,
+            progress=progress,
+        )
+    if not quiet:
+        note(f"{output}: scored {done.rows - done.failed} of {done.rows} rows")
+    if done.failed == done.rows:
+        complain(f"not one row could be scored, first: {done.first_failure}")
+        raise typer.Exit(1)
+    if done.failed:
+        warn(f"{done.failed} rows failed, first: {done.first_failure}")
+        raise typer.Exit(1 if strict else 0)
+
+
+def _pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
+    found = []
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise typer.BadParameter(f"{flag} wants NAME=VALUE, got {text!r}")
+        found.append((name.strip(), value.strip()))
+    return found
+
+
+def _value(text: str) -> object:
+    """Read a value as a plan would."""
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
