@@ -136,7 +136,7 @@ LABEL = {"task": "one", "id": "a", "checkpoint": "c", "score": "s.level", "value
     ("change", "said"),
     [
         ({"value": "good"}, "field 'value' must be a number, got 'good'"),
-        ({"value": "nan"}, "field 'value' must be finite"),
+        ({"value": "nan"}, "field 'value' must be a finite number, got 'nan'"),
         ({"score": ""}, "field 'score' is missing"),
         ({"checkpoint": None}, "field 'checkpoint' is missing"),
     ],

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import did_you_mean
 from hengwen.records import Message, Response, Sample
-from hengwen.rowfile import Line, read_rows
+from hengwen.rowfile import Line, read_number, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -188,7 +187,7 @@ def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[Line, Label]]
             repeat=line.whole("repeat", 1),
             output=line.text("output", None if frozen else ""),
             score=line.text("score"),
-            value=_number(line),
+            value=read_number(line, "value"),
             rater=line.text("rater", ""),
             input=_input(line) if frozen else "",
             references=_references(line) if frozen else (),
@@ -200,14 +199,3 @@ def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[Line, Label]]
         seen[place] = line.number
         found.append((line, label))
     return found
-
-
-def _number(line: Line) -> float:
-    value = line.values.get("value")
-    try:
-        number = float(str(value))
-    except ValueError:
-        line.fail(f"field 'value' must be a number, got {value!r}")
-    if not isfinite(number):
-        line.fail(f"field 'value' must be finite, got {value!r}")
-    return number

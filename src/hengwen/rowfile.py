@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import dataclass
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
@@ -178,3 +179,44 @@ def _rename(line: Line, columns: Mapping[str, str]) -> Line:
         own = values.get("metadata") or {}
         values["metadata"] = {**own, **inner} if isinstance(own, dict) else inner
     return Line(line.path, line.number, values)
+
+
+def read_number(line: Line, name: str) -> float:
+    """Return a field of a row as a finite number.
+
+    Raises:
+        DataError: It is missing, no number, or not finite; the message names file and line.
+    """
+    value = line.values.get(name)
+    if value is None:
+        line.fail(f"field {name!r} is missing{did_you_mean(name, line.values)}")
+    try:
+        number = float(str(value)) if not isinstance(value, bool) else nan
+    except ValueError:
+        line.fail(f"field {name!r} must be a number, got {value!r}")
+    if not isfinite(number):
+        line.fail(f"field {name!r} must be a finite number, got {value!r}")
+    return number
+
+
+def read_numbers(raw: bytes, path: Path) -> list[float]:
+    """Read a text of one number a line; blank lines are passed over.
+
+    Args:
+        raw: UTF-8.
+        path: For messages.
+
+    Raises:
+        DataError: A line is no finite number; the message names it.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> read_numbers(b"5\\n4.5\\n\\n", Path("x.txt"))
+        [5.0, 4.5]
+    """
+    try:
+        texts = enumerate(decode(raw, path).splitlines(), start=1)
+    except ConfigError as error:
+        raise DataError(str(error)) from None
+    lines = [Line(path, number, {"number": text.strip()}) for number, text in texts if text.strip()]
+    return [read_number(line, "number") for line in lines]

@@ -1,0 +1,66 @@
+"""``hengwen sequence``: a column of numbers, in words and as JSON."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+SEED = "5\n4\n5\n4\n5\n4\n5\n4\n"
+
+
+def test_the_published_example_as_json(hengwen, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text(SEED)
+    found = hengwen("sequence", "x.txt", "--json").json
+    assert (found["pen"]["value"], found["cin"]["value"], found["lis"]["value"]) == (
+        0.6931471805599453,
+        10,
+        2,
+    )
+    assert (found["schema"], found["n"], found["mean"], found["top_share"]) == (1, 8, 4.5, 0.5)
+
+
+@pytest.mark.parametrize(("language", "said"), [("zh", "逆序数"), ("en", "Inversions: 10 of 28 pairs")])
+def test_words_in_the_language_that_is_asked_for(hengwen, tmp_path: Path, language: str, said: str) -> None:
+    (tmp_path / "x.txt").write_text(SEED)
+    both, one = hengwen("sequence", "x.txt").out, hengwen("sequence", "x.txt", "--lang", language).out
+    assert said in one
+    assert said in both
+    assert len(one) < len(both)
+
+
+def test_numbers_come_from_standard_input_and_from_a_column(hengwen, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SEED.encode())))
+    first = hengwen("sequence", "-", "--json").json
+    (tmp_path / "x.csv").write_text("step,score\n" + "".join(f"1,{value}\n" for value in SEED.split()))
+    assert hengwen("sequence", "x.csv", "--column", "score", "--json").json == first
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "said"),
+    [
+        ("5\nfour\n", ["x.txt"], "x.txt:2: field 'number' must be a number, got 'four'"),
+        ("5\nnan\n", ["x.txt"], "x.txt:2: field 'number' must be a finite number, got 'nan'"),
+        ("", ["x.txt"], "x.txt: "),
+        ("a,b\n1,2\n", ["x.csv"], "name one with --column"),
+        ("a,b\n1,2\n", ["x.csv", "--column", "c"], "x.csv:2: field 'c' is missing"),
+        ("5\n", ["x.txt", "--column", "c"], "--column is for .jsonl and .csv"),
+        ("5\n", ["x.txt", "--lang", "fr"], "--lang is zh, en or both"),
+        ("5\n", ["y.txt"], "y.txt: no such file"),
+    ],
+)
+def test_wrong_numbers_are_named_by_line(
+    hengwen, tmp_path: Path, text: str, arguments: list, said: str
+) -> None:
+    (tmp_path / arguments[0].replace("y.", "x.")).write_text(text)
+    done = hengwen("sequence", *arguments)
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_one_score_is_too_short_for_an_entropy_and_says_so(hengwen, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("5\n")
+    done = hengwen("sequence", "x.txt", "--json")
+    assert (done.code, done.json["pen"], done.json["cin"]["value"]) == (0, None, 0)
