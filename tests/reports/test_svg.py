@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hengwen.reports.svg import (
@@ -46,6 +46,7 @@ def test_the_axis_fits_the_data_and_stays_on_the_scale(values, limits, ends):
     assert axis.ticks == tuple(sorted(axis.ticks))
 
 
+@example([0.0, 1.741115921130078e-15])
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
 @settings(deadline=None, max_examples=100)
 def test_the_axis_holds_every_value_with_few_ticks(values):

@@ -94,7 +94,8 @@ def _rounded(low: float, high: float, limits: tuple[float, float] | None) -> Axi
     """The axis whose ends are ticks, unless the scale ends between two ticks."""
     step = tick_step(high - low, 4.5 if limits == (low, high) else 4)
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
-    ticks = [round(i * step, 12) + 0.0 for i in range(first, last + 1)]
+    digits = 3 - floor(log10(step))
+    ticks = [round(i * step, digits) + 0.0 for i in range(first, last + 1)]
     low, high = ticks[0], ticks[-1]
     if limits:
         low, high = max(low, limits[0]), min(high, limits[1])

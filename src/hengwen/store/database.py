@@ -44,8 +44,12 @@ def open_database(where: str | Path) -> Engine:
         ) from None
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _tune_sqlite)
-    with guard(engine):
-        migrate(engine)
+    try:
+        with guard(engine):
+            migrate(engine)
+    except BaseException:
+        engine.dispose()
+        raise
     return engine
 
 
