@@ -22,6 +22,16 @@ def test_the_examples_of_a_page_give_what_it_says(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_python_of_a_page_runs_and_its_assertions_hold(
+    page: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names: dict = {"__name__": "__main__"}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+        if not block.startswith(">>>"):
+            exec(block, names)  # our own pages
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_within_the_project_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
         if "://" not in target:

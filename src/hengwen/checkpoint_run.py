@@ -16,6 +16,7 @@ from hengwen.engine.job import Job, Subject, TaskJob
 from hengwen.engine.metered import Meter
 from hengwen.errors import StoreError
 from hengwen.human import human_rows
+from hengwen.plan import PromptSpec
 from hengwen.records import Response, Run, Sample, digest
 
 if TYPE_CHECKING:
@@ -201,15 +202,15 @@ class CheckpointRun:
         name = self._spec.backend
         if name is None:
             return None
-        prompt = self._spec.prompt or task.spec.prompt
+        prompt = self._spec.prompt or task.spec.prompt or PromptSpec()
         retries = self._suite.plan.backends[name].retries
         backend = meter.wrap(self._backends[name], "subject", scope=scope, retries=retries)
         return Subject(
             backend=backend,
             signature=f"subject|{backend.signature}|v:1",
-            system=prompt.system if prompt else None,
-            user=prompt.user if prompt else "{{ input }}",
-            params=prompt.params if prompt else {},
+            system=prompt.system,
+            user=prompt.user,
+            params=prompt.params,
             repeats=task.spec.repeats,
         )
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from hengwen import registry
 from hengwen.datasets import Label, SampleSet, read_labels, read_responses, read_samples
 from hengwen.errors import ConfigError, DataError, did_you_mean
+from hengwen.plan import PromptSpec
 from hengwen.prompts import load_rubric
+from hengwen.prompts.render import render_subject_prompt
 from hengwen.protocols import SampleCheck, Scorer, SetScorer
 from hengwen.records import Scale
 
@@ -107,6 +109,7 @@ def load_suite(plan: Plan) -> Suite:
         if checkpoint.responses is not None
     }
     warnings += _missing(tasks, responses)
+    _check_prompts(plan, tasks)
     labels = tuple(read_labels(plan.labels)) if plan.labels else ()
     anchors = tuple(read_labels(plan.anchors, frozen=True)) if plan.anchors else ()
     for line, label in (*labels, *anchors):
@@ -190,6 +193,17 @@ def _check_samples(task: TaskSuite) -> list[str]:
         f"{places[0]}: {warning}" + (f" (and {len(places) - 1} more)" if len(places) > 1 else "")
         for warning, places in warnings.items()
     ]
+
+
+def _check_prompts(plan: Plan, tasks: Sequence[TaskSuite]) -> None:
+    """Render every prompt that a subject would be asked: what fails must fail before anything is paid."""
+    for checkpoint in plan.checkpoints:
+        if checkpoint.backend is None:
+            continue
+        for task in tasks:
+            prompt = checkpoint.prompt or task.spec.prompt or PromptSpec()
+            for sample in task.samples.samples.values():
+                render_subject_prompt(prompt.system, prompt.user, sample)
 
 
 def _missing(tasks: Sequence[TaskSuite], responses: Mapping[str, Sequence[Response]]) -> list[str]:

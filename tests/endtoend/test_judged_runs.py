@@ -148,6 +148,17 @@ def test_a_subject_is_asked_and_its_answers_are_weighed(run, judge_server, suite
     assert all("你是墨团" in prompt and "问：第" in prompt for prompt in judge_server.prompts)
 
 
+def test_a_prompt_template_that_fails_is_told_before_anything_is_paid(run, judge_server, suite) -> None:
+    plan = suite(2)
+    spec = json.loads(plan.read_text("utf-8"))
+    spec["backends"] = {"s": {"provider": "openai", "model": "m", "base_url": judge_server.url}}
+    spec["checkpoints"] = [{"name": "live", "backend": "s", "prompt": {"user": "{{ mood }}: {{ input }}"}}]
+    plan.write_text(json.dumps(spec, ensure_ascii=False), "utf-8")
+    code, _, err = run(plan)
+    assert (code, judge_server.prompts) == (2, [])
+    assert "sample 'q0': prompt template: 'mood' is undefined" in err
+
+
 def test_the_key_stands_in_no_store_no_report_and_no_message(
     run, judge_server, suite, tmp_path: Path
 ) -> None:
