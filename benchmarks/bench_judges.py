@@ -1,10 +1,10 @@
-"""What a judgment costs beside its wait: the whole path (render, call, parse, store) and the bare openai client.
+"""What a judgment costs beside its wait: the whole path (render, call, parse, store), and the bare client.
 
     .venv/bin/python benchmarks/bench_judges.py [--count 2000] [--rounds 3]
 
-Each leg is a process of its own against a stub on loopback (a third process). Printed: efficiency (ideal time
-count x latency / concurrency over the time from first to last call), CPU of the client per judgment beyond
-that of its start, memory above what the imports alone take. The aims: 85 % at 50 ms x 64, 80 % at 200 ms x 256,
+Each leg is a process of its own against a stub on loopback (a third process). Printed: efficiency (the ideal
+time, count x latency / concurrency, over that of the whole run), CPU of the client per judgment beyond that
+of its start, memory above what the imports alone take. The aims: 85 % at 50 ms x 64, 80 % at 200 ms x 256,
 0.8 ms of CPU a judgment, 0.55 times the bare client, 60 MB.
 """
 
@@ -33,14 +33,18 @@ def usage() -> tuple[float, float]:
 def suite(folder: Path, count: int, url: str) -> Path:
     """A plan of one task with so many answers for a judge."""
     samples = [{"id": f"q{i}", "input": f"第{i}位船友问：今晚的风几点停？"} for i in range(count)]
-    answers = [{"id": f"q{i}", "output": f"船友，第{i}封信我记一笔，风在三点前会停呐。"} for i in range(count)]
+    answers = [{"id": f"q{i}", "output": f"船友，第{i}封信我记一笔，风三点前会停。"} for i in range(count)]
     for name, rows in (("prompts", samples), ("a", answers)):
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(text, "utf-8")
     plan = {
         "name": "bench",
         "tasks": [
-            {"name": "t", "samples": "prompts.jsonl", "judges": [{"rubric": "persona_generic", "backend": "j"}]}
+            {
+                "name": "t",
+                "samples": "prompts.jsonl",
+                "judges": [{"rubric": "persona_generic", "backend": "j"}],
+            }
         ],
         "checkpoints": [{"name": "a", "responses": "a.jsonl"}],
         "backends": {"j": {"provider": "openai", "model": "stub", "base_url": url}},
@@ -61,8 +65,8 @@ def hengwen_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
         begin = time.perf_counter()
         result = run_plan(plan, store=folder / "x.db", concurrency=concurrency)
         wall = time.perf_counter() - begin
-        good = sum(column.statuses.count("ok") for column in result.table.series.values())
-        assert good == 6 * count, (good, result.failures)
+        assert not result.failures
+        assert not result.dead
     after, peak = usage()
     return {"wall": wall, "cpu": after - cpu, "memory": peak - memory}
 
@@ -79,7 +83,10 @@ def openai_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
     rubric = load_rubric("persona_generic")
     schema = {"name": "verdict", "strict": True, "schema": verdict_schema(rubric)}
     turns = render_judge_prompt(
-        rubric, Sample(id="1", input="今晚的风几点停？"), Response(sample_id="1", text="三点前会停呐。"), language="zh"
+        rubric,
+        Sample(id="1", input="今晚的风几点停？"),
+        Response(sample_id="1", text="三点前会停呐。"),
+        language="zh",
     )
     messages = [{"role": role, "content": content} for role, content in turns]
 
@@ -156,7 +163,8 @@ def main() -> None:
             median = {key: statistics.median(one[key] for one in found) for key in found[0]}
             cpus[leg] = median["cpu"] / chosen.count * 1000
             setting = f"{latency * 1000:.0f} ms x {concurrency}"
-            print(f"{leg:10} {setting:>22} {ideal / median['wall']:>11.0%} {cpus[leg]:>8.2f} {median['memory']:>9.0f}")
+            share, memory = ideal / median["wall"], median["memory"]
+            print(f"{leg:10} {setting:>22} {share:>11.0%} {cpus[leg]:>8.2f} {memory:>9.0f}")
         print(f"{'ratio':10} {'hengwen / openai':>22} {'':>11} {cpus['hengwen'] / cpus['openai']:>8.2f}")
 
 

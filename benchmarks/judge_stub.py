@@ -1,6 +1,6 @@
 """A judge that answers at once with a fixed verdict, after a latency: a process of its own for benchmarks.
 
-    python benchmarks/judge_stub.py LATENCY_SECONDS   # prints its port, ends when its standard input closes
+python benchmarks/judge_stub.py LATENCY_SECONDS   # prints its port, ends when its standard input closes
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 VERDICT = json.dumps(
     {
         "reason": "切题，口吻也对。",
-        "criteria": {name: "B" for name in ("task_fit", "voice", "content", "language", "format")},
+        "criteria": dict.fromkeys(("task_fit", "voice", "content", "language", "format"), "B"),
         "level": "B",
     },
     ensure_ascii=False,
@@ -30,7 +30,10 @@ BODY = json.dumps(
     },
     ensure_ascii=False,
 ).encode()
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(BODY), BODY)
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (
+    len(BODY),
+    BODY,
+)
 
 
 class Stub(asyncio.Protocol):

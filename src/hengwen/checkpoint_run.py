@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING, Literal
 from hengwen.engine.committer import Committer
 from hengwen.engine.execute import execute
 from hengwen.engine.job import Job, Subject, TaskJob
+from hengwen.engine.limiter import Limiter
 from hengwen.engine.metered import Meter
+from hengwen.engine.money import Budget, Price
 from hengwen.errors import StoreError
 from hengwen.human import human_rows
 from hengwen.plan import PromptSpec
 from hengwen.records import Response, Run, Sample, digest
+from hengwen.suite import build_backend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from hengwen.plan import CheckpointSpec
+    from hengwen.engine.metered import MeteredBackend, Role
+    from hengwen.plan import CheckpointSpec, Plan
     from hengwen.protocols import Backend, Judge
     from hengwen.store.store import Store
     from hengwen.suite import Suite, TaskSuite
@@ -42,6 +46,39 @@ class Options:
     """Called with (checkpoint, samples done, samples in all)."""
 
 
+class Desk:
+    """What the runs of one command share: an open backend for each name of the plan, its limiter, the budget.
+
+    Args:
+        plan: Whose backends are used.
+        options: How it is run.
+        budget: What calls must not pass.
+    """
+
+    def __init__(self, plan: Plan, options: Options, budget: Budget) -> None:
+        self.stopping = asyncio.Event()
+        self.budget = budget
+        self.specs = plan.used_backends
+        self.backends: dict[str, Backend] = {name: build_backend(spec) for name, spec in self.specs.items()}
+        self.limiters = {
+            name: Limiter(options.concurrency, rpm=spec.rpm, tpm=spec.tpm, stopping=self.stopping)
+            for name, spec in self.specs.items()
+        }
+
+    def wrap(self, meter: Meter, name: str, role: Role, scope: str) -> MeteredBackend:
+        """Return a backend under the meter of a run."""
+        spec = self.specs[name]
+        price = Price(input=spec.price.input, output=spec.price.output) if spec.price else None
+        return meter.wrap(
+            self.backends[name], role, self.limiters[name], scope=scope, retries=spec.retries, price=price
+        )
+
+    async def close(self) -> None:
+        """Close the backends."""
+        for backend in self.backends.values():
+            await backend.close()
+
+
 class CheckpointRun:
     """One checkpoint of a suite, on its way to a run."""
 
@@ -50,7 +87,7 @@ class CheckpointRun:
         suite: Suite,
         store: Store,
         options: Options,
-        backends: Mapping[str, Backend],
+        desk: Desk,
         checkpoint: CheckpointSpec,
         order: int,
         stamp: datetime,
@@ -58,7 +95,7 @@ class CheckpointRun:
         self._suite = suite
         self._store = store
         self._options = options
-        self._backends = backends
+        self._desk = desk
         self._spec = checkpoint
         self._order = order
         self._stamp = stamp
@@ -74,7 +111,7 @@ class CheckpointRun:
             for task in self._suite.tasks
         ]
         run = self._begin(self._plan_hash(plain), self._layout(plain))
-        meter = Meter(ledger, committer, run.id, self._options.concurrency)
+        meter = Meter(ledger, committer, run.id, self._desk.budget, self._desk.stopping)
         ledger.begin(run)
         ledger.commit()
         rows, warnings = human_rows(self._suite, run, self._responses)
@@ -93,6 +130,7 @@ class CheckpointRun:
                 ledger,
                 committer,
                 concurrency=self._options.concurrency,
+                stopping=self._desk.stopping,
                 progress=(lambda done, total: progress(self._spec.name, done, total)) if progress else None,
             )
             status = "finished"
@@ -110,7 +148,7 @@ class CheckpointRun:
         return run
 
     def _backend(self, name: str | None) -> Backend | None:
-        return self._backends[name] if name is not None else None
+        return self._desk.backends[name] if name is not None else None
 
     def _layout(self, judges: Sequence[Sequence[Judge]]) -> tuple[str, ...]:
         """The scores in the order of the plan: code, judges, then anchors and human values."""
@@ -193,8 +231,7 @@ class CheckpointRun:
         for panelist in task.panel:
             name = panelist.spec.backend
             if name is not None and name not in wrapped:
-                retries = self._suite.plan.backends[name].retries
-                wrapped[name] = meter.wrap(self._backends[name], "judge", scope=scope, retries=retries)
+                wrapped[name] = self._desk.wrap(meter, name, "judge", scope)
             judges.append(panelist.build(task.persona, wrapped[name] if name is not None else None))
         return judges
 
@@ -203,8 +240,7 @@ class CheckpointRun:
         if name is None:
             return None
         prompt = self._spec.prompt or task.spec.prompt or PromptSpec()
-        retries = self._suite.plan.backends[name].retries
-        backend = meter.wrap(self._backends[name], "subject", scope=scope, retries=retries)
+        backend = self._desk.wrap(meter, name, "subject", scope)
         return Subject(
             backend=backend,
             signature=f"subject|{backend.signature}|v:1",

@@ -104,6 +104,13 @@ class CheckpointSpec(StrictModel):
         return self
 
 
+class PriceSpec(StrictModel):
+    """Of a million tokens, in whatever currency the budget has."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+
+
 class BackendSpec(StrictModel):
     """Who answers a prompt. Never the key itself: only the name of the variable that holds it."""
 
@@ -116,6 +123,11 @@ class BackendSpec(StrictModel):
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 4
     """How often a call is tried again where that may help."""
+    rpm: Annotated[float, Field(gt=0)] | None = None
+    """Calls a minute that the endpoint allows."""
+    tpm: Annotated[float, Field(gt=0)] | None = None
+    """Tokens a minute that the endpoint allows; counted by estimate."""
+    price: PriceSpec | None = None
 
 
 class Plan(StrictModel):
@@ -128,6 +140,13 @@ class Plan(StrictModel):
     labels: Path | None = None
     anchors: Path | None = None
     seed: int = 0
+
+    @property
+    def used_backends(self) -> dict[str, BackendSpec]:
+        """The backends that a judge or a checkpoint names."""
+        used = {judge.backend for task in self.tasks for judge in task.judges}
+        used |= {checkpoint.backend for checkpoint in self.checkpoints}
+        return {name: spec for name, spec in self.backends.items() if name in used}
 
 
 def load_plan(path: str | Path) -> Plan:

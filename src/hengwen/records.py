@@ -58,6 +58,7 @@ class Sample:
     task: str = ""
     cluster: str = ""
     """Samples of one cluster are not independent (one song, one user); default: the id."""
+    _hash: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.cluster:
@@ -73,7 +74,10 @@ class Sample:
     @property
     def hash(self) -> str:
         """What a score may depend on, as sha256; ``task`` and ``cluster`` are not in it."""
-        return digest(self.id, self.input, self.references, dict(self.metadata))
+        if not self._hash:
+            found = digest(self.id, self.input, self.references, dict(self.metadata))
+            object.__setattr__(self, "_hash", found)
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +191,8 @@ class Request:
     identity: str = ""
     """The prompt rendered with a fixed placeholder fence; default: the messages."""
     repeat: int = 1
+    logprobs: int | None = None
+    """Alternatives wanted for each token of the reply, with their log-probabilities; None for no such thing."""
     accept: Callable[[Reply], object] | None = None
     """Raises JudgeError where the reply is of no use; such an attempt is kept, but not used again."""
 
@@ -207,6 +213,10 @@ class Reply:
     latency: float = 0.0
     """Seconds."""
     finish: str = "stop"
+    form: str = ""
+    """How structure was asked for: ``json_schema``, ``json_object``, ``tool`` or ``text``; empty: not at all."""
+    logprobs: tuple[tuple[bytes, float, tuple[tuple[bytes, float], ...]], ...] | None = None
+    """For each token its bytes, its log-probability and its alternatives; None where the endpoint gave none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,23 +5,23 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from hengwen.checkpoint_run import CheckpointRun, Options
+from hengwen.checkpoint_run import CheckpointRun, Desk, Options
+from hengwen.engine.money import Budget
 from hengwen.errors import ConfigError
 from hengwen.plan import BackendSpec, Plan, load_plan
 from hengwen.store.store import Store, open_store
-from hengwen.suite import Suite, build_backend, load_suite
+from hengwen.suite import Suite, load_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from hengwen.records import Run
-    from hengwen.table import ScoreTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +32,13 @@ class RunResult:
     runs: tuple[Run, ...]
     """In training order."""
     store: str
-    table: ScoreTable
     warnings: tuple[str, ...] = ()
     failures: dict[str, int] = field(default_factory=dict)
     """Failed outcomes by status, without ``not_applicable``."""
     dead: tuple[str, ...] = ()
     """Scores (TASK/SCORE) of which there is not one, only failures."""
+    out_of_budget: bool = False
+    """Calls were not made, for the budget might have been passed."""
 
 
 def run_plan(
@@ -49,6 +50,7 @@ def run_plan(
     concurrency: int = 16,
     limit: int | None = None,
     fresh: bool = False,
+    budget: float | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> RunResult:
     """Weigh all checkpoints of a plan; what the store has already is not weighed again.
@@ -61,10 +63,11 @@ def run_plan(
         concurrency: Calls in flight, and samples in work, at the same time.
         limit: Weigh only the first so many samples of each task.
         fresh: Start again: no row and no call of before is used.
+        budget: What the calls may cost, by the prices of the plan; no call is made that might pass it.
         progress: Called with (checkpoint, samples done, samples in all).
 
     Returns:
-        The runs and their rows.
+        The runs, and what failed.
 
     Raises:
         ConfigError: The plan is wrong.
@@ -76,16 +79,17 @@ def run_plan(
     if judge is not None:
         checked = with_judge(checked, judge, base_url)
     suite = load_suite(checked)
+    spending = _budget(checked, budget)
     options = Options(concurrency=max(1, concurrency), limit=limit, fresh=fresh, progress=progress)
     if isinstance(store, Store):
-        return _run_now(suite, store, options)
+        return _run_now(suite, store, options, spending)
     with open_store(store) as opened:
-        return _run_now(suite, opened, options)
+        return _run_now(suite, opened, options, spending)
 
 
-def _run_now(suite: Suite, store: Store, options: Options) -> RunResult:
+def _run_now(suite: Suite, store: Store, options: Options, budget: Budget) -> RunResult:
     try:
-        return asyncio.run(_run_suite(suite, store, options))
+        return asyncio.run(_run_suite(suite, store, options, budget))
     except asyncio.CancelledError:  # SIGTERM ends a run as Ctrl-C does
         raise KeyboardInterrupt from None
 
@@ -121,50 +125,73 @@ def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
     return plan.model_copy(update={"tasks": tasks, "backends": {**plan.backends, "--judge": spec}})
 
 
-async def _run_suite(suite: Suite, store: Store, options: Options) -> RunResult:
-    loop, main = asyncio.get_running_loop(), asyncio.current_task()
-    with suppress(
-        NotImplementedError, RuntimeError, ValueError
-    ):  # not on Windows, not beside the main thread
-        loop.add_signal_handler(signal.SIGTERM, main.cancel if main else lambda: None)
+async def _run_suite(suite: Suite, store: Store, options: Options, budget: Budget) -> RunResult:
     plan = suite.plan
-    backends = {name: build_backend(spec) for name, spec in _used_backends(plan).items()}
+    desk = Desk(plan, options, budget)
     store.keep_labels(plan.name, [label for _, label in suite.labels])
     stamp = datetime.now(UTC)
     runs: list[Run] = []
     warnings = list(suite.warnings)
     try:
-        for order, checkpoint in enumerate(plan.checkpoints):
-            checkpoint_run = CheckpointRun(suite, store, options, backends, checkpoint, order, stamp)
-            runs.append(await checkpoint_run.weigh())
-            warnings += checkpoint_run.warnings
+        with _signals(desk.stopping):
+            for order, checkpoint in enumerate(plan.checkpoints):
+                checkpoint_run = CheckpointRun(suite, store, options, desk, checkpoint, order, stamp)
+                runs.append(await checkpoint_run.weigh())
+                warnings += checkpoint_run.warnings
     finally:
-        for backend in backends.values():
-            await backend.close()
-    return _result(plan, runs, store, warnings)
+        await desk.close()
+    return _result(plan, runs, store, warnings, budget)
 
 
-def _used_backends(plan: Plan) -> dict[str, BackendSpec]:
-    used = {judge.backend for task in plan.tasks for judge in task.judges}
-    used |= {checkpoint.backend for checkpoint in plan.checkpoints}
-    return {name: spec for name, spec in plan.backends.items() if name in used}
+@contextmanager
+def _signals(stopping: asyncio.Event) -> Iterator[None]:
+    """Let the first SIGINT or SIGTERM end a run when the calls in flight are answered, the second at once."""
+    loop, main = asyncio.get_running_loop(), asyncio.current_task()
+
+    def stop() -> None:
+        if stopping.is_set() and main is not None:
+            main.cancel()
+        stopping.set()
+
+    caught = []
+    for name in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # on Windows; beside the main thread
+            loop.add_signal_handler(name, stop)
+            caught.append(name)
+    try:
+        yield
+    finally:
+        for name in caught:
+            loop.remove_signal_handler(name)
 
 
-def _result(plan: Plan, runs: Sequence[Run], store: Store, warnings: Sequence[str]) -> RunResult:
-    table = store.table(runs)
+def _budget(plan: Plan, limit: float | None) -> Budget:
+    if limit is not None:
+        unknown = [name for name, spec in plan.used_backends.items() if spec.price is None]
+        if unknown:
+            raise ConfigError(
+                f"a budget needs prices: backend {unknown[0]!r} has none; "
+                "add price: {input: ..., output: ...} (of a million tokens)"
+            )
+    return Budget(limit)
+
+
+def _result(
+    plan: Plan, runs: Sequence[Run], store: Store, warnings: Sequence[str], budget: Budget
+) -> RunResult:
     failures: Counter[str] = Counter()
-    scored: dict[str, bool] = {}
-    for key, column in table.series.items():
-        statuses = Counter(column.statuses)
-        good = statuses.pop("ok", 0) + statuses.pop("not_applicable", 0)
+    dead = []
+    for address, statuses in store.statuses(runs).items():
+        scored = statuses.pop("ok", 0) + statuses.pop("not_applicable", 0)
         failures.update(statuses)
-        scored[key.address] = scored.get(key.address, False) or good > 0
+        if not scored:
+            dead.append(address)
     return RunResult(
         plan=plan.name,
         runs=tuple(runs),
         store=store.name,
-        table=table,
         warnings=tuple(warnings),
         failures=dict(failures),
-        dead=tuple(address for address, good in scored.items() if not good),
+        dead=tuple(dead),
+        out_of_budget=budget.stopped,
     )

@@ -36,6 +36,13 @@ def judged_by(server) -> tuple[str, ...]:
     return ("--judge", "openai/tiny", "--base-url", server.url)
 
 
+def judged(plan: Path, backend: str = "j") -> Path:
+    """Let a backend of the plan read its rubric."""
+    plain = '"rubric": "persona_generic"'
+    plan.write_text(plan.read_text("utf-8").replace(plain, f'{plain}, "backend": "{backend}"'), "utf-8")
+    return plan
+
+
 def test_a_verdict_becomes_a_level_and_its_criteria(run, judge_server, suite) -> None:
     code, found, _ = run(suite(5), *judged_by(judge_server))
     assert code == 0
@@ -75,12 +82,7 @@ def test_the_endpoint_in_the_plan_is_used_as_the_plan_says(run, judge_server, su
             "params": {"temperature": 0.3},
         }
     }
-    plan = suite(2, backends=backends)
-    plan.write_text(
-        plan.read_text("utf-8").replace(
-            '"rubric": "persona_generic"', '"rubric": "persona_generic", "backend": "j"'
-        )
-    )
+    plan = judged(suite(2, backends=backends))
     code, found, _ = run(plan)
     assert code == 0
     assert "openai/m|temp:0.3" in found["runs"][0]["scores"]["t/persona_generic.level"]["signature"]
@@ -146,6 +148,36 @@ def test_a_subject_is_asked_and_its_answers_are_weighed(run, judge_server, suite
     assert found["runs"][0]["scores"]["t/persona_generic.level"]["n"] == 6
     assert found["usage"]["subject"]["calls"] == 6
     assert all("你是墨团" in prompt and "问：第" in prompt for prompt in judge_server.prompts)
+
+
+PRICED = {"provider": "openai", "model": "m", "price": {"input": 10.0, "output": 10.0}}
+
+
+def test_a_budget_is_not_passed_and_a_higher_one_goes_on(run, judge_server, suite) -> None:
+    plan = judged(suite(8, backends={"j": {**PRICED, "base_url": judge_server.url}}))
+    code, found, err = run(plan, "--budget", "0.03", "-j", "1")
+    bought = len(judge_server.prompts)
+    assert (code, 0 < bought < 8) == (5, True)
+    assert "the budget is reached" in err
+    used = found["usage"]["judge"]
+    assert (used["input_tokens"] + used["output_tokens"]) * 10 / 1_000_000 <= 0.03
+    level = found["runs"][0]["scores"]["t/persona_generic.level"]
+    assert (level["n"], level["failures"]) == (bought, {"budget": 8 - bought})
+    code, found, _ = run(plan, "--budget", "5")
+    assert (code, found["runs"][0]["scores"]["t/persona_generic.level"]["n"]) == (0, 8)
+    assert len(judge_server.prompts) == 8
+
+
+def test_a_budget_without_prices_is_refused(run, judge_server, suite) -> None:
+    code, _, err = run(suite(2), *judged_by(judge_server), "--budget", "1")
+    assert (code, judge_server.prompts) == (2, [])
+    assert "a budget needs prices: backend '--judge' has none" in err
+
+
+def test_an_endpoint_that_asks_to_slow_down_is_obeyed_and_loses_nothing(run, judge_server, suite) -> None:
+    judge_server.misbehave = lambda number: (429, "slow down") if number % 4 == 0 else None
+    code, found, _ = run(suite(20), *judged_by(judge_server), "-j", "8")
+    assert (code, found["runs"][0]["scores"]["t/persona_generic.level"]["n"]) == (0, 20)
 
 
 def test_a_prompt_template_that_fails_is_told_before_anything_is_paid(run, judge_server, suite) -> None:

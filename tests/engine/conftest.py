@@ -11,8 +11,9 @@ import pytest
 from hengwen.engine.committer import Committer
 from hengwen.engine.execute import execute
 from hengwen.engine.job import Job, TaskJob
+from hengwen.engine.limiter import Limiter
 from hengwen.engine.memory import MemoryLedger
-from hengwen.engine.metered import Meter
+from hengwen.engine.metered import Meter, MeteredBackend
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Request, Response, Run, Sample, Score, Usage, Verdict
 
@@ -91,6 +92,11 @@ class Bench:
         self.ledger = MemoryLedger()
         self.meter: Meter | None = None
 
+    @staticmethod
+    def wrap(meter: Meter, backend: object, role: str, slots: int = 4, **more: object) -> MeteredBackend:
+        """A backend under a meter with a limiter of its own."""
+        return meter.wrap(backend, role, Limiter(slots), **more)  # type: ignore[arg-type]
+
     def run(self, name: str = "r1") -> Run:
         return Run(id=name, plan="p", plan_hash="h", checkpoint="c")
 
@@ -103,7 +109,7 @@ class Bench:
     ) -> dict[tuple[str | None, int | None, str], object]:
         """Weigh one task; return the outcomes of the run by place."""
         committer = Committer(self.ledger)
-        self.meter = Meter(self.ledger, committer, run, concurrency)
+        self.meter = Meter(self.ledger, committer, run)
         self.ledger.begin(self.run(run))
         job = Job(run=self.run(run), tasks=[make(self.meter)])
         await execute(job, self.ledger, committer, concurrency=concurrency)

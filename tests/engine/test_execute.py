@@ -42,7 +42,7 @@ async def test_what_a_scorer_raises_becomes_a_failure_and_the_rest_goes_on(bench
 
 async def test_a_sample_without_an_answer_is_missing_in_every_score(bench) -> None:
     def make(meter) -> TaskJob:
-        judge = bench.Asking(meter.wrap(bench.Oracle(), "judge"))
+        judge = bench.Asking(bench.wrap(meter, bench.Oracle(), "judge"))
         return TaskJob(name="t", samples=bench.samples("a"), scorers=[bench.Length()], judges=[judge])
 
     found = await bench.weigh(make)
@@ -82,7 +82,7 @@ async def test_what_is_done_is_not_weighed_again(bench) -> None:
             samples=bench.samples("a", "b"),
             responses=bench.answers(a="x", b="xx"),
             scorers=[scorer],
-            judges=[bench.Asking(meter.wrap(oracle, "judge"))],
+            judges=[bench.Asking(bench.wrap(meter, oracle, "judge"))],
         )
 
     first = await bench.weigh(make)
@@ -112,7 +112,7 @@ async def test_a_failed_outcome_is_tried_again_by_the_next_call(bench) -> None:
             name="t",
             samples=bench.samples("a"),
             responses=bench.answers(a="x"),
-            judges=[bench.Asking(meter.wrap(oracle, "judge", scope=f"{oracle.calls}"))],
+            judges=[bench.Asking(bench.wrap(meter, oracle, "judge", scope=f"{oracle.calls}"))],
         )
 
     assert isinstance((await bench.weigh(make))[("a", 1, "asking.level")], Failure)
@@ -128,9 +128,9 @@ async def test_anchors_are_judged_again_in_every_run_and_named_apart(bench) -> N
             name="t",
             samples=[sample],
             responses=answers,
-            judges=[bench.Asking(meter.wrap(oracle, "judge"))],
+            judges=[bench.Asking(bench.wrap(meter, oracle, "judge"))],
             anchors=[(sample, answers["a"][0])],
-            anchor_judges=[bench.Asking(meter.wrap(oracle, "judge", scope=meter.run_id))],
+            anchor_judges=[bench.Asking(bench.wrap(meter, oracle, "judge", scope=meter.run_id))],
         )
 
     found = await bench.weigh(make)
@@ -156,9 +156,8 @@ async def test_a_subject_answers_each_sample_as_often_as_it_is_asked(bench) -> N
     oracle = bench.Oracle(answer=lambda number, request: request.messages[-1][1] * request.repeat)
 
     def make(meter) -> TaskJob:
-        subject = Subject(
-            backend=meter.wrap(oracle, "subject"), signature="s", system=None, user="{{ input }}", repeats=2
-        )
+        backend = bench.wrap(meter, oracle, "subject")
+        subject = Subject(backend=backend, signature="s", system=None, user="{{ input }}", repeats=2)
         return TaskJob(name="t", samples=bench.samples("a"), subject=subject, scorers=[bench.Length()])
 
     found = await bench.weigh(make)
@@ -173,7 +172,7 @@ async def test_a_subject_that_gives_no_answer_is_a_failure_of_every_score(bench)
 
     def make(meter) -> TaskJob:
         subject = Subject(
-            backend=meter.wrap(oracle, "subject"), signature="s", system=None, user="{{ input }}"
+            backend=bench.wrap(meter, oracle, "subject"), signature="s", system=None, user="{{ input }}"
         )
         return TaskJob(name="t", samples=bench.samples("a"), subject=subject, scorers=[bench.Length()])
 

@@ -14,7 +14,7 @@ from hengwen.records import Reply, Request
 
 @pytest.fixture
 def meter(bench) -> Meter:
-    return Meter(bench.ledger, Committer(bench.ledger), "r1", concurrency=3)
+    return Meter(bench.ledger, Committer(bench.ledger), "r1")
 
 
 def ask(text: str = "x", **more: object) -> Request:
@@ -23,14 +23,14 @@ def ask(text: str = "x", **more: object) -> Request:
 
 async def test_no_more_calls_are_in_flight_than_there_are_slots(bench, meter: Meter) -> None:
     oracle = bench.Oracle(delay=0.01)
-    backend = meter.wrap(oracle, "judge")
+    backend = bench.wrap(meter, oracle, "judge", slots=3)
     await asyncio.gather(*(backend.complete(ask(str(i))) for i in range(12)))
     assert (oracle.calls, oracle.most) == (12, 3)
 
 
 async def test_the_same_call_is_made_once_also_while_it_is_in_flight(bench, meter: Meter) -> None:
     oracle = bench.Oracle(delay=0.01)
-    backend = meter.wrap(oracle, "judge")
+    backend = bench.wrap(meter, oracle, "judge")
     replies = await asyncio.gather(*(backend.complete(ask()) for _ in range(5)))
     assert oracle.calls == 1
     assert {reply.text for reply in replies} == {"1"}
@@ -41,8 +41,8 @@ async def test_the_same_call_is_made_once_also_while_it_is_in_flight(bench, mete
 
 async def test_another_scope_buys_anew(bench, meter: Meter) -> None:
     oracle = bench.Oracle()
-    await meter.wrap(oracle, "judge").complete(ask())
-    await meter.wrap(oracle, "judge", scope="r1").complete(ask())
+    await bench.wrap(meter, oracle, "judge").complete(ask())
+    await bench.wrap(meter, oracle, "judge", scope="r1").complete(ask())
     assert oracle.calls == 2
 
 
@@ -53,7 +53,7 @@ async def test_what_may_help_is_tried_again_and_every_attempt_is_kept(bench, met
         return "fine"
 
     oracle = bench.Oracle(answer=answer)
-    assert (await meter.wrap(oracle, "judge", retries=4).complete(ask())).text == "fine"
+    assert (await bench.wrap(meter, oracle, "judge", retries=4).complete(ask())).text == "fine"
     kept = [(attempt.number, attempt.status) for attempt in bench.ledger.attempts]
     assert kept == [(1, "rate_limited"), (2, "rate_limited"), (3, "ok")]
 
@@ -61,14 +61,14 @@ async def test_what_may_help_is_tried_again_and_every_attempt_is_kept(bench, met
 async def test_retries_end_with_the_last_error(bench, meter: Meter) -> None:
     oracle = bench.Oracle(answer=bench.refuse(status="timeout", retryable=True, retry_after=0.0))
     with pytest.raises(BackendError, match="no") as caught:
-        await meter.wrap(oracle, "judge", retries=2).complete(ask())
+        await bench.wrap(meter, oracle, "judge", retries=2).complete(ask())
     assert (caught.value.status, oracle.calls) == ("timeout", 3)
 
 
 async def test_what_cannot_help_is_not_tried_again(bench, meter: Meter) -> None:
     oracle = bench.Oracle(answer=bench.refuse(status="transport_error"))
     with pytest.raises(BackendError):
-        await meter.wrap(oracle, "judge", retries=5).complete(ask())
+        await bench.wrap(meter, oracle, "judge", retries=5).complete(ask())
     assert oracle.calls == 1
 
 
@@ -78,7 +78,7 @@ async def test_a_reply_of_no_use_is_kept_but_not_used_again(bench, meter: Meter)
             raise JudgeError("not a verdict", status="parse_error", raw=reply.text)
 
     oracle = bench.Oracle(answer=lambda number, request: "junk" if number == 1 else "good")
-    backend = meter.wrap(oracle, "judge")
+    backend = bench.wrap(meter, oracle, "judge")
     with pytest.raises(JudgeError, match="not a verdict"):
         await backend.complete(ask(accept=accept))
     (attempt,) = bench.ledger.attempts
@@ -87,20 +87,20 @@ async def test_a_reply_of_no_use_is_kept_but_not_used_again(bench, meter: Meter)
 
 
 async def test_an_unreachable_endpoint_is_given_up_and_not_asked_a_thousand_times(bench) -> None:
-    meter = Meter(bench.ledger, Committer(bench.ledger), "r1", concurrency=2)
+    meter = Meter(bench.ledger, Committer(bench.ledger), "r1")
     oracle = bench.Oracle(answer=bench.refuse(status="transport_error", retryable=True, retry_after=0.0))
-    backend = meter.wrap(oracle, "judge", retries=1)
+    backend = bench.wrap(meter, oracle, "judge", slots=2, retries=1)
     results = await asyncio.gather(
         *(backend.complete(ask(str(i))) for i in range(50)), return_exceptions=True
     )
     assert all(isinstance(result, BackendError) for result in results)
-    assert oracle.calls <= meter.give_up_after + 2
+    assert oracle.calls <= 8 + 2
     assert "unreachable: " in str(results[-1])
 
 
 async def test_a_cancelled_call_is_not_kept_as_a_failure(bench, meter: Meter) -> None:
     oracle = bench.Oracle(delay=10)
-    task = asyncio.ensure_future(meter.wrap(oracle, "judge").complete(ask()))
+    task = asyncio.ensure_future(bench.wrap(meter, oracle, "judge").complete(ask()))
     await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -10,6 +10,7 @@ import pytest
 from hengwen.records import Attempt, Failure, Response, Row, Run, Sample, Scale, Score, Usage
 from hengwen.store import Store, open_store
 
+KEY = "0c" * 32
 RUN = Run(
     id="r1",
     plan="p",
@@ -50,7 +51,7 @@ def row(
     )
 
 
-def attempt(number: int = 1, status: str = "ok", raw: str = "{}", key: str = "k") -> Attempt:
+def attempt(number: int = 1, status: str = "ok", raw: str = "{}", key: str = KEY) -> Attempt:
     return Attempt(
         call_key=key,
         scope="",
@@ -87,7 +88,7 @@ def test_all_that_was_recorded_comes_back_as_it_was(store: Store) -> None:
     (answer,) = store.answers(RUN)
     assert (answer.input, answer.text, answer.outcomes) == ("问", "答\n案", (SCORE,))
     assert store.usage([RUN]) == {"judge": Usage(calls=1, input_tokens=3, output_tokens=2)}
-    assert store.ledger().find_call("k", "") == attempt()
+    assert store.ledger().find_call(KEY, "") == attempt()
 
 
 def test_what_was_not_committed_is_not_there(store: Store) -> None:
@@ -110,16 +111,16 @@ def test_a_row_at_the_same_place_replaces_the_one_before(store: Store) -> None:
 def test_only_good_attempts_are_found_and_numbers_go_on(store: Store) -> None:
     ledger = store.ledger()
     ledger.record_attempt(attempt(1, "timeout"))
-    assert ledger.find_call("k", "") is None
-    assert ledger.next_number("k", "") == 2
+    assert ledger.find_call(KEY, "") is None
+    assert ledger.next_number(KEY, "") == 2
     ledger.commit()
     ledger = store.ledger()
-    assert (ledger.find_call("k", ""), ledger.next_number("k", "")) == (None, 2)
+    assert (ledger.find_call(KEY, ""), ledger.next_number(KEY, "")) == (None, 2)
     ledger.record_attempt(attempt(2))
-    assert ledger.find_call("k", "") == attempt(2)
+    assert ledger.find_call(KEY, "") == attempt(2)
     ledger.commit()
-    assert ledger.find_call("k", "") == attempt(2)
-    assert ledger.find_call("k", "another scope") is None
+    assert ledger.find_call(KEY, "") == attempt(2)
+    assert ledger.find_call(KEY, "another scope") is None
 
 
 @pytest.mark.parametrize(
@@ -187,4 +188,4 @@ def test_a_run_can_be_found_pinned_and_removed(store: Store) -> None:
     assert store.baselines() == {"p": "r1"}
     store.remove(RUN)
     assert (store.runs(), list(store.rows([RUN])), store.baselines()) == ([later], [], {})
-    assert store.ledger().find_call("k", "") is not None  # what was paid for stays
+    assert store.ledger().find_call(KEY, "") is not None  # what was paid for stays

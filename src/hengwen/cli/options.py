@@ -40,6 +40,12 @@ BaseUrl = Annotated[
         "--base-url", envvar="HENGWEN_BASE_URL", help="Of an OpenAI-compatible server, for --judge."
     ),
 ]
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        "--budget", min=0, envvar="HENGWEN_BUDGET", help="What calls may cost, by the prices of the plan."
+    ),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start again: use nothing of before.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Leave with 1 where any row failed.")]
 Json = Annotated[

@@ -49,6 +49,11 @@ def exit_code(result: RunResult, *, strict: bool) -> int:
     if failed:
         kinds = ", ".join(f"{count} {status}" for status, count in sorted(result.failures.items()))
         warn(f"{failed} outcomes failed ({kinds}); they are in no mean")
+    if result.out_of_budget:
+        complain(
+            f"the budget is reached; {result.store} keeps what was weighed, a higher one goes on from there"
+        )
+        return 5
     if result.dead:
         complain(f"not one score of {', '.join(result.dead)}; what was scored is kept in {result.store}")
         return 1

@@ -19,6 +19,7 @@ def run(
     base_url: options.BaseUrl = None,
     concurrency: options.Concurrency = 16,
     limit: options.Limit = None,
+    budget: options.Budget = None,
     fresh: options.Fresh = False,
     strict: options.Strict = False,
     as_json: options.Json = False,
@@ -43,6 +44,7 @@ def run(
                     concurrency=concurrency,
                     limit=limit,
                     fresh=fresh,
+                    budget=budget,
                     progress=progress,
                 )
         except KeyboardInterrupt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from hengwen.engine import weigh
 from hengwen.engine.job import item_hash
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hengwen.protocols import DoneKey, Judge, Ledger, SetScorer
     from hengwen.records import Outcome, Sample
 
+Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
 """Called with (samples done, samples in all)."""
 
@@ -32,6 +33,7 @@ async def execute(
     *,
     concurrency: int = 16,
     progress: Progress | None = None,
+    stopping: asyncio.Event | None = None,
 ) -> None:
     """Weigh all answers of a run; what the ledger has already is not weighed again.
 
@@ -41,35 +43,51 @@ async def execute(
         committer: Over the same ledger.
         concurrency: Samples in work at the same time, >= 1.
         progress: Told after every sample.
+        stopping: Where it is set, no new sample is begun; calls in flight end and are kept.
 
     Raises:
+        CancelledError: The run was stopped.
         StoreError: The ledger failed. What was committed is kept.
     """
+    stop = stopping or asyncio.Event()
     worker = _Worker(job, ledger, committer)
-    units = [unit for task in job.tasks for unit in worker.units(task)]
-    waiting = iter(units)
+    units = (unit for task in job.tasks for unit in worker.units(task))
+    total = sum(len(task.samples) + len(task.anchors) for task in job.tasks)
     finished = 0
 
-    async def work(source: Iterator[Coroutine[None, None, None]]) -> None:
+    async def work() -> None:
         nonlocal finished
-        for unit in source:
+        for unit in units:
             await unit
             finished += 1
             if progress is not None:
-                progress(finished, len(units))
+                progress(finished, total)
             await asyncio.sleep(0)  # scorers never wait: let the calls in flight move
+            if stop.is_set():
+                return
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(concurrency, len(units))):
-                group.create_task(work(waiting))
+            for _ in range(min(concurrency, total)):
+                group.create_task(work())
     except ExceptionGroup as errors:
         raise _first(errors) from None
-    finally:
-        for unit in waiting:
-            unit.close()
+    if stop.is_set():
+        committer.finish()
+        raise asyncio.CancelledError
     worker.finish()
     committer.finish()
+
+
+async def _all(waiting: Sequence[Coroutine[None, None, Result]]) -> list[Result]:
+    """Run coroutines side by side; where one fails or is stopped, the others end before it is told."""
+    if len(waiting) == 1:
+        return [await waiting[0]]
+    results = await asyncio.gather(*waiting, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return cast("list[Result]", results)
 
 
 def _first(errors: ExceptionGroup[Exception]) -> Exception:
@@ -115,7 +133,7 @@ class _Worker:
                 if not self._settled(task, sample, response.repeat, scorer.signature, key):
                     self._keep(task, sample, response.repeat, key, weigh.score(scorer, sample, response))
             judging += [self._judge(task, judge, sample, response, earlier, key) for judge in task.judges]
-        await asyncio.gather(*judging)
+        await _all(judging)
         answered = [(sample, response) for response in responses]
         self._answers.setdefault(task.name, []).extend(answered)
         for set_scorer in task.set_scorers:
@@ -132,7 +150,7 @@ class _Worker:
             self._committer.touch()
             return stored
         repeats = range(1, task.subject.repeats + 1)
-        answers = await asyncio.gather(*(self._ask(task, task.subject, sample, r) for r in repeats))
+        answers = await _all([self._ask(task, task.subject, sample, repeat) for repeat in repeats])
         return [answer for answer in answers if answer is not None]
 
     async def _ask(self, task: TaskJob, subject: Subject, sample: Sample, repeat: int) -> Response | None:

@@ -8,11 +8,13 @@ from sqlalchemy import insert, literal, select
 
 from hengwen.store import codec, tables
 from hengwen.store.database import guard
+from hengwen.store.keys import KeyIndex
+from hengwen.store.writes import upsert
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import Connection, Engine, Table
+    from sqlalchemy import Connection, Engine
 
     from hengwen.protocols import DoneKey
     from hengwen.records import Attempt, Response, Row, Run, Sample
@@ -37,6 +39,7 @@ class SqlLedger:
         self._adopted: list[tuple[str, str, DoneKey]] = []
         self._good: dict[tuple[str, str], Attempt] = {}
         self._numbers: dict[tuple[str, str], int] = {}
+        self._known: KeyIndex | None = None
 
     def begin(self, run: Run) -> None:
         """Record the run, or its new status."""
@@ -81,6 +84,12 @@ class SqlLedger:
 
     def _look_up(self, place: tuple[str, str]) -> None:
         attempt = tables.attempt
+        if self._known is None:
+            with guard(self._engine), self._engine.connect() as connection:
+                self._known = KeyIndex(connection.execute(select(attempt.c.call_key)).scalars())
+        if not self._known.may_hold(place[0]):
+            self._numbers[place] = 0
+            return
         query = select(attempt).where(attempt.c.call_key == place[0], attempt.c.scope == place[1])
         with guard(self._engine), self._engine.connect() as connection:
             found = connection.execute(query).mappings().all()
@@ -104,6 +113,8 @@ class SqlLedger:
     def record_attempt(self, attempt: Attempt) -> None:
         """Record an attempt; it can be found at once."""
         place = (attempt.call_key, attempt.scope)
+        if self._known is not None:
+            self._known.add(attempt.call_key)
         self._numbers[place] = max(self._numbers.get(place, 0), attempt.number)
         if attempt.status == "ok":
             self._good[place] = attempt
@@ -132,37 +143,13 @@ class SqlLedger:
             del self._good[place], self._numbers[place]
 
     def _write(self, connection: Connection) -> None:
-        _upsert(connection, tables.run, self._runs, ["id"])
-        _upsert(connection, tables.sample, list(self._samples.values()), ["hash"])
-        place = ["run_id", "task", "sample_id", "repeat"]
-        _upsert(connection, tables.response, self._responses, place)
-        if self._attempts:
-            connection.execute(insert(tables.attempt), self._attempts)
+        upsert(connection, tables.run, self._runs)
+        upsert(connection, tables.sample, list(self._samples.values()))
+        upsert(connection, tables.response, self._responses)
+        upsert(connection, tables.attempt, self._attempts)
         for run_id, source, key in self._adopted:
             connection.execute(_copy(run_id, source, key))
-        _upsert(connection, tables.row, list(self._rows.values()), [*place, "name"])
-
-
-def _upsert(connection: Connection, table: Table, values: list[Columns], place: list[str]) -> None:
-    if not values:
-        return
-    statement = _insert(connection, table)
-    fresh = {
-        column.name: statement.excluded[column.name]
-        for column in table.columns
-        if column.name not in place and column.name != "id"
-    }
-    connection.execute(statement.on_conflict_do_update(index_elements=place, set_=fresh), values)
-
-
-def _insert(connection: Connection, table: Table) -> Any:
-    if connection.dialect.name == "postgresql":
-        from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-
-        return postgresql_insert(table)
-    from sqlalchemy.dialects.sqlite import insert as sqlite_insert
-
-    return sqlite_insert(table)
+        upsert(connection, tables.row, list(self._rows.values()))
 
 
 def _copy(run_id: str, source: str, key: DoneKey) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -121,6 +122,21 @@ class Store:
         table = ScoreTable(self.rows(runs))
         table.arrange(address for run in runs for address in run.layout)
         return table
+
+    def statuses(self, runs: Sequence[Run]) -> dict[str, Counter[str]]:
+        """How many outcomes of each score (TASK/SCORE) have which status, over all these runs."""
+        row = tables.row
+        query = (
+            select(row.c.task, row.c.name, row.c.status, func.count())
+            .where(row.c.run_id.in_([run.id for run in runs]))
+            .group_by(row.c.task, row.c.name, row.c.status)
+        )
+        found: dict[str, Counter[str]] = {}
+        with guard(self._engine), self._engine.connect() as connection:
+            for task, name, status, count in connection.execute(query):
+                found.setdefault(f"{task}/{name}", Counter())[status] += count
+        order = {address: place for place, address in enumerate(a for run in runs for a in run.layout)}
+        return dict(sorted(found.items(), key=lambda item: order.get(item[0], len(order))))
 
     def answers(self, run: Run) -> Iterator[Answer]:
         """Yield the answers of a run with their outcomes."""

@@ -1,0 +1,65 @@
+"""Many rows into a table at once: the statement is compiled once, the driver does the rest."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import text
+
+from hengwen.store import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection, Dialect, Table
+
+PLACES = {
+    "run": ("id",),
+    "sample": ("hash",),
+    "response": ("run_id", "task", "sample_id", "repeat"),
+    "attempt": ("call_key", "scope", "number"),
+    "row": ("run_id", "task", "sample_id", "repeat", "name"),
+}
+"""What is unique in a table: a later row replaces an earlier one there; a good attempt is never replaced."""
+
+
+def upsert(connection: Connection, table: Table, values: Sequence[dict[str, Any]]) -> None:
+    """Write rows, in the place of earlier ones that stand where they do.
+
+    Args:
+        connection: In a transaction.
+        table: One of ``PLACES``.
+        values: Each with all columns of the table, but an ``id`` that the database gives.
+    """
+    if not values:
+        return
+    statement, order = _compiled(table, connection.dialect)
+    if order is None:
+        connection.exec_driver_sql(statement, list(values))
+    else:
+        connection.exec_driver_sql(statement, [tuple(row[name] for name in order) for row in values])
+
+
+@lru_cache(maxsize=64)
+def _compiled(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:
+    """The statement as text, and the order of its parameters where the driver wants them by position."""
+    place = PLACES[table.name]
+    own = [column.name for column in table.columns if column.name != "id" or "id" in place]
+    statement = _insert(table, dialect.name)
+    fresh = {name: statement.excluded[name] for name in own if name not in place}
+    where = text("attempt.status <> 'ok'") if table is tables.attempt else None
+    statement = statement.on_conflict_do_update(index_elements=list(place), set_=fresh, where=where)
+    compiled = statement.compile(dialect=dialect, column_keys=own)
+    order = tuple(compiled.positiontup) if compiled.positional else None
+    return str(compiled), order
+
+
+def _insert(table: Table, dialect: str) -> Any:
+    if dialect == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+
+        return postgresql_insert(table)
+    from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+    return sqlite_insert(table)

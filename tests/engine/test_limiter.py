@@ -1,0 +1,102 @@
+"""Fewer calls when the endpoint asks for it, more again when it keeps up."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from hengwen.engine.limiter import Limiter
+
+
+async def hold(limiter: Limiter, seconds: float, seen: list[int]) -> None:
+    await limiter.acquire()
+    seen.append(limiter.in_flight)
+    await asyncio.sleep(seconds)
+    limiter.release()
+
+
+async def test_no_more_are_in_flight_than_the_limit() -> None:
+    limiter, seen = Limiter(3), []
+    await asyncio.gather(*(hold(limiter, 0.001, seen) for _ in range(20)))
+    assert (max(seen), len(seen), limiter.in_flight) == (3, 20, 0)
+
+
+async def test_a_wish_to_slow_down_halves_the_limit_once_for_those_in_flight() -> None:
+    limiter = Limiter(8)
+    tickets = [await limiter.acquire() for _ in range(8)]
+    for ticket in tickets:
+        limiter.slow_down(ticket)
+    assert limiter.limit == 4
+    for _ in tickets:
+        limiter.release()
+    limiter.slow_down(await limiter.acquire())
+    assert limiter.limit == 2
+
+
+async def test_the_limit_never_falls_below_one_and_never_passes_its_ceiling() -> None:
+    limiter = Limiter(2)
+    for _ in range(5):
+        limiter.slow_down(await limiter.acquire())
+        limiter.release()
+    assert limiter.limit == 1
+    for _ in range(50):
+        limiter.keep_up()
+    assert limiter.limit == 2
+
+
+async def test_a_round_of_good_replies_adds_about_one_slot() -> None:
+    limiter = Limiter(100)
+    limiter.limit = 10.0
+    for _ in range(10):
+        limiter.keep_up()
+    assert 10.9 < limiter.limit < 11
+
+
+async def test_everybody_waits_for_as_long_as_the_endpoint_asked() -> None:
+    limiter = Limiter(4)
+    limiter.slow_down(await limiter.acquire(), wait=0.1)
+    limiter.release()
+    loop = asyncio.get_running_loop()
+    begin = loop.time()
+    await limiter.acquire()
+    assert loop.time() - begin >= 0.09
+
+
+async def test_nobody_is_held_back_where_the_run_is_to_stop() -> None:
+    stopping = asyncio.Event()
+    limiter = Limiter(4, stopping=stopping)
+    limiter.slow_down(await limiter.acquire(), wait=60)
+    waiting = asyncio.ensure_future(limiter.acquire())
+    await asyncio.sleep(0.01)
+    assert not waiting.done()
+    stopping.set()
+    await asyncio.wait_for(waiting, 1)
+
+
+async def test_who_is_cancelled_while_waiting_takes_no_slot() -> None:
+    limiter = Limiter(1)
+    await limiter.acquire()
+    first, second = (asyncio.ensure_future(limiter.acquire()) for _ in range(2))
+    await asyncio.sleep(0)
+    limiter.release()
+    first.cancel()  # it was woken, and passes the slot on
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    await asyncio.wait_for(second, 1)
+    assert limiter.in_flight == 1
+
+
+async def test_calls_a_minute_are_spread() -> None:
+    limiter = Limiter(10, rpm=600)
+    loop = asyncio.get_running_loop()
+    begin = loop.time()
+    for _ in range(601):
+        await limiter.acquire()
+        limiter.release()
+    assert loop.time() - begin >= 0.09
+
+
+async def test_a_call_of_more_tokens_than_a_minute_allows_is_not_stuck_for_ever() -> None:
+    limiter = Limiter(10, tpm=100)
+    await asyncio.wait_for(limiter.acquire(tokens=5000), 1)
