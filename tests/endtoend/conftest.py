@@ -30,6 +30,7 @@ class JudgeServer:
 
     url: str = ""
     label: str = "B"
+    tokens: tuple[int, int] = (100, 20)
     delay: float = 0.02
     answered: int = 0
     prompts: list[str] = field(default_factory=list)
@@ -52,7 +53,7 @@ class JudgeServer:
         body = {
             "model": "tiny-judge-1",
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 100, "completion_tokens": 20},
+            "usage": dict(zip(("prompt_tokens", "completion_tokens"), self.tokens, strict=True)),
         }
         with self.lock:
             self.answered += 1

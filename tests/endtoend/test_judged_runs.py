@@ -155,12 +155,13 @@ PRICED = {"provider": "openai", "model": "m", "price": {"input": 10.0, "output":
 
 def test_a_budget_is_not_passed_and_a_higher_one_goes_on(run, judge_server, suite) -> None:
     plan = judged(suite(8, backends={"j": {**PRICED, "base_url": judge_server.url}}))
-    code, found, err = run(plan, "--budget", "0.03", "-j", "1")
+    judge_server.tokens = (2000, 400)  # 0.024 a call
+    code, found, err = run(plan, "--budget", "0.08", "-j", "1")
     bought = len(judge_server.prompts)
     assert (code, 0 < bought < 8) == (5, True)
     assert "the budget is reached" in err
     used = found["usage"]["judge"]
-    assert (used["input_tokens"] + used["output_tokens"]) * 10 / 1_000_000 <= 0.03
+    assert (used["input_tokens"] + used["output_tokens"]) * 10 / 1_000_000 <= 0.08
     level = found["runs"][0]["scores"]["t/persona_generic.level"]
     assert (level["n"], level["failures"]) == (bought, {"budget": 8 - bought})
     code, found, _ = run(plan, "--budget", "5")
