@@ -11,6 +11,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.engine.committer import Committer
+from hengwen.engine.dry import DryBackend, DryLedger
 from hengwen.engine.execute import execute
 from hengwen.engine.job import Job, Subject, TaskJob
 from hengwen.engine.limiter import Limiter
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from hengwen.engine.metered import MeteredBackend, Role
     from hengwen.plan import CheckpointSpec, Plan
-    from hengwen.protocols import Backend, Judge
+    from hengwen.protocols import Backend, Judge, Ledger
     from hengwen.store.store import Store
     from hengwen.suite import Suite, TaskSuite
 
@@ -42,6 +43,8 @@ class Options:
     concurrency: int = 16
     limit: int | None = None
     fresh: bool = False
+    dry: bool = False
+    """Ask nobody and keep nothing: count what would be asked."""
     progress: Callable[[str, int, int], None] | None = None
     """Called with (checkpoint, samples done, samples in all)."""
 
@@ -56,10 +59,12 @@ class Desk:
     """
 
     def __init__(self, plan: Plan, options: Options, budget: Budget) -> None:
+        self._dry = options.dry
         self.stopping = asyncio.Event()
         self.budget = budget
         self.specs = plan.used_backends
         self.backends: dict[str, Backend] = {name: build_backend(spec) for name, spec in self.specs.items()}
+        self.dry: dict[tuple[str, Role], DryBackend] = {}
         self.limiters = {
             name: Limiter(options.concurrency, rpm=spec.rpm, tpm=spec.tpm, stopping=self.stopping)
             for name, spec in self.specs.items()
@@ -68,10 +73,16 @@ class Desk:
     def wrap(self, meter: Meter, name: str, role: Role, scope: str) -> MeteredBackend:
         """Return a backend under the meter of a run."""
         spec = self.specs[name]
-        price = Price(input=spec.price.input, output=spec.price.output) if spec.price else None
-        return meter.wrap(
-            self.backends[name], role, self.limiters[name], scope=scope, retries=spec.retries, price=price
-        )
+        backend = self.backends[name]
+        if self._dry:
+            backend = self.dry.setdefault((name, role), DryBackend(backend, answers=role == "subject"))
+        limiter, price = self.limiters[name], self.price(name)
+        return meter.wrap(backend, role, limiter, scope=scope, retries=spec.retries, price=price)
+
+    def price(self, name: str) -> Price | None:
+        """Of a backend's tokens, where the plan knows it."""
+        spec = self.specs[name].price
+        return Price(input=spec.input, output=spec.output) if spec else None
 
     async def close(self) -> None:
         """Close the backends."""
@@ -104,7 +115,8 @@ class CheckpointRun:
 
     async def weigh(self) -> Run:
         """Weigh the checkpoint; its run says how that ended."""
-        ledger = self._store.ledger()
+        dry = self._options.dry
+        ledger: Ledger = DryLedger(self._store.ledger()) if dry else self._store.ledger()
         committer = Committer(ledger)
         plain = [
             [panelist.build(task.persona, self._backend(panelist.spec.backend)) for panelist in task.panel]
@@ -218,8 +230,8 @@ class CheckpointRun:
             samples=samples,
             responses=answers,
             subject=self._subject(task, meter, scope),
-            scorers=task.scorers,
-            set_scorers=task.set_scorers,
+            scorers=() if self._options.dry else task.scorers,
+            set_scorers=() if self._options.dry else task.set_scorers,
             judges=self._judges(task, meter, scope),
             anchors=self._anchors(task),
             anchor_judges=self._judges(task, meter, run.id) if self._suite.anchors else (),

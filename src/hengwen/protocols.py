@@ -104,7 +104,7 @@ class Ledger(Protocol):
         """Store the run, or its new status."""
         ...
 
-    def done(self, run_id: str) -> Mapping[DoneKey, str]:
+    def done(self, run: Run) -> Mapping[DoneKey, str]:
         """What needs no second try, with the run that holds it: this one, or an earlier one of the series."""
         ...
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from hengwen.checkpoint_run import CheckpointRun, Desk, Options
-from hengwen.engine.money import Budget
+from hengwen.engine.money import Budget, total
 from hengwen.errors import ConfigError
 from hengwen.plan import BackendSpec, Plan, load_plan
 from hengwen.store.store import Store, open_store
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from hengwen.records import Run
+    from hengwen.records import Run, Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +92,64 @@ def _run_now(suite: Suite, store: Store, options: Options, budget: Budget) -> Ru
         return asyncio.run(_run_suite(suite, store, options, budget))
     except asyncio.CancelledError:  # SIGTERM ends a run as Ctrl-C does
         raise KeyboardInterrupt from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What a plan would ask of one backend, by estimate."""
+
+    backend: str
+    role: str
+    usage: Usage
+    cost: float | None
+    """By the prices of the plan; None where there is none: unknown, not zero."""
+
+
+def estimate_plan(
+    plan: Plan | str | Path,
+    *,
+    store: Store | str | Path = "hengwen.db",
+    judge: str | None = None,
+    base_url: str | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+) -> list[Expected]:
+    """Say what ``run_plan`` with the same arguments would ask: nobody is asked, nothing is kept.
+
+    Args:
+        plan: As in ``run_plan``, like the arguments that follow; what is done already is not counted.
+        store: See ``run_plan``.
+        judge: See ``run_plan``.
+        base_url: See ``run_plan``.
+        limit: See ``run_plan``.
+        fresh: See ``run_plan``.
+
+    Returns:
+        An entry for each backend and role that would be asked; tokens are estimates.
+    """
+    checked = plan if isinstance(plan, Plan) else load_plan(plan)
+    if judge is not None:
+        checked = with_judge(checked, judge, base_url)
+    suite = load_suite(checked)
+    options = Options(limit=limit, fresh=fresh, dry=True)
+    if isinstance(store, Store):
+        return asyncio.run(_estimate(suite, store, options))
+    with open_store(store) as opened:
+        return asyncio.run(_estimate(suite, opened, options))
+
+
+async def _estimate(suite: Suite, store: Store, options: Options) -> list[Expected]:
+    desk = Desk(suite.plan, options, Budget())
+    try:
+        for order, checkpoint in enumerate(suite.plan.checkpoints):
+            await CheckpointRun(suite, store, options, desk, checkpoint, order, datetime.now(UTC)).weigh()
+    finally:
+        await desk.close()
+    found = []
+    for (name, role), backend in desk.dry.items():
+        cost = total([(desk.price(name), backend.expected)])
+        found.append(Expected(backend=name, role=role, usage=backend.expected, cost=cost))
+    return found
 
 
 def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:

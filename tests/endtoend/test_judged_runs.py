@@ -169,6 +169,35 @@ def test_a_budget_is_not_passed_and_a_higher_one_goes_on(run, judge_server, suit
     assert len(judge_server.prompts) == 8
 
 
+def test_a_dry_run_asks_nobody_keeps_nothing_and_counts_what_is_missing(run, judge_server, suite) -> None:
+    plan = judged(suite(4, backends={"j": {**PRICED, "base_url": judge_server.url}}))
+    code, found, _ = run(plan, "--dry-run")
+    (expected,) = found["expected"]
+    assert (code, judge_server.prompts) == (0, [])
+    assert (expected["backend"], expected["role"], expected["usage"]["calls"]) == ("j", "judge", 4)
+    tokens = expected["usage"]["input_tokens"] + expected["usage"]["output_tokens"]
+    assert expected["cost"] == pytest.approx(tokens * 10 / 1_000_000)
+    run(plan, "-n", "3")
+    assert run(plan, "--dry-run")[1]["expected"][0]["usage"]["calls"] == 1
+    run(plan)
+    assert run(plan, "--dry-run")[1]["expected"][0]["usage"]["calls"] == 0
+    assert run(plan, "--dry-run", "--fresh")[1]["expected"][0]["usage"]["calls"] == 4
+    assert len(judge_server.prompts) == 4
+
+
+def test_a_dry_run_counts_subjects_with_their_judges_and_leaves_unknown_costs_unknown(
+    run, judge_server, suite
+) -> None:
+    spec = {"provider": "openai", "model": "m", "base_url": judge_server.url}
+    plan = judged(suite(3, backends={"j": spec, "s": spec}))
+    text = plan.read_text("utf-8").replace('"responses": "a.jsonl"', '"backend": "s"')
+    plan.write_text(text, "utf-8")
+    found = {one["role"]: one for one in run(plan, "--dry-run")[1]["expected"]}
+    assert {role: one["usage"]["calls"] for role, one in found.items()} == {"subject": 3, "judge": 3}
+    assert found["judge"]["cost"] is None
+    assert judge_server.prompts == []
+
+
 def test_a_budget_without_prices_is_refused(run, judge_server, suite) -> None:
     code, _, err = run(suite(2), *judged_by(judge_server), "--budget", "1")
     assert (code, judge_server.prompts) == (2, [])

@@ -79,7 +79,8 @@ def test_a_write_that_fails_is_a_store_error_and_keeps_what_was_committed(tmp_pa
         ledger.commit()
         with store._engine.begin() as connection:
             connection.exec_driver_sql("ALTER TABLE row RENAME TO gone")
-        ledger.begin(Run(id="r2", plan="p", plan_hash="h", checkpoint="c", started="now"))
+        later = Run(id="r2", plan="p", plan_hash="h", checkpoint="c", started="now")
+        ledger.begin(later)
         with pytest.raises(StoreError, match=r"x.db: .*; what was committed is kept"):
-            ledger.done("r2")
+            ledger.done(later)
         assert [run.id for run in store.runs()] == ["r1", "r2"]

@@ -138,7 +138,7 @@ def test_done_is_what_needs_no_second_try(store: Store, outcomes: list, settled:
     ledger.begin(RUN)
     ledger.record_rows([row(outcome) for outcome in outcomes])
     ledger.commit()
-    assert (("t", "a", 1, "s|v:1", "i") in ledger.done("r1")) is settled
+    assert (("t", "a", 1, "s|v:1", "i") in ledger.done(RUN)) is settled
 
 
 def test_rows_of_an_earlier_run_of_the_series_can_be_adopted(store: Store) -> None:
@@ -149,9 +149,9 @@ def test_rows_of_an_earlier_run_of_the_series_can_be_adopted(store: Store) -> No
         ledger.begin(run)
     ledger.record_rows([row(), row(SCORE, None, None)])
     ledger.commit()
-    done = ledger.done("r2")
+    done = ledger.done(later)
     assert done == {("t", "a", 1, "s|v:1", "i"): "r1", ("t", None, None, "s|v:1", "i"): "r1"}
-    assert ledger.done("r3") == {}
+    assert ledger.done(other) == {}
     ledger.adopt("r2", "r1", ("t", "a", 1, "s|v:1", "i"))
     ledger.adopt("r2", "r1", ("t", None, None, "s|v:1", "i"))
     ledger.commit()

@@ -46,6 +46,9 @@ Budget = Annotated[
         "--budget", min=0, envvar="HENGWEN_BUDGET", help="What calls may cost, by the prices of the plan."
     ),
 ]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Count the calls, tokens and cost that this would take; ask nobody.")
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start again: use nothing of before.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Leave with 1 where any row failed.")]
 Json = Annotated[

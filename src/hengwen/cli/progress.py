@@ -1,10 +1,13 @@
-"""Progress on stderr: a bar on a terminal, nothing elsewhere."""
+"""Progress on stderr: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from hengwen.cli.say import note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -15,8 +18,11 @@ if TYPE_CHECKING:
 @contextmanager
 def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """Yield what ``run_plan`` tells its progress to, or None where nobody looks."""
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield None
+        return
+    if not sys.stderr.isatty():
+        yield Heartbeat()
         return
     with _bar() as bar:
         bars: dict[str, TaskID] = {}
@@ -27,6 +33,21 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | N
             bar.update(bars[checkpoint], completed=done)
 
         yield tell
+
+
+class Heartbeat:
+    """Says how far a run is, at most once in ``every`` seconds: for logs."""
+
+    def __init__(self, every: float = 15.0) -> None:
+        self._every = every
+        self._last = time.monotonic()
+
+    def __call__(self, checkpoint: str, done: int, total: int) -> None:
+        """Say it, if it is time."""
+        now = time.monotonic()
+        if now - self._last >= self._every:
+            self._last = now
+            note(f"{checkpoint}: {done} of {total} samples")
 
 
 @contextmanager

@@ -20,20 +20,28 @@ def run(
     concurrency: options.Concurrency = 16,
     limit: options.Limit = None,
     budget: options.Budget = None,
+    dry_run: options.DryRun = False,
     fresh: options.Fresh = False,
     strict: options.Strict = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Weigh the checkpoints of a plan; the same command goes on where it stopped."""
+    from hengwen.cli.dry_run import show_expected
     from hengwen.cli.outcome import check_outputs, exit_code, show
     from hengwen.cli.progress import progress_bar
     from hengwen.reports.collect import collect_view
-    from hengwen.runner import run_plan
+    from hengwen.runner import estimate_plan, run_plan
     from hengwen.store import open_store
 
     paths = check_outputs(output)
     with open_store(store) as opened:
+        if dry_run:
+            found = estimate_plan(
+                plan, store=opened, judge=judge, base_url=base_url, limit=limit, fresh=fresh
+            )
+            show_expected(found, as_json=as_json)
+            raise typer.Exit
         try:
             with progress_bar(quiet=quiet or as_json) as progress:
                 result = run_plan(

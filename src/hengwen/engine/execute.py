@@ -105,7 +105,7 @@ class _Worker:
         self._job = job
         self._ledger = ledger
         self._committer = committer
-        self._done: Mapping[DoneKey, str] = ledger.done(job.run.id)
+        self._done: Mapping[DoneKey, str] = ledger.done(job.run)
         self._answers: dict[str, list[tuple[Sample, Response]]] = {}
 
     def units(self, task: TaskJob) -> Iterator[Coroutine[None, None, None]]:

@@ -34,9 +34,8 @@ class MemoryLedger:
         """Keep the run."""
         self.runs[run.id] = run
 
-    def done(self, run_id: str) -> dict[DoneKey, str]:
+    def done(self, run: Run) -> dict[DoneKey, str]:
         """What is settled, in this run or in another of the same plan and checkpoint."""
-        run = self.runs[run_id]
         series = [r.id for r in self.runs.values() if (r.plan, r.checkpoint) == (run.plan, run.checkpoint)]
         found: dict[DoneKey, str] = {}
         open_keys: set[tuple[str, DoneKey]] = set()
@@ -46,7 +45,7 @@ class MemoryLedger:
                 key = (row.task, row.sample_id, row.repeat, outcome.signature, row.item_hash)
                 if isinstance(outcome, Failure) and outcome.status != "not_applicable":
                     open_keys.add((row.run_id, key))
-                elif found.get(key) != run_id:
+                elif found.get(key) != run.id:
                     found[key] = row.run_id
         return {key: source for key, source in found.items() if (source, key) not in open_keys}
 

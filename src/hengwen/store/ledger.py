@@ -45,15 +45,14 @@ class SqlLedger:
         """Record the run, or its new status."""
         self._runs.append(codec.run_columns(run))
 
-    def done(self, run_id: str) -> dict[DoneKey, str]:
+    def done(self, run: Run) -> dict[DoneKey, str]:
         """What is settled in this run, else in the newest of the same plan and checkpoint."""
         self.commit()
-        run, row = tables.run, tables.row
-        own = select(run.c.plan, run.c.checkpoint).where(run.c.id == run_id).subquery()
+        runs, row = tables.run, tables.row
         series = (
-            select(run.c.id)
-            .join(own, (run.c.plan == own.c.plan) & (run.c.checkpoint == own.c.checkpoint))
-            .order_by((run.c.id == run_id).desc(), run.c.started.desc())
+            select(runs.c.id)
+            .where(runs.c.plan == run.plan, runs.c.checkpoint == run.checkpoint)
+            .order_by((runs.c.id == run.id).desc(), runs.c.started.desc())
         )
         found: dict[DoneKey, str] = {}
         with guard(self._engine), self._engine.connect() as connection:
