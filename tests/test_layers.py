@@ -20,6 +20,7 @@ FLOORS = {
     "aggregate": 2,
     "prompts": 2,
     "rowfile": 2,
+    "rowwriter": 2,
     "protocols": 2,
     "backends": 3,
     "datasets": 3,
@@ -34,6 +35,7 @@ FLOORS = {
     "store": 4,
     "suite": 4,
     "checkpoint_run": 5,
+    "judging": 5,
     "reports": 5,
     "runner": 5,
     "cli": 6,
@@ -52,6 +54,7 @@ ARROWS = {
     ("human", "suite"),
     ("store", "datasets"),
     ("runner", "checkpoint_run"),
+    ("judging", "runner"),
     ("cli", "demo"),
     ("__main__", "cli"),
 }

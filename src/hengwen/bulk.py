@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +12,12 @@ from hengwen.parallel import map_stream
 from hengwen.protocols import Scorer
 from hengwen.records import Response, Sample, Score
 from hengwen.rowfile import Line, scan_rows
+from hengwen.rowwriter import Row, check_target, row_writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
-    from typing import IO
 
-Row = dict[str, Any]
-OUTPUTS = (".jsonl", ".csv")
 OWN = ("id", "output", "references", "input", "metadata")
 
 
@@ -127,13 +123,11 @@ def score_file(
         DataError: The file as a whole cannot be read.
     """
     names = build_scorer(scorer, options or {}).names
-    if target.suffix.lower() not in OUTPUTS:
-        known = ", ".join(OUTPUTS)
-        raise ConfigError(f"cannot tell the format of {str(target)!r}; name it with one of {known}")
+    check_target(target)
     results = map_stream(RowScorer(scorer, dict(options or {})), scan_rows(source, columns), workers=workers)
     rows = failed = 0
     first = ""
-    with _writer(target, ["line", "id", *names, "status", "message", "signature"]) as write:
+    with row_writer(target, ["line", "id", *names, "status", "message", "signature"]) as write:
         for row in results:
             rows += 1
             if row["status"] != "ok":
@@ -143,47 +137,3 @@ def score_file(
             if progress is not None:
                 progress(rows)
     return Scored(rows=rows, failed=failed, first_failure=first)
-
-
-@contextmanager
-def _writer(target: Path, header: list[str]) -> Iterator[Callable[[Row], None]]:
-    """Write to a file beside the target, and move it there when all went well."""
-    beside = target.with_name(f".{target.name}.part")
-    try:
-        with beside.open("w", encoding="utf-8", newline="") as file:
-            yield _csv_writer(file, header) if target.suffix.lower() == ".csv" else _jsonl_writer(file)
-        beside.replace(target)
-    except OSError as error:
-        raise ConfigError(f"{target}: cannot be written: {error.strerror}") from None
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def _jsonl_writer(file: IO[str]) -> Callable[[Row], None]:
-    def write(row: Row) -> None:
-        file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace").decode() + "\n")
-
-    return write
-
-
-def _csv_writer(file: IO[str], header: list[str]) -> Callable[[Row], None]:
-    writer = csv.DictWriter(file, header, lineterminator="\n")
-    writer.writeheader()
-
-    def write(row: Row) -> None:
-        writer.writerow({name: spreadsheet_safe(value) for name, value in row.items()})
-
-    return write
-
-
-def spreadsheet_safe(value: object) -> object:
-    """Return a cell that no spreadsheet takes for a formula: text that looks like one gets a quote in front.
-
-    Examples:
-        >>> spreadsheet_safe("=cmd()"), spreadsheet_safe("a"), spreadsheet_safe(-1.5)
-        ("'=cmd()", 'a', -1.5)
-    """
-    if isinstance(value, str):
-        value = value.encode("utf-8", "replace").decode()
-        return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
-    return value

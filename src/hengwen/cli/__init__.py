@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from hengwen.cli import demo, doctor, import_, init, report, run, runs, score, sequence, validate
+from hengwen.cli import demo, doctor, import_, init, judge, report, run, runs, score, sequence, validate
 from hengwen.cli.say import complain
 from hengwen.errors import HengwenError
 
@@ -23,6 +23,7 @@ app.command("init")(init.init)
 app.command("validate")(validate.validate)
 app.command("run")(run.run)
 app.command("score")(score.score)
+app.command("judge")(judge.judge)
 app.command("sequence")(sequence.sequence)
 app.command("report")(report.report)
 app.add_typer(runs.app, name="runs")

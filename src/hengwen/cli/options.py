@@ -55,3 +55,21 @@ Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")
 ]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", envvar="HENGWEN_QUIET", help="No table, no progress.")]
+Columns = Annotated[
+    list[str] | None, typer.Option("--column", help="THEIRS=OURS, such as lyric=output; repeatable.")
+]
+
+
+def pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
+    """Read NAME=VALUE texts.
+
+    Raises:
+        BadParameter: One has no name or no equals sign.
+    """
+    found = []
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise typer.BadParameter(f"{flag} wants NAME=VALUE, got {text!r}")
+        found.append((name.strip(), value.strip()))
+    return found

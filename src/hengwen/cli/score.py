@@ -18,9 +18,7 @@ def score(
         list[str] | None,
         typer.Option("--set", help="NAME=VALUE: an option of the scorer; repeatable."),
     ] = None,
-    column: Annotated[
-        list[str] | None, typer.Option("--column", help="THEIRS=OURS, such as lyric=output; repeatable.")
-    ] = None,
+    column: options.Columns = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes.")] = 1,
     strict: options.Strict = False,
     quiet: options.Quiet = False,
@@ -35,8 +33,8 @@ def score(
             file,
             output,
             scorer=scorer,
-            options={name: _value(text) for name, text in _pairs("--set", option)},
-            columns=dict(_pairs("--column", column)),
+            options={name: _value(text) for name, text in options.pairs("--set", option)},
+            columns=dict(options.pairs("--column", column)),
             workers=workers,
             progress=progress,
         )
@@ -48,16 +46,6 @@ def score(
     if done.failed:
         warn(f"{done.failed} rows failed, first: {done.first_failure}")
         raise typer.Exit(1 if strict else 0)
-
-
-def _pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
-    found = []
-    for text in texts or ():
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise typer.BadParameter(f"{flag} wants NAME=VALUE, got {text!r}")
-        found.append((name.strip(), value.strip()))
-    return found
 
 
 def _value(text: str) -> object:

@@ -77,7 +77,7 @@ def shown(url: URL) -> str:
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
-    cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
+    cursor.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()
