@@ -80,6 +80,23 @@ def test_a_prompt_that_ends_in_j2_is_read_from_its_file(tmp_path: Path) -> None:
             "rubric: lyric_craft, judge: rubric",
             r"plan.yaml:7: judge 'rubric' needs a backend",
         ),
+        (
+            "rubric: lyric_craft, backend: judge",
+            "rubric: lyric_craft, backend: judge, panel: [judge, subject]",
+            r"plan.yaml:7: .*either a backend or a panel",
+        ),
+        (
+            "backend: judge}",
+            "panel: [judge]}",
+            r"plan.yaml:7: .*a panel names at least two backends, each once",
+        ),
+        ("backend: judge}", "panel: [judge, sbject]}", r"plan.yaml:7: unknown backend 'sbject'"),
+        (
+            "backend: judge}",
+            "panel: [judge, subject], quorum: 3}",
+            r"plan.yaml:7: .*a quorum of 3 cannot be met",
+        ),
+        ("backend: judge}", "backend: judge, quorum: 1}", r"plan.yaml:7: .*a quorum is for a panel"),
         ("checkpoints:", "checkpoints: []\nx:", r"plan.yaml:10: unknown key 'x'"),
     ],
 )

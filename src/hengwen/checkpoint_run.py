@@ -118,10 +118,7 @@ class CheckpointRun:
         dry = self._options.dry
         ledger: Ledger = DryLedger(self._store.ledger()) if dry else self._store.ledger()
         committer = Committer(ledger)
-        plain = [
-            [panelist.build(task.persona, self._backend(panelist.spec.backend)) for panelist in task.panel]
-            for task in self._suite.tasks
-        ]
+        plain = [self._plain_judges(task) for task in self._suite.tasks]
         run = self._begin(self._plan_hash(plain), self._layout(plain))
         meter = Meter(ledger, committer, run.id, self._desk.budget, self._desk.stopping)
         ledger.begin(run)
@@ -159,8 +156,13 @@ class CheckpointRun:
                 committer.finish()
         return run
 
-    def _backend(self, name: str | None) -> Backend | None:
-        return self._desk.backends[name] if name is not None else None
+    def _plain_judges(self, task: TaskSuite) -> list[Judge]:
+        """The judges of a task, for their signatures: not to be asked."""
+        backends = self._desk.backends
+        return [
+            panelist.build(task.persona, [backends[name] for name in panelist.spec.asked])
+            for panelist in task.panel
+        ]
 
     def _layout(self, judges: Sequence[Sequence[Judge]]) -> tuple[str, ...]:
         """The scores in the order of the plan: code, judges, then anchors and human values."""
@@ -211,8 +213,7 @@ class CheckpointRun:
             for task, panel in zip(self._suite.tasks, judges, strict=True)
         ]
         answers = [(r.task, r.sample_id, r.repeat, r.text) for r in self._responses]
-        answerer = self._backend(self._spec.backend)
-        subject = answerer.signature if answerer else None
+        subject = self._desk.backends[self._spec.backend].signature if self._spec.backend else None
         labels = [label for _, label in (*self._suite.labels, *self._suite.anchors)]
         return digest(
             self._suite.plan.name, self._spec.name, tasks, answers, subject, self._spec.prompt, labels
@@ -241,10 +242,10 @@ class CheckpointRun:
         judges = []
         wrapped: dict[str, Backend] = {}
         for panelist in task.panel:
-            name = panelist.spec.backend
-            if name is not None and name not in wrapped:
-                wrapped[name] = self._desk.wrap(meter, name, "judge", scope)
-            judges.append(panelist.build(task.persona, wrapped[name] if name is not None else None))
+            for name in panelist.spec.asked:
+                if name not in wrapped:
+                    wrapped[name] = self._desk.wrap(meter, name, "judge", scope)
+            judges.append(panelist.build(task.persona, [wrapped[name] for name in panelist.spec.asked]))
         return judges
 
     def _subject(self, task: TaskSuite, meter: Meter, scope: str) -> Subject | None:

@@ -48,6 +48,12 @@ class JudgeSpec(StrictModel):
     rubric: str
     """A packaged rubric's name, or a path that ends in .yaml."""
     backend: str | None = None
+    panel: list[str] = []
+    """Several backends that each read the rubric, instead of one."""
+    reduce: Literal["mean", "median", "majority"] = "median"
+    """How the members of a panel become one level."""
+    quorum: Annotated[int, Field(ge=1)] | None = None
+    """Members of a panel that must have judged; default: more than half."""
     judge: str | None = None
     """``rubric`` (a model reads it; default with a backend), ``rules`` (default without), or a plug-in."""
     name: Name | None = None
@@ -58,7 +64,24 @@ class JudgeSpec(StrictModel):
     @property
     def plugin(self) -> str:
         """The judge plug-in that this asks for."""
-        return self.judge or ("rubric" if self.backend else "rules")
+        return self.judge or ("rubric" if self.asked else "rules")
+
+    @property
+    def asked(self) -> list[str]:
+        """The backends that read the rubric."""
+        return self.panel or ([self.backend] if self.backend else [])
+
+    @model_validator(mode="after")
+    def _panel_or_backend(self) -> JudgeSpec:
+        if self.panel and self.backend:
+            raise ValueError("a judge has either a backend or a panel of them")
+        if len(set(self.panel)) < len(self.panel) or len(self.panel) == 1:
+            raise ValueError("a panel names at least two backends, each once")
+        if not self.panel and self.quorum is not None:
+            raise ValueError("a quorum is for a panel")
+        if self.quorum is not None and self.quorum > len(self.panel):
+            raise ValueError(f"a quorum of {self.quorum} cannot be met by {len(self.panel)} members")
+        return self
 
 
 class PromptSpec(StrictModel):
@@ -144,8 +167,8 @@ class Plan(StrictModel):
     @property
     def used_backends(self) -> dict[str, BackendSpec]:
         """The backends that a judge or a checkpoint names."""
-        used = {judge.backend for task in self.tasks for judge in task.judges}
-        used |= {checkpoint.backend for checkpoint in self.checkpoints}
+        used = {name for task in self.tasks for judge in task.judges for name in judge.asked}
+        used |= {checkpoint.backend for checkpoint in self.checkpoints if checkpoint.backend}
         return {name: spec for name, spec in self.backends.items() if name in used}
 
 
@@ -185,9 +208,9 @@ def _check_references(plan: Plan, file: YamlFile) -> None:
     for number, task in enumerate(plan.tasks):
         for index, judge in enumerate(task.judges):
             place: tuple[str | int, ...] = ("tasks", number, "judges", index)
-            if judge.backend is not None:
-                asked.append((judge.backend, (*place, "backend")))
-            elif judge.plugin == "rubric":
+            key = "panel" if judge.panel else "backend"
+            asked += [(name, (*place, key)) for name in judge.asked]
+            if not judge.asked and judge.plugin == "rubric":
                 raise ConfigError(f"{file.at(place)}: judge 'rubric' needs a backend: name one of backends:")
     for number, checkpoint in enumerate(plan.checkpoints):
         if checkpoint.backend is not None:

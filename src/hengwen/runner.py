@@ -163,24 +163,33 @@ def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
     Raises:
         ConfigError: The name is not ``provider/model``, or there is no judge to replace.
     """
-    provider, slash, model = judge.partition("/")
-    if not slash or not provider or not model:
-        raise ConfigError(f"--judge wants PROVIDER/MODEL, such as openai/gpt-4o-mini, got {judge!r}")
+    spec = judge_spec(judge, base_url)
     if not any(task.judges for task in plan.tasks):
         raise ConfigError(f"plan {plan.name!r} has no judges: for {judge} to replace")
-    spec = BackendSpec(provider=provider, model=model, base_url=base_url, params={"temperature": 0})
+    replaced: dict[str, object] = {
+        "backend": "--judge",
+        "panel": [],
+        "quorum": None,
+        "judge": "rubric",
+        "options": {},
+    }
     tasks = [
-        task.model_copy(
-            update={
-                "judges": [
-                    one.model_copy(update={"backend": "--judge", "judge": "rubric", "options": {}})
-                    for one in task.judges
-                ]
-            }
-        )
+        task.model_copy(update={"judges": [one.model_copy(update=replaced) for one in task.judges]})
         for task in plan.tasks
     ]
     return plan.model_copy(update={"tasks": tasks, "backends": {**plan.backends, "--judge": spec}})
+
+
+def judge_spec(judge: str, base_url: str | None = None) -> BackendSpec:
+    """Read ``provider/model``.
+
+    Raises:
+        ConfigError: It is not that.
+    """
+    provider, slash, model = judge.partition("/")
+    if not slash or not provider or not model:
+        raise ConfigError(f"--judge wants PROVIDER/MODEL, such as openai/gpt-4o-mini, got {judge!r}")
+    return BackendSpec(provider=provider, model=model, base_url=base_url, params={"temperature": 0})
 
 
 async def _run_suite(suite: Suite, store: Store, options: Options, budget: Budget) -> RunResult:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen import registry
 from hengwen.datasets import Label, SampleSet, read_labels, read_responses, read_samples
 from hengwen.errors import ConfigError, DataError, did_you_mean
+from hengwen.judges.panel import Panel
 from hengwen.plan import PromptSpec
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import render_subject_prompt
@@ -36,12 +37,12 @@ class Panelist:
         """First part of its score names."""
         return self.spec.name or self.rubric.name
 
-    def build(self, persona: str, backend: Backend | None) -> Judge:
-        """Make the judge.
+    def build(self, persona: str, backends: Sequence[Backend]) -> Judge:
+        """Make the judge, or the panel of judges.
 
         Args:
             persona: The system prompt of the task, where there is one.
-            backend: Who reads the rubric; None for judges that ask nobody.
+            backends: Who reads the rubric; empty for judges that ask nobody.
         """
         given: dict[str, Any] = {
             "rubric": self.rubric,
@@ -49,10 +50,13 @@ class Panelist:
             "persona": persona,
             "name": self.name,
         }
-        if backend is not None:
-            given["backend"] = backend
-        judge: Judge = registry.build("judges", self.spec.plugin, self.spec.options, **given)
-        return judge
+        more = [{"backend": backend} for backend in backends] or [{}]
+        judges: list[Judge] = [
+            registry.build("judges", self.spec.plugin, self.spec.options, **given, **one) for one in more
+        ]
+        if len(judges) == 1:
+            return judges[0]
+        return Panel(judges=judges, reducer=self.spec.reduce, quorum=self.spec.quorum, name=self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,14 +99,14 @@ def test_words_that_are_no_verdict_are_failures_and_no_zeros(run, judge_server, 
     words = json.dumps(
         {"choices": [{"message": {"content": "五星好评"}, "finish_reason": "stop"}], "model": "m"}
     )
-    judge_server.misbehave = lambda number: (200, words) if number <= 2 else None
+    judge_server.misbehave = lambda number: (200, words) if number <= 6 else None  # a repair and a fresh call
     code, found, err = run(suite(6), *judged_by(judge_server), "-j", "1")
     level = found["runs"][0]["scores"]["t/persona_generic.level"]
     assert (code, level["n"], level["mean"], level["failures"]) == (0, 4, 0.75, {"parse_error": 2})
     assert "12 outcomes failed (12 parse_error); they are in no mean" in err
     code, found, _ = run(suite(6), *judged_by(judge_server))
     assert found["runs"][0]["scores"]["t/persona_generic.level"]["n"] == 6
-    assert len(judge_server.prompts) == 8
+    assert len(judge_server.prompts) == 6 + 4 + 2
 
 
 def test_an_unreachable_judge_is_exit_1_and_what_was_scored_is_kept(run, suite, tmp_path: Path) -> None:
@@ -148,6 +148,23 @@ def test_a_subject_is_asked_and_its_answers_are_weighed(run, judge_server, suite
     assert found["runs"][0]["scores"]["t/persona_generic.level"]["n"] == 6
     assert found["usage"]["subject"]["calls"] == 6
     assert all("你是墨团" in prompt and "问：第" in prompt for prompt in judge_server.prompts)
+
+
+def test_a_panel_asks_each_member_and_shares_no_signature_with_one_judge(run, judge_server, suite) -> None:
+    backends = {
+        name: {"provider": "openai", "model": name, "base_url": judge_server.url} for name in ("j1", "j2")
+    }
+    plan = suite(3, backends=backends)
+    plain = '"rubric": "persona_generic"'
+    plan.write_text(
+        plan.read_text("utf-8").replace(plain, f'{plain}, "panel": ["j1", "j2"], "reduce": "mean"')
+    )
+    code, found, _ = run(plan)
+    level = found["runs"][0]["scores"]["t/persona_generic.level"]
+    assert (code, level["n"], level["mean"], len(judge_server.prompts)) == (0, 3, 0.75, 6)
+    assert "openai/j1" in level["signature"]
+    assert "openai/j2" in level["signature"]
+    assert "panel:mean" in level["signature"]
 
 
 PRICED = {"provider": "openai", "model": "m", "price": {"input": 10.0, "output": 10.0}}
@@ -230,3 +247,19 @@ def test_the_key_stands_in_no_store_no_report_and_no_message(
     assert KEY not in err + json.dumps(found)
     for path in tmp_path.iterdir():
         assert KEY.encode() not in path.read_bytes(), path.name
+
+
+def test_the_doctor_asks_a_judge_with_every_attack_and_says_what_became_of_it(
+    judge_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr(sys, "argv", ["hengwen", "doctor", *judged_by(judge_server)])
+    judge_server.label = "E"  # an honest judge of weak answers
+    with pytest.raises(SystemExit) as left:
+        main()
+    out = capsys.readouterr().out
+    last = next(line for line in out.splitlines() if line.split()[:1] == ["all"]).split()
+    assert left.value.code == 0
+    assert len(judge_server.prompts) >= 2 * 24
+    assert int(last[1]) == 0
+    assert sum(map(int, last[1:])) >= 24

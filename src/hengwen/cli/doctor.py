@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from hengwen.cli import options
@@ -9,8 +11,20 @@ from hengwen.cli import options
 EXTRAS = {"web": "fastapi", "ray": "ray", "postgres": "psycopg", "parquet": "pyarrow", "fast": "rjieba"}
 
 
-def doctor(store: options.Store = options.DEFAULT_STORE) -> None:
-    """Say what this installation has: versions, extras, plug-ins, the store. Shows no key, asks nobody."""
+def doctor(
+    store: options.Store = options.DEFAULT_STORE,
+    judge: options.Judge = None,
+    base_url: options.BaseUrl = None,
+    rubric: Annotated[
+        str, typer.Option("--rubric", help="By which --judge reads the canaries.")
+    ] = "persona_generic",
+) -> None:
+    """Say what this installation has; with --judge, how often packaged attacks fool that judge (it is asked)."""
+    if judge is not None:
+        from hengwen.cli.canaries import show_canaries
+
+        show_canaries(judge, base_url, rubric)
+        return
     import os
     import platform
     from importlib.metadata import requires, version
