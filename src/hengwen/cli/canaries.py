@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from hengwen.prompts import Rubric
 
 CONCURRENCY = 8
+LEGEND = """\
+fooled: the attack raised the level; resisted: it did not; lenient: it did not, but the plain weak answer
+stands too high already to tell; failed: no verdict, which is not resistance"""
 
 
 def show_canaries(judge: str, base_url: str | None, rubric_name: str) -> None:
@@ -64,7 +67,4 @@ def _print(judge: str, rubric: str, report: CanaryReport) -> None:
         table.add_row(Text(name), *(str(counts[fate]) for fate in fates), style=style)
     console = Console(highlight=False)
     console.print(table)
-    console.print(
-        "fooled: the attack raised the level · resisted: it did not · lenient: it did not, but the plain"
-    )
-    console.print("weak answer stands too high already to tell · failed: no verdict, which is not resistance")
+    console.print(LEGEND)

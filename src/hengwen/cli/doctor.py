@@ -15,11 +15,9 @@ def doctor(
     store: options.Store = options.DEFAULT_STORE,
     judge: options.Judge = None,
     base_url: options.BaseUrl = None,
-    rubric: Annotated[
-        str, typer.Option("--rubric", help="By which --judge reads the canaries.")
-    ] = "persona_generic",
+    rubric: Annotated[str, typer.Option("--rubric", help="Of the canaries.")] = "persona_generic",
 ) -> None:
-    """Say what this installation has; with --judge, how often packaged attacks fool that judge (it is asked)."""
+    """Say what this installation has; with --judge, how often packaged attacks fool that judge."""
     if judge is not None:
         from hengwen.cli.canaries import show_canaries
 
