@@ -118,9 +118,12 @@ class _Worker:
     def finish(self) -> None:
         """Score what needs all answers of the checkpoint, and add the human rows."""
         for task in self._job.tasks:
+            order = {sample.id: place for place, sample in enumerate(task.samples)}
+            items = self._answers.get(task.name, [])
+            items.sort(key=lambda item: (order[item[0].id], item[1].repeat))
             for scorer in task.set_scorers:
-                if scorer.scope == "checkpoint" and self._answers.get(task.name):
-                    self._score_set(task, scorer, None, self._answers[task.name])
+                if scorer.scope == "checkpoint" and items:
+                    self._score_set(task, scorer, None, items)
         self._ledger.record_rows(self._job.human_rows)
 
     async def _sample(self, task: TaskJob, sample: Sample) -> None:
@@ -135,7 +138,8 @@ class _Worker:
             judging += [self._judge(task, judge, sample, response, earlier, key) for judge in task.judges]
         await _all(judging)
         answered = [(sample, response) for response in responses]
-        self._answers.setdefault(task.name, []).extend(answered)
+        if any(set_scorer.scope == "checkpoint" for set_scorer in task.set_scorers):
+            self._answers.setdefault(task.name, []).extend(answered)
         for set_scorer in task.set_scorers:
             if set_scorer.scope == "repeats" and answered:
                 self._score_set(task, set_scorer, sample, answered)

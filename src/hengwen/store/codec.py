@@ -13,12 +13,13 @@ from hengwen.records import Attempt, Failure, Outcome, Response, Row, Run, Sampl
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 _BROKEN = re.compile("[\x00\ud800-\udfff]")
 
 
 def dump(value: object) -> str:
     """Write JSON; lone surrogates, which no database takes, become U+FFFD."""
-    return clean(json.dumps(value, ensure_ascii=False, default=str))
+    return clean(_ENCODER.encode(value))
 
 
 def clean(text: str) -> str:
