@@ -82,6 +82,12 @@ def test_the_interval_ends_where_the_scale_ends() -> None:
     assert low < 0.8 < high == 1
 
 
+def test_a_value_of_a_whole_set_keeps_the_interval_that_its_scorer_gave() -> None:
+    given = Score(name="s.corpus", value=40, signature="s", details={"ci": [35.0, 45.0], "n": 9})
+    found = summarize(row(None, None, given))
+    assert (found.mean, found.ci, found.method, found.n) == (40, (35.0, 45.0), "scorer", 1)
+
+
 def test_signatures_that_differ_are_both_named() -> None:
     assert summarize(row("a", 1, score(1, "x")), row("b", 1, score(1, "y"))).signatures == ("x", "y")
 

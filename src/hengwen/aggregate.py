@@ -40,7 +40,8 @@ class Summary:
     """None where nothing was scored."""
     ci: tuple[float, float] | None
     """Two-sided; None below two clusters and for a value of a whole set."""
-    method: Literal["t", "bootstrap", "none"]
+    method: Literal["t", "bootstrap", "scorer", "none"]
+    """``scorer``: the scorer of a whole set gave its own interval."""
     level: float
     coverage: float | None
     """Scored / (scored + failed); None where nothing could apply."""
@@ -78,7 +79,7 @@ def summarize_column(column: Column, *, level: float = 0.95, seed: int = 0) -> S
         for sample, value in zip(column.sample_ids, column.values, strict=True)
         if value is not None
     )
-    interval = None if whole_set else cluster_interval(values, clusters, level=level, seed=seed)
+    interval = column.interval if whole_set else cluster_interval(values, clusters, level=level, seed=seed)
     if interval is not None and column.scale is not None:
         interval = max(interval[0], column.scale.low), min(interval[1], column.scale.high)
     return Summary(
@@ -87,7 +88,7 @@ def summarize_column(column: Column, *, level: float = 0.95, seed: int = 0) -> S
         clusters=0 if whole_set else len(set(clusters)),
         mean=float(np.mean(values)) if values else None,
         ci=interval,
-        method="none" if interval is None else interval_method(clusters),
+        method="none" if interval is None else "scorer" if whole_set else interval_method(clusters),
         level=level,
         coverage=scored / (scored + failed) if scored + failed else None,
         failures=dict(sorted(statuses.items())),

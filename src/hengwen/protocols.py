@@ -35,6 +35,15 @@ class SampleCheck(Protocol):
 
 
 @runtime_checkable
+class DatasetChoice(Protocol):
+    """What a scorer may have besides: settings that are chosen once, for all samples of a task."""
+
+    def for_samples(self, samples: Sequence[Sample]) -> Scorer | SetScorer:
+        """Return the scorer with its choice made; the signature says which."""
+        ...
+
+
+@runtime_checkable
 class SetScorer(Protocol):
     """Scores several answers at once: the repeats of a sample, or all answers of a checkpoint to a task."""
 

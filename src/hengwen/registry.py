@@ -21,6 +21,25 @@ BUILTINS: Mapping[Group, Mapping[str, str]] = {
     "scorers": {
         "lyric": "hengwen.objective.lyric_scorer:Lyric",
         "distinct_n": "hengwen.objective.diversity:DistinctN",
+        "ngram_entropy": "hengwen.objective.diversity:NgramEntropy",
+        "compression": "hengwen.objective.diversity:Compression",
+        "repetition": "hengwen.objective.diversity:Repetition",
+        "type_token_ratio": "hengwen.objective.diversity:TypeTokenRatio",
+        "self_bleu": "hengwen.objective.diversity_bleu:SelfBleu",
+        "near_duplicates": "hengwen.objective.duplicate_scorers:NearDuplicates",
+        "leakage": "hengwen.objective.duplicate_scorers:Leakage",
+        "bleu": "hengwen.objective.overlap.scorers:BleuScorer",
+        "chrf": "hengwen.objective.overlap.scorers:ChrfScorer",
+        "ter": "hengwen.objective.overlap.scorers:TerScorer",
+        "rouge": "hengwen.objective.overlap.scorers:RougeScorer",
+        "corpus_bleu": "hengwen.objective.overlap.scorers:CorpusBleu",
+        "corpus_chrf": "hengwen.objective.overlap.scorers:CorpusChrf",
+        "corpus_ter": "hengwen.objective.overlap.scorers:CorpusTer",
+        "exact": "hengwen.objective.check_scorers:Exact",
+        "contains": "hengwen.objective.check_scorers:Contains",
+        "regex": "hengwen.objective.check_scorers:Regex",
+        "json_valid": "hengwen.objective.check_scorers:JsonValid",
+        "length": "hengwen.objective.check_scorers:Length",
     },
     "judges": {
         "rubric": "hengwen.judges.rubric_judge:RubricJudge",
@@ -28,6 +47,8 @@ BUILTINS: Mapping[Group, Mapping[str, str]] = {
     },
     "backends": {
         "openai": "hengwen.backends.openai_backend:OpenAIBackend",
+        "langchain": "hengwen.backends.langchain_backend:LangChainBackend",
+        "replay": "hengwen.backends.replay_backend:ReplayBackend",
     },
 }
 

@@ -12,7 +12,7 @@ from hengwen.judges.panel import Panel
 from hengwen.plan import PromptSpec
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import render_subject_prompt
-from hengwen.protocols import SampleCheck, Scorer, SetScorer
+from hengwen.protocols import DatasetChoice, SampleCheck, Scorer, SetScorer
 from hengwen.records import Scale
 
 if TYPE_CHECKING:
@@ -152,10 +152,13 @@ def build_backend(spec: BackendSpec) -> Backend:
 
 
 def _load_task(spec: TaskSpec) -> TaskSuite:
+    samples = read_samples(spec.samples, task=spec.name, columns=spec.columns)
     scorers: list[Scorer] = []
     set_scorers: list[SetScorer] = []
     for plugin in spec.scorers:
         scorer = registry.build("scorers", plugin.name, plugin.options)
+        if isinstance(scorer, DatasetChoice):
+            scorer = scorer.for_samples(list(samples.samples.values()))
         if isinstance(scorer, SetScorer):
             set_scorers.append(scorer)
         elif isinstance(scorer, Scorer):
@@ -166,7 +169,7 @@ def _load_task(spec: TaskSpec) -> TaskSuite:
     _check_names(spec, [*scorers, *set_scorers], panel)
     return TaskSuite(
         spec=spec,
-        samples=read_samples(spec.samples, task=spec.name, columns=spec.columns),
+        samples=samples,
         scorers=tuple(scorers),
         set_scorers=tuple(set_scorers),
         panel=panel,

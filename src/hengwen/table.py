@@ -38,6 +38,8 @@ class Column:
     """``ok`` or a failure status."""
     signatures: set[str] = field(default_factory=set)
     scale: Scale | None = None
+    interval: tuple[float, float] | None = None
+    """Of a value of a whole set, where its scorer gives one in the details (``ci``)."""
 
 
 class ScoreTable:
@@ -75,6 +77,9 @@ class ScoreTable:
             column.values.append(outcome.value)
             column.statuses.append("ok")
             column.scale = column.scale or outcome.scale
+            given = outcome.details.get("ci") if row.sample_id is None else None
+            if given is not None:
+                column.interval = (float(given[0]), float(given[1]))
         else:
             column.values.append(None)
             column.statuses.append(outcome.status)

@@ -155,3 +155,17 @@ def test_every_verb_explains_itself(hengwen, verb: list[str]) -> None:
     done = hengwen(*verb, "--help")
     assert done.code == 0
     assert "Usage" in done.out
+
+
+def test_the_tokenizer_is_chosen_once_for_a_task_and_stands_in_the_signature(hengwen, plan: Path) -> None:
+    prompts = plan.parent / "prompts.jsonl"
+    rows = [json.loads(line) for line in prompts.read_text("utf-8").splitlines()]
+    for row, reference in zip(rows, ("天上的云", "OK"), strict=True):  # the second alone would be 13a
+        row["references"] = [reference]
+    prompts.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    plan.write_text(plan.read_text("utf-8").replace("[lyric]", "[bleu, corpus_bleu]"), "utf-8")
+    scores = hengwen("run", "plan.yaml", "--json").json["runs"][0]["scores"]
+    assert "tok:zh" in scores["lyrics/bleu.sentence"]["signature"]
+    corpus = scores["lyrics/bleu.corpus"]
+    assert "tok:zh" in corpus["signature"]
+    assert (corpus["method"], corpus["ci"][0] <= corpus["mean"] <= corpus["ci"][1]) == ("scorer", True)

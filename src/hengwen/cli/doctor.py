@@ -8,7 +8,14 @@ import typer
 
 from hengwen.cli import options
 
-EXTRAS = {"web": "fastapi", "ray": "ray", "postgres": "psycopg", "parquet": "pyarrow", "fast": "rjieba"}
+EXTRAS = {
+    "web": "fastapi",
+    "ray": "ray",
+    "postgres": "psycopg",
+    "parquet": "pyarrow",
+    "fast": "rjieba",
+    "text": "nltk",
+}
 
 
 def doctor(

@@ -1,4 +1,4 @@
-"""``hengwen score FILE -o OUT``."""
+"""``hengwen score FILE -o OUT``, and ``hengwen score --refs REF HYP``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ from hengwen.cli import options
 
 
 def score(
-    file: Annotated[Path, typer.Argument(help=".jsonl or .csv with output, and template for lyrics.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The scores, .jsonl or .csv by extension.")],
+    file: Annotated[
+        Path, typer.Argument(help=".jsonl or .csv with output (and template); with --refs a text by line.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The scores, .jsonl or .csv by extension.")
+    ] = None,
+    refs: Annotated[
+        list[Path] | None, typer.Option("--refs", help="References, line by line; repeatable: several sets.")
+    ] = None,
+    metrics: Annotated[str, typer.Option("--metrics", help="With --refs, by commas.")] = "bleu,chrf,rougeL",
     scorer: Annotated[str, typer.Option("--scorer", help="Which scorer; see: hengwen doctor.")] = "lyric",
     option: Annotated[
         list[str] | None,
@@ -21,9 +29,20 @@ def score(
     column: options.Columns = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes.")] = 1,
     strict: options.Strict = False,
+    as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Score stored answers in one file; a row that cannot be scored is a row that says why."""
+    """Score stored answers in one file; a row that cannot be scored is a row that says why.
+
+    With --refs: corpus BLEU, chrF, TER and ROUGE of a text file against reference files, printed.
+    """
+    if refs:
+        from hengwen.cli.corpus import show_corpus
+
+        show_corpus(file, refs, [name.strip() for name in metrics.split(",")], as_json=as_json)
+        return
+    if output is None:
+        raise typer.BadParameter("say where to write: -o OUT.jsonl or OUT.csv (or compare with --refs)")
     from hengwen.bulk import score_file
     from hengwen.cli.progress import count_bar
     from hengwen.cli.say import complain, note, warn

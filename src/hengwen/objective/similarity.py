@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.distance import Indel
+
+from hengwen.objective import duplicate_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 THRESHOLD = 0.85
 """From here on an answer counts as a repeat of an earlier one."""
+
+EXACT_UP_TO = 10_000
+LSH_FROM = 0.8
+"""Below this threshold texts that are alike may share too little for MinHash."""
 
 _FINAL_PARTICLES = re.compile(r"(?:的说|[啊呀呢嘛吧哦喵])+(?=\0|$)")
 _EMOJI_PARTS = re.compile(r"[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
@@ -78,7 +84,9 @@ def similarity(a: str, b: str) -> float:
     return _compare(_prepare(a), _prepare(b))
 
 
-def near_duplicates(texts: Sequence[str], threshold: float = THRESHOLD) -> list[Duplicate | None]:
+def near_duplicates(
+    texts: Sequence[str], threshold: float = THRESHOLD, *, exact: bool | None = None
+) -> list[Duplicate | None]:
     """Return for each text the first earlier one that it repeats.
 
     Every earlier text counts, also one that is itself a repeat: else A, A', A'' would depend on the chain.
@@ -86,6 +94,10 @@ def near_duplicates(texts: Sequence[str], threshold: float = THRESHOLD) -> list[
     Args:
         texts: Answers in their order, any number.
         threshold: The least :func:`similarity` of a repeat, in (0, 1].
+        exact: True compares all that can be alike; False only what MinHash finds, in linear time: every
+            repeat that is reported is one; one at the threshold whose edits are spread as widely as can be
+            is missed one time in twenty (none of 5,400 in our measurements). None is exact up to 10,000
+            different texts, and below a threshold of 0.8 always.
 
     Returns:
         For each text a :class:`Duplicate` (index of the earlier text, similarity) or None.
@@ -103,7 +115,21 @@ def near_duplicates(texts: Sequence[str], threshold: float = THRESHOLD) -> list[
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
     prepared = [_prepare(text) for text in texts]
-    return [_first_like(prepared, index, threshold) for index in range(len(prepared))]
+    # equal texts have one entry; texts without a letter are equal only as they are
+    firsts: dict[str, int] = {}
+    for place, one in enumerate(prepared):
+        firsts.setdefault(one.key, place)
+    places = [place for place in firsts.values() if prepared[place].text]
+    repeats = _among([prepared[place] for place in places], threshold, exact)
+    known = {
+        place: found and Duplicate(places[found.of], found.similarity)
+        for place, found in zip(places, repeats, strict=True)
+    }
+    found = []
+    for place, one in enumerate(prepared):
+        first = firsts[one.key]
+        found.append(known.get(first) or (Duplicate(first, 1.0) if first < place else None))
+    return found
 
 
 class _Prepared(NamedTuple):
@@ -112,11 +138,15 @@ class _Prepared(NamedTuple):
     text: str
     bigrams: frozenset[str]
 
+    @property
+    def key(self) -> str:
+        """Equal for texts that nothing here tells apart."""
+        return self.text or f"\0{self.bare}"
+
 
 def _prepare(raw: str) -> _Prepared:
     text = normalize_text(raw)
-    bigrams = frozenset(text[i : i + 2] for i in range(max(len(text) - 1, 1)))
-    return _Prepared("".join(raw.split()), text, bigrams)
+    return _Prepared("".join(raw.split()), text, frozenset(duplicate_index.bigrams(text)))
 
 
 def _compare(a: _Prepared, b: _Prepared) -> float:
@@ -126,9 +156,32 @@ def _compare(a: _Prepared, b: _Prepared) -> float:
     return max(ratio, len(a.bigrams & b.bigrams) / len(a.bigrams | b.bigrams))
 
 
-def _first_like(prepared: Sequence[_Prepared], index: int, threshold: float) -> Duplicate | None:
-    for earlier in range(index):
-        alike = _compare(prepared[earlier], prepared[index])
-        if alike >= threshold:
-            return Duplicate(earlier, alike)
-    return None
+def _among(different: Sequence[_Prepared], threshold: float, exact: bool | None) -> list[Duplicate | None]:
+    texts = [one.text for one in different]
+    if exact or (exact is None and len(texts) <= EXACT_UP_TO) or threshold < LSH_FROM or not texts:
+        lists = duplicate_index.candidates(texts, threshold)
+    else:
+        from hengwen.objective import duplicate_lsh
+
+        lists = duplicate_lsh.candidates(texts, threshold)
+    found: list[Duplicate | None] = []
+    for one, candidates in zip(different, lists, strict=True):
+        alike = partial(_alike, different, one, threshold)
+        of = duplicate_index.first_match(candidates, alike)
+        found.append(None if of is None else Duplicate(of, _compare(different[of], one)))
+    return found
+
+
+def _alike(different: Sequence[_Prepared], b: _Prepared, threshold: float, place: int) -> bool:
+    """Whether ``_compare`` reaches the threshold; the cheap bounds come first, with room for rounding."""
+    a, bound = different[place], threshold - 1e-4
+    x, y = len(a.text), len(b.text)
+    if 2 * min(x, y) >= bound * (x + y) and (
+        Indel.normalized_similarity(a.text, b.text, score_cutoff=bound) >= threshold
+    ):
+        return True
+    few, many = len(a.bigrams), len(b.bigrams)
+    if few < bound * many or many < bound * few:
+        return False
+    shared = len(a.bigrams & b.bigrams)
+    return shared / (few + many - shared) >= threshold

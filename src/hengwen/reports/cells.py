@@ -25,7 +25,7 @@ class Cell:
     failures: Mapping[str, int] = field(default_factory=dict)
     not_applicable: int = 0
     signatures: tuple[str, ...] = ()
-    method: Literal["t", "bootstrap", "none"] = "none"
+    method: Literal["t", "bootstrap", "scorer", "none"] = "none"
 
     @property
     def failed(self) -> int:

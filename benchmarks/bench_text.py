@@ -1,0 +1,166 @@
+"""Text metrics beside their peers: ROUGE-L and BLEU on 20,000 pairs, near duplicates up to 80,000 texts.
+
+    .venv/bin/python -m pytest benchmarks/bench_text.py --benchmark-only
+
+The aims: ROUGE-L at least 10 times rouge-chinese, BLEU no slower than sacrebleu, near duplicates linear past
+10,000 texts. rouge-score and rouge-chinese are measured where they are installed. Lines of
+``../shared/data/muchin-checkpoints.jsonl`` with three characters in ten replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hengwen.objective import bleu, corpus_bleu, near_duplicates, rouge, self_bleu
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_benchmark.fixture import BenchmarkFixture
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "muchin-checkpoints.jsonl"
+COUNT = 20_000
+
+Pairs = list[tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[str]:
+    if not DATA.exists():
+        pytest.skip("../shared/data/muchin-checkpoints.jsonl is not beside this checkout")
+    rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").rstrip("\n").split("\n")]
+    found = {line for row in rows for line in row["lyric"].split("\n")}
+    return sorted(line for line in found if sum("一" <= character <= "龥" for character in line) > 6)
+
+
+@pytest.fixture(scope="module", params=[1, 5], ids=["one line", "five lines"])
+def pairs(request: pytest.FixtureRequest, lines: list[str]) -> Pairs:
+    rng = random.Random(0)
+    count = COUNT // request.param**2  # the peers' time grows with the square of the length
+
+    def noisy(text: str) -> str:
+        return "".join(rng.choice(rng.choice(lines)) if rng.random() < 0.3 else one for one in text)
+
+    references = ["，".join(rng.choices(lines, k=request.param)) for _ in range(count)]
+    return [(noisy(reference), reference) for reference in references]
+
+
+def measure(benchmark: BenchmarkFixture, work: Callable[[], object], count: int, rounds: int = 5) -> None:
+    benchmark.pedantic(work, rounds=rounds, warmup_rounds=0)
+    benchmark.extra_info["per_second"] = round(count / benchmark.stats.stats.median)
+
+
+@pytest.mark.parametrize("kind", ["rougeL", "rouge1", "rouge2", "rougeLsum"])
+def test_rouge(benchmark: BenchmarkFixture, pairs: Pairs, kind: str) -> None:
+    measure(benchmark, lambda: [rouge(*pair, kind) for pair in pairs], len(pairs))
+
+
+def test_rouge_l_of_rouge_score(benchmark: BenchmarkFixture, pairs: Pairs) -> None:
+    peer = pytest.importorskip("rouge_score.rouge_scorer")
+
+    class Characters:
+        def tokenize(self, text: str) -> list[str]:
+            return list(text)
+
+    scorer = peer.RougeScorer(["rougeL"], tokenizer=Characters())
+    some = pairs[: len(pairs) // 5]
+    measure(benchmark, lambda: [scorer.score(*reversed(pair)) for pair in some], len(some), rounds=1)
+
+
+def test_rouge_l_of_rouge_chinese(benchmark: BenchmarkFixture, pairs: Pairs) -> None:
+    peer = pytest.importorskip("rouge_chinese").Rouge(metrics=["rouge-l"], exclusive=False)
+    some = pairs[: len(pairs) // 5]
+    texts = [[" ".join(pair[side]) for pair in some] for side in (0, 1)]
+    measure(benchmark, lambda: peer.get_scores(*texts), len(some), rounds=1)
+
+
+def forget() -> None:
+    """Its tokenizers remember 65,536 lines: a second look at the same texts flatters."""
+    from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
+    from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
+
+    TokenizerZh.__call__.cache_clear()
+    TokenizerRegexp.__call__.cache_clear()
+
+
+@pytest.mark.parametrize("whose", ["hengwen", "sacrebleu"])
+def test_sentence_bleu(benchmark: BenchmarkFixture, pairs: Pairs, whose: str) -> None:
+    from sacrebleu.metrics import BLEU
+
+    peer = BLEU(tokenize="zh", effective_order=True)
+
+    def ours() -> object:
+        forget()
+        return [bleu(*pair).score for pair in pairs]
+
+    def theirs() -> object:
+        forget()
+        return [peer.sentence_score(hypothesis, [reference]).score for hypothesis, reference in pairs]
+
+    measure(benchmark, ours if whose == "hengwen" else theirs, len(pairs), rounds=3)
+
+
+@pytest.mark.parametrize("whose", ["hengwen", "sacrebleu"])
+def test_corpus_bleu(benchmark: BenchmarkFixture, pairs: Pairs, whose: str) -> None:
+    from sacrebleu.metrics import BLEU
+
+    hypotheses, references = ([pair[side] for pair in pairs] for side in (0, 1))
+
+    def ours() -> object:
+        forget()
+        return corpus_bleu(hypotheses, references).score
+
+    def theirs() -> object:
+        forget()
+        return BLEU(tokenize="zh").corpus_score(hypotheses, [references]).score
+
+    measure(benchmark, ours if whose == "hengwen" else theirs, len(pairs), rounds=3)
+
+
+@pytest.mark.parametrize("count", [1000, 4000])
+def test_self_bleu(benchmark: BenchmarkFixture, lines: list[str], count: int) -> None:
+    measure(benchmark, lambda: self_bleu(lines[:count]), count, rounds=1)
+
+
+@pytest.mark.parametrize("count", [5_000, 10_000, 20_000, 40_000, 80_000])
+@pytest.mark.parametrize("kind", ["own words", "stock phrases"])
+def test_near_duplicates(benchmark: BenchmarkFixture, lines: list[str], count: int, kind: str) -> None:
+    """Answers of 20 to 60 characters, every tenth an earlier one with up to one edit in eight characters.
+
+    Stock phrases: 2 to 6 of 11,000 lines each, so that the pairs that share a line grow with the square.
+    """
+    texts = answers(lines, count, stock=kind == "stock phrases")
+    measure(benchmark, lambda: near_duplicates(texts), count, rounds=1)
+
+
+def answers(lines: list[str], count: int, *, stock: bool) -> list[str]:
+    rng = random.Random(0)
+    following: dict[str, list[str]] = {}
+    for line in lines:
+        for one, two in pairwise(line):
+            following.setdefault(one, []).append(two)
+
+    def walk() -> str:
+        """Characters that follow each other as in the lines."""
+        text = rng.choice(lines)[0]
+        for _ in range(rng.randint(19, 59)):
+            text += rng.choice(following.get(text[-1]) or rng.choice(lines))
+        return text
+
+    texts: list[str] = []
+    for _ in range(count):
+        if texts and rng.random() < 0.1:
+            text = list(rng.choice(texts))
+            for _ in range(rng.randint(0, len(text) // 8)):
+                spot = rng.randrange(len(text))
+                text[spot : spot + 1] = rng.choice(("", text[spot] + "啊", rng.choice(rng.choice(lines))))
+            texts.append("".join(text))
+        else:
+            texts.append("，".join(rng.choices(lines, k=rng.randint(2, 6))) if stock else walk())
+    return texts

@@ -1,0 +1,1 @@
+"""Overlap with references: BLEU, chrF, TER and ROUGE, for one text and for a corpus."""

@@ -1,0 +1,103 @@
+"""Intervals for values of a corpus that are no means: texts are drawn again, the value is found anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.aggregate import interval_method
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+RESAMPLES = 1000
+_AT_ONCE = 4_000_000
+
+
+def corpus_interval(
+    statistics: Sequence[Sequence[float]],
+    value: Callable[[Sequence[float]], float],
+    clusters: Sequence[str],
+    *,
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> tuple[float, float] | None:
+    """Return the interval of a value that is a function of summed statistics.
+
+    Args:
+        statistics: k numbers for each text.
+        value: From the k sums to the value.
+        clusters: The cluster of each text; texts of one cluster are drawn together.
+        level: In (0, 1).
+        resamples: Of the bootstrap.
+        seed: Of the bootstrap.
+
+    Returns:
+        (low, high); None below two clusters. From 30 clusters on the percentiles of the bootstrap; below,
+        where these are too narrow, t on the jackknife by cluster: as for means elsewhere in the house.
+
+    Raises:
+        ValueError: The lengths differ, level is not in (0, 1), or resamples is below 1.
+
+    Notes:
+        Koehn, Statistical Significance Tests for Machine Translation Evaluation, 2004; Efron and Tibshirani,
+        An Introduction to the Bootstrap, 1993, chapter 11.
+
+    Examples:
+        >>> rows = [[1.0], [2.0], [3.0]]
+        >>> low, high = corpus_interval(rows, lambda sums: sums[0] / 3, ["a", "b", "c"])
+        >>> corpus_interval(rows, lambda sums: sums[0], ["a", "a", "a"]) is None
+        True
+    """
+    import numpy as np
+
+    if len(statistics) != len(clusters):
+        raise ValueError(f"{len(statistics)} statistics but {len(clusters)} clusters")
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie in (0, 1), got {level}")
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, got {resamples}")
+    index = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
+    if len(index) < 2:
+        return None
+    rows = np.asarray(statistics, dtype=np.float64)
+    sums = np.zeros((len(index), rows.shape[1]))
+    np.add.at(sums, [index[name] for name in clusters], rows)
+    if interval_method(clusters) == "t":
+        return _jackknife(sums, value, level)
+    return _bootstrap(sums, value, level, resamples, seed)
+
+
+def _jackknife(
+    sums: NDArray[np.float64], value: Callable[[Sequence[float]], float], level: float
+) -> tuple[float, float]:
+    import numpy as np
+    from scipy.special import stdtrit
+
+    total, groups = sums.sum(axis=0), len(sums)
+    without = np.array([value((total - own).tolist()) for own in sums])
+    error = float(np.sqrt((groups - 1) / groups * np.square(without - without.mean()).sum()))
+    middle, half = value(total.tolist()), float(stdtrit(groups - 1, 0.5 + level / 2)) * error
+    return middle - half, middle + half
+
+
+def _bootstrap(
+    sums: NDArray[np.float64],
+    value: Callable[[Sequence[float]], float],
+    level: float,
+    resamples: int,
+    seed: int,
+) -> tuple[float, float]:
+    import numpy as np
+
+    rng, groups = np.random.default_rng(seed), len(sums)
+    values: list[float] = []
+    while len(values) < resamples:
+        size = min(resamples - len(values), max(1, _AT_ONCE // groups))
+        drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=size)
+        values += [value(total) for total in (drawn @ sums).tolist()]
+    low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
+    return float(low), float(high)
