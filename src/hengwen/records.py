@@ -35,6 +35,9 @@ Message = tuple[str, str]
 """(role, content); role is ``system``, ``user`` or ``assistant``."""
 
 
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+
+
 def digest(*parts: object) -> str:
     """Return the sha256 (hex) of JSON-able parts, the same on every machine and in every process.
 
@@ -42,7 +45,7 @@ def digest(*parts: object) -> str:
         >>> digest("a", {"y": 1, "x": 2}) == digest("a", {"x": 2, "y": 1})
         True
     """
-    text = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    text = _CANONICAL.encode(parts)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -192,7 +195,7 @@ class Request:
     """The prompt rendered with a fixed placeholder fence; default: the messages."""
     repeat: int = 1
     logprobs: int | None = None
-    """Alternatives wanted for each token of the reply, with their log-probabilities; None for no such thing."""
+    """How many alternatives to each token of the reply are wanted, with log-probabilities; None for none."""
     accept: Callable[[Reply], object] | None = None
     """Raises JudgeError where the reply is of no use; such an attempt is kept, but not used again."""
 
@@ -214,9 +217,9 @@ class Reply:
     """Seconds."""
     finish: str = "stop"
     form: str = ""
-    """How structure was asked for: ``json_schema``, ``json_object``, ``tool`` or ``text``; empty: not at all."""
+    """How a schema was sent: ``json_schema``, ``json_object``, ``tool`` or ``text``; empty: there is none."""
     logprobs: tuple[tuple[bytes, float, tuple[tuple[bytes, float], ...]], ...] | None = None
-    """For each token its bytes, its log-probability and its alternatives; None where the endpoint gave none."""
+    """For each token its bytes, log-probability and alternatives; None where the endpoint gave none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +252,8 @@ class Attempt:
     latency: float = 0.0
     model: str = ""
     finish: str = ""
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    """Form and log-probabilities of the reply, where it had them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -22,6 +24,8 @@ class Server:
     answer: bytes = b""
     delay: float = 0.0
     requests: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
+    decide: Callable[[Any], None] | None = None
+    """Called with the body of a request before it is answered: to set the answer by it."""
 
     def reply(self, body: Any, status: int = 200, **headers: str) -> None:
         """Answer with a body (JSON where it is no text) and a status."""
@@ -33,6 +37,7 @@ class Server:
     ) -> None:
         """Answer with bytes."""
         lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}", f"Content-Type: {content_type}"]
+        lines.append("Connection: close")  # for that is what it does
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
         if "content_length" not in headers:
             lines.append(f"Content-Length: {len(raw)}")
@@ -53,8 +58,11 @@ class Server:
             }
             body = await reader.readexactly(int(headers.get("content-length", "0")))
             self.requests.append((first, headers, json.loads(body)))
+            if self.decide is not None:
+                self.decide(self.requests[-1][2])
+            answer = self.answer
             await asyncio.sleep(self.delay)
-            writer.write(self.answer)
+            writer.write(answer)
             await writer.drain()
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
@@ -76,6 +84,39 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
     finally:
         listening.close()
         await listening.wait_closed()
+
+
+@pytest.fixture
+def shared_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a server in a thread of its own, which keeps connections open; it says hello."""
+    for name in ("OPENAI_API_KEY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    choice = {"index": 0, "message": {"role": "assistant", "content": "hello"}, "finish_reason": "stop"}
+    about = {"id": "1", "object": "chat.completion", "created": 1, "model": "m"}
+    body = json.dumps({**about, "choices": [choice]}).encode()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    serving = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    serving.daemon_threads = True
+    thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield f"http://127.0.0.1:{serving.server_address[1]}/v1"
+    serving.shutdown()
+    thread.join()
+    serving.server_close()
 
 
 Make = Callable[..., Any]

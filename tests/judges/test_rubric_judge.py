@@ -33,7 +33,7 @@ async def test_a_reply_becomes_scores_for_the_level_and_each_criterion(small, fa
     assert {score.kind for score in verdict.outcomes} == {"judge"}
     assert {score.scale for score in verdict.outcomes} == {small.scale}
     assert level.reason == verdict.reason == "clear"
-    assert level.details == {"label": "High", "model": "one-2026"}
+    assert level.details == {"label": "High", "attempt": "first", "model": "one-2026"}
     assert form.details["label"] == "Mid"
     assert (verdict.raw, verdict.model, verdict.latency) == (GOOD, "one-2026", 0.5)
     assert verdict.usage.input_tokens == 5
@@ -82,7 +82,7 @@ async def test_two_calls_have_different_fences_and_one_key(small, fake):
     ],
 )
 async def test_a_reply_without_a_verdict_raises_and_is_not_accepted(small, fake, reply, status):
-    backend = fake(reply)
+    backend = fake(reply, reply, reply)
     with pytest.raises(JudgeError) as caught:
         await RubricJudge(rubric=small, backend=backend).judge(SAMPLE, answer("drip"))
     assert (caught.value.status, caught.value.raw) == (status, reply.text)

@@ -35,6 +35,7 @@ READ = {
     "chatter after": f"{PLAIN}\nI hope this helps!",
     "thought before": f"<think>Is it {{A}}? or level A?</think>\n{PLAIN}",
     "thought with a verdict in it": f"<think>{dump(level='A')}</think>{PLAIN}",
+    "thought without its beginning": f"Is it {{A}}? or level A?</think>\n{PLAIN}",
     "thought in capitals": f" <THINK>hm</THINK>{PLAIN}",
     "lower case": dump(level="b"),
     "blanks round the label": dump(level=" B\n"),
@@ -138,6 +139,11 @@ def test_a_rubric_without_criteria_wants_none():
     assert parse_verdict('{"reason": "x", "level": "A"}', BARE).criteria == {}
     with pytest.raises(JudgeError, match="unknown keys: 'criteria'"):
         parse_verdict('{"reason": "x", "criteria": {}, "level": "A"}', BARE)
+
+
+def test_a_reason_may_speak_of_the_end_of_a_thought():
+    found = parse_verdict(PLAIN.replace("It sings.", "It ends in </think> at once."), RUBRIC)
+    assert (found.reason, found.level) == ("It ends in </think> at once.", "B")
 
 
 def test_a_lone_surrogate_in_the_reason_can_be_stored():

@@ -65,6 +65,7 @@ def attempt(number: int = 1, status: str = "ok", raw: str = "{}", key: str = KEY
         latency=0.5,
         model="m",
         finish="stop",
+        extras={"form": "tool", "logprobs": [["A", -0.1, []]]},
     )
 
 

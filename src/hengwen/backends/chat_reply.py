@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from hengwen.backends.chat_logprobs import read_logprobs
 from hengwen.backends.http_errors import RAW_LIMIT, error_words, hide
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Usage
@@ -13,13 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-def read_reply(body: object, latency: float = 0.0, secrets: Iterable[str] = ()) -> Reply:
+def read_reply(
+    body: object,
+    latency: float = 0.0,
+    secrets: Iterable[str] = (),
+    *,
+    form: str = "",
+    logprobs: bool = False,
+) -> Reply:
     """Read a parsed body.
 
     Args:
         body: What the endpoint sent, JSON already decoded; a string where it was no JSON.
         latency: Seconds that it took.
         secrets: What must not stand in the reply, should the endpoint echo it.
+        form: How the schema was sent; of a ``tool`` the arguments are the text, where it was called.
+        logprobs: Whether log-probabilities were asked for.
 
     Raises:
         BackendError: It is no chat completion (retryable), or a refusal (``refused``).
@@ -40,7 +50,9 @@ def read_reply(body: object, latency: float = 0.0, secrets: Iterable[str] = ()) 
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal.strip():
         raise BackendError("the model refused to answer", status="refused", raw=_raw(body, hidden))
-    text = _text(message.get("content"))
+    text = (_arguments(message.get("tool_calls")) if form == "tool" else None) or _text(
+        message.get("content")
+    )
     if text is None:
         raise BackendError("the reply holds no text", raw=_raw(body, hidden), retryable=True)
     assert isinstance(body, dict)
@@ -50,6 +62,8 @@ def read_reply(body: object, latency: float = 0.0, secrets: Iterable[str] = ()) 
         usage=_usage(body.get("usage")),
         latency=latency,
         finish=_clean(choice.get("finish_reason")) or "stop",
+        form=form,
+        logprobs=read_logprobs(choice.get("logprobs")) if logprobs else None,
     )
 
 
@@ -69,6 +83,16 @@ def _text(content: object) -> str | None:
     return storable(content) if isinstance(content, str) else None
 
 
+def _arguments(calls: object) -> str | None:
+    """Return the arguments of all tool calls, a line each: that two were made must not be lost."""
+    if not isinstance(calls, list):
+        return None
+    functions = [call.get("function") for call in calls if isinstance(call, dict)]
+    found = [function.get("arguments") for function in functions if isinstance(function, dict)]
+    said = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in found]
+    return storable("\n".join(said))
+
+
 def storable(text: str) -> str:
     """Return a text without lone surrogates, which no store and no request can carry.
 
@@ -76,7 +100,11 @@ def storable(text: str) -> str:
         >>> storable("a\\ud800b")
         'a\ufffdb'
     """
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def _clean(value: object) -> str:

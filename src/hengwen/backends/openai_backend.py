@@ -7,9 +7,11 @@ import json
 import os
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
+from hengwen.backends.access import NO_KEY, Access, checked_url, without_secrets
+from hengwen.backends.chat_body import ChatBody
 from hengwen.backends.chat_reply import read_reply, storable
+from hengwen.backends.forms import Forms
 from hengwen.backends.http_errors import RAW_LIMIT, hide, status_error
 from hengwen.errors import BackendError, ConfigError
 
@@ -21,23 +23,21 @@ if TYPE_CHECKING:
     from hengwen.records import Reply, Request
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
-NO_KEY = "no-key"
-"""Sent to endpoints of one's own that need none."""
-SECRET_FROM = 8
-"""Characters from which a key is a secret and not a word such as 'EMPTY'."""
-OURS = ("messages", "model", "response_format", "stream")
-"""Parameters that a plan may not set."""
 
 
 class OpenAIBackend:
     """Asks an endpoint that speaks OpenAI's chat completions.
 
+    A schema is sent as strict ``json_schema``; where the endpoint says that it does not know that, as
+    ``json_object``, then as a tool, then not at all. What it takes is remembered and told in ``Reply.form``.
+
     Args:
         model: As the endpoint calls it.
         base_url: Of the endpoint; default: ``OPENAI_BASE_URL``, else OpenAI's own.
         api_key_env: The variable that holds the key. The key itself is never kept here.
-        params: Sampling parameters, sent as they are.
+        params: Sampling parameters, sent as they are; but a ``seed`` grows by 1 with each repeat of a call.
         timeout: Seconds for one call, all told.
+        structured: ``json_schema``, ``json_object``, ``tool`` or ``text``: this form and no other.
 
     Raises:
         ConfigError: There is no key for OpenAI's own endpoint, or a parameter is not for the plan to set.
@@ -57,6 +57,7 @@ class OpenAIBackend:
         api_key_env: str = "OPENAI_API_KEY",
         params: Mapping[str, Any] | None = None,
         timeout: float = 120.0,
+        structured: str | None = None,
     ) -> None:
         if not model.strip():
             raise ConfigError("backend needs a model: name one in the plan")
@@ -64,10 +65,18 @@ class OpenAIBackend:
             raise ConfigError(f"timeout must be above 0 seconds, got {timeout}")
         self.model = model
         self.api_key_env = api_key_env
-        self.params = _checked(params or {})
+        self.params = dict(params or {})
         self.timeout = timeout
-        self._base_url = _checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL)
-        if self._base_url == DEFAULT_BASE_URL and not _key(api_key_env):
+        self._base_url = checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL)
+        self._forms = Forms(structured)
+        self.endpoint = without_secrets(self._base_url)
+        """The base URL without user, password and query."""
+        self.signature = signature("openai", model, self.params, structured)
+        """Provider, model and parameters in the order of their names."""
+        is_openai = self.endpoint.startswith(DEFAULT_BASE_URL)
+        self._body = ChatBody(model, self.params, limits=not is_openai)
+        self._access = Access(self._base_url, api_key_env)
+        if not self._access.key and self._base_url == DEFAULT_BASE_URL:
             raise ConfigError(f"backend needs a key: set {api_key_env}")
         self._client: AsyncOpenAI | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -75,51 +84,55 @@ class OpenAIBackend:
     def __repr__(self) -> str:
         return f"OpenAIBackend({self.signature!r}, endpoint={self.endpoint!r})"
 
-    @property
-    def signature(self) -> str:
-        """Provider, model and parameters in the order of their names."""
-        shown = (f"{_SHORT.get(name, name)}:{_value(self.params[name])}" for name in sorted(self.params))
-        return "|".join((f"openai/{self.model}", *shown))
-
-    @property
-    def endpoint(self) -> str:
-        """The base URL without user, password and query."""
-        return _without_secrets(self._base_url)
-
     async def complete(self, request: Request) -> Reply:
         """Ask once.
 
         Args:
-            request: Its ``params`` go over those of the backend; a ``schema`` is sent as strict json_schema.
+            request: Its ``params`` go over those of the backend.
 
         Raises:
             BackendError: There is no usable reply; ``retryable`` and ``retry_after`` say what may help.
         """
-        body = self._body(request)
-        begin = perf_counter()
-        answer = await self._post(body)
-        return read_reply(answer, perf_counter() - begin, self._secrets())
+        while True:
+            form = self._forms.form if request.schema is not None else ""
+            logprobs = request.logprobs if self._forms.takes_logprobs else None
+            body = self._body.write(request, form, logprobs)
+            begin = perf_counter()
+            status, headers, answer = await self._post(body)
+            if status < 300:
+                latency, asked = perf_counter() - begin, logprobs is not None
+                return read_reply(answer, latency, self._access.secrets, form=form, logprobs=asked)
+            error = status_error(
+                status,
+                headers,
+                str(answer),
+                secrets=self._access.secrets,
+                api_key_env=self.api_key_env,
+            )
+            if not self._forms.moves_on(status, error, form, logprobs):
+                raise error
 
-    async def _post(self, body: dict[str, Any]) -> object:
+    async def _post(self, body: bytes) -> tuple[int, Mapping[str, str], object]:
+        """Send a written body; return status, headers, and the parsed answer or the text of an error.
+
+        By the client's low-level ``post``: ``create`` builds models of both sides, and costs twice as much.
+        """
+        client = self._connect()
         import aiohttp
         import openai
 
-        client = self._connect()
         try:
             async with asyncio.timeout(self.timeout):
-                return await client.post("/chat/completions", body=body, cast_to=object)
+                answer: object = await client.post(
+                    "/chat/completions", content=body, cast_to=object, options={"headers": _JSON}
+                )
+            return 200, {}, answer
         except openai.APIStatusError as error:
-            raise status_error(
-                error.status_code,
-                error.response.headers,
-                error.response.text,
-                secrets=self._secrets(),
-                api_key_env=self.api_key_env,
-            ) from None
+            return error.status_code, error.response.headers, error.response.text
         except (openai.OpenAIError, aiohttp.ClientError, OSError) as error:
             raise self._no_answer(error) from None
         except (ValueError, RecursionError) as error:
-            raw = hide(getattr(error, "doc", None) or "", self._secrets())[:RAW_LIMIT]
+            raw = hide(storable(getattr(error, "doc", None) or ""), self._access.secrets)[:RAW_LIMIT]
             raise BackendError("the reply is not JSON", raw=raw, retryable=True) from None
 
     def _no_answer(self, error: BaseException) -> BackendError:
@@ -129,7 +142,7 @@ class OpenAIBackend:
         if any(isinstance(cause, TimeoutError) for cause in causes):
             message = f"no answer from {self.endpoint} within {self.timeout:g} s"
             return BackendError(message, status="timeout", retryable=True)
-        words = hide(str(causes[-1]), self._secrets()) or type(causes[-1]).__name__
+        words = hide(str(causes[-1]), self._access.secrets) or type(causes[-1]).__name__
         return BackendError(f"no answer from {self.endpoint}: {words}", retryable=True)
 
     async def close(self) -> None:
@@ -138,85 +151,47 @@ class OpenAIBackend:
         if client is not None:
             await client.close()
 
-    def _body(self, request: Request) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "model": self.model,
-            "messages": [{"role": role, "content": storable(content)} for role, content in request.messages],
-            **self.params,
-            **_checked(request.params),
-        }
-        if request.schema is not None:
-            is_openai = self.endpoint.startswith(DEFAULT_BASE_URL)
-            schema = _without_limits(request.schema) if is_openai else request.schema
-            body["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "verdict", "strict": True, "schema": schema},
-            }
-        return body
-
     def _connect(self) -> AsyncOpenAI:
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
             from openai import AsyncOpenAI, DefaultAioHttpClient
 
             self._loop = loop
+            self._access = Access(self._base_url, self.api_key_env)
             self._client = AsyncOpenAI(
-                api_key=_key(self.api_key_env) or NO_KEY,
-                base_url=self._base_url,
+                api_key=self._access.key or NO_KEY,
+                base_url=self._access.url,
+                default_headers=self._access.headers,
+                default_query=self._access.query,
                 timeout=self.timeout,
                 max_retries=0,
                 http_client=DefaultAioHttpClient(timeout=self.timeout, follow_redirects=False),
             )
         return self._client
 
-    def _secrets(self) -> tuple[str, ...]:
-        url = urlsplit(self._base_url)
-        found = (_key(self.api_key_env), url.password or "", *(value for _, value in parse_qsl(url.query)))
-        return tuple(secret for secret in found if len(secret) >= SECRET_FROM)
 
-
+_JSON = {"Content-Type": "application/json"}
 _SHORT = {"temperature": "temp"}
 
 
-def _checked(params: Mapping[str, Any]) -> dict[str, Any]:
-    for name in params:
-        if name in OURS:
-            raise ConfigError(f"params may not set {name!r}: the backend does")
-    return dict(params)
+def signature(provider: str, model: str, params: Mapping[str, Any], structured: str | None = None) -> str:
+    """Return all of a backend that can move a reply.
 
+    Args:
+        provider: Of the backend.
+        model: As the endpoint calls it.
+        params: Sampling parameters.
+        structured: The form of structure, where the plan names one.
 
-def _checked_url(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        good = False
-    if not good:
-        raise ConfigError("base_url must be an address such as http://localhost:8080/v1")
-    return url
-
-
-def _without_secrets(url: str) -> str:
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
-
-
-def _key(variable: str) -> str:
-    key = os.environ.get(variable, "").strip()
-    if not (key.isascii() and key.isprintable()):
-        raise ConfigError(f"the key in {variable} holds characters that no key has; set it again")
-    return key
+    Examples:
+        >>> signature("openai", "m", {"temperature": 0.0, "max_tokens": 9}, "tool")
+        'openai/m|max_tokens:9|temp:0|structured:tool'
+    """
+    shown = [f"{_SHORT.get(name, name)}:{_value(params[name])}" for name in sorted(params)]
+    return "|".join((f"{provider}/{model}", *shown, *([f"structured:{structured}"] if structured else [])))
 
 
 def _value(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
-
-
-def _without_limits(schema: Any) -> Any:
-    """Return a schema without ``maxLength``, which OpenAI's own strict mode refuses."""
-    if isinstance(schema, dict):
-        return {key: _without_limits(value) for key, value in schema.items() if key != "maxLength"}
-    return schema

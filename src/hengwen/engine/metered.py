@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hengwen.engine.limiter import pause
 from hengwen.engine.money import Budget, Price, estimate
+from hengwen.engine.replies import extras_of, reply_of
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, Reply, Usage
 
@@ -133,7 +134,7 @@ class MeteredBackend:
         while True:
             found = self._meter.ledger.find_call(key, self._scope)
             if found is not None:
-                return _reply_of(found)
+                return reply_of(found)
             other = self._in_flight.get(key)
             if other is None:
                 break
@@ -226,19 +227,10 @@ class MeteredBackend:
                 latency=reply.latency if reply is not None else seconds,
                 model=reply.model if reply is not None else "",
                 finish=reply.finish if reply is not None else "",
+                extras=extras_of(reply) if reply is not None else {},
             )
         )
         meter.committer.touch()
-
-
-def _reply_of(attempt: Attempt) -> Reply:
-    """Make the reply of a stored attempt; it costs nothing now, so its usage is empty."""
-    return Reply(
-        text=attempt.raw,
-        model=attempt.model,
-        latency=attempt.latency,
-        finish=attempt.finish or "stop",
-    )
 
 
 def _retrying(retries: int, sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hengwen.judges.verdict import ParsedVerdict, parse_verdict, verdict_schema
+from hengwen.judges.expected_samples import modal, those_that_count
+from hengwen.judges.expected_scores import Valued, sampled, single, weighted
+from hengwen.judges.expected_weights import TOP_LOGPROBS, verdict_weights
+from hengwen.judges.thinking import answer_without_thinking
+from hengwen.judges.verdict import verdict_schema
+from hengwen.judges.verdict_ladder import Asked, Ear, Try, ask_for_verdict
+from hengwen.judges.verdict_repair import repair_turns
 from hengwen.prompts.fences import PLACEHOLDER, new_fence
 from hengwen.prompts.render import prompt_hash, render_judge_prompt
-from hengwen.records import Reply, Request, Score, Verdict, digest
+from hengwen.records import Request, Scale, Score, Verdict, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections import Counter
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
+    from hengwen.errors import JudgeError
     from hengwen.prompts.rubric import Language, Rubric
     from hengwen.protocols import Backend
     from hengwen.records import Response, Sample
 
 VERSION = 1
 """Goes up whenever the way from a reply to a score changes."""
+MOST_SAMPLES = 100
 
 
 class RubricJudge:
     """Judges by a rubric that a model reads.
+
+    A reply without a verdict is mended by one repair call, then the question is asked anew, once; then it is
+    an error. ``details`` of each score say which ``attempt`` gave it (``first``, ``repair`` or ``fresh``).
 
     Args:
         rubric: What to judge by.
@@ -29,9 +44,13 @@ class RubricJudge:
         language: Of the prompt.
         persona: Text about the character; shown where the rubric uses ``persona``.
         name: First part of the score names; default: the rubric's name.
+        samples: How often each answer is judged; the value is the mean. Above 1, the scale has no levels.
+        logprobs: Weigh the labels by the probabilities that the model gave them, where the endpoint tells
+            them; else the samples count. ``method`` in the details says what was done.
+        strip_think: Judge an answer without the ``<think>`` block before it. One that is never closed stays.
 
     Raises:
-        ValueError: The language is unknown.
+        ValueError: The language is unknown, or an option is no such value.
     """
 
     def __init__(
@@ -42,33 +61,56 @@ class RubricJudge:
         language: Language = "zh",
         persona: str = "",
         name: str | None = None,
+        samples: int = 1,
+        logprobs: bool = False,
+        strip_think: bool = True,
     ) -> None:
         if language not in ("zh", "en"):
             raise ValueError(f"language must be 'zh' or 'en', got {language!r}")
+        if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MOST_SAMPLES:
+            raise ValueError(f"samples must be a whole number from 1 to {MOST_SAMPLES}, got {samples!r}")
+        for option, value in (("logprobs", logprobs), ("strip_think", strip_think)):
+            if not isinstance(value, bool):
+                raise ValueError(f"{option} must be true or false, got {value!r}")
         self.rubric = rubric
         self.backend = backend
         self.language: Language = language
         self.persona = persona if "persona" in rubric.uses else ""
         self.name = name or rubric.name
+        self.samples = samples
+        self.logprobs = logprobs
+        self.strip_think = strip_think
         self._schema = verdict_schema(rubric)
-        self._prompt = prompt_hash(rubric, language)
+        self._call_signature = self._sign()
+        self._signature = self._sign(f"|samples:{samples}" if samples > 1 else "")
+        self._places = ("level", *rubric.criteria)
+        self._names = tuple(f"{self.name}.{place}" for place in self._places)
+        is_mean = samples > 1 or logprobs
+        self._scale = Scale(low=rubric.scale.low, high=rubric.scale.high) if is_mean else rubric.scale
 
     def __repr__(self) -> str:
         return f"RubricJudge({self.signature!r})"
 
+    def _sign(self, samples: str = "") -> str:
+        persona = f"|persona:{digest(self.persona)[:8]}" if self.persona.strip() else ""
+        options = (
+            ("" if self.strip_think else "|think:kept") + ("|logprobs" if self.logprobs else "") + samples
+        )
+        return (
+            f"{self.name}|rubric:{self.rubric.version}.{self.rubric.hash}"
+            f"|prompt:{prompt_hash(self.rubric, self.language)}"
+            f"|lang:{self.language}{persona}|{self.backend.signature}{options}|v:{VERSION}"
+        )
+
     @property
     def signature(self) -> str:
         """Rubric, prompt, language, persona, model with its parameters: all that can move a verdict."""
-        persona = f"|persona:{digest(self.persona)[:8]}" if self.persona.strip() else ""
-        return (
-            f"{self.name}|rubric:{self.rubric.version}.{self.rubric.hash}|prompt:{self._prompt}"
-            f"|lang:{self.language}{persona}|{self.backend.signature}|v:{VERSION}"
-        )
+        return self._signature
 
     @property
     def names(self) -> Sequence[str]:
         """The level first, then each criterion."""
-        return (f"{self.name}.level", *(f"{self.name}.{criterion}" for criterion in self.rubric.criteria))
+        return self._names
 
     async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
         """Judge an answer.
@@ -79,60 +121,103 @@ class RubricJudge:
             earlier: Not looked at.
 
         Raises:
-            JudgeError: The reply holds no usable verdict.
+            JudgeError: No reply held a usable verdict.
             BackendError: There is no usable reply.
         """
-        request = self.request(sample, response)
-        reply = await self.backend.complete(request)
-        parsed = parse_verdict(reply.text, self.rubric, reply.finish)
-        return self._verdict(parsed, reply, request.signature)
+        values = self.rubric.labels
+        shown, notes = self._shown(response)
+        first: list[Asked] = []
+        if self.logprobs or self.samples == 1:
+            asked = await self._ask(sample, shown)
+            if not self.logprobs:
+                return self._verdict([asked], lambda place: single(asked, place, values), notes)
+            weights = verdict_weights(asked.reply.logprobs or (), asked.parsed, list(values))
+            if weights is not None:
+                return self._verdict([asked], lambda place: weighted(asked, place, weights, values), notes)
+            first = [asked]
+        good, failed = await self._samples(sample, shown, first)
+        return self._verdict(good, lambda place: sampled(good, failed, place, values), notes)
 
-    def request(self, sample: Sample, response: Response) -> Request:
+    async def _samples(
+        self, sample: Sample, shown: Response, first: list[Asked]
+    ) -> tuple[list[Asked], Counter[str]]:
+        repeats = range(len(first) + 1, self.samples + 1)
+        more = await asyncio.gather(
+            *(self._ask(sample, shown, repeat) for repeat in repeats), return_exceptions=True
+        )
+        return those_that_count([*first, *more])
+
+    async def _ask(self, sample: Sample, shown: Response, repeat: int = 1) -> Asked:
+        def make(ear: Ear, attempt: Try, wrong: JudgeError | None) -> Request:
+            return self._request(sample, shown, repeat, ear, attempt, wrong)
+
+        return await ask_for_verdict(self.backend, make, self.rubric)
+
+    def request(self, sample: Sample, response: Response, *, repeat: int = 1) -> Request:
         """Return the call for an answer, with fences of its own.
 
         Args:
             sample: What was asked.
-            response: The answer.
+            response: The answer, as it is shown.
+            repeat: Which of the samples.
         """
+        return self._request(sample, response, repeat, Ear(self.rubric), "first", None)
+
+    def _request(
+        self, sample: Sample, shown: Response, repeat: int, ear: Ear, attempt: Try, wrong: JudgeError | None
+    ) -> Request:
         fence = new_fence()
         messages = render_judge_prompt(
-            self.rubric, sample, response, language=self.language, persona=self.persona, fence=fence
+            self.rubric, sample, shown, language=self.language, persona=self.persona, fence=fence
         )
+        if wrong is not None:
+            messages = repair_turns(messages, wrong, language=self.language, fence=fence)
+        text = "\n".join([f"{role}: {content}" for role, content in messages]).replace(fence, PLACEHOLDER)
         return Request(
             messages=messages,
             schema=self._schema,
-            signature=self.signature,
-            identity="\n".join(f"{role}: {content}" for role, content in messages).replace(
-                fence, PLACEHOLDER
-            ),
-            accept=self._accept,
+            signature=self._call_signature,
+            identity=text if attempt == "first" else f"{text}\n#{attempt}",
+            repeat=repeat,
+            logprobs=TOP_LOGPROBS if self.logprobs else None,
+            accept=ear,
         )
 
-    def _accept(self, reply: Reply) -> ParsedVerdict:
-        return parse_verdict(reply.text, self.rubric, reply.finish)
+    def _shown(self, response: Response) -> tuple[Response, dict[str, Any]]:
+        """Return the answer as it is judged, and what the details say of that."""
+        if not self.strip_think:
+            return response, {}
+        text = answer_without_thinking(response.text)
+        if text is None:
+            return response, {"think": "unclosed"}
+        if text is response.text:
+            return response, {}
+        return replace(response, text=text), {"think": "stripped"}
 
-    def _verdict(self, parsed: ParsedVerdict, reply: Reply, signature: str) -> Verdict:
-        def score(name: str, label: str, reason: str = "") -> Score:
-            return Score(
-                name=name,
-                value=self.rubric.labels[label],
-                signature=signature,
-                scale=self.rubric.scale,
-                kind="judge",
-                reason=reason,
-                details={"label": label, "model": reply.model},
+    def _verdict(
+        self, asked: Sequence[Asked], value_at: Callable[[str], Valued], notes: Mapping[str, Any]
+    ) -> Verdict:
+        label, _ = modal([one.parsed.level for one in asked])
+        spoken = next(one for one in asked if one.parsed.level == label)
+        scores = []
+        for name, place in zip(self._names, self._places, strict=True):
+            value, details = value_at(place)
+            scores.append(
+                Score(
+                    name=name,
+                    value=value,
+                    signature=self._signature,
+                    scale=self._scale,
+                    kind="judge",
+                    reason=spoken.parsed.reason if place == "level" else "",
+                    details={**details, **notes},
+                )
             )
-
-        labels = (parsed.criteria[criterion] for criterion in self.rubric.criteria)
-        level, *criteria = self.names
         return Verdict(
-            outcomes=(
-                score(level, parsed.level, parsed.reason),
-                *(score(name, label) for name, label in zip(criteria, labels, strict=True)),
-            ),
-            reason=parsed.reason,
-            raw=reply.text,
-            usage=reply.usage,
-            latency=reply.latency,
-            model=reply.model,
+            outcomes=tuple(scores),
+            reason=spoken.parsed.reason,
+            raw="\n".join([one.reply.text for one in asked]),
+            usage=sum((one.usage for one in asked[1:]), asked[0].usage),
+            latency=max(one.latency for one in asked),
+            model=spoken.reply.model,
         )

@@ -6,6 +6,7 @@ import re
 
 _OPEN = re.compile(r"\s*<think(?:ing)?>", re.IGNORECASE)
 _CLOSE = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_LONE_CLOSE = re.compile(r"</think(?:ing)?>[ \t]*(?:\r?\n|\Z)", re.IGNORECASE)
 
 
 def strip_thinking(text: str) -> str | None:
@@ -24,3 +25,40 @@ def strip_thinking(text: str) -> str | None:
         return text
     closed = _CLOSE.search(text, opened.end())
     return None if closed is None else text[closed.end() :]
+
+
+def after_thinking(text: str) -> str | None:
+    """Return what follows the last ``</think>``; None where there is none.
+
+    Some chat templates open the thought themselves, so that a reply has only its end.
+
+    Examples:
+        >>> after_thinking("hm</think>yes")
+        'yes'
+        >>> after_thinking("yes") is None
+        True
+    """
+    *_, last = (None, *_CLOSE.finditer(text)) if "</" in text else (None,)
+    return None if last is None else text[last.end() :]
+
+
+def answer_without_thinking(text: str) -> str | None:
+    """Return an answer without the thought before it; None where the thought is never closed.
+
+    Without an opening tag, an end tag counts where its line ends with it: a tag that is spoken of is none.
+
+    Examples:
+        >>> answer_without_thinking("<think>hm</think>\\n\\nRain falls")
+        'Rain falls'
+        >>> answer_without_thinking("hm\\n</think>\\nRain falls")
+        'Rain falls'
+        >>> answer_without_thinking("</think> is a tag")
+        '</think> is a tag'
+    """
+    if "<" not in text:
+        return text
+    said = strip_thinking(text)
+    if said is text:
+        closed = _LONE_CLOSE.search(text)
+        said = text if closed is None else text[closed.end() :]
+    return said if said is None or said is text else said.lstrip()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import JudgeError
-from hengwen.judges.thinking import strip_thinking
+from hengwen.judges.thinking import after_thinking, strip_thinking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,8 +58,9 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 def parse_verdict(text: str, rubric: Rubric, finish: str = "stop") -> ParsedVerdict:
     """Read a verdict from a reply.
 
-    A leading ``<think>`` block is taken off; Markdown fences and chatter may stand round the one JSON object,
-    but no other brace. Labels may differ in case and in surrounding blanks.
+    A leading ``<think>`` block is taken off, also where only its end is there; Markdown fences and chatter
+    may stand round the one JSON object, but no other brace. Labels may differ in case and in surrounding
+    blanks.
 
     Args:
         text: The reply.
@@ -93,7 +94,7 @@ def _parse(text: str, rubric: Rubric, finish: str) -> ParsedVerdict:
     answer = strip_thinking(text)
     if answer is None:
         raise _unusable("truncated", "the reply stops inside <think>; raise max_tokens")
-    found = _only_object(answer)
+    found = _verdict_object(answer)
     _same_keys("the verdict", found, ["reason", *(["criteria"] if rubric.criteria else []), "level"])
     reason, criteria = found["reason"], found.get("criteria", {})
     if not isinstance(reason, str):
@@ -106,6 +107,16 @@ def _parse(text: str, rubric: Rubric, finish: str) -> ParsedVerdict:
         level=_label("level", found["level"], rubric),
         criteria={name: _label(name, criteria[name], rubric) for name in rubric.criteria},
     )
+
+
+def _verdict_object(answer: str) -> dict[str, Any]:
+    try:
+        return _only_object(answer)
+    except JudgeError:
+        said = after_thinking(answer)
+        if said is None:
+            raise
+    return _only_object(said)
 
 
 def _only_object(text: str) -> dict[str, Any]:
@@ -148,6 +159,8 @@ def _label(where: str, value: object, rubric: Rubric) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise _unusable("parse_error", f"{where} must be a label, got {_shown(value)}")
     if isinstance(value, str):
+        if value in rubric.labels:
+            return value
         for label in rubric.labels:
             if label.casefold() == value.strip().casefold():
                 return label

@@ -90,6 +90,7 @@ def attempt_columns(attempt: Attempt) -> dict[str, Any]:
     columns = {name: getattr(attempt, name) for name in Attempt.__dataclass_fields__ if name != "usage"}
     columns["request"] = dump(dict(attempt.request))
     columns["raw"] = clean(attempt.raw)
+    columns["extras"] = dump(dict(attempt.extras)) if attempt.extras else ""
     return {**columns, **asdict(attempt.usage)}
 
 
@@ -98,6 +99,7 @@ def attempt_of(columns: RowMapping) -> Attempt:
     values = dict(columns)
     usage = Usage(**{name: values.pop(name) for name in Usage.__dataclass_fields__})
     values["request"] = json.loads(values["request"])
+    values["extras"] = json.loads(values["extras"]) if values["extras"] else {}
     return Attempt(**values, usage=usage)
 
 

@@ -77,6 +77,7 @@ attempt = Table(
     Column("latency", Float, nullable=False),
     Column("model", String, nullable=False),
     Column("finish", String, nullable=False),
+    Column("extras", Text, nullable=False),
     PrimaryKeyConstraint("call_key", "scope", "number"),
     Index("attempt_run", "run_id"),
 )

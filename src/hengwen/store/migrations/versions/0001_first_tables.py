@@ -56,6 +56,7 @@ def upgrade() -> None:
         *_whole("calls", "input_tokens", "output_tokens"),
         sa.Column("latency", sa.Float, nullable=False),
         *_string("model", "finish"),
+        *_text("extras"),
         sa.PrimaryKeyConstraint("call_key", "scope", "number"),
     )
     op.create_index("attempt_run", "attempt", ["run_id"])
