@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from hengwen.objective.overlap import bleu as bleus
 from hengwen.objective.overlap import chrf as chrfs
@@ -55,18 +55,38 @@ class _OneTokenizer:
         return replace(made, tokenize=choose_bleu_tokenizer(references)) if references else made
 
 
-@dataclass(frozen=True, slots=True)
-class BleuScorer(_OneTokenizer, _WithReferences):
-    """Sentence BLEU of each answer; ``tokenize: auto`` goes by the references of the task."""
+class _Plug:
+    """Signature and name by what a class says of itself; its options are checked when it is made."""
 
+    prefix: ClassVar[str]
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        _ = self.options
+
+    @property
+    def options(self) -> Any:
+        """The fields, checked."""
+        raise NotImplementedError
+
+    @property
+    def signature(self) -> str:
+        """All that can move the number; sacrebleu's own is in the details."""
+        return f"{self.prefix}|{self.options.plan_signature}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One score."""
+        return (self.name,)
+
+
+@dataclass(frozen=True)
+class _BleuFields(_OneTokenizer, _Plug):
     tokenize: Literal["auto"] | BleuTokenizer = "auto"
     smooth: bleus.Smooth = "exp"
     effective_order: bool = True
     lowercase: bool = False
     width: Width = "keep"
-
-    def __post_init__(self) -> None:
-        _ = self.options
 
     @property
     def options(self) -> bleus.BleuOptions:
@@ -75,15 +95,39 @@ class BleuScorer(_OneTokenizer, _WithReferences):
             self.tokenize, self.smooth, self.effective_order, self.lowercase, self.width
         )
 
-    @property
-    def signature(self) -> str:
-        """All that can move the number; sacrebleu's own is in the details."""
-        return f"bleu|{self.options.plan_signature}"
+
+@dataclass(frozen=True)
+class _ChrfFields(_Plug):
+    word_order: int = 0
+    beta: int = 2
+    lowercase: bool = False
+    width: Width = "keep"
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return ("bleu.sentence",)
+    def options(self) -> chrfs.ChrfOptions:
+        """The fields, checked."""
+        return chrfs.check_options(self.word_order, self.beta, self.lowercase, self.width)
+
+
+@dataclass(frozen=True)
+class _TerFields(_Plug):
+    tokenize: Literal["auto"] | ters.Split = "auto"
+    case_sensitive: bool = False
+    width: Width = "keep"
+    max_characters: int = ters.MAX_CHARACTERS
+
+    @property
+    def options(self) -> ters.TerOptions:
+        """The fields, checked."""
+        return ters.check_options(self.tokenize, self.case_sensitive, self.width, self.max_characters)
+
+
+@dataclass(frozen=True)
+class BleuScorer(_WithReferences, _BleuFields):
+    """Sentence BLEU of each answer; ``tokenize: auto`` goes by the references of the task."""
+
+    prefix: ClassVar[str] = "bleu"
+    name: ClassVar[str] = "bleu.sentence"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Score one answer."""
@@ -97,32 +141,12 @@ class BleuScorer(_OneTokenizer, _WithReferences):
         return [_score(self, found.score, PERCENT, details)]
 
 
-@dataclass(frozen=True, slots=True)
-class ChrfScorer(_WithReferences):
+@dataclass(frozen=True)
+class ChrfScorer(_WithReferences, _ChrfFields):
     """Sentence chrF of each answer."""
 
-    word_order: int = 0
-    beta: int = 2
-    lowercase: bool = False
-    width: Width = "keep"
-
-    def __post_init__(self) -> None:
-        _ = self.options
-
-    @property
-    def options(self) -> chrfs.ChrfOptions:
-        """The fields, checked."""
-        return chrfs.check_options(self.word_order, self.beta, self.lowercase, self.width)
-
-    @property
-    def signature(self) -> str:
-        """All that can move the number."""
-        return f"chrf|{self.options.plan_signature}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return ("chrf.sentence",)
+    prefix: ClassVar[str] = "chrf"
+    name: ClassVar[str] = "chrf.sentence"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Score one answer."""
@@ -130,32 +154,12 @@ class ChrfScorer(_WithReferences):
         return [_score(self, found.score, PERCENT, {"signature": found.signature})]
 
 
-@dataclass(frozen=True, slots=True)
-class TerScorer(_WithReferences):
+@dataclass(frozen=True)
+class TerScorer(_WithReferences, _TerFields):
     """TER of each answer; less is better."""
 
-    tokenize: Literal["auto"] | ters.Split = "auto"
-    case_sensitive: bool = False
-    width: Width = "keep"
-    max_characters: int = ters.MAX_CHARACTERS
-
-    def __post_init__(self) -> None:
-        _ = self.options
-
-    @property
-    def options(self) -> ters.TerOptions:
-        """The fields, checked."""
-        return ters.check_options(self.tokenize, self.case_sensitive, self.width, self.max_characters)
-
-    @property
-    def signature(self) -> str:
-        """All that can move the number."""
-        return f"ter|{self.options.plan_signature}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return ("ter.sentence",)
+    prefix: ClassVar[str] = "ter"
+    name: ClassVar[str] = "ter.sentence"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Score one answer."""
@@ -207,124 +211,75 @@ class RougeScorer(_WithReferences):
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusBleu(_OneTokenizer):
-    """BLEU of all answers of a checkpoint to a task, with its interval in the details."""
+@dataclass(frozen=True)
+class _Corpus(_Plug):
+    """One value of all answers of a checkpoint to a task, with its interval in the details."""
 
-    tokenize: Literal["auto"] | BleuTokenizer = "auto"
-    smooth: bleus.Smooth = "exp"
+    level: float = 0.95
+    resamples: int = RESAMPLES
+    seed: int = 0
+    scope: Literal["checkpoint"] = "checkpoint"
+
+    def __post_init__(self) -> None:
+        _check_sampling(self)
+        super().__post_init__()
+
+    def value_of(
+        self, texts: list[str], references: list[tuple[str, ...]], sampling: Sampling
+    ) -> CorpusScore:
+        """The value, by the options."""
+        raise NotImplementedError
+
+    def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
+        """Score all answers."""
+        texts, references, sampling = _corpus(self, items)
+        return [_whole(self, self.value_of(texts, references, sampling), sampling)]
+
+
+@dataclass(frozen=True)
+class CorpusBleu(_Corpus, _BleuFields):
+    """BLEU of a corpus; the published formula: without effective order."""
+
+    prefix: ClassVar[str] = "bleu.corpus"
+    name: ClassVar[str] = "bleu.corpus"
     effective_order: bool = False
-    lowercase: bool = False
-    width: Width = "keep"
-    level: float = 0.95
-    resamples: int = RESAMPLES
-    seed: int = 0
-    scope: Literal["checkpoint"] = "checkpoint"
 
-    def __post_init__(self) -> None:
-        _check_sampling(self)
-        _ = self.options
-
-    @property
-    def options(self) -> bleus.BleuOptions:
-        """The fields, checked."""
-        return bleus.check_options(
-            self.tokenize, self.smooth, self.effective_order, self.lowercase, self.width
-        )
-
-    @property
-    def signature(self) -> str:
-        """All that can move the number."""
-        return f"bleu.corpus|{self.options.plan_signature}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return ("bleu.corpus",)
-
-    def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
-        """Score all answers."""
-        texts, references, sampling = _corpus(self, items)
-        return [_whole(self, bleu_score(texts, references, self.options, sampling), sampling)]
+    def value_of(
+        self, texts: list[str], references: list[tuple[str, ...]], sampling: Sampling
+    ) -> CorpusScore:
+        """BLEU from summed counts."""
+        return bleu_score(texts, references, self.options, sampling)
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusChrf:
-    """chrF of all answers of a checkpoint to a task, with its interval in the details."""
+@dataclass(frozen=True)
+class CorpusChrf(_Corpus, _ChrfFields):
+    """chrF of a corpus."""
 
-    word_order: int = 0
-    beta: int = 2
-    lowercase: bool = False
-    width: Width = "keep"
-    level: float = 0.95
-    resamples: int = RESAMPLES
-    seed: int = 0
-    scope: Literal["checkpoint"] = "checkpoint"
+    prefix: ClassVar[str] = "chrf.corpus"
+    name: ClassVar[str] = "chrf.corpus"
 
-    def __post_init__(self) -> None:
-        _check_sampling(self)
-        _ = self.options
-
-    @property
-    def options(self) -> chrfs.ChrfOptions:
-        """The fields, checked."""
-        return chrfs.check_options(self.word_order, self.beta, self.lowercase, self.width)
-
-    @property
-    def signature(self) -> str:
-        """All that can move the number."""
-        return f"chrf.corpus|{self.options.plan_signature}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return ("chrf.corpus",)
-
-    def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
-        """Score all answers."""
-        texts, references, sampling = _corpus(self, items)
-        return [_whole(self, chrf_score(texts, references, self.options, sampling), sampling)]
+    def value_of(
+        self, texts: list[str], references: list[tuple[str, ...]], sampling: Sampling
+    ) -> CorpusScore:
+        """ChrF from summed counts."""
+        return chrf_score(texts, references, self.options, sampling)
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusTer:
-    """TER of all answers of a checkpoint to a task, with its interval in the details."""
+@dataclass(frozen=True)
+class CorpusTer(_Corpus, _TerFields):
+    """TER of a corpus; less is better."""
 
-    tokenize: Literal["auto"] | ters.Split = "auto"
-    case_sensitive: bool = False
-    width: Width = "keep"
-    max_characters: int = ters.MAX_CHARACTERS
-    level: float = 0.95
-    resamples: int = RESAMPLES
-    seed: int = 0
-    scope: Literal["checkpoint"] = "checkpoint"
+    prefix: ClassVar[str] = "ter.corpus"
+    name: ClassVar[str] = "ter.corpus"
 
-    def __post_init__(self) -> None:
-        _check_sampling(self)
-        _ = self.options
-
-    @property
-    def options(self) -> ters.TerOptions:
-        """The fields, checked."""
-        return ters.check_options(self.tokenize, self.case_sensitive, self.width, self.max_characters)
-
-    @property
-    def signature(self) -> str:
-        """All that can move the number."""
-        return f"ter.corpus|{self.options.plan_signature}"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return ("ter.corpus",)
-
-    def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
-        """Score all answers."""
-        texts, references, sampling = _corpus(self, items)
-        return [_whole(self, ter_score(texts, references, self.options, sampling), sampling)]
+    def value_of(
+        self, texts: list[str], references: list[tuple[str, ...]], sampling: Sampling
+    ) -> CorpusScore:
+        """TER from summed edits."""
+        return ter_score(texts, references, self.options, sampling)
 
 
-def _check_sampling(scorer: CorpusBleu | CorpusChrf | CorpusTer) -> None:
+def _check_sampling(scorer: _Corpus) -> None:
     if scorer.scope != "checkpoint":
         raise ValueError(f"scope must be 'checkpoint', got {scorer.scope!r}")
     if isinstance(scorer.level, bool) or not 0 < scorer.level < 1:
@@ -334,7 +289,7 @@ def _check_sampling(scorer: CorpusBleu | CorpusChrf | CorpusTer) -> None:
 
 
 def _corpus(
-    scorer: CorpusBleu | CorpusChrf | CorpusTer, items: Sequence[tuple[Sample, Response]]
+    scorer: _Corpus, items: Sequence[tuple[Sample, Response]]
 ) -> tuple[list[str], list[tuple[str, ...]], Sampling]:
     for sample, _ in items:
         try:
@@ -351,7 +306,7 @@ def _corpus(
     )
 
 
-def _whole(scorer: CorpusBleu | CorpusChrf | CorpusTer, found: CorpusScore, sampling: Sampling) -> Score:
+def _whole(scorer: _Corpus, found: CorpusScore, sampling: Sampling) -> Score:
     details: dict[str, Any] = {
         "ci": list(found.interval) if found.interval else None,
         "level": found.level,
