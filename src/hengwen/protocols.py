@@ -15,14 +15,18 @@ class Scorer(Protocol):
     """Scores one answer; plain and synchronous."""
 
     @property
-    def signature(self) -> str: ...
+    def signature(self) -> str:
+        """Everything that can move a number of it."""
+        ...
 
     @property
     def names(self) -> Sequence[str]:
         """The scores it gives, the headline first: when it raises, each of them becomes a Failure."""
         ...
 
-    def score(self, sample: Sample, response: Response) -> Sequence[Score]: ...
+    def score(self, sample: Sample, response: Response) -> Sequence[Score]:
+        """Return a score for each name; raise where there is none."""
+        ...
 
 
 @runtime_checkable
@@ -50,10 +54,14 @@ class SetScorer(Protocol):
     scope: Literal["repeats", "checkpoint"]
 
     @property
-    def signature(self) -> str: ...
+    def signature(self) -> str:
+        """Everything that can move a number of it."""
+        ...
 
     @property
-    def names(self) -> Sequence[str]: ...
+    def names(self) -> Sequence[str]:
+        """The values that it gives of a set, the headline first."""
+        ...
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> Sequence[Outcome]:
         """One outcome for each name: a value of the whole set."""
@@ -65,7 +73,9 @@ class Judge(Protocol):
     """Gives a verdict on one answer."""
 
     @property
-    def signature(self) -> str: ...
+    def signature(self) -> str:
+        """Everything that can move a number of it."""
+        ...
 
     @property
     def names(self) -> Sequence[str]:
@@ -97,9 +107,13 @@ class Backend(Protocol):
         """Where it asks; part of the call key. No key, no user name."""
         ...
 
-    async def complete(self, request: Request) -> Reply: ...
+    async def complete(self, request: Request) -> Reply:
+        """Answer a request, once; raise BackendError where there is no usable reply."""
+        ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Close what is open."""
+        ...
 
 
 DoneKey = tuple[str, str | None, int | None, str, str]
@@ -129,9 +143,13 @@ class Ledger(Protocol):
         """The number of the next attempt at this call, from 1."""
         ...
 
-    def record_response(self, run_id: str, sample: Sample, response: Response) -> None: ...
+    def record_response(self, run_id: str, sample: Sample, response: Response) -> None:
+        """Keep an answer with the sample that it answers."""
+        ...
 
-    def record_attempt(self, attempt: Attempt) -> None: ...
+    def record_attempt(self, attempt: Attempt) -> None:
+        """Keep an attempt; it can be found at once."""
+        ...
 
     def record_rows(self, rows: Sequence[Row]) -> None:
         """Later rows replace earlier ones at the same place."""

@@ -263,3 +263,17 @@ def test_the_doctor_asks_a_judge_with_every_attack_and_says_what_became_of_it(
     assert len(judge_server.prompts) >= 2 * 24
     assert int(last[1]) == 0
     assert sum(map(int, last[1:])) >= 24
+
+
+def test_a_judge_that_gives_no_verdict_on_any_attack_is_exit_1_with_the_reason(
+    judge_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr(sys, "argv", ["hengwen", "doctor", *judged_by(judge_server)])
+    judge_server.misbehave = lambda number: (401, json.dumps({"error": {"message": "who are you?"}}))
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 1
+    said = capsys.readouterr().err
+    assert "38 of 38 canaries got no verdict, first: " in said
+    assert "the endpoint answered 401: who are you?; check the key in OPENAI_API_KEY" in said

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from hengwen.cli.say import warn
+
 if TYPE_CHECKING:
     from hengwen.judges.canary import CanaryReport
     from hengwen.plan import BackendSpec
@@ -27,7 +29,10 @@ def show_canaries(judge: str, base_url: str | None, rubric_name: str) -> None:
     rubric = load_rubric(rubric_name)
     report = asyncio.run(_ask(judge_spec(judge, base_url), rubric))
     _print(judge, rubric.name, report)
-    if report.counts["failed"] == sum(report.counts.values()):
+    lost = [result for result in report.results if result.fate == "failed"]
+    if lost:
+        warn(f"{len(lost)} of {len(report.results)} canaries got no verdict, first: {lost[0].message}")
+    if len(lost) == len(report.results):
         raise typer.Exit(1)
 
 

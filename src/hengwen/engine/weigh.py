@@ -62,14 +62,6 @@ def failures(weigher: Scorer | SetScorer | Judge, error: Exception, kind: Kind) 
     ]
 
 
-def failed(weigher: Scorer | Judge, kind: Kind, status: Status, message: str) -> list[Outcome]:
-    """Make a Failure for each name of a scorer or judge that was never asked."""
-    return [
-        Failure(name=name, status=status, message=message, signature=weigher.signature, kind=kind)
-        for name in weigher.names
-    ]
-
-
 def _complete(weigher: Scorer | SetScorer | Judge, outcomes: list[Outcome], kind: Kind) -> list[Outcome]:
     """Add a Failure for each promised name that is not there; what was not promised is an error."""
     given = [outcome.name for outcome in outcomes]

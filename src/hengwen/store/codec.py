@@ -61,17 +61,6 @@ def sample_columns(sample: Sample) -> dict[str, Any]:
     }
 
 
-def sample_of(columns: RowMapping) -> Sample:
-    """The sample in a table row."""
-    given = json.loads(columns["input"])
-    return Sample(
-        id=columns["sample_id"],
-        input=given if isinstance(given, str) else tuple((role, content) for role, content in given),
-        references=tuple(json.loads(columns["references"])),
-        metadata=json.loads(columns["metadata"]),
-    )
-
-
 def response_columns(run_id: str, sample: Sample, response: Response) -> dict[str, Any]:
     """Columns of an answer."""
     return {
