@@ -71,6 +71,17 @@ def class_of_ending(text: str, end: int) -> str:
     return _class_of_run(run) if len(run) > _CACHED_RUN else _cached_class_of_run(run)
 
 
+def needs_segmenter(text: str) -> bool:
+    """Whether the class of the line depends on how jieba cuts its end.
+
+    Examples:
+        >>> needs_segmenter("月光"), needs_segmenter("听音乐")
+        (False, True)
+    """
+    end = last_han(text)
+    return end >= 0 and _table().is_open(_run(text, end))
+
+
 def _run(text: str, end: int) -> str:
     """Return what jieba would see as one block up to ``end``."""
     found = _RUN_BACKWARDS.match(text[end::-1])
