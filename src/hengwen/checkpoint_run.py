@@ -32,7 +32,19 @@ if TYPE_CHECKING:
     from hengwen.store.store import Store
     from hengwen.suite import Suite, TaskSuite
 
-PACKAGES = ("hengwen", "numpy", "scipy", "jieba", "pypinyin", "pypinyin-dict", "rapidfuzz", "openai")
+PACKAGES = (
+    "hengwen",
+    "numpy",
+    "scipy",
+    "jieba",
+    "pypinyin",
+    "pypinyin-dict",
+    "rapidfuzz",
+    "openai",
+    "aiohttp",
+    "langchain-core",
+    "langchain-openai",
+)
 """Whose versions a run records: they can move a number."""
 
 
@@ -45,6 +57,8 @@ class Options:
     fresh: bool = False
     dry: bool = False
     """Ask nobody and keep nothing: count what would be asked."""
+    time_limit: float | None = None
+    """Seconds for all checkpoints together."""
     progress: Callable[[str, int, int], None] | None = None
     """Called with (checkpoint, samples done, samples in all)."""
 
@@ -75,9 +89,12 @@ class Desk:
         spec = self.specs[name]
         backend = self.backends[name]
         if self._dry:
-            backend = self.dry.setdefault((name, role), DryBackend(backend, answers=role == "subject"))
+            counting = DryBackend(backend, answers=role == "subject", params=spec.params)
+            backend = self.dry.setdefault((name, role), counting)
         limiter, price = self.limiters[name], self.price(name)
-        return meter.wrap(backend, role, limiter, scope=scope, retries=spec.retries, price=price)
+        return meter.wrap(
+            backend, role, limiter, scope=scope, retries=spec.retries, price=price, params=spec.params
+        )
 
     def price(self, name: str) -> Price | None:
         """Of a backend's tokens, where the plan knows it."""

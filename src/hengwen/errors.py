@@ -8,6 +8,7 @@
     ├── PluginError (ImportError)       a plug-in or an extra cannot be loaded               exit 2
     ├── StoreError (OSError)            the store cannot be opened, read or written          exit 1
     ├── WorkerError (RuntimeError)      a worker process died                                exit 1
+    ├── TimeLimitError (TimeoutError)   a run's time is up; it can go on                     exit 130
     └── JudgeError (RuntimeError)       no usable verdict; becomes a Failure of its status   exit 1
         └── BackendError                no usable reply from an endpoint
 
@@ -63,6 +64,12 @@ class StoreError(HengwenError, OSError):
 
 class WorkerError(HengwenError, RuntimeError):
     """A worker process died; what it was doing was not done."""
+
+
+class TimeLimitError(HengwenError, TimeoutError):
+    """A run's time is up; what was weighed is kept, the same call goes on."""
+
+    exit_code = 130
 
 
 class JudgeError(HengwenError, RuntimeError):

@@ -35,6 +35,8 @@ Message = tuple[str, str]
 """(role, content); role is ``system``, ``user`` or ``assistant``."""
 
 
+MOST_SCHEMAS = 256
+"""Schemas whose digests are kept."""
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
 
 
@@ -119,6 +121,8 @@ class Scale:
         """
         room = 1e-9 * (self.high - self.low)
         if self.levels is not None:
+            if value in self.levels:
+                return True
             return any(abs(value - level) <= room for level in self.levels)
         return self.low - room <= value <= self.high + room
 
@@ -202,7 +206,25 @@ class Request:
     def key(self, endpoint: str) -> str:
         """The call key: equal for calls that must not be bought twice."""
         identity: object = self.identity or self.messages
-        return digest(self.signature, endpoint, identity, self.schema, dict(self.params), self.repeat)
+        return digest(
+            self.signature, endpoint, identity, _schema_digest(self.schema), dict(self.params), self.repeat
+        )
+
+
+_SCHEMAS: dict[int, tuple[object, str]] = {}
+
+
+def _schema_digest(schema: Mapping[str, Any] | None) -> str:
+    """The digest of a schema; those of judges are written once, for they ask with the same one each time."""
+    if schema is None:
+        return ""
+    found = _SCHEMAS.get(id(schema))
+    if found is None:
+        if len(_SCHEMAS) >= MOST_SCHEMAS:
+            _SCHEMAS.clear()
+        # the schema is kept too: while it lives, no other object has its id
+        found = _SCHEMAS[id(schema)] = (schema, digest(schema))
+    return found[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from hengwen.checkpoint_run import CheckpointRun, Desk, Options
 from hengwen.engine.money import Budget, total
-from hengwen.errors import ConfigError
+from hengwen.errors import ConfigError, TimeLimitError
 from hengwen.plan import BackendSpec, Plan, load_plan
 from hengwen.store.store import Store, open_store
 from hengwen.suite import Suite, load_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
     from hengwen.records import Run, Usage
@@ -51,6 +51,7 @@ def run_plan(
     limit: int | None = None,
     fresh: bool = False,
     budget: float | None = None,
+    time_limit: float | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> RunResult:
     """Weigh all checkpoints of a plan; what the store has already is not weighed again.
@@ -64,6 +65,7 @@ def run_plan(
         limit: Weigh only the first so many samples of each task.
         fresh: Start again: no row and no call of before is used.
         budget: What the calls may cost, by the prices of the plan; no call is made that might pass it.
+        time_limit: Seconds after which no new call is made; those in flight end.
         progress: Called with (checkpoint, samples done, samples in all).
 
     Returns:
@@ -73,6 +75,7 @@ def run_plan(
         ConfigError: The plan is wrong.
         DataError: A file that it names is wrong.
         StoreError: The store failed; what was committed is kept.
+        TimeLimitError: The time is up; the same call goes on from there.
         KeyboardInterrupt: It was interrupted; the same call goes on from there.
     """
     checked = plan if isinstance(plan, Plan) else load_plan(plan)
@@ -80,7 +83,9 @@ def run_plan(
         checked = with_judge(checked, judge, base_url)
     suite = load_suite(checked)
     spending = _budget(checked, budget)
-    options = Options(concurrency=max(1, concurrency), limit=limit, fresh=fresh, progress=progress)
+    options = Options(
+        concurrency=max(1, concurrency), limit=limit, fresh=fresh, time_limit=time_limit, progress=progress
+    )
     if isinstance(store, Store):
         return _run_now(suite, store, options, spending)
     with open_store(store) as opened:
@@ -200,14 +205,20 @@ async def _run_suite(suite: Suite, store: Store, options: Options, budget: Budge
     runs: list[Run] = []
     warnings = list(suite.warnings)
     try:
-        with _signals(desk.stopping):
+        with _signals(desk.stopping), _time_limit(desk.stopping, options.time_limit):
             for order, checkpoint in enumerate(plan.checkpoints):
                 checkpoint_run = CheckpointRun(suite, store, options, desk, checkpoint, order, stamp)
                 runs.append(await checkpoint_run.weigh())
                 warnings += checkpoint_run.warnings
     finally:
         await desk.close()
-    return _result(plan, runs, store, warnings, budget)
+    published = {
+        f"{task.spec.name}/{name}"
+        for task in suite.tasks
+        for names in task.published.values()
+        for name in names
+    }
+    return _result(plan, runs, store, warnings, budget, published)
 
 
 @contextmanager
@@ -232,6 +243,37 @@ def _signals(stopping: asyncio.Event) -> Iterator[None]:
             loop.remove_signal_handler(name)
 
 
+@contextmanager
+def _time_limit(stopping: asyncio.Event, seconds: float | None) -> Iterator[None]:
+    """End a run when the calls in flight are answered, once its time is up.
+
+    Raises:
+        TimeLimitError: That is why it ended.
+    """
+    if seconds is None:
+        yield
+        return
+    is_over = False
+
+    def stop() -> None:
+        nonlocal is_over
+        is_over = not stopping.is_set()
+        stopping.set()
+
+    timer = asyncio.get_running_loop().call_later(seconds, stop)
+    try:
+        yield
+    except asyncio.CancelledError:
+        if is_over:
+            raise TimeLimitError(
+                f"the time limit of {seconds:g} s is reached; what was weighed is kept, "
+                "the same command goes on from there"
+            ) from None
+        raise
+    finally:
+        timer.cancel()
+
+
 def _budget(plan: Plan, limit: float | None) -> Budget:
     if limit is not None:
         unknown = [name for name, spec in plan.used_backends.items() if spec.price is None]
@@ -244,14 +286,19 @@ def _budget(plan: Plan, limit: float | None) -> Budget:
 
 
 def _result(
-    plan: Plan, runs: Sequence[Run], store: Store, warnings: Sequence[str], budget: Budget
+    plan: Plan,
+    runs: Sequence[Run],
+    store: Store,
+    warnings: Sequence[str],
+    budget: Budget,
+    published: Collection[str],
 ) -> RunResult:
     failures: Counter[str] = Counter()
     dead = []
     for address, statuses in store.statuses(runs).items():
         scored = statuses.pop("ok", 0) + statuses.pop("not_applicable", 0)
         failures.update(statuses)
-        if not scored:
+        if not scored and address not in published:  # an incomplete task is no dead judge
             dead.append(address)
     return RunResult(
         plan=plan.name,

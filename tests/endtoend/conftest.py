@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +33,41 @@ class JudgeServer:
     label: str = "B"
     tokens: tuple[int, int] = (100, 20)
     delay: float = 0.02
+    jitter: float = 0.0
+    """Seconds that some answers take longer, so that they do not come in waves."""
     answered: int = 0
+    answers: list[tuple[float, str]] = field(default_factory=list)
+    """When each good answer was ready, and to which prompt."""
     prompts: list[str] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
     misbehave: Callable[[int], tuple[int, str] | None] = lambda number: None
     """Of the request's number: a status and a body in the place of a verdict."""
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def answer(self, request: dict[str, Any], key: str) -> tuple[int, str]:
-        with self.lock:
-            self.prompts.append(json.dumps(request["messages"], ensure_ascii=False))
-            self.keys.add(key)
-            number = len(self.prompts)
-        time.sleep(self.delay)
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the requests of one connection, one after the other."""
+        try:
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                headers = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if line)
+                request = json.loads(await reader.readexactly(int(headers["content-length"])))
+                key = re.search(r"(?i)^authorization: bearer (.*)$", head, re.MULTILINE)
+                self.keys.add(key[1].strip() if key else "")
+                status, text = await self.answer(request)
+                raw = text.encode()
+                head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(raw)}"
+                writer.write(f"{head}\r\n\r\n".encode() + raw)
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # clients that are killed break their connections: that is the test, not an error
+        finally:
+            writer.close()
+
+    async def answer(self, request: dict[str, Any]) -> tuple[int, str]:
+        """Wait as long as a model would, then give a verdict, or what ``misbehave`` says."""
+        prompt = json.dumps(request["messages"], ensure_ascii=False)
+        self.prompts.append(prompt)
+        number = len(self.prompts)
+        await asyncio.sleep(self.delay + self.jitter * (number * 0.618 % 1))
         wrong = self.misbehave(number)
         if wrong is not None:
             return wrong
@@ -55,50 +78,44 @@ class JudgeServer:
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
             "usage": dict(zip(("prompt_tokens", "completion_tokens"), self.tokens, strict=True)),
         }
-        with self.lock:
-            self.answered += 1
+        self.answered += 1
+        self.answers.append((time.monotonic(), prompt))
         return 200, json.dumps(body)
 
 
-class QuietServer(ThreadingHTTPServer):
-    """Clients that are killed break their connections: that is the test, not an error."""
+@pytest.fixture
+def listen() -> Iterator[Callable[..., str]]:
+    """Serve connections by a coroutine, on a loop and thread of its own; return the base URL."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    servers: list[asyncio.Server] = []
 
-    daemon_threads = True
+    def start(serve: Callable[..., Any]) -> str:
+        starting = asyncio.start_server(serve, "127.0.0.1", 0, backlog=512)
+        servers.append(loop.run_until_complete(starting))
+        thread.start()
+        return f"http://127.0.0.1:{servers[0].sockets[0].getsockname()[1]}/v1"
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        pass
+    async def stop() -> None:
+        servers[0].close()
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
+    yield start
+    asyncio.run_coroutine_threadsafe(stop(), loop).result(10)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    loop.close()
 
 
 @pytest.fixture
-def judge_server() -> Iterator[JudgeServer]:
+def judge_server(listen: Callable[..., str]) -> JudgeServer:
     """A judge on loopback."""
     serving = JudgeServer()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            key = self.headers.get("Authorization", "").removeprefix("Bearer ")
-            status, text = serving.answer(request, key)
-            raw = text.encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(raw)))
-            self.end_headers()
-            self.wfile.write(raw)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = QuietServer(("127.0.0.1", 0), Handler)
-    serving.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    yield serving
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    serving.url = listen(serving.serve)
+    return serving
 
 
 @pytest.fixture

@@ -6,9 +6,7 @@ import asyncio
 import json
 import random
 import sqlite3
-import threading
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,31 +81,12 @@ class FaultServer:
 
 
 @pytest.fixture
-def faulty(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultServer]:
-    """The server, on a loop and thread of its own."""
+def faulty(monkeypatch: pytest.MonkeyPatch, listen) -> FaultServer:
+    """The server, on loopback."""
     monkeypatch.setenv("OPENAI_API_KEY", "x")
-    serving, loop = FaultServer(), asyncio.new_event_loop()
-
-    async def start() -> asyncio.Server:
-        return await asyncio.start_server(serving.serve, "127.0.0.1", 0)
-
-    server = loop.run_until_complete(start())
-    serving.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    yield serving
-
-    async def stop() -> None:
-        server.close()
-        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-
-    asyncio.run_coroutine_threadsafe(stop(), loop).result(10)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()
+    serving = FaultServer()
+    serving.url = listen(serving.serve)
+    return serving
 
 
 def weigh(plan: Path, server: FaultServer, store: Path, **more: object):

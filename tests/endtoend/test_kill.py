@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,10 +19,10 @@ COUNT = 120
 IN_FLIGHT = 4
 
 
-def start(plan: Path, url: str, store: Path) -> subprocess.Popen[str]:
+def start(plan: Path, url: str, store: Path, *more: str, in_flight: int = IN_FLIGHT) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "hengwen", "run", str(plan), "--judge", "openai/tiny", "--base-url", url]
     return subprocess.Popen(
-        [*command, "--store", str(store), "-j", str(IN_FLIGHT), "--quiet"],
+        [*command, "--store", str(store), "-j", str(in_flight), "--quiet", *more],
         env={**os.environ, "OPENAI_API_KEY": "x"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -71,3 +72,48 @@ def test_a_run_killed_half_way_finishes_with_every_outcome_once(
     assert len(rows) == COUNT * 6  # the level and five criteria
     assert all(isinstance(row.outcome, Score) for row in rows)
     assert COUNT <= len(judge_server.prompts) <= COUNT + bought_twice
+
+
+def test_of_a_thousand_at_most_five_good_answers_are_bought_twice(
+    judge_server, suite, tmp_path: Path
+) -> None:
+    count, plan, path = 1000, suite(1000), tmp_path / "x.db"
+    judge_server.jitter = 0.06
+    first = start(plan, judge_server.url, path, in_flight=16)
+    wait_for(judge_server, count // 2, first)
+    first.kill()
+    killed = time.monotonic()
+    first.communicate(timeout=30)
+    before = {question(prompt) for at, prompt in list(judge_server.answers) if at < killed}
+    asked = len(judge_server.prompts)
+
+    second = start(plan, judge_server.url, path, in_flight=16)
+    out, err = second.communicate(timeout=120)
+    assert second.returncode == 0, (out, err)
+    with open_store(path) as store:
+        (run,) = store.runs()
+        levels = [row.sample_id for row in store.rows([run]) if row.outcome.name.endswith(".level")]
+    assert sorted(levels) == sorted(f"q{number}" for number in range(count))
+    twice = before & {question(prompt) for prompt in judge_server.prompts[asked:]}
+    assert len(before) >= count // 2
+    assert len(twice) <= 5
+
+
+def question(prompt: str) -> str:
+    """The number of the question that a prompt holds."""
+    return re.search(r"第(\d+)个问题", prompt)[1]
+
+
+def test_when_its_time_is_up_a_run_stops_and_goes_on_later(judge_server, suite, tmp_path: Path) -> None:
+    plan, path = suite(COUNT), tmp_path / "x.db"
+    judge_server.delay = 0.1  # 120 calls, 4 at a time: three seconds
+    first = start(plan, judge_server.url, path, "--time-limit", "0.5")
+    _, err = first.communicate(timeout=60)
+    assert first.returncode == 130
+    assert "the time limit of 0.5 s is reached" in err
+    asked = len(judge_server.prompts)
+    assert 0 < asked < COUNT
+    second = start(plan, judge_server.url, path)
+    out, err = second.communicate(timeout=60)
+    assert second.returncode == 0, (out, err)
+    assert len(judge_server.prompts) == COUNT

@@ -45,3 +45,11 @@ def test_an_unknown_price_stays_unknown() -> None:
     assert total([(CHEAP, Usage(calls=1, output_tokens=100_000))]) == 1.0
     assert total([(CHEAP, Usage(calls=1)), (None, Usage(calls=1))]) is None
     assert total([(None, Usage())]) == 0.0
+
+
+def test_the_answer_is_expected_to_take_what_the_backend_or_the_call_allows() -> None:
+    asked = Request(messages=(("user", "abcd"),))
+    assert estimate(asked, {"max_tokens": 50}).output_tokens == 50
+    narrowed = Request(messages=(("user", "abcd"),), params={"max_tokens": 9})
+    assert estimate(narrowed, {"max_tokens": 50}).output_tokens == 9
+    assert estimate(asked, {"max_tokens": 50, "max_completion_tokens": 70}).output_tokens == 70

@@ -18,7 +18,8 @@ from hengwen.errors import BackendError, ConfigError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from openai import AsyncOpenAI
+    from httpx2 import AsyncClient
+    from httpx2 import Request as HttpRequest
 
     from hengwen.records import Reply, Request
 
@@ -78,7 +79,7 @@ class OpenAIBackend:
         self._access = Access(self._base_url, api_key_env)
         if not self._access.key and self._base_url == DEFAULT_BASE_URL:
             raise ConfigError(f"backend needs a key: set {api_key_env}")
-        self._client: AsyncOpenAI | None = None
+        self._line: tuple[AsyncClient, HttpRequest] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
@@ -115,21 +116,21 @@ class OpenAIBackend:
     async def _post(self, body: bytes) -> tuple[int, Mapping[str, str], object]:
         """Send a written body; return status, headers, and the parsed answer or the text of an error.
 
-        By the client's low-level ``post``: ``create`` builds models of both sides, and costs twice as much.
+        The openai client says where and with which headers, its aiohttp client carries the body; ``create``
+        would build models of both sides, and cost several times as much.
         """
-        client = self._connect()
-        import aiohttp
-        import openai
+        import httpx2
+        from aiohttp import ClientError
 
+        http, call = self._connect()
         try:
             async with asyncio.timeout(self.timeout):
-                answer: object = await client.post(
-                    "/chat/completions", content=body, cast_to=object, options={"headers": _JSON}
-                )
-            return 200, {}, answer
-        except openai.APIStatusError as error:
-            return error.status_code, error.response.headers, error.response.text
-        except (openai.OpenAIError, aiohttp.ClientError, OSError) as error:
+                request = httpx2.Request("POST", call.url, headers=call.headers, content=body)
+                answer = await http.send(request)
+            if answer.status_code >= 300:
+                return answer.status_code, answer.headers, answer.text
+            return answer.status_code, answer.headers, json.loads(answer.content)
+        except (httpx2.HTTPError, ClientError, OSError) as error:
             raise self._no_answer(error) from None
         except (ValueError, RecursionError) as error:
             raw = hide(storable(getattr(error, "doc", None) or ""), self._access.secrets)[:RAW_LIMIT]
@@ -147,30 +148,36 @@ class OpenAIBackend:
 
     async def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
+        line, self._line = self._line, None
+        if line is not None:
+            await line[0].aclose()
 
-    def _connect(self) -> AsyncOpenAI:
+    def _connect(self) -> tuple[AsyncClient, HttpRequest]:
+        """The HTTP client of this loop, and an empty call with all that calls share."""
         loop = asyncio.get_running_loop()
-        if self._client is None or self._loop is not loop:
+        if self._line is None or self._loop is not loop:
             from openai import AsyncOpenAI, DefaultAioHttpClient
 
             self._loop = loop
-            self._access = Access(self._base_url, self.api_key_env)
-            self._client = AsyncOpenAI(
-                api_key=self._access.key or NO_KEY,
-                base_url=self._access.url,
-                default_headers=self._access.headers,
-                default_query=self._access.query,
-                timeout=self.timeout,
-                max_retries=0,
-                http_client=DefaultAioHttpClient(timeout=self.timeout, follow_redirects=False),
+            access = self._access = Access(self._base_url, self.api_key_env)
+            http = DefaultAioHttpClient(
+                timeout=self.timeout, follow_redirects=False, verify=access.url.startswith("https:")
             )
-        return self._client
+            client = AsyncOpenAI(
+                api_key=access.key or NO_KEY,
+                base_url=access.url,
+                default_headers=access.headers,
+                default_query=access.query,
+                http_client=http,
+            )
+            given = {**client.auth_headers, **client.default_headers}  # some are marked as left out
+            headers = {name: value for name, value in given.items() if isinstance(value, str)}
+            url = f"{client.base_url}chat/completions"
+            self._line = http, http.build_request("POST", url, params=access.query or None, headers=headers)
+            del self._line[1].headers["Content-Length"]
+        return self._line
 
 
-_JSON = {"Content-Type": "application/json"}
 _SHORT = {"temperature": "temp"}
 
 

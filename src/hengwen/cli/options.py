@@ -46,6 +46,15 @@ Budget = Annotated[
         "--budget", min=0, envvar="HENGWEN_BUDGET", help="What calls may cost, by the prices of the plan."
     ),
 ]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        min=0,
+        envvar="HENGWEN_TIME_LIMIT",
+        help="Seconds; then calls in flight end, and the same command goes on later.",
+    ),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Count the calls, tokens and cost that this would take; ask nobody.")
 ]

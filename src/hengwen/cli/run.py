@@ -20,6 +20,7 @@ def run(
     concurrency: options.Concurrency = 16,
     limit: options.Limit = None,
     budget: options.Budget = None,
+    time_limit: options.TimeLimit = None,
     dry_run: options.DryRun = False,
     fresh: options.Fresh = False,
     strict: options.Strict = False,
@@ -53,6 +54,7 @@ def run(
                     limit=limit,
                     fresh=fresh,
                     budget=budget,
+                    time_limit=time_limit,
                     progress=progress,
                 )
         except KeyboardInterrupt:

@@ -24,11 +24,15 @@ class DryBackend:
     Args:
         backend: Who would be asked.
         answers: Whether a stand-in comes back (for subjects); else every call fails.
+        params: Of the backend, for estimates.
     """
 
-    def __init__(self, backend: Backend, *, answers: bool) -> None:
+    def __init__(
+        self, backend: Backend, *, answers: bool, params: Mapping[str, object] | None = None
+    ) -> None:
         self._backend = backend
         self._answers = answers
+        self._params = params
         self.expected = Usage()
 
     @property
@@ -43,7 +47,7 @@ class DryBackend:
 
     async def complete(self, request: Request) -> Reply:
         """Count the call."""
-        self.expected += estimate(request)
+        self.expected += estimate(request, self._params)
         if self._answers:
             return Reply(text=STAND_IN)
         raise BackendError("a dry run asks nobody", status="budget")

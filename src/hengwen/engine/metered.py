@@ -13,7 +13,7 @@ from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, Reply, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from tenacity import AsyncRetrying, RetryCallState
 
@@ -69,6 +69,7 @@ class Meter:
         scope: str = "",
         retries: int = 4,
         price: Price | None = None,
+        params: Mapping[str, object] | None = None,
     ) -> MeteredBackend:
         """Return the backend under this meter.
 
@@ -79,8 +80,9 @@ class Meter:
             scope: Calls of other scopes are not used again: empty, or the run id.
             retries: How often a call is tried again where that may help.
             price: Of its tokens, where it is known.
+            params: Of the backend, for estimates.
         """
-        return MeteredBackend(self, backend, role, limiter, scope, retries, price)
+        return MeteredBackend(self, backend, role, limiter, scope, retries, price, params or {})
 
 
 class MeteredBackend:
@@ -95,6 +97,7 @@ class MeteredBackend:
         scope: str,
         retries: int,
         price: Price | None,
+        params: Mapping[str, object],
     ) -> None:
         self._meter = meter
         self._backend = backend
@@ -103,6 +106,7 @@ class MeteredBackend:
         self._scope = scope
         self._retries = retries
         self._price = price
+        self._params = params
         self._in_flight: dict[str, asyncio.Future[None]] = {}
         self._unreachable = 0
         self._give_up_after = max(8, 2 * limiter.ceiling)
@@ -162,7 +166,7 @@ class MeteredBackend:
         raise AssertionError("tenacity raises the last error again")  # pragma: no cover
 
     async def _attempt(self, key: str, request: Request) -> Reply:
-        expected = estimate(request)
+        expected = estimate(request, self._params)
         ticket = await self._limiter.acquire(expected.input_tokens + expected.output_tokens)
         try:
             if self._meter.stopping.is_set():

@@ -10,7 +10,7 @@ from hengwen.errors import BackendError
 from hengwen.records import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from hengwen.records import Request
 
@@ -36,8 +36,12 @@ class Price:
         return (usage.input_tokens * self.input + usage.output_tokens * self.output) / MILLION
 
 
-def estimate(request: Request) -> Usage:
+def estimate(request: Request, params: Mapping[str, object] | None = None) -> Usage:
     """Return what a call is expected to use: a token for a CJK character, a quarter for others.
+
+    Args:
+        request: The call.
+        params: Of the backend; ``max_tokens`` is what the answer is expected to take, where one is set.
 
     Examples:
         >>> from hengwen.records import Request
@@ -45,7 +49,8 @@ def estimate(request: Request) -> Usage:
         Usage(calls=1, input_tokens=11, output_tokens=50)
     """
     given = sum(4 + estimate_tokens(content) for _, content in request.messages)
-    most = request.params.get("max_tokens") or request.params.get("max_completion_tokens")
+    said = {**(params or {}), **request.params}
+    most = said.get("max_completion_tokens") or said.get("max_tokens")
     return Usage(calls=1, input_tokens=given, output_tokens=most if isinstance(most, int) else OUTPUT_TOKENS)
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from hengwen.records import Attempt, Failure, Outcome, Response, Row, Run, Sample, Scale, Score, Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlalchemy import RowMapping
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
@@ -19,6 +21,8 @@ _BROKEN = re.compile("[\x00\ud800-\udfff]")
 
 def dump(value: object) -> str:
     """Write JSON; lone surrogates, which no database takes, become U+FFFD."""
+    if not value and isinstance(value, (dict, list, tuple)):
+        return "{}" if isinstance(value, dict) else "[]"
     return clean(_ENCODER.encode(value))
 
 
@@ -29,7 +33,11 @@ def clean(text: str) -> str:
         >>> clean("a\\x00b")
         'a\\ufffdb'
     """
-    return _BROKEN.sub("\ufffd", text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _BROKEN.sub("\ufffd", text)
+    return text.replace("\x00", "\ufffd")
 
 
 def run_columns(run: Run) -> dict[str, Any]:
@@ -108,7 +116,7 @@ def row_columns(row: Row) -> dict[str, Any]:
     }
     if isinstance(outcome, Score):
         scale = "" if outcome.scale is None else _scale_text(outcome.scale)
-        details = dump(dict(outcome.details)) if outcome.details else ""
+        details = _details(outcome.details) if outcome.details else ""
         said = {"status": "ok", "value": outcome.value, "reason": clean(outcome.reason)}
         return {**columns, **said, "scale": scale, "details": details}
     said = {"status": outcome.status, "value": None, "reason": clean(outcome.message)}
@@ -148,6 +156,18 @@ def row_of(columns: RowMapping, checkpoint: str) -> Row:
         outcome=outcome,
         item_hash=columns["item_hash"],
     )
+
+
+def _details(details: Mapping[str, Any]) -> str:
+    """Details as JSON; a judge's are mostly the same few words, which are written once."""
+    if all(type(value) is str for value in details.values()):
+        return _words(tuple(details.items()))
+    return dump(dict(details))
+
+
+@lru_cache(maxsize=1024)
+def _words(details: tuple[tuple[str, str], ...]) -> str:
+    return dump(dict(details))
 
 
 @lru_cache(maxsize=256)

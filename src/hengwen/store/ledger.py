@@ -35,7 +35,7 @@ class SqlLedger:
         self._samples: dict[str, Columns] = {}
         self._responses: list[Columns] = []
         self._attempts: list[Columns] = []
-        self._rows: dict[tuple[str, ...], Columns] = {}
+        self._rows: dict[tuple[str, str, str | None, int | None, str], Columns] = {}
         self._adopted: list[tuple[str, str, DoneKey]] = []
         self._good: dict[tuple[str, str], Attempt] = {}
         self._numbers: dict[tuple[str, str], int] = {}
@@ -123,7 +123,7 @@ class SqlLedger:
         """Record rows; later ones replace earlier ones at the same place."""
         for row in rows:
             columns = codec.row_columns(row)
-            place = tuple(str(columns[name]) for name in ("run_id", "task", "sample_id", "repeat", "name"))
+            place = (row.run_id, row.task, row.sample_id, row.repeat, row.outcome.name)
             self._rows.pop(place, None)
             self._rows[place] = columns
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
@@ -38,7 +39,7 @@ def upsert(connection: Connection, table: Table, values: Sequence[dict[str, Any]
     if order is None:
         connection.exec_driver_sql(statement, list(values))
     else:
-        connection.exec_driver_sql(statement, [tuple(row[name] for name in order) for row in values])
+        connection.exec_driver_sql(statement, [*map(itemgetter(*order), values)])
 
 
 @lru_cache(maxsize=64)
