@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from hengwen.aggregate import Summary, aggregate, cluster_interval
-from hengwen.records import Failure, Outcome, Row, Scale, Score
+from hengwen.aggregate import Summary, aggregate, cluster_interval, reduce_repeats
+from hengwen.records import Failure, Outcome, Reducer, Row, Scale, Score
 from hengwen.table import ScoreTable
 
 
@@ -154,3 +156,37 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says(prompts: int) -
         hits += low <= 0 <= high
     share = hits / (trials if prompts < 30 else 100)
     assert 0.88 <= share <= 0.99
+
+
+@pytest.mark.parametrize(
+    ("reducer", "up", "down"),
+    [("mean", 0.4, 0.4), ("median", 0.5, 0.5), ("mode", 0.5, 0.5), ("worst", 0.0, 0.75), ("best", 0.75, 0.0)],
+)
+def test_a_plan_may_want_another_value_of_repeats_than_their_mean(
+    reducer: str, up: float, down: float
+) -> None:
+    values = [0.5, 0.0, 0.75, 0.5, 0.25]
+    for higher_is_better, wanted in ((True, up), (False, down)):
+        scale = Scale(low=0, high=1, higher_is_better=higher_is_better)
+        made = [Score(name="s.total", value=value, signature="s|v:1", scale=scale) for value in values]
+        table = ScoreTable([row("a", number, one) for number, one in enumerate(made, start=1)])
+        table.reduce("r", "t", reducer)  # type: ignore[arg-type]
+        (found,) = aggregate(table).values()
+        assert found.mean == pytest.approx(wanted)
+        said = "" if reducer == "mean" else f"|repeats:{reducer}"
+        assert found.signatures == (f"s|v:1{said}",)
+
+
+def test_the_value_of_a_whole_set_has_no_repeats_to_reduce() -> None:
+    table = ScoreTable([row(None, None, score(3))])
+    table.reduce("r", "t", "worst")
+    (found,) = aggregate(table).values()
+    assert found.signatures == ("s|v:1",)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=1, max_size=9))
+def test_every_reducer_stays_between_worst_and_best(values: list[float]) -> None:
+    found = {how: reduce_repeats(values, how) for how in get_args(Reducer)}
+    assert all(found["worst"] <= value <= found["best"] for value in found.values())
+    assert found["mode"] in values
+    assert set(found.values()) == {values[0]} or len(set(values)) > 1

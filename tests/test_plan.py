@@ -120,3 +120,65 @@ def test_a_task_without_scorers_and_judges_is_refused(tmp_path: Path) -> None:
     text = GOOD[: GOOD.index("    scorers")] + GOOD[GOOD.index("checkpoints:") :]
     with pytest.raises(ConfigError, match="plan.yaml:3: .*task 'lyrics' has neither scorers nor judges"):
         load_plan(write(tmp_path, text))
+
+
+RULED = """\
+name: p
+tasks:
+  - name: live
+    samples: live.jsonl
+    repeats: 3
+    rules: [broken, {near_duplicate: {zero_from: 0.9}}, {leakage: {corpus: data/train.jsonl}}]
+    judges: [{rubric: muice_live, level_from: min_aspect, note: only the style}]
+    scale: {mean_times: 10}
+checkpoints:
+  - {name: a, responses: a.jsonl}
+"""
+
+
+def test_rules_a_scale_and_what_a_judge_is_told_besides(tmp_path: Path) -> None:
+    (task,) = load_plan(write(tmp_path, RULED)).tasks
+    assert [(rule.name, rule.options) for rule in task.rules] == [
+        ("broken", {}),
+        ("near_duplicate", {"zero_from": 0.9}),
+        ("leakage", {"corpus": str(tmp_path / "data/train.jsonl")}),
+    ]
+    assert task.scale is not None
+    assert (task.scale.mean_times, task.scale.sum_divided_by) == (10, None)
+    (judge,) = task.judges
+    assert judge.note is not None
+    assert (judge.level_from, judge.note.zh, judge.note.en) == (
+        "min_aspect",
+        "only the style",
+        "only the style",
+    )
+
+
+def test_a_corpus_may_be_several_files(tmp_path: Path) -> None:
+    text = RULED.replace("data/train.jsonl}", "[a.txt, /b.txt]}")
+    rule = load_plan(write(tmp_path, text)).tasks[0].rules[2]
+    assert rule.options == {"corpus": [str(tmp_path / "a.txt"), "/b.txt"]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[broken,", "[brokn,", r"plan.yaml:6: tasks.0.rules.0.name: .*'broken', 'near_duplicate'"),
+        ("[broken,", "[broken, broken,", r"plan.yaml:3: .*rule 'broken' is named twice"),
+        ("{mean_times: 10}", "{}", r"plan.yaml:8: .*a scale is either mean_times or sum_divided_by"),
+        ("mean_times: 10", "mean_times: 10, sum_divided_by: 10", r"plan.yaml:8: .*either mean_times or"),
+        ("mean_times: 10", "mean_times: 0", r"plan.yaml:8: .*greater than 0"),
+        ("mean_times: 10", "mean: 10", r"plan.yaml:8: unknown key 'mean'"),
+        ("min_aspect", "max_aspect", r"plan.yaml:7: .*'holistic', 'min_aspect' or 'median_aspect'"),
+        ("note: only the style", "note: ''", r"plan.yaml:7: .*a text is empty"),
+        (
+            "    judges: [{rubric: muice_live, level_from: min_aspect, note: only the style}]\n",
+            "    scorers: [distinct_n]\n",
+            r"plan.yaml:3: .*task 'live' has no judges that rules or a scale could be for",
+        ),
+    ],
+)
+def test_wrong_rules_and_scales_are_named_by_line(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in RULED
+    with pytest.raises(ConfigError, match=said):
+        load_plan(write(tmp_path, RULED.replace(old, new, 1)))

@@ -1,9 +1,9 @@
 """Rows to means, coverage, failures and intervals: the one home of aggregation.
 
-A prompt's value is the mean of its repeats; prompts weigh equally. Intervals resample clusters (default: a
-prompt is a cluster): t on the cluster-robust standard error below 30 clusters, BCa bootstrap by cluster from
-30 on; they end where the scale ends, for no mean lies beyond. Failures are counted and never enter a mean;
-``not_applicable`` is counted apart from coverage.
+A prompt's value is the mean of its repeats (or what the plan wants); prompts weigh equally. Intervals
+resample clusters (default: a prompt is a cluster): t on the cluster-robust standard error below 30 clusters,
+BCa bootstrap by cluster from 30 on; they end where the scale ends, for no mean lies beyond. Failures are
+counted and never enter a mean; ``not_applicable`` is counted apart from coverage.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hengwen.records import Scale
+    from hengwen.records import Reducer, Scale
     from hengwen.table import Column, ScoreTable, SeriesKey
 
 BOOTSTRAP_FROM = 30
@@ -98,15 +98,43 @@ def summarize_column(column: Column, *, level: float = 0.95, seed: int = 0) -> S
     )
 
 
+def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_better: bool = True) -> float:
+    """Return the value of a prompt from those of its repeats.
+
+    Args:
+        values: At least one.
+        reducer: ``median`` is the mean of the middle two where the number is even; of several modes the
+            worst counts.
+        higher_is_better: Which end is worst.
+
+    Examples:
+        >>> values = [0.0, 0.5, 0.5, 1.0]
+        >>> [reduce_repeats(values, how) for how in ("mean", "median", "mode", "worst", "best")]
+        [0.5, 0.5, 0.5, 0.0, 1.0]
+        >>> reduce_repeats([0, 1], "mode"), reduce_repeats([0, 1], "worst", higher_is_better=False)
+        (0.0, 1.0)
+    """
+    worst, best = (min, max) if higher_is_better else (max, min)
+    if reducer == "mode":
+        counts = Counter(values)
+        most = max(counts.values())
+        return float(worst(value for value, count in counts.items() if count == most))
+    if reducer in ("worst", "best"):
+        return float(worst(values) if reducer == "worst" else best(values))
+    return float(np.mean(values) if reducer == "mean" else np.median(values))
+
+
 def prompt_values(column: Column) -> tuple[list[float], list[str]]:
-    """Return the mean of each prompt's scored repeats, and each prompt's cluster, in order of appearance."""
+    """Return the value of each prompt from its scored repeats, and its cluster, in order of appearance."""
     repeats: dict[str | None, list[float]] = {}
     clusters: dict[str | None, str] = {}
     for sample, cluster, value in zip(column.sample_ids, column.clusters, column.values, strict=True):
         if value is not None:
             repeats.setdefault(sample, []).append(value)
             clusters[sample] = cluster
-    return [float(np.mean(found)) for found in repeats.values()], [clusters[sample] for sample in repeats]
+    up = column.scale is None or column.scale.higher_is_better
+    found = [reduce_repeats(one, column.reducer, higher_is_better=up) for one in repeats.values()]
+    return found, [clusters[sample] for sample in repeats]
 
 
 def interval_method(clusters: Sequence[str]) -> Literal["t", "bootstrap"]:

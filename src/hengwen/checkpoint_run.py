@@ -7,9 +7,11 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Literal
 
+from hengwen.datasets import ResponseSet
 from hengwen.engine.committer import Committer
 from hengwen.engine.dry import DryBackend, DryLedger
 from hengwen.engine.execute import execute
@@ -20,7 +22,8 @@ from hengwen.engine.money import Budget, Price
 from hengwen.errors import StoreError
 from hengwen.human import human_rows
 from hengwen.plan import PromptSpec
-from hengwen.records import Response, Run, Sample, digest
+from hengwen.published import Published, published_rows
+from hengwen.records import Failure, Response, Run, Sample, digest, digest_of
 from hengwen.suite import build_backend
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from hengwen.engine.metered import MeteredBackend, Role
     from hengwen.plan import CheckpointSpec, Plan
     from hengwen.protocols import Backend, Judge, Ledger
+    from hengwen.records import Reducer
     from hengwen.store.store import Store
     from hengwen.suite import Suite, TaskSuite
 
@@ -127,7 +131,7 @@ class CheckpointRun:
         self._spec = checkpoint
         self._order = order
         self._stamp = stamp
-        self._responses = suite.responses.get(checkpoint.name, ())
+        self._responses = suite.responses.get(checkpoint.name, ResponseSet())
         self.warnings: list[str] = []
 
     async def weigh(self) -> Run:
@@ -159,6 +163,8 @@ class CheckpointRun:
                 stopping=self._desk.stopping,
                 progress=(lambda done, total: progress(self._spec.name, done, total)) if progress else None,
             )
+            if not dry:
+                self._publish(run, plain, ledger)
             status = "finished"
         except asyncio.CancelledError:
             status = "interrupted"
@@ -172,6 +178,33 @@ class CheckpointRun:
             else:
                 committer.finish()
         return run
+
+    def _publish(self, run: Run, judges: Sequence[Sequence[Judge]], ledger: Ledger) -> None:
+        """Add the values of whole tasks, from the rows that are kept: also from those of before."""
+        wanted = [
+            Published(
+                task=task.spec.name,
+                judge=panelist.name,
+                source=f"{panelist.name}.final" if panelist.rules else judge.names[0],
+                signature=judge.signature,
+                scale=task.spec.scale,
+                samples=list(task.samples.samples),
+                repeats=task.spec.repeats,
+                answers=panelist.rubric.scale,
+            )
+            for task, panel in zip(self._suite.tasks, judges, strict=True)
+            for panelist, judge in zip(task.panel, panel, strict=True)
+            if task.spec.scale is not None
+        ]
+        if not wanted:
+            return
+        rows = published_rows(run, wanted, self._store.rows([run]), seed=run.seed)
+        ledger.record_rows(rows)
+        self.warnings += [
+            f"{run.checkpoint}: no {row.task}/{row.outcome.name}: {row.outcome.message}"
+            for row in rows
+            if isinstance(row.outcome, Failure)
+        ]
 
     def _plain_judges(self, task: TaskSuite) -> list[Judge]:
         """The judges of a task, for their signatures: not to be asked."""
@@ -188,6 +221,7 @@ class CheckpointRun:
             judged = [name for judge in panel for name in judge.names]
             names = [name for scorer in task.scorers for name in scorer.names]
             names += [name for scorer in task.set_scorers for name in scorer.names]
+            names += [name for published in task.published.values() for name in published]
             names += judged + [
                 f"{prefix}{name}" for prefix in ("human.", "anchor.", "human.anchor.") for name in judged
             ]
@@ -201,7 +235,12 @@ class CheckpointRun:
         same = before and before[0].plan_hash == plan_hash and not self._options.fresh
         if same and not (self._suite.anchors and before[0].status == "finished"):
             return replace(
-                before[0], order=self._order, step=self._spec.step, layout=layout, status="running"
+                before[0],
+                order=self._order,
+                step=self._spec.step,
+                layout=layout,
+                reducers=self._reducers,
+                status="running",
             )
         return Run(
             id=f"{self._stamp:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
@@ -213,15 +252,21 @@ class CheckpointRun:
             started=datetime.now(UTC).isoformat(timespec="microseconds"),
             versions=_versions(),
             layout=layout,
+            reducers=self._reducers,
             seed=self._suite.plan.seed,
         )
+
+    @property
+    def _reducers(self) -> dict[str, Reducer]:
+        specs = [task.spec for task in self._suite.tasks]
+        return {spec.name: spec.reduce for spec in specs if spec.reduce != "mean"}
 
     def _plan_hash(self, judges: Sequence[Sequence[Judge]]) -> str:
         """Hash all that decides this run's rows; not the other checkpoints, not where files lie."""
         tasks = [
             [
                 task.spec.name,
-                [sample.hash for sample in task.samples.samples.values()],
+                digest_of(sample.hash for sample in task.samples.samples.values()),
                 [scorer.signature for scorer in task.scorers],
                 [scorer.signature for scorer in task.set_scorers],
                 [judge.signature for judge in panel],
@@ -229,7 +274,7 @@ class CheckpointRun:
             ]
             for task, panel in zip(self._suite.tasks, judges, strict=True)
         ]
-        answers = [(r.task, r.sample_id, r.repeat, r.text) for r in self._responses]
+        answers = digest_of((r.task, r.sample_id, r.repeat, r.text) for r in self._responses)
         subject = self._desk.backends[self._spec.backend].signature if self._spec.backend else None
         labels = [label for _, label in (*self._suite.labels, *self._suite.anchors)]
         return digest(
@@ -238,15 +283,10 @@ class CheckpointRun:
 
     def _task(self, task: TaskSuite, meter: Meter, run: Run) -> TaskJob:
         scope = run.id if self._options.fresh else ""
-        answers: dict[str, list[Response]] = {}
-        for response in self._responses:
-            if response.task == task.spec.name:
-                answers.setdefault(response.sample_id, []).append(response)
-        samples = list(task.samples.samples.values())[: self._options.limit]
         return TaskJob(
             name=task.spec.name,
-            samples=samples,
-            responses=answers,
+            samples=task.samples.first(self._options.limit),
+            answers=partial(self._responses.of, task.spec.name),
             subject=self._subject(task, meter, scope),
             scorers=() if self._options.dry else task.scorers,
             set_scorers=() if self._options.dry else task.set_scorers,

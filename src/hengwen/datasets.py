@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import did_you_mean
 from hengwen.records import Message, Response, Sample
 from hengwen.rowfile import Line, read_number, read_rows
+from hengwen.spool import Spool
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 SAMPLE_FIELDS = ("id", "input", "references", "metadata", "cluster")
@@ -39,11 +42,72 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class SampleSet:
-    """The samples of a task, by id in file order, with the line of each."""
+    """The samples of a task, by id in file order, with the line of each; many are kept in a file."""
 
     task: str
-    samples: dict[str, Sample]
-    lines: dict[str, Line]
+    path: Path
+    samples: Spool[Sample] = field(default_factory=Spool)
+    lines: Spool[int] = field(default_factory=Spool)
+    """Where each stands in the file."""
+
+    def first(self, limit: int | None) -> Samples:
+        """The samples that a run weighs: all, or the first so many."""
+        return Samples(self.samples, limit)
+
+    def line(self, sample_id: str) -> Line:
+        """Where a sample stands, for messages."""
+        return Line(self.path, self.lines[sample_id], {})
+
+
+class Samples(Collection[Sample]):
+    """The first samples of a task, or all, one after the other.
+
+    Args:
+        samples: Of the task.
+        limit: How many; None for all.
+    """
+
+    def __init__(self, samples: Spool[Sample], limit: int | None = None) -> None:
+        self._samples = samples
+        self._limit = limit
+
+    def __iter__(self) -> Iterator[Sample]:
+        return islice(self._samples.values(), self._limit)
+
+    def __len__(self) -> int:
+        return len(self._samples) if self._limit is None else min(len(self._samples), self._limit)
+
+    def __contains__(self, sample: object) -> bool:
+        return any(one == sample for one in self)
+
+
+class ResponseSet:
+    """The stored answers of a checkpoint, by sample in file order; many are kept in a file."""
+
+    def __init__(self) -> None:
+        self._by_sample: Spool[tuple[Response, ...]] = Spool()
+        self._count = 0
+
+    def add(self, response: Response) -> None:
+        """Add an answer."""
+        place = _place(response.task, response.sample_id)
+        self._by_sample[place] = (*self._by_sample.get(place, ()), response)
+        self._count += 1
+
+    def of(self, task: str, sample_id: str) -> tuple[Response, ...]:
+        """The answers to a sample, in file order."""
+        return self._by_sample.get(_place(task, sample_id), ())
+
+    def __iter__(self) -> Iterator[Response]:
+        for answers in self._by_sample.values():
+            yield from answers
+
+    def __len__(self) -> int:
+        return self._count
+
+
+def _place(task: str, sample_id: str) -> str:
+    return f"{task}\n{sample_id}"
 
 
 def read_samples(path: Path, *, task: str, columns: Mapping[str, str] | None = None) -> SampleSet:
@@ -55,7 +119,7 @@ def read_samples(path: Path, *, task: str, columns: Mapping[str, str] | None = N
     Raises:
         DataError: With file and line.
     """
-    found = SampleSet(task, {}, {})
+    found = SampleSet(task, path)
     for line in read_rows(path, columns):
         sample = Sample(
             id=line.text("id"),
@@ -66,10 +130,10 @@ def read_samples(path: Path, *, task: str, columns: Mapping[str, str] | None = N
             cluster=line.text("cluster", ""),
         )
         if sample.id in found.samples:
-            first = found.lines[sample.id].number
+            first = found.lines[sample.id]
             line.fail(f"field 'id' repeats {sample.id!r}, first seen on line {first}")
         found.samples[sample.id] = sample
-        found.lines[sample.id] = line
+        found.lines[sample.id] = line.number
     return found
 
 
@@ -115,7 +179,7 @@ def _metadata(line: Line, known: Sequence[str]) -> dict[str, Any]:
 
 def read_responses(
     path: Path, tasks: Sequence[SampleSet], *, checkpoint: str, columns: Mapping[str, str] | None = None
-) -> list[Response]:
+) -> ResponseSet:
     """Read the stored answers of a checkpoint.
 
     Fields: ``id`` (of a sample), ``output`` (may be empty: a model may say nothing), ``repeat`` (default 1),
@@ -125,8 +189,8 @@ def read_responses(
         DataError: With file and line.
     """
     by_name = {task.task: task for task in tasks}
-    seen: dict[tuple[str, str, int], int] = {}
-    found: list[Response] = []
+    seen: Spool[int] = Spool()
+    found = ResponseSet()
     for line in read_rows(path, columns):
         sample_id = line.text("id")
         task = _task_of(line, sample_id, by_name)
@@ -134,11 +198,11 @@ def read_responses(
         if not isinstance(output, str):
             line.fail("field 'output' is missing" if output is None else "field 'output' must be text")
         repeat = line.whole("repeat", 1)
-        place = (task, sample_id, repeat)
+        place = f"{_place(task, sample_id)}\n{repeat}"
         if place in seen:
             line.fail(f"repeat {repeat} of {sample_id!r} is here again, first seen on line {seen[place]}")
         seen[place] = line.number
-        found.append(
+        found.add(
             Response(
                 sample_id=sample_id,
                 text=output,

@@ -9,14 +9,14 @@ from hengwen.records import Row, Score, digest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.datasets import Label
-    from hengwen.records import Response, Run
+    from hengwen.datasets import Label, ResponseSet
+    from hengwen.records import Run
     from hengwen.suite import Suite
 
 Place = tuple[str, str, int, str]
 
 
-def human_rows(suite: Suite, run: Run, responses: Sequence[Response]) -> tuple[list[Row], list[str]]:
+def human_rows(suite: Suite, run: Run, responses: ResponseSet) -> tuple[list[Row], list[str]]:
     """Make the human rows of a run: ``human.SCORE`` for labels, ``human.anchor.SCORE`` for anchors.
 
     Args:
@@ -27,13 +27,13 @@ def human_rows(suite: Suite, run: Run, responses: Sequence[Response]) -> tuple[l
     Returns:
         One row for each labelled answer and score, the mean of its raters; and warnings.
     """
-    texts = {(answer.task, answer.sample_id, answer.repeat): answer.text for answer in responses}
     labels: list[Label] = []
     gone = changed = 0
     for _, label in suite.labels:
         if label.checkpoint != run.checkpoint:
             continue
-        text = texts.get((label.task, label.id, label.repeat))
+        answers = responses.of(label.task, label.id)
+        text = next((answer.text for answer in answers if answer.repeat == label.repeat), None)
         if responses and text is None:
             gone += 1
         elif label.output and text is not None and label.output != text:
@@ -53,11 +53,7 @@ def human_rows(suite: Suite, run: Run, responses: Sequence[Response]) -> tuple[l
 
 def _rows(suite: Suite, run: Run, labels: Sequence[Label], prefix: str, file: Sequence[Label]) -> list[Row]:
     """Rows of some labels of a file; all checkpoints' rows carry the signature of the whole file."""
-    clusters = {
-        (task.spec.name, sample.id): sample.cluster
-        for task in suite.tasks
-        for sample in task.samples.samples.values()
-    }
+    samples = {task.spec.name: task.samples.samples for task in suite.tasks}
     groups: dict[Place, list[Label]] = {}
     for label in labels:
         groups.setdefault((label.task, label.id, label.repeat, label.score), []).append(label)
@@ -70,7 +66,7 @@ def _rows(suite: Suite, run: Run, labels: Sequence[Label], prefix: str, file: Se
             checkpoint=run.checkpoint,
             sample_id=sample_id,
             repeat=repeat,
-            cluster=clusters.get((task, sample_id), sample_id),
+            cluster=samples[task][sample_id].cluster if sample_id in samples[task] else sample_id,
             outcome=Score(
                 name=f"{prefix}{score}",
                 value=sum(label.value for label in group) / len(group),

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from hengwen.errors import ConfigError, did_you_mean
+from hengwen.prompts.rubric import EitherText
+from hengwen.records import Reducer
 from hengwen.yamlfile import StrictModel, YamlFile, load_yaml, parse_model
 
 
@@ -42,6 +44,33 @@ class PluginSpec(StrictModel):
         return data
 
 
+RuleName = Literal["broken", "near_duplicate", "target_copy", "leakage", "plain_text", "number"]
+"""The deterministic rules that may stand beside a task's judges."""
+LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
+"""Where a verdict's level comes from: the judge's own word for the whole, or its criteria."""
+
+
+class RuleSpec(PluginSpec):
+    """A rule by name with its options: ``broken`` or ``{leakage: {corpus: train.jsonl}}`` in YAML."""
+
+    name: RuleName
+
+
+class ScaleSpec(StrictModel):
+    """How a task's values become its published score: one of the two."""
+
+    mean_times: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """The mean over the prompts, times this."""
+    sum_divided_by: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """The sum over the prompts, divided by this."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> ScaleSpec:
+        if (self.mean_times is None) == (self.sum_divided_by is None):
+            raise ValueError("a scale is either mean_times or sum_divided_by")
+        return self
+
+
 class JudgeSpec(StrictModel):
     """A judge: a rubric and who reads it. Without ``backend`` the packaged rules judge does, at no cost."""
 
@@ -59,6 +88,10 @@ class JudgeSpec(StrictModel):
     name: Name | None = None
     """First part of the score names; default: the rubric's name."""
     language: Literal["zh", "en"] = "zh"
+    level_from: LevelFrom = "holistic"
+    """Whose level counts: the judge's own for the whole, the least or the lower median of its criteria."""
+    note: EitherText | None = None
+    """What this task asks of the judge besides its rubric."""
     options: dict[str, Any] = {}
 
     @property
@@ -100,13 +133,25 @@ class TaskSpec(StrictModel):
     columns: dict[str, str] = {}
     prompt: PromptSpec | None = None
     repeats: Annotated[int, Field(ge=1, le=1000)] = 1
+    """Answers that a backend gives to each sample."""
+    reduce: Reducer = "mean"
+    """How the repeats of a prompt become its value."""
     scorers: list[PluginSpec] = []
+    rules: list[RuleSpec] = []
+    """Deterministic rules beside the judges: each gives a code score, and may cap a judge's level."""
     judges: list[JudgeSpec] = []
+    scale: ScaleSpec | None = None
+    """How a judge's values become the published score of the task; none: they do not."""
 
     @model_validator(mode="after")
     def _something_weighs(self) -> TaskSpec:
         if not self.scorers and not self.judges:
             raise ValueError(f"task {self.name!r} has neither scorers nor judges")
+        if (self.rules or self.scale) and not self.judges:
+            raise ValueError(f"task {self.name!r} has no judges that rules or a scale could be for")
+        for name in (names := [rule.name for rule in self.rules]):
+            if names.count(name) > 1:
+                raise ValueError(f"rule {name!r} is named twice")
         return self
 
 
@@ -139,6 +184,10 @@ class BackendSpec(StrictModel):
 
     provider: str
     model: str = ""
+    factory: str | None = None
+    """For langchain: ``package.module:function`` that returns a chat model."""
+    file: Path | None = None
+    """For replay: recorded replies."""
     base_url: str | None = None
     api_key_env: str = "OPENAI_API_KEY"
     params: dict[str, Any] = {}
@@ -236,11 +285,21 @@ def _absolute(plan: Plan, folder: Path) -> Plan:
         is_file = spec.rubric.endswith((".yaml", ".yml"))
         return spec.model_copy(update={"rubric": str(folder / spec.rubric)}) if is_file else spec
 
+    def rule(spec: RuleSpec) -> RuleSpec:
+        given = spec.options.get("corpus")
+        corpus: object = given
+        if isinstance(given, str):
+            corpus = str(folder / given)
+        elif isinstance(given, list):
+            corpus = [str(folder / path) if isinstance(path, str) else path for path in given]
+        return spec if corpus is None else _with_option(spec, "corpus", corpus)
+
     tasks = [
         task.model_copy(
             update={
                 "samples": folder / task.samples,
                 "prompt": prompt(task.prompt),
+                "rules": [rule(spec) for spec in task.rules],
                 "judges": [judge(spec) for spec in task.judges],
             }
         )
@@ -250,13 +309,19 @@ def _absolute(plan: Plan, folder: Path) -> Plan:
         item.model_copy(update={"responses": at(item.responses), "prompt": prompt(item.prompt)})
         for item in plan.checkpoints
     ]
+    backends = {name: spec.model_copy(update={"file": at(spec.file)}) for name, spec in plan.backends.items()}
     update = {
         "tasks": tasks,
         "checkpoints": checkpoints,
+        "backends": backends,
         "labels": at(plan.labels),
         "anchors": at(plan.anchors),
     }
     return plan.model_copy(update=update)
+
+
+def _with_option(spec: RuleSpec, name: str, value: object) -> RuleSpec:
+    return spec.model_copy(update={"options": {**spec.options, name: value}})
 
 
 def _template(value: str | None, folder: Path) -> str | None:

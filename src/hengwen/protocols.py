@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from hengwen.records import Attempt, Outcome, Reply, Request, Response, Row, Run, Sample, Score, Verdict
+    from hengwen.records import Attempt, Outcome, Reply, Request, Response, Row, Run, Sample, Verdict
 
 
 @runtime_checkable
@@ -24,8 +24,25 @@ class Scorer(Protocol):
         """The scores it gives, the headline first: when it raises, each of them becomes a Failure."""
         ...
 
-    def score(self, sample: Sample, response: Response) -> Sequence[Score]:
-        """Return a score for each name; raise where there is none."""
+    def score(self, sample: Sample, response: Response) -> Sequence[Outcome]:
+        """Return a score for each name; raise where there is none, or return why it is not applicable."""
+        ...
+
+
+@runtime_checkable
+class SequelScorer(Protocol):
+    """What a scorer may have besides: a score that also depends on the answers before this one."""
+
+    def score_after(
+        self, sample: Sample, response: Response, earlier: Sequence[Response]
+    ) -> Sequence[Outcome]:
+        """Return an outcome for each name; asked in the place of ``score``.
+
+        Args:
+            sample: What was asked.
+            response: The answer.
+            earlier: The answers of the same checkpoint to the same sample with a lower ``repeat``.
+        """
         ...
 
 
@@ -42,7 +59,7 @@ class SampleCheck(Protocol):
 class DatasetChoice(Protocol):
     """What a scorer may have besides: settings that are chosen once, for all samples of a task."""
 
-    def for_samples(self, samples: Sequence[Sample]) -> Scorer | SetScorer:
+    def for_samples(self, samples: Collection[Sample]) -> Scorer | SetScorer:
         """Return the scorer with its choice made; the signature says which."""
         ...
 
@@ -94,6 +111,41 @@ class Judge(Protocol):
 
 
 @runtime_checkable
+class FactReader(Protocol):
+    """What a judge may be besides: shown facts about the answer that rules found."""
+
+    reads_facts: bool
+
+    async def judge(
+        self,
+        sample: Sample,
+        response: Response,
+        *,
+        earlier: Sequence[Response] = (),
+        facts: Sequence[str] = (),
+    ) -> Verdict:
+        """Judge an answer, as ``Judge`` does.
+
+        Args:
+            sample: What was asked.
+            response: The answer.
+            earlier: The answers before it.
+            facts: Sentences of ours about the answer; they never quote it.
+        """
+        ...
+
+
+@runtime_checkable
+class Compound(Protocol):
+    """What a judge may have besides: outcomes under several signatures."""
+
+    @property
+    def signatures(self) -> Mapping[str, str]:
+        """The signature of the outcome of each of its names."""
+        ...
+
+
+@runtime_checkable
 class Backend(Protocol):
     """Answers a prompt."""
 
@@ -120,6 +172,14 @@ DoneKey = tuple[str, str | None, int | None, str, str]
 """(task, sample_id, repeat, signature, item_hash): one scorer's or judge's outcomes for one item."""
 
 
+class Settled(Protocol):
+    """What needs no second try."""
+
+    def get(self, key: DoneKey, /) -> str | None:
+        """Return the run that holds its outcomes, or None."""
+        ...
+
+
 class Ledger(Protocol):
     """Where the engine writes. Nothing is lost that was committed; nothing is bought twice that is found."""
 
@@ -127,7 +187,7 @@ class Ledger(Protocol):
         """Store the run, or its new status."""
         ...
 
-    def done(self, run: Run) -> Mapping[DoneKey, str]:
+    def done(self, run: Run) -> Settled:
         """What needs no second try, with the run that holds it: this one, or an earlier one of the series."""
         ...
 

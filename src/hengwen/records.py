@@ -12,7 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 Status = Literal[
     "transport_error",
@@ -31,6 +31,8 @@ Status = Literal[
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 Kind = Literal["code", "judge", "human"]
+Reducer = Literal["mean", "median", "mode", "worst", "best"]
+"""How the repeats of a prompt become its value."""
 Message = tuple[str, str]
 """(role, content); role is ``system``, ``user`` or ``assistant``."""
 
@@ -49,6 +51,19 @@ def digest(*parts: object) -> str:
     """
     text = _CANONICAL.encode(parts)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def digest_of(parts: Iterable[object]) -> str:
+    """Return the sha256 (hex) of many parts, one after the other: they need not be in memory together.
+
+    Examples:
+        >>> digest_of(["a", "b"]) == digest_of(iter(["a", "b"])) != digest_of(["b", "a"])
+        True
+    """
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(_CANONICAL.encode(part).encode("utf-8", "surrogatepass") + b"\n")
+    return found.hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,5 +326,7 @@ class Run:
     versions: Mapping[str, str] = field(default_factory=dict)
     layout: tuple[str, ...] = ()
     """Its scores (TASK/SCORE) in the order of the plan."""
+    reducers: Mapping[str, Reducer] = field(default_factory=dict)
+    """How the repeats of a prompt become its value, by task, where it is not the mean."""
     seed: int = 0
     status: Literal["running", "interrupted", "finished", "failed"] = "running"

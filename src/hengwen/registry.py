@@ -15,7 +15,7 @@ from hengwen.errors import ConfigError, PluginError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Group = Literal["scorers", "judges", "backends"]
+Group = Literal["scorers", "judges", "backends", "rules"]
 
 BUILTINS: Mapping[Group, Mapping[str, str]] = {
     "scorers": {
@@ -44,6 +44,14 @@ BUILTINS: Mapping[Group, Mapping[str, str]] = {
     "judges": {
         "rubric": "hengwen.judges.rubric_judge:RubricJudge",
         "rules": "hengwen.judges.rules_judge:RulesJudge",
+    },
+    "rules": {
+        "broken": "hengwen.judges.caps_text:Broken",
+        "near_duplicate": "hengwen.judges.caps_copies:NearDuplicate",
+        "target_copy": "hengwen.judges.caps_copies:TargetCopy",
+        "leakage": "hengwen.judges.caps_copies:InTraining",
+        "plain_text": "hengwen.judges.caps_text:PlainText",
+        "number": "hengwen.judges.caps_text:Number",
     },
     "backends": {
         "openai": "hengwen.backends.openai_backend:OpenAIBackend",
@@ -96,7 +104,7 @@ def build(group: Group, name: str, options: Mapping[str, Any], /, **given: Any) 
     """Make a plug-in from its options.
 
     Args:
-        group: scorers, judges or backends.
+        group: scorers, judges, backends or rules.
         name: Of the plug-in.
         options: From the plan; the plug-in's own keyword arguments.
         **given: What the house hands to every plug-in of the group.

@@ -52,10 +52,13 @@ def _jsonl_writer(file: IO[str]) -> Callable[[Row], None]:
 
 def _csv_writer(file: IO[str], header: list[str]) -> Callable[[Row], None]:
     writer = csv.DictWriter(file, header, lineterminator="\n")
+    quoting = csv.DictWriter(file, header, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
 
     def write(row: Row) -> None:
-        writer.writerow({name: spreadsheet_safe(value) for name, value in row.items()})
+        cells = {name: spreadsheet_safe(value) for name, value in row.items()}
+        returns = any(isinstance(cell, str) and "\r" in cell for cell in cells.values())
+        (quoting if returns else writer).writerow(cells)  # csv quotes no \r that is not its own
 
     return write
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections import Counter
 from contextlib import contextmanager, suppress
@@ -49,6 +50,7 @@ def run_plan(
     base_url: str | None = None,
     concurrency: int = 16,
     limit: int | None = None,
+    repeat: int | None = None,
     fresh: bool = False,
     budget: float | None = None,
     time_limit: float | None = None,
@@ -63,6 +65,7 @@ def run_plan(
         base_url: Of an OpenAI-compatible server, for ``judge``.
         concurrency: Calls in flight, and samples in work, at the same time.
         limit: Weigh only the first so many samples of each task.
+        repeat: Answers that backends give to each sample, in the place of the plan's ``repeats``.
         fresh: Start again: no row and no call of before is used.
         budget: What the calls may cost, by the prices of the plan; no call is made that might pass it.
         time_limit: Seconds after which no new call is made; those in flight end.
@@ -78,9 +81,7 @@ def run_plan(
         TimeLimitError: The time is up; the same call goes on from there.
         KeyboardInterrupt: It was interrupted; the same call goes on from there.
     """
-    checked = plan if isinstance(plan, Plan) else load_plan(plan)
-    if judge is not None:
-        checked = with_judge(checked, judge, base_url)
+    checked = _checked(plan, judge, base_url, repeat)
     suite = load_suite(checked)
     spending = _budget(checked, budget)
     options = Options(
@@ -94,7 +95,8 @@ def run_plan(
 
 def _run_now(suite: Suite, store: Store, options: Options, budget: Budget) -> RunResult:
     try:
-        return asyncio.run(_run_suite(suite, store, options, budget))
+        with _rare_collections():
+            return asyncio.run(_run_suite(suite, store, options, budget))
     except asyncio.CancelledError:  # SIGTERM ends a run as Ctrl-C does
         raise KeyboardInterrupt from None
 
@@ -117,6 +119,7 @@ def estimate_plan(
     judge: str | None = None,
     base_url: str | None = None,
     limit: int | None = None,
+    repeat: int | None = None,
     fresh: bool = False,
 ) -> list[Expected]:
     """Say what ``run_plan`` with the same arguments would ask: nobody is asked, nothing is kept.
@@ -127,20 +130,30 @@ def estimate_plan(
         judge: See ``run_plan``.
         base_url: See ``run_plan``.
         limit: See ``run_plan``.
+        repeat: See ``run_plan``.
         fresh: See ``run_plan``.
 
     Returns:
         An entry for each backend and role that would be asked; tokens are estimates.
     """
-    checked = plan if isinstance(plan, Plan) else load_plan(plan)
-    if judge is not None:
-        checked = with_judge(checked, judge, base_url)
-    suite = load_suite(checked)
+    suite = load_suite(_checked(plan, judge, base_url, repeat))
     options = Options(limit=limit, fresh=fresh, dry=True)
     if isinstance(store, Store):
         return asyncio.run(_estimate(suite, store, options))
     with open_store(store) as opened:
         return asyncio.run(_estimate(suite, opened, options))
+
+
+def _checked(plan: Plan | str | Path, judge: str | None, base_url: str | None, repeat: int | None) -> Plan:
+    checked = plan if isinstance(plan, Plan) else load_plan(plan)
+    if judge is not None:
+        checked = with_judge(checked, judge, base_url)
+    if repeat is not None:
+        if repeat < 1:
+            raise ConfigError(f"repeat counts from 1, got {repeat}")
+        tasks = [task.model_copy(update={"repeats": repeat}) for task in checked.tasks]
+        checked = checked.model_copy(update={"tasks": tasks})
+    return checked
 
 
 async def _estimate(suite: Suite, store: Store, options: Options) -> list[Expected]:
@@ -219,6 +232,17 @@ async def _run_suite(suite: Suite, store: Store, options: Options, budget: Budge
         for name in names
     }
     return _result(plan, runs, store, warnings, budget, published)
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Let the garbage collector look less often: it would walk all that is imported, and find nothing."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 @contextmanager

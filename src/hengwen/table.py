@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from hengwen.records import Kind, Row, Scale, Score
+from hengwen.records import Kind, Reducer, Row, Scale, Score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +38,8 @@ class Column:
     """``ok`` or a failure status."""
     signatures: set[str] = field(default_factory=set)
     scale: Scale | None = None
+    reducer: Reducer = "mean"
+    """How the repeats of a prompt become its value."""
     interval: tuple[float, float] | None = None
     """Of a value of a whole set, where its scorer gives one in the details (``ci``)."""
 
@@ -63,6 +65,20 @@ class ScoreTable:
         place = {address: index for index, address in enumerate(dict.fromkeys(layout))}
         last = len(place)
         self.series = dict(sorted(self.series.items(), key=lambda item: place.get(item[0].address, last)))
+
+    def reduce(self, run_id: str, task: str, reducer: Reducer) -> None:
+        """Say how the repeats of a prompt become its value; other than the mean, signatures say it too.
+
+        Args:
+            run_id: Of the rows.
+            task: Of the rows; values of whole sets stay as they are.
+            reducer: Mean until this is called.
+        """
+        for key, column in self.series.items():
+            if (key.run_id, key.task) == (run_id, task) and None not in column.sample_ids:
+                column.reducer = reducer
+                if reducer != "mean":
+                    column.signatures = {f"{one}|repeats:{reducer}" for one in column.signatures}
 
     def add(self, row: Row) -> None:
         """Append a row to its series."""

@@ -343,3 +343,10 @@ def test_a_backend_serves_one_event_loop_after_another(shared_server):
     assert [asyncio.run(ask()) for _ in range(3)] == ["hello"] * 3
     asyncio.run(asked.close())
     gc.collect()  # here, where the warning is expected
+
+
+async def test_nothing_tells_the_endpoint_about_the_machine(server, backend) -> None:
+    await backend().complete(Request(messages=(("user", "hi"),)))
+    ((_, headers, _),) = server.requests
+    assert headers["content-type"] == "application/json"
+    assert not [name for name in headers if name.startswith("x-")]

@@ -150,6 +150,64 @@ def test_a_subject_is_asked_and_its_answers_are_weighed(run, judge_server, suite
     assert all("你是墨团" in prompt and "问：第" in prompt for prompt in judge_server.prompts)
 
 
+def answered_by(plan: Path, backend: dict[str, object], **task: object) -> Path:
+    """Let a backend answer the prompts, and count the letters of its answers."""
+    spec = json.loads(plan.read_text("utf-8"))
+    spec["backends"] = {"s": backend}
+    spec["checkpoints"] = [{"name": "live", "backend": "s"}]
+    spec["tasks"][0] |= {"scorers": ["length"], "judges": [], **task}
+    plan.write_text(json.dumps(spec, ensure_ascii=False), "utf-8")
+    return plan
+
+
+def test_a_backend_may_be_asked_for_more_answers_and_the_plan_says_what_they_become(
+    run, judge_server, suite
+) -> None:
+    backend = {"provider": "openai", "model": "m", "base_url": judge_server.url}
+    plan = answered_by(suite(2), backend, reduce="worst")
+
+    def say(number: int) -> tuple[int, str]:
+        text = "字" * number
+        return 200, json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
+
+    judge_server.misbehave = say
+    code, found, _ = run(plan, "--repeat", "3", "-j", "1")
+    shortest = found["runs"][0]["scores"]["t/length.characters"]
+    assert (code, shortest["n"], len(judge_server.prompts)) == (0, 6, 6)
+    assert shortest["signature"].endswith("|repeats:worst")
+    assert shortest["mean"] < 3.5  # of 1..6
+    code, found, _ = run(plan)
+    assert found["runs"][0]["scores"]["t/length.characters"]["n"] == 2
+
+
+def test_recorded_replies_are_found_beside_the_plan(
+    run, suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = answered_by(suite(2), {"provider": "replay", "file": "said.jsonl"})
+    lines = [{"messages": [["user", f"第{number}个问题"]], "text": "字" * number} for number in (0, 1)]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (tmp_path / "said.jsonl").write_text(text, "utf-8")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    code, found, _ = run(plan)
+    assert code == 0
+    assert found["runs"][0]["scores"]["t/length.characters"]["mean"] == 0.5
+
+
+def test_a_chat_model_may_be_built_by_a_function_of_ones_own(
+    run, suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_models.py").write_text(
+        "from langchain_core.language_models import FakeListChatModel\n"
+        "def build():\n    return FakeListChatModel(responses=['四个字啊'])\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    plan = answered_by(suite(2), {"provider": "langchain", "factory": "own_models:build"})
+    code, found, _ = run(plan)
+    assert code == 0
+    assert found["runs"][0]["scores"]["t/length.characters"]["mean"] == 4
+
+
 def test_a_panel_asks_each_member_and_shares_no_signature_with_one_judge(run, judge_server, suite) -> None:
     backends = {
         name: {"provider": "openai", "model": name, "base_url": judge_server.url} for name in ("j1", "j2")
@@ -249,31 +307,48 @@ def test_the_key_stands_in_no_store_no_report_and_no_message(
         assert KEY.encode() not in path.read_bytes(), path.name
 
 
-def test_the_doctor_asks_a_judge_with_every_attack_and_says_what_became_of_it(
-    judge_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def doctor(judge_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Have the judge on loopback examined."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr(sys, "argv", ["hengwen", "doctor", *judged_by(judge_server)])
-    judge_server.label = "E"  # an honest judge of weak answers
-    with pytest.raises(SystemExit) as left:
-        main()
-    out = capsys.readouterr().out
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hengwen", "doctor", *judged_by(judge_server), *arguments])
+        with pytest.raises(SystemExit) as left:
+            main()
+        said = capsys.readouterr()
+        return left.value.code, said.out, said.err
+
+    return call
+
+
+def test_the_doctor_asks_a_judge_with_every_case_and_attack_and_says_what_became_of_it(
+    doctor, judge_server
+) -> None:
+    judge_server.label = "E"  # an honest judge of weak answers, and a bad one of good ones
+    code, out, err = doctor()
     last = next(line for line in out.splitlines() if line.split()[:1] == ["all"]).split()
-    assert left.value.code == 0
-    assert len(judge_server.prompts) >= 2 * 24
+    assert code == 3
+    assert "162 verdicts, 86 for admission, 76 for attacks" in err
+    assert len(judge_server.prompts) == 162
     assert int(last[1]) == 0
-    assert sum(map(int, last[1:])) >= 24
+    assert sum(map(int, last[1:])) == 38
+    assert "on persona_generic: not admitted; fooled by 0 of 38 attacks" in out
 
 
-def test_a_judge_that_gives_no_verdict_on_any_attack_is_exit_1_with_the_reason(
-    judge_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_judge_that_gives_no_verdict_at_all_is_exit_1_with_the_reason_and_not_attacked(
+    doctor, judge_server
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr(sys, "argv", ["hengwen", "doctor", *judged_by(judge_server)])
     judge_server.misbehave = lambda number: (401, json.dumps({"error": {"message": "who are you?"}}))
-    with pytest.raises(SystemExit) as left:
-        main()
-    assert left.value.code == 1
-    said = capsys.readouterr().err
-    assert "38 of 38 canaries got no verdict, first: " in said
-    assert "the endpoint answered 401: who are you?; check the key in OPENAI_API_KEY" in said
+    code, out, err = doctor()
+    assert code == 1
+    assert "no verdict at all, so the attacks were not tried; first: " in err
+    assert "the endpoint answered 401: who are you?; check the key in OPENAI_API_KEY" in err
+    assert len(judge_server.prompts) <= 86
+    assert "admitted" not in out
+
+
+def test_a_dry_run_of_the_doctor_asks_nobody(doctor, judge_server) -> None:
+    code, out, err = doctor("--dry-run")
+    assert (code, out, judge_server.prompts) == (0, "", [])
+    assert "162 verdicts" in err

@@ -124,14 +124,15 @@ class Bench:
         return [Sample(id=name, input=f"in {name}", task="t") for name in names]
 
     @staticmethod
-    def answers(**texts: str | list[str]) -> dict[str, list[Response]]:
-        return {
+    def answers(**texts: str | list[str]) -> Callable[[str], list[Response]]:
+        found = {
             name: [
                 Response(sample_id=name, text=text, task="t", checkpoint="c", repeat=repeat)
                 for repeat, text in enumerate([given] if isinstance(given, str) else given, start=1)
             ]
             for name, given in texts.items()
         }
+        return lambda sample_id: found.get(sample_id, [])
 
     @staticmethod
     def refuse(**how: object) -> Callable[[int, Request], str]:

@@ -16,7 +16,7 @@ async def test_every_repeat_of_every_sample_is_scored(bench) -> None:
     task = TaskJob(
         name="t",
         samples=bench.samples("a", "b"),
-        responses=bench.answers(a=["x", "xx"], b="xxx"),
+        answers=bench.answers(a=["x", "xx"], b="xxx"),
         scorers=[bench.Length()],
     )
     found = await bench.weigh(lambda meter: task)
@@ -31,7 +31,7 @@ async def test_what_a_scorer_raises_becomes_a_failure_and_the_rest_goes_on(bench
     task = TaskJob(
         name="t",
         samples=bench.samples("a", "b"),
-        responses=bench.answers(a="boom", b="ok"),
+        answers=bench.answers(a="boom", b="ok"),
         scorers=[bench.Length()],
     )
     found = await bench.weigh(lambda meter: task)
@@ -67,7 +67,7 @@ class Liar:
 )
 async def test_a_scorer_that_breaks_its_promise_fails_and_never_scores_zero(bench, names: list[str]) -> None:
     scorer = Liar([Score(name=name, value=1, signature="liar|v:1") for name in names])
-    task = TaskJob(name="t", samples=bench.samples("a"), responses=bench.answers(a="x"), scorers=[scorer])
+    task = TaskJob(name="t", samples=bench.samples("a"), answers=bench.answers(a="x"), scorers=[scorer])
     (outcome,) = (await bench.weigh(lambda meter: task)).values()
     assert isinstance(outcome, Failure)
     assert (outcome.name, outcome.status) == ("liar.total", "scorer_error")
@@ -80,7 +80,7 @@ async def test_what_is_done_is_not_weighed_again(bench) -> None:
         return TaskJob(
             name="t",
             samples=bench.samples("a", "b"),
-            responses=bench.answers(a="x", b="xx"),
+            answers=bench.answers(a="x", b="xx"),
             scorers=[scorer],
             judges=[bench.Asking(bench.wrap(meter, oracle, "judge"))],
         )
@@ -95,7 +95,7 @@ async def test_a_new_run_of_the_series_adopts_what_is_unchanged_and_weighs_the_r
 
     def task(**texts: str) -> TaskJob:
         return TaskJob(
-            name="t", samples=bench.samples(*texts), responses=bench.answers(**texts), scorers=[scorer]
+            name="t", samples=bench.samples(*texts), answers=bench.answers(**texts), scorers=[scorer]
         )
 
     await bench.weigh(lambda meter: task(a="x", b="xx"))
@@ -111,7 +111,7 @@ async def test_a_failed_outcome_is_tried_again_by_the_next_call(bench) -> None:
         return TaskJob(
             name="t",
             samples=bench.samples("a"),
-            responses=bench.answers(a="x"),
+            answers=bench.answers(a="x"),
             judges=[bench.Asking(bench.wrap(meter, oracle, "judge", scope=f"{oracle.calls}"))],
         )
 
@@ -127,9 +127,9 @@ async def test_anchors_are_judged_again_in_every_run_and_named_apart(bench) -> N
         return TaskJob(
             name="t",
             samples=[sample],
-            responses=answers,
+            answers=answers,
             judges=[bench.Asking(bench.wrap(meter, oracle, "judge"))],
-            anchors=[(sample, answers["a"][0])],
+            anchors=[(sample, answers("a")[0])],
             anchor_judges=[bench.Asking(bench.wrap(meter, oracle, "judge", scope=meter.run_id))],
         )
 
@@ -145,7 +145,7 @@ async def test_a_set_scorer_sees_the_set_of_its_scope(bench, scope: str, place: 
     task = TaskJob(
         name="t",
         samples=bench.samples("a"),
-        responses=bench.answers(a=["风吹过", "风吹来"]),
+        answers=bench.answers(a=["风吹过", "风吹来"]),
         set_scorers=[DistinctN(scope=scope)],  # type: ignore[arg-type]
     )
     found = await bench.weigh(lambda meter: task)
@@ -190,7 +190,7 @@ async def test_a_ledger_that_fails_stops_the_run_with_its_own_error(
     task = TaskJob(
         name="t",
         samples=bench.samples(*"abcdefgh"),
-        responses=bench.answers(**dict.fromkeys("abcdefgh", "x")),
+        answers=bench.answers(**dict.fromkeys("abcdefgh", "x")),
         scorers=[bench.Length()],
     )
     with pytest.raises(StoreError, match="disk full"):

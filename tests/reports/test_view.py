@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from hengwen.records import Row, Run, Scale, Score
+from hengwen.records import Failure, Row, Run, Scale, Score
 from hengwen.reports import build_view
 from hengwen.reports.answers import AnswerRecord
 from hengwen.reports.render import render
@@ -159,3 +159,75 @@ def test_360_answers_are_built_quickly_and_stay_small(data):
     assert time.perf_counter() - start < 5  # under a second on a quiet machine
     assert len(text) < 120_000
     assert text.count("84 more not shown") == 4
+
+
+def ruled(*, complete: bool = False) -> ReportData:
+    """A task with a rule, a judge, its final score and a published one; the second answer is a repeat."""
+    run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
+    place = {"run_id": "r", "task": "t", "checkpoint": "c"}
+    table = ScoreTable()
+    for repeat, (alike, raw, final) in enumerate([(0.1, 0.75, 0.75), (0.9, 1.0, 0.0)], 1):
+        for name, value, kind, signature in (
+            ("near_duplicate.similarity", alike, "code", "near_duplicate|rule:cap|v:1"),
+            ("distinct.share", 0.5, "code", "distinct|v:1"),
+            ("x.level", raw, "judge", "x|v:1"),
+            ("x.wit", raw, "judge", "x|v:1"),
+            ("x.final", final, "judge", "x.final|caps:[near_duplicate|rule:cap|v:1]|[x|v:1]|v:1"),
+        ):
+            score = Score(name=name, value=value, kind=kind, signature=signature)
+            table.add(Row(**place, sample_id="s", repeat=repeat, cluster="s", outcome=score))
+    missing = Failure(
+        name="x.published", status="missing", message="incomplete", signature="x.published|v:1", kind="judge"
+    )
+    whole = Score(name="x.published", value=3.75, signature="x.published|v:1", kind="judge")
+    table.add(Row(**place, sample_id=None, repeat=None, cluster="t", outcome=whole if complete else missing))
+    answers = tuple(
+        AnswerRecord(
+            task="t",
+            checkpoint="c",
+            sample_id="s",
+            repeat=repeat,
+            input="?",
+            text="!",
+            outcomes=(
+                Score(name="distinct.share", value=0.5, signature="s"),
+                Score(name="x.final", value=final, signature="s", kind="judge"),
+            ),
+        )
+        for repeat, final in enumerate([0.75, 0.0], 1)
+    )
+    return ReportData(plan="p", runs=(run,), table=table, answers=answers)
+
+
+def test_the_score_of_the_task_stands_first_and_the_final_score_beside_the_raw_one() -> None:
+    view = build_view(ruled())
+    (task,) = view.tasks
+    assert [score.name for score in task.headlines] == [
+        "x.published",
+        "distinct.share",
+        "x.level",
+        "x.final",
+    ]
+    assert [score.group for score in task.headlines] == ["published", "code", "judge", "judge"]
+    assert [score.name for score in task.others] == ["near_duplicate.similarity", "x.wit"]
+
+
+def test_the_summary_speaks_of_final_scores_and_answers_are_ranked_by_them() -> None:
+    view = build_view(ruled())
+    assert [finding.address for finding in view.findings if "/x." in finding.address] == [
+        "t/x.published",
+        "t/x.final",
+    ]
+    told = build_view(ruled(complete=True)).findings
+    assert [finding.address for finding in told if "/x." in finding.address] == ["t/x.published"]
+    (group,) = view.answers
+    assert group.by == "x.final"
+    assert [one.repeat for one in group.shown] == [2, 1]
+
+
+def test_a_task_that_is_incomplete_says_so_in_all_formats() -> None:
+    view = build_view(ruled())
+    for format in ("html", "md"):  # noqa: A001
+        text = render(view, format)
+        assert "任务得分" in text
+        assert text.count("不完整 incomplete") == 1

@@ -9,17 +9,19 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
 
 from hengwen.errors import ConfigError, HengwenError, StoreError
 from hengwen.records import Run
-from hengwen.store import open_store, tables
-from hengwen.store.database import open_database
+from hengwen.store import database, open_store, tables
 
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="now")
 
 
-def test_the_migrations_make_the_tables_that_the_code_knows(tmp_path: Path) -> None:
-    engine = open_database(tmp_path / "x.db")
+@pytest.mark.parametrize("make", [database.create, database.upgrade])
+def test_a_new_store_and_a_migrated_one_have_the_tables_that_the_code_knows(tmp_path: Path, make) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
+    make(engine)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, tables.metadata) == []
@@ -84,3 +86,16 @@ def test_a_write_that_fails_is_a_store_error_and_keeps_what_was_committed(tmp_pa
         with pytest.raises(StoreError, match=r"x.db: .*; what was committed is kept"):
             ledger.done(later)
         assert [run.id for run in store.runs()] == ["r1", "r2"]
+
+
+def test_a_store_of_an_older_version_is_brought_up_to_date_with_its_runs(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
+    database.upgrade(engine, "0001")
+    with engine.begin() as connection:
+        names = "id, plan, plan_hash, checkpoint, position, started, versions, layout, seed, status"
+        row = "'r1', 'p', 'h', 'c', 0, 'now', '{}', '[]', 0, 'finished'"
+        connection.exec_driver_sql(f"INSERT INTO run ({names}) VALUES ({row})")
+    engine.dispose()
+    with open_store(tmp_path / "x.db") as store:
+        (run,) = store.runs()
+    assert (run.id, run.reducers) == ("r1", {})

@@ -139,7 +139,7 @@ def test_done_is_what_needs_no_second_try(store: Store, outcomes: list, settled:
     ledger.begin(RUN)
     ledger.record_rows([row(outcome) for outcome in outcomes])
     ledger.commit()
-    assert (("t", "a", 1, "s|v:1", "i") in ledger.done(RUN)) is settled
+    assert ledger.done(RUN).get(("t", "a", 1, "s|v:1", "i")) == ("r1" if settled else None)
 
 
 def test_rows_of_an_earlier_run_of_the_series_can_be_adopted(store: Store) -> None:
@@ -151,12 +151,27 @@ def test_rows_of_an_earlier_run_of_the_series_can_be_adopted(store: Store) -> No
     ledger.record_rows([row(), row(SCORE, None, None)])
     ledger.commit()
     done = ledger.done(later)
-    assert done == {("t", "a", 1, "s|v:1", "i"): "r1", ("t", None, None, "s|v:1", "i"): "r1"}
-    assert ledger.done(other) == {}
+    assert done.get(("t", "a", 1, "s|v:1", "i")) == done.get(("t", None, None, "s|v:1", "i")) == "r1"
+    assert len(done) == 2
+    assert len(ledger.done(other)) == 0
     ledger.adopt("r2", "r1", ("t", "a", 1, "s|v:1", "i"))
     ledger.adopt("r2", "r1", ("t", None, None, "s|v:1", "i"))
     ledger.commit()
     assert list(store.rows([later])) == [row(run="r2"), row(SCORE, None, None, run="r2")]
+
+
+def test_what_is_adopted_takes_the_place_of_what_failed(store: Store) -> None:
+    ledger = store.ledger()
+    later = replace(RUN, id="r2", started="2026-01-02")
+    for run in (RUN, later):
+        ledger.begin(run)
+    ledger.record_rows([row(), row(FAILURE, run="r2")])
+    ledger.commit()
+    key = ("t", "a", 1, "s|v:1", "i")
+    assert ledger.done(later).get(key) == "r1"
+    ledger.adopt("r2", "r1", key)
+    ledger.commit()
+    assert list(store.rows([later])) == [row(run="r2")]
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a\x00b", "'; DROP TABLE run; --", "\u202e", "🖋"])

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from hengwen.records import Reply, Request
 
+ABOUT_THE_MACHINE = "X-Stainless-"
+"""Headers that tell of platform and Python: no endpoint needs them."""
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
 
@@ -170,8 +172,12 @@ class OpenAIBackend:
                 default_query=access.query,
                 http_client=http,
             )
-            given = {**client.auth_headers, **client.default_headers}  # some are marked as left out
-            headers = {name: value for name, value in given.items() if isinstance(value, str)}
+            given = {**client.auth_headers, **client.default_headers}
+            headers = {
+                name: value
+                for name, value in given.items()
+                if isinstance(value, str) and not name.startswith(ABOUT_THE_MACHINE)  # else it is left out
+            }
             url = f"{client.base_url}chat/completions"
             self._line = http, http.build_request("POST", url, params=access.query or None, headers=headers)
             del self._line[1].headers["Content-Length"]

@@ -6,7 +6,21 @@ import sys
 
 import typer
 
-from hengwen.cli import demo, doctor, import_, init, judge, report, run, runs, score, sequence, validate
+from hengwen.cli import (
+    calibrate,
+    demo,
+    doctor,
+    import_,
+    init,
+    judge,
+    label,
+    report,
+    run,
+    runs,
+    score,
+    sequence,
+    validate,
+)
 from hengwen.cli.say import complain
 from hengwen.errors import HengwenError
 
@@ -24,7 +38,9 @@ app.command("validate")(validate.validate)
 app.command("run")(run.run)
 app.command("score")(score.score)
 app.command("judge")(judge.judge)
+app.command("label")(label.label)
 app.command("sequence")(sequence.sequence)
+app.command("calibrate")(calibrate.calibrate)
 app.command("report")(report.report)
 app.add_typer(runs.app, name="runs")
 app.add_typer(import_.app, name="import")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,15 +20,35 @@ EXTRAS = {
 
 def doctor(
     store: options.Store = options.DEFAULT_STORE,
-    judge: options.Judge = None,
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", envvar="HENGWEN_JUDGE", help="PROVIDER/MODEL to examine, or rules."),
+    ] = None,
     base_url: options.BaseUrl = None,
-    rubric: Annotated[str, typer.Option("--rubric", help="Of the canaries.")] = "persona_generic",
+    rubric: Annotated[
+        str, typer.Option("--rubric", help="What the judge judges by: a packaged rubric, or the path of one.")
+    ] = "persona_generic",
+    language: Annotated[str, typer.Option("--lang", help="Of its prompt: zh or en.")] = "zh",
+    generator: Annotated[
+        str | None,
+        typer.Option("--generator", help="The model whose answers it will judge: of one family?"),
+    ] = None,
+    dry_run: options.DryRun = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Say what this installation has; with --judge, how often packaged attacks fool that judge."""
-    if judge is not None:
-        from hengwen.cli.canaries import show_canaries
+    """Say what this installation has; with --judge, whether that judge can be trusted with a rubric.
 
-        show_canaries(judge, base_url, rubric)
+    The card of a judge: does it find the levels of the rubric's examples, see a wrong persona and spoilt
+    answers, say the same twice, and how often do packaged attacks fool it? Exit codes: 0 admitted,
+    3 not admitted, 4 inconclusive, 1 no verdict at all.
+    """
+    if judge is not None:
+        from hengwen.cli.admission import show_card
+
+        if language not in ("zh", "en"):
+            raise typer.BadParameter(f"--lang is zh or en, got {language!r}")
+        tongue: Literal["zh", "en"] = "zh" if language == "zh" else "en"
+        show_card(judge, base_url, rubric, language=tongue, generator=generator, dry=dry_run, as_json=as_json)
         return
     import os
     import platform

@@ -28,6 +28,15 @@ Limit = Annotated[
         "-n", "--limit", min=1, envvar="HENGWEN_LIMIT", help="Only the first N samples of each task."
     ),
 ]
+Repeat = Annotated[
+    int | None,
+    typer.Option(
+        "--repeat",
+        min=1,
+        envvar="HENGWEN_REPEAT",
+        help="Answers that backends give to each sample, in the place of the plan's.",
+    ),
+]
 Judge = Annotated[
     str | None,
     typer.Option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,6 +19,10 @@ def report(
     plan: Annotated[
         str | None, typer.Option("--plan", help="Of which plan; default: the newest run's.")
     ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option("--calibration", help="Say how far the judges agree with people: of hengwen calibrate."),
+    ] = None,
     store: options.Store = options.DEFAULT_STORE,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -26,9 +31,12 @@ def report(
     from hengwen.cli.outcome import check_outputs, show
     from hengwen.cli.runs import existing_store
     from hengwen.errors import ConfigError
+    from hengwen.judges.calibration import read_calibrations
+    from hengwen.reports.calibrated import with_calibrations
     from hengwen.reports.collect import collect_view
 
     paths = check_outputs(output)
+    calibrations = read_calibrations(calibration) if calibration else ()
     with existing_store(store) as opened:
         found = (
             sorted((opened.find(name) for name in runs), key=lambda run: (run.plan, run.order))
@@ -43,4 +51,5 @@ def report(
         plans = {run.plan for run in found}
         if len(plans) > 1:
             raise ConfigError(f"a report shows one plan, these runs are of {', '.join(sorted(plans))}")
-        show(collect_view(opened, found), paths, as_json=as_json, quiet=quiet)
+        view = with_calibrations(collect_view(opened, found), calibrations)
+        show(view, paths, as_json=as_json, quiet=quiet)

@@ -19,6 +19,7 @@ def run(
     base_url: options.BaseUrl = None,
     concurrency: options.Concurrency = 16,
     limit: options.Limit = None,
+    repeat: options.Repeat = None,
     budget: options.Budget = None,
     time_limit: options.TimeLimit = None,
     dry_run: options.DryRun = False,
@@ -39,7 +40,7 @@ def run(
     with open_store(store) as opened:
         if dry_run:
             found = estimate_plan(
-                plan, store=opened, judge=judge, base_url=base_url, limit=limit, fresh=fresh
+                plan, store=opened, judge=judge, base_url=base_url, limit=limit, repeat=repeat, fresh=fresh
             )
             show_expected(found, as_json=as_json)
             raise typer.Exit
@@ -52,6 +53,7 @@ def run(
                     base_url=base_url,
                     concurrency=concurrency,
                     limit=limit,
+                    repeat=repeat,
                     fresh=fresh,
                     budget=budget,
                     time_limit=time_limit,

@@ -58,7 +58,9 @@ def _cell(cell: Cell | None, score: ScoreView) -> Text:
     if cell.ci is not None:
         text.append(f" {interval(cell.ci, score.decimals)}", style="not bold")
     text.append(f" n={cell.n}", style="not bold dim")
-    if cell.failed:
+    if cell.failed and score.group == "published":
+        text.append(" 不完整 incomplete", style="not bold red")
+    elif cell.failed:
         text.append(f" {percent(cell.coverage)}: {cell.failed} failed", style="not bold red")
     return text
 

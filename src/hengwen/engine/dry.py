@@ -11,7 +11,7 @@ from hengwen.records import Reply, Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.protocols import Backend, DoneKey, Ledger
+    from hengwen.protocols import Backend, DoneKey, Ledger, Settled
     from hengwen.records import Attempt, Request, Response, Row, Run, Sample
 
 STAND_IN = "答" * OUTPUT_TOKENS
@@ -70,7 +70,7 @@ class DryLedger:
     def begin(self, run: Run) -> None:
         """Nothing begins."""
 
-    def done(self, run: Run) -> Mapping[DoneKey, str]:
+    def done(self, run: Run) -> Settled:
         """What is settled already."""
         return self._ledger.done(run)
 

@@ -8,17 +8,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from hengwen.engine import weigh
-from hengwen.engine.job import item_hash
+from hengwen.engine.job import item_hash, signatures_of
 from hengwen.errors import JudgeError
 from hengwen.prompts.render import render_subject_prompt
 from hengwen.records import Request, Response, Row, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator, Mapping, Sequence
+    from collections.abc import Coroutine, Iterator, Sequence
 
     from hengwen.engine.committer import Committer
     from hengwen.engine.job import Job, Subject, TaskJob
-    from hengwen.protocols import DoneKey, Judge, Ledger, SetScorer
+    from hengwen.protocols import DoneKey, Judge, Ledger, Scorer, SetScorer, Settled
     from hengwen.records import Outcome, Sample
 
 Result = TypeVar("Result")
@@ -105,7 +105,7 @@ class _Worker:
         self._job = job
         self._ledger = ledger
         self._committer = committer
-        self._done: Mapping[DoneKey, str] = ledger.done(job.run)
+        self._done: Settled = ledger.done(job.run)
         self._answers: dict[str, list[tuple[Sample, Response]]] = {}
 
     def units(self, task: TaskJob) -> Iterator[Coroutine[None, None, None]]:
@@ -133,8 +133,9 @@ class _Worker:
             earlier = responses[:index]
             key = item_hash(sample, response, earlier)
             for scorer in task.scorers:
-                if not self._settled(task, sample, response.repeat, scorer.signature, key):
-                    self._keep(task, sample, response.repeat, key, weigh.score(scorer, sample, response))
+                if not self._settled(task, sample, response.repeat, scorer, key):
+                    outcomes = weigh.score(scorer, sample, response, earlier)
+                    self._keep(task, sample, response.repeat, key, outcomes)
             judging += [self._judge(task, judge, sample, response, earlier, key) for judge in task.judges]
         await _all(judging)
         answered = [(sample, response) for response in responses]
@@ -146,7 +147,7 @@ class _Worker:
 
     async def _responses(self, task: TaskJob, sample: Sample) -> list[Response]:
         if task.subject is None:
-            stored = sorted(task.responses.get(sample.id, ()), key=lambda response: response.repeat)
+            stored = sorted(task.answers(sample.id), key=lambda response: response.repeat)
             if not stored:
                 self._no_answer(task, sample, 1, "missing", "there is no stored answer to this sample")
             for response in stored:
@@ -196,14 +197,14 @@ class _Worker:
         earlier: Sequence[Response],
         key: str,
     ) -> None:
-        if not self._settled(task, sample, response.repeat, judge.signature, key):
+        if not self._settled(task, sample, response.repeat, judge, key):
             outcomes = await weigh.judge(judge, sample, response, earlier)
             self._keep(task, sample, response.repeat, key, outcomes)
 
     async def _anchor(self, task: TaskJob, sample: Sample, response: Response) -> None:
         key = item_hash(sample, response, mark="anchor")
         for judge in task.anchor_judges:
-            if not self._settled(task, sample, response.repeat, judge.signature, key, own=True):
+            if not self._settled(task, sample, response.repeat, judge, key, own=True):
                 outcomes = await weigh.judge(judge, sample, response, ())
                 named = [replace(outcome, name=f"anchor.{outcome.name}") for outcome in outcomes]
                 self._keep(task, sample, response.repeat, key, named)
@@ -216,7 +217,7 @@ class _Worker:
         items: Sequence[tuple[Sample, Response]],
     ) -> None:
         key = digest([(one.hash, response.text) for one, response in items])
-        if not self._settled(task, sample, None, scorer.signature, key):
+        if not self._settled(task, sample, None, scorer, key):
             self._keep(task, sample, None, key, weigh.score_set(scorer, items))
 
     def _settled(
@@ -224,19 +225,23 @@ class _Worker:
         task: TaskJob,
         sample: Sample | None,
         repeat: int | None,
-        signature: str,
+        weigher: Scorer | SetScorer | Judge,
         key: str,
         *,
         own: bool = False,
     ) -> bool:
-        """Whether these outcomes are there; rows of an earlier run are adopted, but not for anchors (own)."""
-        done = (task.name, sample.id if sample else None, repeat, signature, key)
-        source = self._done.get(done)
-        if source is None or ((own or self._job.fresh) and source != self._run.id):
-            return False
-        if source != self._run.id:
-            self._ledger.adopt(self._run.id, source, done)
-            self._committer.touch()
+        """Whether all its outcomes are there; earlier runs' are adopted, but not for anchors (own)."""
+        found: dict[DoneKey, str] = {}
+        for signature in dict.fromkeys(signatures_of(weigher).values()):
+            done = (task.name, sample.id if sample else None, repeat, signature, key)
+            source = self._done.get(done)
+            if source is None or ((own or self._job.fresh) and source != self._run.id):
+                return False
+            found[done] = source
+        for done, source in found.items():
+            if source != self._run.id:
+                self._ledger.adopt(self._run.id, source, done)
+                self._committer.touch()
         return True
 
     def _keep(

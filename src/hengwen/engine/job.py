@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hengwen.records import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from hengwen.protocols import Backend, Judge, Scorer, SetScorer
     from hengwen.records import Response, Row, Run, Sample
@@ -31,9 +31,9 @@ class TaskJob:
     """The samples of a task with their answers and all that weighs them."""
 
     name: str
-    samples: Sequence[Sample]
-    responses: Mapping[str, Sequence[Response]] = field(default_factory=dict)
-    """By sample id, ascending by repeat. Not read where a subject answers."""
+    samples: Collection[Sample]
+    answers: Callable[[str], Sequence[Response]] = lambda _: ()
+    """The stored answers to a sample, by its id. Not asked where a subject answers."""
     subject: Subject | None = None
     scorers: Sequence[Scorer] = ()
     set_scorers: Sequence[SetScorer] = ()
@@ -58,6 +58,12 @@ class Job:
     human_rows: Sequence[Row] = ()
     fresh: bool = False
     """Adopt nothing of earlier runs."""
+
+
+def signatures_of(weigher: Scorer | SetScorer | Judge) -> Mapping[str, str]:
+    """Return the signature under which the outcome of each name of a scorer or judge is kept."""
+    several: Mapping[str, str] | None = getattr(weigher, "signatures", None)  # of a Compound
+    return dict.fromkeys(weigher.names, weigher.signature) if several is None else several
 
 
 def item_hash(sample: Sample, response: Response, earlier: Sequence[Response] = (), mark: str = "") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hengwen.engine.job import signatures_of
 from hengwen.errors import HengwenError, JudgeError, StoreError
 from hengwen.records import STATUSES, Failure, Kind, Outcome
 
@@ -14,10 +15,14 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Sample, Status
 
 
-def score(scorer: Scorer, sample: Sample, response: Response) -> list[Outcome]:
+def score(
+    scorer: Scorer, sample: Sample, response: Response, earlier: Sequence[Response] = ()
+) -> list[Outcome]:
     """Score an answer; whatever goes wrong becomes a Failure for each of the scorer's names."""
     try:
-        return _complete(scorer, list(scorer.score(sample, response)), "code")
+        after = getattr(scorer, "score_after", None)  # of a SequelScorer
+        given = scorer.score(sample, response) if after is None else after(sample, response, earlier)
+        return _complete(scorer, list(given), "code")
     except Exception as error:
         return failures(scorer, error, "code")
 
@@ -57,8 +62,8 @@ def failures(weigher: Scorer | SetScorer | Judge, error: Exception, kind: Kind) 
     known = isinstance(error, (HengwenError, ValueError))
     message = str(error) if known else f"{type(error).__name__}: {error}"
     return [
-        Failure(name=name, status=status, message=message, signature=weigher.signature, kind=kind, raw=raw)
-        for name in weigher.names
+        Failure(name=name, status=status, message=message, signature=signature, kind=kind, raw=raw)
+        for name, signature in signatures_of(weigher).items()
     ]
 
 
@@ -68,14 +73,14 @@ def _complete(weigher: Scorer | SetScorer | Judge, outcomes: list[Outcome], kind
     extra = sorted(set(given) - set(weigher.names))
     if extra or len(set(given)) < len(given):
         raise ValueError(f"{weigher.signature} gave {given}, but promised {list(weigher.names)}, each once")
-    absent = [name for name in weigher.names if name not in given]
+    absent = [(name, own) for name, own in signatures_of(weigher).items() if name not in given]
     return outcomes + [
         Failure(
             name=name,
             status="scorer_error",
             message="no outcome was given for this name",
-            signature=weigher.signature,
+            signature=own,
             kind=kind,
         )
-        for name in absent
+        for name, own in absent
     ]

@@ -26,6 +26,18 @@ class Breakage(NamedTuple):
     zh: str
     slight: bool = False
     """The rest can still be read."""
+    unit: str = ""
+    """The piece of the text that the words quote."""
+
+    @property
+    def unquoted(self) -> tuple[str, str]:
+        """English and Chinese words that quote nothing of the text.
+
+        Examples:
+            >>> find_breakage("很好" * 30).unquoted
+            ('stuck in a loop', '陷入循环')
+        """
+        return ("stuck in a loop", "陷入循环") if self.unit else (self.en, self.zh)
 
 
 def find_breakage(text: str) -> Breakage | None:
@@ -53,7 +65,7 @@ def find_breakage(text: str) -> Breakage | None:
         return Breakage("no letter or digit", "没有任何文字")
     unit = find_loop(answer)
     if unit:
-        return Breakage(f"loops on {unit[:12]!r}", f"陷入循环：{unit[:12]}")
+        return Breakage(f"loops on {unit[:12]!r}", f"陷入循环：{unit[:12]}", unit=unit)
     lost = answer.count("\ufffd")
     slight = lost < LOST_SHARE * len(answer)
     return Breakage(f"{lost} garbled (U+FFFD)", f"{lost} 处乱码（U+FFFD）", slight) if lost else None

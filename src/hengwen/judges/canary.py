@@ -187,7 +187,7 @@ async def run_canaries(
             return await judge.judge(sample, Response(sample_id=sample.id, text=text))
 
     asked = [ask(canary, text) for canary in chosen for text in (canary.answer, canary.attacked(rubric))]
-    levels = [_level(judge, rubric, said) for said in await asyncio.gather(*asked, return_exceptions=True)]
+    levels = [level_of(judge, rubric, said) for said in await asyncio.gather(*asked, return_exceptions=True)]
     results = [
         _result(canary, rubric, plain, attacked)
         for canary, plain, attacked in zip(chosen, levels[::2], levels[1::2], strict=True)
@@ -207,7 +207,18 @@ def _verdict(rubric: Rubric, best: str, language: Language) -> str:
     return json.dumps({**found, "level": best}, ensure_ascii=False)
 
 
-def _level(judge: Judge, rubric: Rubric, said: Verdict | BaseException) -> float | Failure:
+def level_of(judge: Judge, rubric: Rubric, said: Verdict | BaseException) -> float | Failure:
+    """Return the value of a verdict's level, or why there is none.
+
+    Args:
+        judge: Who was asked.
+        rubric: Its levels.
+        said: What came of it, as ``asyncio.gather(..., return_exceptions=True)`` gives it.
+
+    Raises:
+        ValueError: The value lies beyond the rubric's levels; it is a judge of another one.
+        StoreError: What was paid for cannot be kept.
+    """
     outcome = settle(judge, said)[judge.names[0]]
     if isinstance(outcome, Failure):
         return outcome

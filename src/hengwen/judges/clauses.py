@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.judges.brokenness import find_breakage, repeated_share
 from hengwen.judges.markup import find_markup
-from hengwen.judges.numbers import as_number, find_chinese_numbers, find_numbers
+from hengwen.judges.numbers import as_number, find_numbers, number_verdict
 from hengwen.judges.thinking import strip_thinking
 from hengwen.objective.similarity import THRESHOLD, normalize_text, similarity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from decimal import Decimal
 
     from hengwen.prompts.rubric import ClauseName, Rules
     from hengwen.records import Response, Sample
@@ -71,9 +71,10 @@ def empty_or_broken(case: Case) -> Finding | None:
 def near_duplicate(case: Case) -> Finding | None:
     """Repeats an earlier answer to the same sample: the worst level.
 
-    ``metadata.exempt_duplicate`` exempts a sample.
+    ``near_duplicate`` in ``metadata.exempt`` (or ``metadata.exempt_duplicate``) exempts a sample.
     """
-    if not case.earlier or case.sample.metadata.get("exempt_duplicate") is True:
+    exempt = case.sample.metadata.get("exempt_duplicate") is True or "near_duplicate" in _exempt(case.sample)
+    if not case.earlier or exempt:
         return None
     for other in case.earlier:
         alike = similarity(_spoken(other), case.answer)
@@ -87,9 +88,12 @@ def near_duplicate(case: Case) -> Finding | None:
 
 
 def wrong_number(case: Case) -> Finding | None:
-    """Gives another number than ``metadata.answer``: the second worst level; gives none: the middle."""
-    want = as_number(case.sample.metadata.get("answer"))
-    if want is None or (verdict := _number_verdict(case.answer, want)) == "unclear":
+    """Gives another number than ``metadata.number`` (or ``answer``): the second worst level.
+
+    Gives none: the middle.
+    """
+    want = _wanted(case.sample)
+    if want is None or (verdict := number_verdict(case.answer, want)) == "unclear":
         return None
     if verdict == "right":
         return Finding(en="no wrong number", zh="数字无误")
@@ -100,9 +104,9 @@ def wrong_number(case: Case) -> Finding | None:
 
 
 def right_number(case: Case) -> Finding | None:
-    """Gives the number in ``metadata.answer``: a credit."""
-    want = as_number(case.sample.metadata.get("answer"))
-    if want is None or (verdict := _number_verdict(case.answer, want)) == "unclear":
+    """Gives the number in ``metadata.number`` (or ``answer``): a credit."""
+    want = _wanted(case.sample)
+    if want is None or (verdict := number_verdict(case.answer, want)) == "unclear":
         return None
     if verdict == "right":
         return Finding(en=f"{want} as expected", zh=f"数字 {want} 正确", credit=True)
@@ -112,10 +116,12 @@ def right_number(case: Case) -> Finding | None:
 def copy_of_reference(case: Case) -> Finding | None:
     """Is a reference, but for particles and punctuation: the middle level.
 
-    Where one right answer exists (``metadata.answer``) or ``metadata.exempt_copy`` is true, that is no fault.
+    No fault where one right answer exists (``metadata.number`` or ``answer``), where ``metadata.exempt`` has
+    ``target_copy``, or ``metadata.exempt_copy`` is true.
     """
     metadata = case.sample.metadata
-    if not case.sample.references or "answer" in metadata or metadata.get("exempt_copy") is True:
+    exempt = metadata.get("exempt_copy") is True or "target_copy" in _exempt(case.sample)
+    if not case.sample.references or exempt or metadata.keys() & {"number", "answer"}:
         return None
     answer = normalize_text(case.answer)
     if answer and any(answer == normalize_text(reference) for reference in case.sample.references):
@@ -212,6 +218,15 @@ def _spoken(response: Response) -> str:
     return strip_thinking(response.text) or ""
 
 
+def _wanted(sample: Sample) -> Decimal | None:
+    return as_number(sample.metadata.get("number", sample.metadata.get("answer")))
+
+
+def _exempt(sample: Sample) -> Sequence[object]:
+    given = sample.metadata.get("exempt", ())
+    return given if isinstance(given, (list, tuple)) else ()
+
+
 def _first_of(phrases: Sequence[str], text: str) -> str | None:
     plain = _folded(text)
     return next((phrase for phrase in phrases if _folded(phrase) in plain), None)
@@ -219,18 +234,3 @@ def _first_of(phrases: Sequence[str], text: str) -> str | None:
 
 def _folded(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).replace("’", "'").casefold().split())
-
-
-def _number_verdict(text: str, want: Decimal) -> Literal["right", "wrong", "none", "unclear"]:
-    numbers = find_numbers(text)
-    chinese = find_chinese_numbers(text)
-    long = [Decimal(value) for value, run in chinese if len(run) > 1]
-    if any(_equal(number, want) for number in [*numbers, *long]):
-        return "right"
-    if any(_equal(Decimal(value), want) for value, run in chinese if len(run) == 1):
-        return "unclear"
-    return "wrong" if numbers or long else "none"
-
-
-def _equal(a: Decimal, b: Decimal) -> bool:
-    return abs(a - b) <= Decimal("1e-9") * max(abs(a), abs(b))

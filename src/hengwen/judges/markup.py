@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 _SECTION = (
     r"(?:verse|chorus|pre-?chorus|post-?chorus|bridge|intro|outro|hook|refrain|rap|interlude|instrumental|solo|ending"
@@ -28,6 +29,16 @@ _NO_NAME = re.compile(
     r"|天气|秘密|提示|贴士|大家|各位|总之|结论|最后|首先|原来|其实|因为|所以|但|祝"
 )
 """What makes a short opening before a colon a sentence and not a name."""
+MARK_WORDS = {
+    "label": "标签",
+    "code fence": "代码块",
+    "heading": "标题",
+    "bold": "加粗",
+    "table": "表格",
+    "HTML tag": "HTML 标签",
+    "list items": "列表",
+}
+"""What a mark may be, in English and Chinese."""
 _MARKUP = (
     ("code fence", re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)),
     ("heading", re.compile(r"^\s{0,3}#{1,6}\s+\S[^\n]{0,20}", re.MULTILINE)),
@@ -63,14 +74,37 @@ def find_markup(text: str, names: str = "") -> list[str]:
         >>> find_markup("[Verse 1]\\n风吹过")
         []
     """
-    found = [f"label {label}" for label in (_label(text, names),) if label]
+    return [mark.shown for mark in find_marks(text, names)]
+
+
+class Mark(NamedTuple):
+    """One kind of markup that a text has."""
+
+    kind: str
+    """One of ``MARK_WORDS``."""
+    shown: str
+    """With a few characters of the text."""
+
+
+def find_marks(text: str, names: str = "") -> list[Mark]:
+    """Return what :func:`find_markup` does, with the kind of each.
+
+    Args:
+        text: An answer.
+        names: As there.
+
+    Examples:
+        >>> [mark.kind for mark in find_marks("【回答】**好**的")]
+        ['label', 'bold']
+    """
+    found = [Mark("label", f"label {label}") for label in (_label(text, names),) if label]
     for what, pattern in _MARKUP:
         hit = pattern.search(text)
         if hit is not None:
-            found.append(f"{what} {hit.group().strip()[:24]}")
+            found.append(Mark(what, f"{what} {hit.group().strip()[:24]}"))
     items = len(_LIST_ITEM.findall(text))
     if items >= 2:
-        found.append(f"{items} list items")
+        found.append(Mark("list items", f"{items} list items"))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from decimal import Decimal, InvalidOperation
+from typing import Literal
 
 _WIDE_SEPARATOR = re.compile(r"(?<=[０-９])，(?=[０-９]{3}(?![０-９]))")
 _NUMBER = re.compile(
@@ -71,3 +72,44 @@ def as_number(value: object) -> Decimal | None:
     except InvalidOperation:
         return None
     return number if number.is_finite() and abs(number.adjusted()) <= 400 else None
+
+
+def number_verdict(text: str, want: Decimal) -> Literal["right", "wrong", "none", "unclear"]:
+    """Say whether a text gives a number: in digits, or in Chinese numerals.
+
+    Args:
+        text: An answer.
+        want: The right number.
+
+    Returns:
+        ``right``; ``wrong`` where there are only other numbers; ``none`` where there is no number;
+        ``unclear`` where the number occurs only as a single Chinese numeral, which is a word as well.
+
+    Examples:
+        >>> [number_verdict(text, Decimal(2181)) for text in ("是两千一百八十一", "2187-6=2180", "不会算")]
+        ['right', 'wrong', 'none']
+        >>> number_verdict("我们一起走", Decimal(1))
+        'unclear'
+    """
+    given = numbers_in(text)
+    if any(_equal(number, want) for number in given):
+        return "right"
+    short = [value for value, run in find_chinese_numbers(text) if len(run) == 1]
+    if any(_equal(Decimal(value), want) for value in short):
+        return "unclear"
+    return "wrong" if given else "none"
+
+
+def numbers_in(text: str) -> list[Decimal]:
+    """Return the numbers in digits, then those of two Chinese numerals or more: one alone may be a word.
+
+    Examples:
+        >>> [str(number) for number in numbers_in("3 加十二，一共十五")]
+        ['3', '12', '15']
+    """
+    chinese = [Decimal(value) for value, run in find_chinese_numbers(text) if len(run) > 1]
+    return find_numbers(text) + chinese
+
+
+def _equal(a: Decimal, b: Decimal) -> bool:
+    return abs(a - b) <= Decimal("1e-9") * max(abs(a), abs(b))

@@ -21,6 +21,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.errors import HengwenError, JudgeError, StoreError
+from hengwen.protocols import FactReader
 from hengwen.records import STATUSES, Failure, Outcome, Score, Usage, Verdict
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Panel:
         self.reducer: Reducer = reducer
         self.quorum = len(judges) // 2 + 1 if quorum is None else quorum
         self.name = name or judges[0].names[0].partition(".")[0]
+        self.reads_facts = any(getattr(judge, "reads_facts", False) for judge in judges)
         members = [judge.signature for judge in self.judges]
         self._signature = (
             f"{self.name}|panel:{reducer}|quorum:{self.quorum}|[{'; '.join(members)}]|v:{VERSION}"
@@ -106,13 +108,21 @@ class Panel:
         """Those of the members, under the panel's name."""
         return tuple(self._named.values())
 
-    async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
+    async def judge(
+        self,
+        sample: Sample,
+        response: Response,
+        *,
+        earlier: Sequence[Response] = (),
+        facts: Sequence[str] = (),
+    ) -> Verdict:
         """Judge an answer by all members; usage is their sum, latency the longest.
 
         Args:
             sample: What was asked.
             response: The answer.
             earlier: The answers with a lower ``repeat``; handed to each member.
+            facts: What rules found; handed to the members that read facts.
 
         Raises:
             StoreError: A member could not keep what was paid for.
@@ -120,6 +130,8 @@ class Panel:
         """
 
         async def ask(judge: Judge) -> Verdict:
+            if isinstance(judge, FactReader) and judge.reads_facts:
+                return await judge.judge(sample, response, earlier=earlier, facts=facts)
             return await judge.judge(sample, response, earlier=earlier)
 
         results = await asyncio.gather(*map(ask, self.judges), return_exceptions=True)

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hengwen.judges.aspects import check_level_from, level_by
 from hengwen.judges.expected_samples import modal, those_that_count
 from hengwen.judges.expected_scores import Valued, sampled, single, weighted
 from hengwen.judges.expected_weights import TOP_LOGPROBS, verdict_weights
@@ -14,7 +15,7 @@ from hengwen.judges.verdict import verdict_schema
 from hengwen.judges.verdict_ladder import Asked, Ear, Try, ask_for_verdict
 from hengwen.judges.verdict_repair import repair_turns
 from hengwen.prompts.fences import PLACEHOLDER, new_fence
-from hengwen.prompts.render import prompt_hash, render_judge_prompt
+from hengwen.prompts.render import prompt_hash, render_judge_prompt, render_persona
 from hengwen.records import Request, Scale, Score, Verdict, digest
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from hengwen.errors import JudgeError
+    from hengwen.judges.aspects import LevelFrom
     from hengwen.prompts.rubric import Language, Rubric
     from hengwen.protocols import Backend
     from hengwen.records import Response, Sample
@@ -42,12 +44,17 @@ class RubricJudge:
         rubric: What to judge by.
         backend: Who reads it.
         language: Of the prompt.
-        persona: Text about the character; shown where the rubric uses ``persona``.
+        persona: Text about the character, or the template of a system turn that sees what a subject's does;
+            shown where the rubric uses ``persona``.
         name: First part of the score names; default: the rubric's name.
         samples: How often each answer is judged; the value is the mean. Above 1, the scale has no levels.
         logprobs: Weigh the labels by the probabilities that the model gave them, where the endpoint tells
             them; else the samples count. ``method`` in the details says what was done.
         strip_think: Judge an answer without the ``<think>`` block before it. One that is never closed stays.
+        level_from: ``holistic`` (the model's own level), ``min_aspect`` or ``median_aspect`` (the least or
+            the lower median of the criteria). The same verdict serves all three.
+        note: An instruction of the task, besides those of the rubric.
+        facts_from: Of rules, their ``measures``: the judge is then shown what they find.
 
     Raises:
         ValueError: The language is unknown, or an option is no such value.
@@ -64,6 +71,9 @@ class RubricJudge:
         samples: int = 1,
         logprobs: bool = False,
         strip_think: bool = True,
+        level_from: LevelFrom = "holistic",
+        note: str = "",
+        facts_from: str = "",
     ) -> None:
         if language not in ("zh", "en"):
             raise ValueError(f"language must be 'zh' or 'en', got {language!r}")
@@ -80,9 +90,17 @@ class RubricJudge:
         self.samples = samples
         self.logprobs = logprobs
         self.strip_think = strip_think
+        self.level_from: LevelFrom = check_level_from(level_from, list(rubric.criteria))
+        self.note = note
+        self.facts_from = facts_from
+        self.reads_facts = bool(facts_from)
         self._schema = verdict_schema(rubric)
         self._call_signature = self._sign()
-        self._signature = self._sign(f"|samples:{samples}" if samples > 1 else "")
+        self._signature = self._sign(
+            (f"|samples:{samples}" if samples > 1 else "")
+            + (f"|facts:{facts_from}" if facts_from else "")
+            + ("" if level_from == "holistic" else f"|level:{level_from}")
+        )
         self._places = ("level", *rubric.criteria)
         self._names = tuple(f"{self.name}.{place}" for place in self._places)
         is_mean = samples > 1 or logprobs
@@ -91,15 +109,14 @@ class RubricJudge:
     def __repr__(self) -> str:
         return f"RubricJudge({self.signature!r})"
 
-    def _sign(self, samples: str = "") -> str:
+    def _sign(self, beyond_the_call: str = "") -> str:
         persona = f"|persona:{digest(self.persona)[:8]}" if self.persona.strip() else ""
-        options = (
-            ("" if self.strip_think else "|think:kept") + ("|logprobs" if self.logprobs else "") + samples
-        )
+        options = ("" if self.strip_think else "|think:kept") + ("|logprobs" if self.logprobs else "")
+        prompt = prompt_hash(self.rubric, self.language, note=self.note, facts=self.reads_facts)
         return (
             f"{self.name}|rubric:{self.rubric.version}.{self.rubric.hash}"
-            f"|prompt:{prompt_hash(self.rubric, self.language)}"
-            f"|lang:{self.language}{persona}|{self.backend.signature}{options}|v:{VERSION}"
+            f"|prompt:{prompt}"
+            f"|lang:{self.language}{persona}|{self.backend.signature}{options}{beyond_the_call}|v:{VERSION}"
         )
 
     @property
@@ -112,44 +129,57 @@ class RubricJudge:
         """The level first, then each criterion."""
         return self._names
 
-    async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
+    async def judge(
+        self,
+        sample: Sample,
+        response: Response,
+        *,
+        earlier: Sequence[Response] = (),
+        facts: Sequence[str] = (),
+    ) -> Verdict:
         """Judge an answer.
 
         Args:
             sample: What was asked.
             response: The answer.
             earlier: Not looked at.
+            facts: What rules found, where ``facts_from`` names the rules.
 
         Raises:
             JudgeError: No reply held a usable verdict.
             BackendError: There is no usable reply.
+            ValueError: There are facts, but the signature does not say of which rules.
         """
+        if facts and not self.reads_facts:
+            raise ValueError("facts are shown to a judge only where facts_from names their rules")
         values = self.rubric.labels
         shown, notes = self._shown(response)
         first: list[Asked] = []
         if self.logprobs or self.samples == 1:
-            asked = await self._ask(sample, shown)
+            asked = await self._ask(sample, shown, facts)
             if not self.logprobs:
                 return self._verdict([asked], lambda place: single(asked, place, values), notes)
             weights = verdict_weights(asked.reply.logprobs or (), asked.parsed, list(values))
             if weights is not None:
                 return self._verdict([asked], lambda place: weighted(asked, place, weights, values), notes)
             first = [asked]
-        good, failed = await self._samples(sample, shown, first)
+        good, failed = await self._samples(sample, shown, facts, first)
         return self._verdict(good, lambda place: sampled(good, failed, place, values), notes)
 
     async def _samples(
-        self, sample: Sample, shown: Response, first: list[Asked]
+        self, sample: Sample, shown: Response, facts: Sequence[str], first: list[Asked]
     ) -> tuple[list[Asked], Counter[str]]:
         repeats = range(len(first) + 1, self.samples + 1)
         more = await asyncio.gather(
-            *(self._ask(sample, shown, repeat) for repeat in repeats), return_exceptions=True
+            *(self._ask(sample, shown, facts, repeat) for repeat in repeats), return_exceptions=True
         )
         return those_that_count([*first, *more])
 
-    async def _ask(self, sample: Sample, shown: Response, repeat: int = 1) -> Asked:
+    async def _ask(
+        self, sample: Sample, shown: Response, facts: Sequence[str] = (), repeat: int = 1
+    ) -> Asked:
         def make(ear: Ear, attempt: Try, wrong: JudgeError | None) -> Request:
-            return self._request(sample, shown, repeat, ear, attempt, wrong)
+            return self._request(sample, shown, facts, repeat, ear, attempt, wrong)
 
         return await ask_for_verdict(self.backend, make, self.rubric)
 
@@ -161,14 +191,28 @@ class RubricJudge:
             response: The answer, as it is shown.
             repeat: Which of the samples.
         """
-        return self._request(sample, response, repeat, Ear(self.rubric), "first", None)
+        return self._request(sample, response, (), repeat, Ear(self.rubric), "first", None)
 
     def _request(
-        self, sample: Sample, shown: Response, repeat: int, ear: Ear, attempt: Try, wrong: JudgeError | None
+        self,
+        sample: Sample,
+        shown: Response,
+        facts: Sequence[str],
+        repeat: int,
+        ear: Ear,
+        attempt: Try,
+        wrong: JudgeError | None,
     ) -> Request:
         fence = new_fence()
         messages = render_judge_prompt(
-            self.rubric, sample, shown, language=self.language, persona=self.persona, fence=fence
+            self.rubric,
+            sample,
+            shown,
+            language=self.language,
+            persona=render_persona(self.persona, sample),
+            note=self.note,
+            facts=facts,
+            fence=fence,
         )
         if wrong is not None:
             messages = repair_turns(messages, wrong, language=self.language, fence=fence)
@@ -213,8 +257,9 @@ class RubricJudge:
                     details={**details, **notes},
                 )
             )
+        level = level_by(self.level_from, scores[0], scores[1:])
         return Verdict(
-            outcomes=tuple(scores),
+            outcomes=(level, *scores[1:]),
             reason=spoken.parsed.reason,
             raw="\n".join([one.reply.text for one in asked]),
             usage=sum((one.usage for one in asked[1:]), asked[0].usage),

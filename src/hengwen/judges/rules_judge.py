@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hengwen.judges.aspects import check_level_from, level_by
 from hengwen.judges.clauses import CAPS, FUNCTIONS, Case, Finding
 from hengwen.prompts.rubric import Rules
 from hengwen.records import Failure, Outcome, Score, Verdict, digest
@@ -25,6 +26,7 @@ from hengwen.records import Failure, Outcome, Score, Verdict, digest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hengwen.judges.aspects import LevelFrom
     from hengwen.judges.clauses import Cap
     from hengwen.prompts.rubric import ClauseName, Language, Rubric
     from hengwen.records import Response, Sample
@@ -59,6 +61,9 @@ class RulesJudge:
         name: First part of the score names; default: the rubric's name.
         markers: Words that show the persona, besides the rubric's.
         taboo: Phrases that must not occur, besides the rubric's.
+        level_from: ``holistic`` (the ladder above), ``min_aspect`` or ``median_aspect`` (of the criteria that
+            rules can see).
+        leave_out: Clauses that do not look: those that a rule of the task applies after judging.
 
     Raises:
         ValueError: ``markers`` or ``taboo`` is not a list of texts, or the language is unknown.
@@ -82,6 +87,8 @@ class RulesJudge:
         name: str | None = None,
         markers: Sequence[str] = (),
         taboo: Sequence[str] = (),
+        level_from: LevelFrom = "holistic",
+        leave_out: Sequence[ClauseName] = (),
     ) -> None:
         if language not in ("zh", "en"):
             raise ValueError(f"language must be 'zh' or 'en', got {language!r}")
@@ -92,7 +99,13 @@ class RulesJudge:
         self._rules = _effective(rubric.rules, more)
         self._names = " ".join([persona, *(self._rules.markers if self._rules else [])]).strip()
         rules = digest(self._rules.model_dump(mode="json") if self._rules else None, self._names)[:8]
-        self._signature = f"{self.name}|rubric:{rubric.version}.{rubric.hash}|rules:{rules}|v:{VERSION}"
+        self.level_from: LevelFrom = check_level_from(level_from, list(rubric.criteria))
+        self.leave_out = tuple(sorted(set(leave_out)))
+        level = "" if level_from == "holistic" else f"|level:{level_from}"
+        level += f"|without:{','.join(self.leave_out)}" if self.leave_out else ""
+        self._signature = (
+            f"{self.name}|rubric:{rubric.version}.{rubric.hash}|rules:{rules}{level}|v:{VERSION}"
+        )
 
     def __repr__(self) -> str:
         return f"RulesJudge({self.signature!r})"
@@ -111,15 +124,16 @@ class RulesJudge:
         """Judge an answer.
 
         Args:
-            sample: What was asked; ``metadata`` may hold ``answer`` (a number), ``exempt_copy`` and
-                ``exempt_duplicate``.
+            sample: What was asked; ``metadata`` may hold ``number`` (or ``answer``), ``exempt`` (see the
+                clauses), ``exempt_copy`` and ``exempt_duplicate``.
             response: The answer.
             earlier: The answers with a lower ``repeat``, which it must not repeat.
         """
         findings = self._look(sample, response, earlier)
-        level = self._level(findings)
+        criteria = [self._criterion(name, findings) for name in self.rubric.criteria]
+        level = level_by(self.level_from, self._level(findings), criteria)
         return Verdict(
-            outcomes=(level, *(self._criterion(name, findings) for name in self.rubric.criteria)),
+            outcomes=(level, *criteria),
             reason=level.reason if isinstance(level, Score) else level.message,
         )
 
@@ -132,7 +146,7 @@ class RulesJudge:
             names=self._names,
         )
         wanted: Sequence[ClauseName] = tuple(FUNCTIONS) if self._rules else ALWAYS
-        looked = ((name, FUNCTIONS[name](case)) for name in wanted)
+        looked = ((name, FUNCTIONS[name](case)) for name in wanted if name not in self.leave_out)
         return {name: finding for name, finding in looked if finding is not None}
 
     def _level(self, findings: Findings) -> Outcome:

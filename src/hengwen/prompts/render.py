@@ -15,7 +15,7 @@ from hengwen.prompts.fences import PLACEHOLDER, neutralize
 from hengwen.records import Message, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hengwen.prompts.rubric import Language, Rubric
     from hengwen.records import Response, Sample
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DEFAULT_USER = "{{ input }}"
 
 _FENCE_MARK = "\ue000"
-_SYSTEMS: dict[tuple[str, tuple[str, ...], str], str] = {}
+_SYSTEMS: dict[tuple[str, tuple[str, ...], str, str], str] = {}
 """System turns that were rendered before, with a mark where the fence belongs: they repeat for every call."""
 
 _PARTS: Mapping[str, tuple[str, str]] = {
@@ -41,6 +41,8 @@ def render_judge_prompt(
     *,
     language: Language = "zh",
     persona: str = "",
+    note: str = "",
+    facts: Sequence[str] = (),
     fence: str = PLACEHOLDER,
 ) -> tuple[Message, ...]:
     """Return what a judge is sent: a system turn with the rubric, a user turn with the fenced material.
@@ -50,7 +52,9 @@ def render_judge_prompt(
         sample: What was asked; its input and references.
         response: The answer to judge.
         language: Of the prompt.
-        persona: Text about the character.
+        persona: Text about the character, as the subject was told it.
+        note: An instruction of the task, besides those of the rubric.
+        facts: What rules found about the answer, in words of ours; it stands outside all fences.
         fence: From :func:`hengwen.prompts.fences.new_fence`; the default placeholder gives the identity.
 
     Examples:
@@ -70,21 +74,31 @@ def render_judge_prompt(
         for name, zh, en, text in _parts(rubric, sample, response, persona)
     ]
     user = _packaged(f"judge_user.{language}.j2").render(parts=parts, fence=fence)
-    return (("system", judge_system(rubric, language, fence)), ("user", user))
+    if facts:
+        user = _packaged(f"judge_facts.{language}.j2").render(facts=facts) + user
+    return (("system", judge_system(rubric, language, fence, note=note)), ("user", user))
 
 
-def judge_system(rubric: Rubric, language: Language, fence: str = PLACEHOLDER) -> str:
+def judge_system(rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, note: str = "") -> str:
     """Return the system turn of a judge; only its last lines hold the fence, so that servers can cache it.
 
     Args:
         rubric: What to judge by.
         language: Of the prompt.
         fence: To name in it.
+        note: Stands behind the instructions of the rubric.
     """
-    key = (rubric.hash, tuple(rubric.criteria), language)
+    key = (rubric.hash, tuple(rubric.criteria), language, note)
     if key not in _SYSTEMS:
-        _SYSTEMS[key] = _render_system(rubric, language)
+        _SYSTEMS[key] = _render_system(_with_note(rubric, note), language)
     return _SYSTEMS[key].replace(_FENCE_MARK, fence)
+
+
+def _with_note(rubric: Rubric, note: str) -> Rubric:
+    if not note.strip():
+        return rubric
+    texts = {one: f"{rubric.instructions.in_language(one)}\n{note.strip()}" for one in ("zh", "en")}
+    return rubric.model_copy(update={"instructions": rubric.instructions.model_copy(update=texts)})
 
 
 def _render_system(rubric: Rubric, language: Language) -> str:
@@ -108,15 +122,53 @@ def _render_system(rubric: Rubric, language: Language) -> str:
     )
 
 
-def prompt_hash(rubric: Rubric, language: Language) -> str:
+def prompt_hash(rubric: Rubric, language: Language, *, note: str = "", facts: bool = False) -> str:
     """Return 8 hex digits of all that decides a judge's prompt but the sample: templates, rubric, order.
 
     Args:
         rubric: What to judge by.
         language: Of the prompt.
+        note: An instruction of the task.
+        facts: Whether the judge is shown what rules found.
     """
-    sources = [_source(f"judge_{turn}.{language}.j2") for turn in ("system", "user")]
-    return digest(sources, rubric.hash, list(rubric.criteria))[:8]
+    turns = ("system", "user", "facts") if facts else ("system", "user")
+    sources = [_source(f"judge_{turn}.{language}.j2") for turn in turns]
+    more = [note.strip()] if note.strip() else []
+    return digest(sources, rubric.hash, list(rubric.criteria), *more)[:8]
+
+
+def render_persona(template: str, sample: Sample) -> str:
+    """Return the persona as a subject was told it for a sample.
+
+    Args:
+        template: The template of the system turn; a text without Jinja2 marks stays as it is.
+        sample: As in :func:`render_subject_prompt`.
+
+    Raises:
+        ConfigError: The template is wrong, or uses what the sample does not have.
+
+    Examples:
+        >>> from hengwen.records import Sample
+        >>> render_persona("You are {{ role }}.", Sample(id="1", metadata={"role": "a cat"}))
+        'You are a cat.'
+    """
+    if not is_template(template):
+        return template
+    return _render(template, _values(sample), sample.id)
+
+
+def is_template(text: str) -> bool:
+    """Return whether a text has Jinja2 marks.
+
+    Examples:
+        >>> is_template("You are {{ role }}."), is_template("You are {a cat}.")
+        (True, False)
+    """
+    return any(mark in text for mark in ("{{", "{%", "{#"))
+
+
+def _values(sample: Sample) -> dict[str, Any]:
+    return {**sample.metadata, "input": sample.text, "id": sample.id, "references": list(sample.references)}
 
 
 def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tuple[Message, ...]:
@@ -137,7 +189,7 @@ def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tupl
         >>> render_subject_prompt("You are {{ role }}.", "{{ input }}", sample)
         (('system', 'You are a cat.'), ('user', 'Hi'))
     """
-    values = {**sample.metadata, "input": sample.text, "id": sample.id, "references": list(sample.references)}
+    values = _values(sample)
     turns: list[Message] = []
     if system is not None and (text := _render(system, values, sample.id)).strip():
         turns.append(("system", text))

@@ -55,7 +55,9 @@ def cell_text(cell: Cell | None, score: ScoreView) -> Markdown:
         f"**{numbers.number(cell.mean, score.decimals)}**{ci}".replace("[", "\\[").replace("]", "\\]"),
         f"n {numbers.count(cell.n)} · {numbers.percent(cell.coverage)}",
     ]
-    if cell.failed:
+    if cell.failed and score.group == "published":
+        parts.append("不完整 incomplete")
+    elif cell.failed:
         parts.append(f"{numbers.count(cell.failed)} failed")
     if cell.not_applicable:
         parts.append(f"{numbers.count(cell.not_applicable)} n/a")

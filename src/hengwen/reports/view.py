@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.aggregate import aggregate
 from hengwen.reports.answers import AnswerGroup, AnswerRecord, group_answers
+from hengwen.reports.bias_findings import length_findings
 from hengwen.reports.cells import Cell, cell_of
 from hengwen.reports.course import Course, course_of, signature_conflict
 from hengwen.reports.findings import Fall, Finding, falls_of, findings_of
@@ -24,6 +25,10 @@ __all__ = ["AnswerRecord", "Block", "ReportData", "ScoreView", "TaskView", "View
 
 Block = Literal["score", "human", "anchor"]
 KINDS: tuple[Kind, ...] = ("code", "judge", "human")
+WHOLE = (".published", ".normalised")
+"""How the scores of a whole task end."""
+RULE = "|rule:cap|"
+"""In the signature of a rule beside the judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +61,7 @@ class ScoreView:
     kind: Kind
     block: Block
     headline: bool
-    """Whether it is the first score of its scorer."""
+    """Whether it is the first score of its scorer, a final score or that of the whole task."""
     scale: Scale | None
     decimals: int
     cells: tuple[Cell | None, ...]
@@ -69,6 +74,11 @@ class ScoreView:
     def address(self) -> str:
         """``TASK/SCORE``."""
         return f"{self.task}/{self.name}"
+
+    @property
+    def group(self) -> str:
+        """``published`` for the score of a whole task, else the kind."""
+        return "published" if _is_published(self.name, self.kind) else self.kind
 
     @property
     def higher_is_better(self) -> bool:
@@ -92,7 +102,7 @@ class TaskView:
 
     @property
     def headlines(self) -> tuple[ScoreView, ...]:
-        """The first score of each scorer and judge."""
+        """The scores of the whole task; the first of each scorer and judge, with its final one."""
         return tuple(score for score in self.scores if score.headline)
 
     @property
@@ -189,8 +199,9 @@ def build_view(data: ReportData) -> View:
         runs=data.runs,
         labels=labels,
         tasks=tasks,
-        findings=tuple(
-            finding for task in tasks for score in task.headlines for finding in _findings(score, labels)
+        findings=(
+            *(finding for task in tasks for score in _telling(task) for finding in _findings(score, labels)),
+            *length_findings(data.answers),
         ),
         usage=dict(data.usage),
         warnings=data.warnings,
@@ -244,14 +255,47 @@ def _task(
 ) -> TaskView:
     scores: list[ScoreView] = []
     scorers: set[tuple[Kind, str]] = set()
-    for name, kind in sorted(series, key=lambda item: KINDS.index(item[1])):
+    for name, kind in sorted(series, key=lambda item: (not _is_published(*item), KINDS.index(item[1]))):
         block, base = block_of(name, kind)
         scorer = (kind, base.split(".", 1)[0])
-        headline = block == "score" and scorer not in scorers
-        if headline:
+        whole = block == "score" and (_is_published(name, kind) or _is_final(name, kind))
+        first = block == "score" and not whole and scorer not in scorers
+        if first:
             scorers.add(scorer)
-        scores.append(_score(task, name, kind, headline, summaries, data))
+        score = _score(task, name, kind, whole or first, summaries, data)
+        scores.append(replace(score, headline=False) if _is_rule(score) else score)
     return TaskView(name=task, scores=tuple(scores))
+
+
+def _is_published(name: str, kind: Kind) -> bool:
+    return kind == "judge" and name.endswith(WHOLE)
+
+
+def _is_final(name: str, kind: Kind) -> bool:
+    return kind == "judge" and name.endswith(".final")
+
+
+def _is_rule(score: ScoreView) -> bool:
+    """Whether it is what a rule beside the judge measured: that is told by the final score."""
+    return any(RULE in signature for cell in score.cells if cell for signature in cell.signatures) and (
+        score.kind == "code"
+    )
+
+
+def _telling(task: TaskView) -> list[ScoreView]:
+    """The headlines that the summary speaks of: of a judge only the most derived ones that are complete.
+
+    Its published scores, where every run has them; else its final score; else its level.
+    """
+    judged = [score for score in task.headlines if score.kind == "judge"]
+    whole = {
+        score.base.rpartition(".")[0]
+        for score in judged
+        if score.group == "published" and all(cell and cell.mean is not None for cell in score.cells)
+    }
+    finals = {score.base.removesuffix(".final") for score in judged if _is_final(score.name, score.kind)}
+    untold = {f"{stem}.level" for stem in whole | finals} | {f"{stem}.final" for stem in whole}
+    return [score for score in task.headlines if not (score.kind == "judge" and score.base in untold)]
 
 
 def _score(
@@ -283,9 +327,10 @@ def _score(
 
 
 def _ranking_score(task: TaskView, answers: Sequence[AnswerRecord]) -> str:
-    """The first headline that single answers have: a value of a whole set ranks nothing."""
+    """The first headline that single answers have, a final score before others; no value of a set."""
     names = {o.name for answer in answers if answer.task == task.name for o in answer.outcomes}
-    return next((score.name for score in task.headlines if score.name in names), "")
+    heads = sorted(task.headlines, key=lambda score: not _is_final(score.name, score.kind))
+    return next((score.name for score in heads if score.name in names), "")
 
 
 def _findings(score: ScoreView, labels: Sequence[str]) -> list[Finding]:

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KIND_WORDS = {"code": ("规则", "code"), "judge": ("评审", "judge"), "human": ("人工", "human")}
+KIND_WORDS = {
+    "published": ("任务得分", "task score"),
+    "code": ("规则", "code"),
+    "judge": ("评审", "judge"),
+    "human": ("人工", "human"),
+}
 MARKS = {"note": "", "hint": "▽", "alarm": "▼"}
 """Before a finding, by weight."""
 STATUS_WORDS = {

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
+_COUNTS = tuple(Usage.__dataclass_fields__)
 _BROKEN = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -46,6 +47,7 @@ def run_columns(run: Run) -> dict[str, Any]:
     columns["position"] = columns.pop("order")
     columns["versions"] = dump(dict(run.versions))
     columns["layout"] = dump(run.layout)
+    columns["reducers"] = dump(dict(run.reducers))
     return columns
 
 
@@ -55,6 +57,7 @@ def run_of(columns: RowMapping) -> Run:
     values["order"] = values.pop("position")
     values["versions"] = json.loads(values["versions"])
     values["layout"] = tuple(json.loads(values["layout"]))
+    values["reducers"] = json.loads(values["reducers"])
     return Run(**values)
 
 
@@ -88,13 +91,14 @@ def attempt_columns(attempt: Attempt) -> dict[str, Any]:
     columns["request"] = dump(dict(attempt.request))
     columns["raw"] = clean(attempt.raw)
     columns["extras"] = dump(dict(attempt.extras)) if attempt.extras else ""
-    return {**columns, **asdict(attempt.usage)}
+    usage = attempt.usage
+    return columns | {name: getattr(usage, name) for name in _COUNTS}
 
 
 def attempt_of(columns: RowMapping) -> Attempt:
     """The attempt in a table row."""
     values = dict(columns)
-    usage = Usage(**{name: values.pop(name) for name in Usage.__dataclass_fields__})
+    usage = Usage(**{name: values.pop(name) for name in _COUNTS})
     values["request"] = json.loads(values["request"])
     values["extras"] = json.loads(values["extras"]) if values["extras"] else {}
     return Attempt(**values, usage=usage)

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import create_engine, event, inspect, make_url, text
+from sqlalchemy import Column, MetaData, String, Table, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from hengwen.errors import ConfigError, PluginError, StoreError
-from hengwen.store.tables import HEAD
+from hengwen.store.tables import HEAD, metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
     from sqlalchemy.engine import URL
 
+_VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 BUSY_SECONDS = 10
 """How long a write waits for another process's lock on a SQLite file."""
 
@@ -108,6 +109,27 @@ def migrate(engine: Engine) -> None:
         raise StoreError(
             f"{shown(engine.url)}: a newer hengwen wrote it (schema {version}, known {HEAD}); upgrade hengwen"
         )
+    if version is None:
+        create(engine)
+    else:
+        upgrade(engine)
+
+
+def create(engine: Engine) -> None:
+    """Make the tables in an empty database as the migrations would, without the time that these take."""
+    with engine.begin() as connection:
+        metadata.create_all(connection)
+        _VERSION.create(connection)
+        connection.execute(_VERSION.insert().values(version_num=HEAD))
+
+
+def upgrade(engine: Engine, to: str = "head") -> None:
+    """Run the migrations that are missing.
+
+    Args:
+        engine: The database.
+        to: The last of them.
+    """
     from alembic import command
     from alembic.config import Config
 
@@ -116,7 +138,7 @@ def migrate(engine: Engine) -> None:
     config.set_main_option("path_separator", "os")
     with engine.begin() as connection:
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        command.upgrade(config, to)
 
 
 def _version(connection: Connection) -> str | None:

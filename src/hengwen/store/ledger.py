@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, literal, select
+from sqlalchemy import case, func, select
 
 from hengwen.store import codec, tables
 from hengwen.store.database import guard
+from hengwen.store.done import DoneIndex
 from hengwen.store.keys import KeyIndex
-from hengwen.store.writes import upsert
+from hengwen.store.writes import copy_rows, upsert
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from hengwen.records import Attempt, Response, Row, Run, Sample
 
 Columns = dict[str, Any]
+READ_AT_A_TIME = 10_000
+"""Rows of what is settled that are in memory at a time."""
 
 
 class SqlLedger:
@@ -45,7 +48,7 @@ class SqlLedger:
         """Record the run, or its new status."""
         self._runs.append(codec.run_columns(run))
 
-    def done(self, run: Run) -> dict[DoneKey, str]:
+    def done(self, run: Run) -> DoneIndex:
         """What is settled in this run, else in the newest of the same plan and checkpoint."""
         self.commit()
         runs, row = tables.run, tables.row
@@ -54,20 +57,20 @@ class SqlLedger:
             .where(runs.c.plan == run.plan, runs.c.checkpoint == run.checkpoint)
             .order_by((runs.c.id == run.id).desc(), runs.c.started.desc())
         )
-        found: dict[DoneKey, str] = {}
+        key = row.c.task, row.c.sample_id, row.c.repeat, row.c.signature, row.c.item_hash
+        bad = case((row.c.status.in_(("ok", "not_applicable")), 0), else_=1)
+        found = DoneIndex()
         with guard(self._engine), self._engine.connect() as connection:
             for source in connection.execute(series).scalars().all():
-                settled: dict[DoneKey, bool] = {}
-                columns = select(
-                    row.c.task, row.c.sample_id, row.c.repeat, row.c.signature, row.c.item_hash, row.c.status
-                ).where(row.c.run_id == source)
-                for task, sample_id, repeat, signature, item_hash, status in connection.execute(columns):
-                    key = (task, sample_id or None, repeat or None, signature, item_hash)
-                    good = status in ("ok", "not_applicable")
-                    settled[key] = settled.get(key, True) and good
-                for key, good in settled.items():
-                    if good:
-                        found.setdefault(key, source)
+                settled = select(*key).where(row.c.run_id == source).group_by(*key).having(func.max(bad) == 0)
+                rows = connection.execution_options(yield_per=READ_AT_A_TIME).execute(settled)
+                found.add(
+                    source,
+                    (
+                        (task, sample_id or None, repeat or None, signature, item_hash)
+                        for task, sample_id, repeat, signature, item_hash in rows
+                    ),
+                )
         return found
 
     def adopt(self, run_id: str, source: str, key: DoneKey) -> None:
@@ -147,20 +150,5 @@ class SqlLedger:
         upsert(connection, tables.response, self._responses)
         upsert(connection, tables.attempt, self._attempts)
         for run_id, source, key in self._adopted:
-            connection.execute(_copy(run_id, source, key))
+            copy_rows(connection, run_id, source, key)
         upsert(connection, tables.row, list(self._rows.values()))
-
-
-def _copy(run_id: str, source: str, key: DoneKey) -> Any:
-    row = tables.row
-    task, sample_id, repeat, signature, item_hash = key
-    names = [column.name for column in row.columns if column.name not in ("id", "run_id")]
-    found = select(literal(run_id), *(row.c[name] for name in names)).where(
-        row.c.run_id == source,
-        row.c.task == task,
-        row.c.sample_id == (sample_id or ""),
-        row.c.repeat == (repeat or 0),
-        row.c.signature == signature,
-        row.c.item_hash == item_hash,
-    )
-    return insert(row).from_select(["run_id", *names], found)

@@ -121,6 +121,9 @@ class Store:
         """The rows of runs by series, in the order of the plan."""
         table = ScoreTable(self.rows(runs))
         table.arrange(address for run in runs for address in run.layout)
+        for run in runs:
+            for task, reducer in run.reducers.items():
+                table.reduce(run.id, task, reducer)
         return table
 
     def statuses(self, runs: Sequence[Run]) -> dict[str, Counter[str]]:

@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest migration."""
 
 metadata = MetaData()
@@ -32,6 +32,7 @@ run = Table(
     Column("started", String, nullable=False),
     Column("versions", Text, nullable=False),
     Column("layout", Text, nullable=False),
+    Column("reducers", Text, nullable=False, server_default="{}"),
     Column("seed", Integer, nullable=False),
     Column("status", String, nullable=False),
     Index("run_series", "plan", "checkpoint", "started"),

@@ -6,7 +6,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import text
+from sqlalchemy import literal, select, text
 
 from hengwen.store import tables
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlalchemy import Connection, Dialect, Table
+
+    from hengwen.protocols import DoneKey
 
 PLACES = {
     "run": ("id",),
@@ -48,12 +50,46 @@ def _compiled(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...] | No
     place = PLACES[table.name]
     own = [column.name for column in table.columns if column.name != "id" or "id" in place]
     statement = _insert(table, dialect.name)
-    fresh = {name: statement.excluded[name] for name in own if name not in place}
+    fresh = _fresh(statement, own, place)
     where = text("attempt.status <> 'ok'") if table is tables.attempt else None
     statement = statement.on_conflict_do_update(index_elements=list(place), set_=fresh, where=where)
     compiled = statement.compile(dialect=dialect, column_keys=own)
     order = tuple(compiled.positiontup) if compiled.positional else None
     return str(compiled), order
+
+
+def copy_rows(connection: Connection, run_id: str, source: str, key: DoneKey) -> None:
+    """Copy the rows behind a key into a run, in the place of what failed there.
+
+    Args:
+        connection: In a transaction.
+        run_id: Where they go.
+        source: The run that has them.
+        key: Which they are.
+    """
+    row = tables.row
+    task, sample_id, repeat, signature, item_hash = key
+    names = [column.name for column in row.columns if column.name not in ("id", "run_id")]
+    found = select(literal(run_id), *(row.c[name] for name in names)).where(
+        row.c.run_id == source,
+        row.c.task == task,
+        row.c.sample_id == (sample_id or ""),
+        row.c.repeat == (repeat or 0),
+        row.c.signature == signature,
+        row.c.item_hash == item_hash,
+    )
+    statement = _insert(row, connection.dialect.name).from_select(["run_id", *names], found)
+    place = PLACES["row"]
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=list(place), set_=_fresh(statement, ["run_id", *names], place)
+        )
+    )
+
+
+def _fresh(statement: Any, names: Sequence[str], place: Sequence[str]) -> dict[str, Any]:
+    """What a later row brings to the place of an earlier one."""
+    return {name: statement.excluded[name] for name in names if name not in place}
 
 
 def _insert(table: Table, dialect: str) -> Any:

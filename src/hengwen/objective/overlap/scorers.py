@@ -25,7 +25,7 @@ from hengwen.objective.tokenize import choose_bleu_tokenizer
 from hengwen.records import Response, Sample, Score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from hengwen.objective.tokenize import BleuTokenizer, TokenSplit, Width
 
@@ -46,7 +46,7 @@ class _OneTokenizer:
 
     __slots__ = ()
 
-    def for_samples(self, samples: Sequence[Sample]) -> Any:
+    def for_samples(self, samples: Collection[Sample]) -> Any:
         """Return the scorer with the tokenizer that suits the references; its signature names it."""
         made: Any = self
         if made.tokenize != "auto":

@@ -1,0 +1,75 @@
+"""The memory of a run over many samples: what is beside the imports must not grow with their number.
+
+    .venv/bin/python benchmarks/bench_stream.py [--counts 50000 200000]
+
+Samples and stored answers of some hundred characters, one cheap scorer, a SQLite store. Each count is a
+process of its own; the second time the same command goes on from a store that has everything already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+def write_plan(folder: Path, count: int) -> Path:
+    """Samples, answers and a plan."""
+    with (
+        (folder / "s.jsonl").open("w", encoding="utf-8") as samples,
+        (folder / "a.jsonl").open("w") as answers,
+    ):
+        for number in range(count):
+            text = f"第{number}个问题：" + "今晚的风几点停？" * 20
+            samples.write(json.dumps({"id": f"q{number}", "input": text}, ensure_ascii=False) + "\n")
+            answers.write(json.dumps({"id": f"q{number}", "output": text[::-1]}) + "\n")
+    plan = {
+        "name": "stream",
+        "tasks": [{"name": "t", "samples": "s.jsonl", "scorers": ["length"]}],
+        "checkpoints": [{"name": "a", "responses": "a.jsonl"}],
+    }
+    (folder / "plan.yaml").write_text(json.dumps(plan))
+    return folder / "plan.yaml"
+
+
+def leg(plan: Path) -> None:
+    """Run a plan; print seconds and megabytes above those of the imports."""
+    from hengwen import run_plan
+
+    with tempfile.TemporaryDirectory() as name:
+        run_plan(write_plan(Path(name), 1), store=Path(name) / "warm.db")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begin = time.perf_counter()
+    result = run_plan(plan, store=plan.with_name("x.db"))
+    assert not result.failures
+    above = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    print(json.dumps([time.perf_counter() - begin, above]))
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--counts", type=int, nargs="+", default=[50_000, 200_000])
+    parser.add_argument("--leg", type=Path)
+    chosen = parser.parse_args()
+    if chosen.leg:
+        leg(chosen.leg)
+        return
+    print(f"{'samples':>10} {'run':>8} {'seconds':>8} {'MB above the imports':>21}")
+    for count in chosen.counts:
+        with tempfile.TemporaryDirectory() as name:
+            plan = write_plan(Path(name), count)
+            for turn in ("first", "again"):
+                command = [sys.executable, __file__, "--leg", str(plan)]
+                done = subprocess.run(command, capture_output=True, text=True, check=True)
+                seconds, above = json.loads(done.stdout)
+                print(f"{count:>10,} {turn:>8} {seconds:>8.1f} {above:>21.0f}")
+
+
+if __name__ == "__main__":
+    main()

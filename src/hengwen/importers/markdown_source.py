@@ -1,0 +1,130 @@
+"""Headings and tables of Markdown as they are written: nothing is rendered, so nothing is lost."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from hengwen.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
+_SEPARATOR = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+
+
+class SourceLine(NamedTuple):
+    """A line without its end."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What stands below a heading, up to the next one of its rank or above."""
+
+    title: str
+    line: int
+    lines: tuple[SourceLine, ...]
+
+    @property
+    def text(self) -> str:
+        """The lines as one text."""
+        return "\n".join(line.text for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """The cells of a row, without the blanks around them."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with a header."""
+
+    header: TableRow
+    rows: tuple[TableRow, ...]
+
+
+def source_lines(text: str) -> list[SourceLine]:
+    """Return the lines of a text; only LF and CRLF end a line.
+
+    Examples:
+        >>> [line.text for line in source_lines("a\\r\\nb\\u2028c\\n")]
+        ['a', 'b\\u2028c', '']
+    """
+    return [SourceLine(number, line.removesuffix("\r")) for number, line in enumerate(text.split("\n"), 1)]
+
+
+def split_sections(lines: Sequence[SourceLine]) -> list[Section]:
+    """Return a section for each heading; one holds the deeper ones below it.
+
+    Examples:
+        >>> parts = split_sections(source_lines("# a\\n## b\\nx\\n## c"))
+        >>> [(part.title, part.line, len(part.lines)) for part in parts]
+        [('a', 1, 3), ('b', 2, 1), ('c', 4, 0)]
+    """
+    heads = [
+        (place, len(found[1]), found[2])
+        for place, line in enumerate(lines)
+        if (found := _HEADING.fullmatch(line.text))
+    ]
+    sections = []
+    for number, (place, rank, title) in enumerate(heads):
+        later = heads[number + 1 :]
+        end = next((other for other, other_rank, _ in later if other_rank <= rank), len(lines))
+        sections.append(Section(title, lines[place].number, tuple(lines[place + 1 : end])))
+    return sections
+
+
+def read_tables(lines: Sequence[SourceLine], path: Path) -> Iterator[Table]:
+    """Yield the tables among some lines.
+
+    Args:
+        lines: Of which those of a table begin with ``|``.
+        path: For messages.
+
+    Raises:
+        DataError: A row has more or fewer cells than its header, or the line of dashes is not there.
+    """
+    block: list[SourceLine] = []
+    for line in [*lines, SourceLine(0, "")]:
+        if line.text.lstrip().startswith("|"):
+            block.append(line)
+            continue
+        if len(block) >= 2:
+            yield _table(block, path)
+        block = []
+
+
+def _table(block: Sequence[SourceLine], path: Path) -> Table:
+    if not _SEPARATOR.fullmatch(block[1].text):
+        line = block[1].number
+        raise DataError(f"{path}:{line}: expected the line of dashes below the header of a table", line=line)
+    header, *rows = [TableRow(line.number, split_cells(line.text)) for line in (block[0], *block[2:])]
+    for row in rows:
+        if len(row.cells) != len(header.cells):
+            raise DataError(
+                f"{path}:{row.line}: {len(row.cells)} cells, but the header of the table on line "
+                f"{header.line} has {len(header.cells)}; a '|' within a cell is written '\\|'",
+                line=row.line,
+            )
+    return Table(header, tuple(rows))
+
+
+def split_cells(text: str) -> tuple[str, ...]:
+    """Return the cells of a row of a table.
+
+    Examples:
+        >>> split_cells("| <a: b>  | c \\\\| d | 1    |")
+        ('<a: b>', 'c | d', '1')
+    """
+    inner = re.sub(r"(?<!\\)\|\s*$", "", text.strip()[1:])
+    return tuple(cell.strip(" \t").replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", inner))

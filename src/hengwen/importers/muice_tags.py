@@ -1,0 +1,93 @@
+"""The topic prompts of the Muice protocol: tags such as ``<生成推文: AI生活>``, and which are asked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from hengwen.errors import ConfigError, did_you_mean
+
+Subchoice = Literal["one", "one_of_each"]
+Topics = Literal["code", "legacy5"]
+
+_TAG = re.compile(r"(?:\\?<|&lt;)\s*([^<>:：\\]+?)\s*([:：])\s*([^<>]+?)\s*(?:\\?>|&gt;)")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A prompt for which the character opens a conversation."""
+
+    id: str
+    tag: str
+    """As the program spells it: an ASCII colon and a blank."""
+
+
+POSTS = (
+    Topic("post-fancies", "<生成推文: 胡思乱想>"),
+    Topic("post-life", "<生成推文: AI生活>"),
+    Topic("post-thoughts", "<生成推文: AI思考>"),
+    Topic("post-love", "<生成推文: 表达爱意>"),
+    Topic("post-advice", "<生成推文: 情感建议>"),
+    Topic("post-topic", "<生成推文: 创造话题>"),
+)
+GREETINGS = (
+    Topic("greeting-morning", "<日常问候: 早上>"),
+    Topic("greeting-noon", "<日常问候: 中午>"),
+    Topic("greeting-evening", "<日常问候: 傍晚>"),
+    Topic("greeting-night", "<日常问候: 深夜>"),
+)
+HOLIDAYS = (Topic("holiday-valentine", "<节日推文: 情人节>"),)
+"""The document's example; the program has no holiday prompt."""
+KNOWN = frozenset(topic.tag for topic in (*POSTS, *GREETINGS, *HOLIDAYS))
+
+
+def canonical_tag(text: str) -> str | None:
+    """Return a tag as the program spells it, or None where the text is no tag.
+
+    Examples:
+        >>> canonical_tag("<日常问候：早上>"), canonical_tag("&lt;生成推文:AI生活&gt;"), canonical_tag("你好")
+        ('<日常问候: 早上>', '<生成推文: AI生活>', None)
+    """
+    found = _TAG.fullmatch(text.strip())
+    return f"<{found[1]}: {found[3]}>" if found else None
+
+
+def choose_topics(
+    topics: str = "code", subchoice: str = "one", *, seed: int = 0, pick: str | None = None
+) -> tuple[Topic, ...]:
+    """Return the topic prompts of a suite; runs with other ones are not comparable.
+
+    Args:
+        topics: ``code``: all six posts; ``legacy5``: the five of the config template.
+        subchoice: ``one`` prompt of the greetings and the holiday, or ``one_of_each``.
+        seed: Which one, counted through the pool; with ``one_of_each`` which greeting.
+        pick: The name of the one, such as ``早上``, in the place of the seed.
+
+    Raises:
+        ConfigError: An unknown choice or name.
+
+    Examples:
+        >>> [topic.id for topic in choose_topics()][-2:], len(choose_topics("legacy5", "one_of_each"))
+        (['post-topic', 'greeting-morning'], 7)
+    """
+    _check("--topics", topics, ("code", "legacy5"))
+    _check("--subchoice", subchoice, ("one", "one_of_each"))
+    posts = POSTS if topics == "code" else POSTS[:-1]
+    if subchoice == "one_of_each":
+        return (*posts, _chosen(GREETINGS, seed, pick), *HOLIDAYS)
+    return (*posts, _chosen((*GREETINGS, *HOLIDAYS), seed, pick))
+
+
+def _check(option: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ConfigError(f"unknown {option} {value!r}{did_you_mean(value, known)}")
+
+
+def _chosen(pool: tuple[Topic, ...], seed: int, pick: str | None) -> Topic:
+    if pick is None:
+        return pool[seed % len(pool)]
+    names = {topic.tag[1:-1].partition(": ")[2]: topic for topic in pool}
+    if pick not in names:
+        raise ConfigError(f"unknown --pick {pick!r}{did_you_mean(pick, names)}")
+    return names[pick]

@@ -1,0 +1,73 @@
+"""How far a judge can be trusted: agreement with people, maps to their scale, corrected means, certificates.
+
+Names load on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from hengwen.judges.calibration.agreement import Agreement, measure_agreement
+    from hengwen.judges.calibration.alpha import krippendorff_alpha
+    from hengwen.judges.calibration.artifact import (
+        Calibration,
+        is_stale,
+        read_calibrations,
+        rubric_hash_of,
+        write_calibrations,
+    )
+    from hengwen.judges.calibration.certify import calibrate
+    from hengwen.judges.calibration.figures import Figure
+    from hengwen.judges.calibration.isotonic import IsotonicMap
+    from hengwen.judges.calibration.joining import HumanLabel, JudgedAnswer
+    from hengwen.judges.calibration.maps import MapReport, fit_maps
+    from hengwen.judges.calibration.ordinal import OrdinalMap
+    from hengwen.judges.calibration.ppi import CorrectedMean, ppi_mean
+
+_HOMES = {
+    "Agreement": "agreement",
+    "Calibration": "artifact",
+    "CorrectedMean": "ppi",
+    "Figure": "figures",
+    "HumanLabel": "joining",
+    "IsotonicMap": "isotonic",
+    "JudgedAnswer": "joining",
+    "MapReport": "maps",
+    "OrdinalMap": "ordinal",
+    "calibrate": "certify",
+    "fit_maps": "maps",
+    "is_stale": "artifact",
+    "krippendorff_alpha": "alpha",
+    "measure_agreement": "agreement",
+    "ppi_mean": "ppi",
+    "read_calibrations": "artifact",
+    "rubric_hash_of": "artifact",
+    "write_calibrations": "artifact",
+}
+
+__all__ = [
+    "Agreement",
+    "Calibration",
+    "CorrectedMean",
+    "Figure",
+    "HumanLabel",
+    "IsotonicMap",
+    "JudgedAnswer",
+    "MapReport",
+    "OrdinalMap",
+    "calibrate",
+    "fit_maps",
+    "is_stale",
+    "krippendorff_alpha",
+    "measure_agreement",
+    "ppi_mean",
+    "read_calibrations",
+    "rubric_hash_of",
+    "write_calibrations",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

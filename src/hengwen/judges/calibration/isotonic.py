@@ -1,0 +1,54 @@
+"""The isotonic map: the rising step function of the judge's value that is nearest to what people said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsotonicMap:
+    """Judge's values to calibrated ones, never falling; straight lines between known values, level beyond."""
+
+    judge: tuple[float, ...]
+    """Ascending."""
+    calibrated: tuple[float, ...]
+
+    def predict(self, values: ArrayLike) -> NDArray[np.float64]:
+        """Return the calibrated value of each of the judge's."""
+        found: NDArray[np.float64] = np.interp(np.asarray(values, dtype=float), self.judge, self.calibrated)
+        return found
+
+    @classmethod
+    def fit(cls, judge: ArrayLike, human: ArrayLike) -> IsotonicMap:
+        """Fit by least squares (pool adjacent violators).
+
+        Args:
+            judge: The judge's values, length n >= 1.
+            human: What people said of the same answers.
+
+        Raises:
+            ValueError: The lengths differ, or there are none.
+
+        Notes:
+            ``scipy.optimize.isotonic_regression`` on the mean human value of each different judge's value.
+
+        Examples:
+            >>> fitted = IsotonicMap.fit([1, 1, 2, 3], [0, 1, 0.25, 1])  # 1 and 2 pooled: (0 + 1 + 0.25) / 3
+            >>> fitted.predict([1, 2, 2.5, 3]).round(3)
+            array([0.417, 0.417, 0.708, 1.   ])
+        """
+        from scipy.optimize import isotonic_regression
+
+        x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
+        if x.shape != y.shape or not len(x):
+            raise ValueError(f"a map needs paired values, got {len(x)} and {len(y)}")
+        values, where, counts = np.unique(x, return_inverse=True, return_counts=True)
+        means = np.bincount(where, weights=y) / counts
+        fitted = isotonic_regression(means, weights=counts.astype(float)).x
+        return cls(judge=tuple(map(float, values)), calibrated=tuple(map(float, fitted)))

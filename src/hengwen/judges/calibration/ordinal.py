@@ -1,0 +1,110 @@
+"""The ordinal map: a cumulative logit model of the human level given the judge's value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+RIDGE = 0.01
+"""A weak pull of the slope to 0 and of neighbouring thresholds to 1 apart: a level that nobody gave, or a
+judge that separates all, still has finite parameters."""
+LEAST = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrdinalMap:
+    """P(human <= level k | judge) = logistic(threshold k - slope * position of the judge's value)."""
+
+    levels: tuple[float, ...]
+    thresholds: tuple[float, ...]
+    """Ascending, one fewer than levels."""
+    slope: float
+    """Log odds for one level of the judge's."""
+
+    def probabilities(self, values: ArrayLike) -> Floats:
+        """Return the probability of each human level: (values, levels)."""
+        return _probabilities(np.array(self.thresholds), self.slope, self._positions(values))
+
+    def predict(self, values: ArrayLike) -> Floats:
+        """Return the expected human value for each of the judge's."""
+        found: Floats = self.probabilities(values) @ np.array(self.levels)
+        return found
+
+    def _positions(self, values: ArrayLike) -> Floats:
+        return _positions(values, np.array(self.levels))
+
+    @classmethod
+    def fit(cls, judge: ArrayLike, human: ArrayLike, levels: Sequence[float]) -> OrdinalMap:
+        """Fit by penalised maximum likelihood.
+
+        Args:
+            judge: The judge's values, length n >= 1.
+            human: What people said of the same answers; between two levels it counts for both, by nearness.
+            levels: All levels, ascending.
+
+        Raises:
+            ValueError: The lengths differ, or there are none.
+
+        Notes:
+            McCullagh, Regression models for ordinal data, JRSS B 42, 1980 (proportional odds).
+
+        Examples:
+            >>> judge, human = [0, 0, 0.5, 0.5, 1, 1], [0, 0.5, 0.5, 0.5, 0.5, 1]
+            >>> OrdinalMap.fit(judge, human, [0, 0.5, 1]).predict([0, 0.5, 1]).round(2)
+            array([0.26, 0.5 , 0.74])
+        """
+        x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
+        if x.shape != y.shape or not len(x):
+            raise ValueError(f"a map needs paired values, got {len(x)} and {len(y)}")
+        scale = np.asarray(levels, dtype=float)
+        positions, where = np.unique(_positions(x, scale), return_inverse=True)
+        counts = np.zeros((len(positions), len(scale)))
+        np.add.at(counts, where, _shares(y, scale))
+        thresholds, slope = _fitted(positions, counts)
+        return cls(levels=tuple(map(float, scale)), thresholds=thresholds, slope=slope)
+
+
+def _positions(values: ArrayLike, levels: Floats) -> Floats:
+    """Places on the level list, 0 in its middle."""
+    places = np.arange(len(levels)) - (len(levels) - 1) / 2
+    found: Floats = np.interp(np.asarray(values, dtype=float), levels, places)
+    return found
+
+
+def _shares(values: Floats, levels: Floats) -> Floats:
+    """How much each value counts for each level: (values, levels), rows add up to 1."""
+    places = np.interp(values, levels, np.arange(len(levels), dtype=float))
+    found: Floats = np.clip(1 - np.abs(places[:, None] - np.arange(len(levels))), 0, None)
+    return found
+
+
+def _probabilities(thresholds: Floats, slope: float, positions: Floats) -> Floats:
+    below = 0.5 * (1 + np.tanh((thresholds - slope * positions[:, None]) / 2))
+    return np.diff(below, axis=1, prepend=0.0, append=1.0)
+
+
+def _fitted(positions: Floats, counts: Floats) -> tuple[tuple[float, ...], float]:
+    from scipy.optimize import minimize
+
+    def unpack(parameters: Floats) -> tuple[Floats, float]:
+        steps = np.exp(np.clip(parameters[1:-1], -20, 20))
+        return np.cumsum(np.concatenate([parameters[:1], steps])), float(parameters[-1])
+
+    def loss(parameters: Floats) -> float:
+        chances = _probabilities(*unpack(parameters), positions)
+        fit = -(counts * np.log(np.maximum(chances, LEAST))).sum()
+        return float(fit + RIDGE * np.square(parameters[1:]).sum())
+
+    start = np.zeros(counts.shape[1])
+    start[0] = -(counts.shape[1] - 2) / 2
+    thresholds, slope = unpack(minimize(loss, start, method="BFGS").x)
+    return tuple(map(float, thresholds)), slope

@@ -1,0 +1,26 @@
+"""Characters as data, and the four tasks that they are weighed by. Names load on first use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from hengwen.personas.persona import Persona, load_persona
+    from hengwen.personas.system_prompts import system_prompt
+
+_HOMES = {
+    "Persona": "persona",
+    "load_persona": "persona",
+    "system_prompt": "system_prompts",
+}
+
+__all__ = [
+    "Persona",
+    "load_persona",
+    "system_prompt",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

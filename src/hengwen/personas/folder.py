@@ -1,0 +1,45 @@
+"""A suite in a folder: all its files or none."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hengwen.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+
+def rows_text(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as JSON lines.
+
+    Examples:
+        >>> rows_text([{"id": "a"}, {"id": "⭐"}])
+        '{"id": "a"}\\n{"id": "⭐"}\\n'
+    """
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def write_folder(folder: Path, files: Mapping[str, str | bytes], *, force: bool = False) -> None:
+    """Write files into a folder, which is made where it is not; the plan comes last.
+
+    Args:
+        folder: Where.
+        files: What each is to hold, by its path below the folder.
+        force: Write over files that are there.
+
+    Raises:
+        ConfigError: A file is there already, or the folder cannot be written.
+    """
+    there = [name for name in sorted(files) if (folder / name).exists()]
+    if there and not force:
+        raise ConfigError(f"{folder / there[0]} exists; name another folder, or say --force")
+    try:
+        for name, text in sorted(files.items(), key=lambda item: item[0] == "plan.yaml"):
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode() if isinstance(text, str) else text)
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,137 @@
+"""Suites of the four tasks for a character: the packaged example with its answers, and one to fill in."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hengwen.personas.folder import rows_text
+from hengwen.personas.persona import Persona, Scene, load_persona
+from hengwen.personas.plan_text import JUDGE, SUBJECT, PlannedTask, plan_text
+from hengwen.personas.system_prompts import system_prompt
+from hengwen.personas.tasks import DEFAULT_PRESET, TASKS, sampling
+from hengwen.yamlfile import load_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Row = dict[str, Any]
+
+SCENES: tuple[Scene, ...] = ("new_topic", "live", "emotion", "comprehensive")
+
+_EXAMPLE_HEAD = (
+    "{name}, a character of Hengwen's own, in the four tasks of the Muice protocol: three checkpoints.",
+    "It runs at once, without a key: the rules judge reads the rubrics. Labels are human readings.",
+    "",
+    "  hengwen run plan.yaml -o report.html",
+)
+_STARTER_HEAD = (
+    "The four tasks of the Muice protocol for {name}. Fill it in:",
+    "  - the .jsonl files: these prompts fit any character; put in yours, and good replies as references",
+    "  - the .md.j2 files: the system prompts, made from persona.yaml; change them as you like",
+    "  - checkpoints: below: where your model answers, or the answers that you have",
+    "",
+    "  hengwen validate plan.yaml",
+    "  hengwen run plan.yaml -o report.html",
+)
+
+
+def example_suite() -> dict[str, str | bytes]:
+    """Return the files of the packaged example by name, labels and stored answers among them.
+
+    Examples:
+        >>> sorted(name for name in example_suite() if name.startswith("answers/"))
+        ['answers/day-1.jsonl', 'answers/day-2.jsonl', 'answers/day-3.jsonl']
+    """
+    home = Path(str(files("hengwen.personas"))) / "example"
+    persona = load_persona(home / "persona.yaml")
+    rows = {task: _read_rows(home / f"{task}.jsonl") for task in SCENES}
+    answers = sorted((home / "answers").glob("*.jsonl"))
+    places = [f"  - {{name: {path.stem}, responses: answers/{path.name}}}\n" for path in answers]
+    tail = "".join(
+        [
+            "checkpoints: # in the order of training\n",
+            *places,
+            "labels: labels.csv # human levels for a part of the answers, by two raters\n",
+            f"# backends:\n#   {JUDGE}\n",
+        ]
+    )
+    return {
+        **_suite(persona, rows, _EXAMPLE_HEAD, tail),
+        **{f"answers/{path.name}": path.read_bytes() for path in answers},
+        **{name: (home / name).read_bytes() for name in ("persona.yaml", "labels.csv")},
+    }
+
+
+def starter_suite(persona: Persona) -> dict[str, str | bytes]:
+    """Return the files of a suite for a character, with prompts that fit any: a start.
+
+    Args:
+        persona: Its briefs are the topic prompts; where it has none, packaged ones are.
+
+    Examples:
+        >>> from hengwen.personas.persona import Persona
+        >>> cat = Persona.model_validate({"name": "Soot", "language": "en", "voice": "Dry."})
+        >>> sorted(starter_suite(cat))[:3]
+        ['comprehensive.jsonl', 'comprehensive.md.j2', 'emotion.jsonl']
+    """
+    home = Path(str(files("hengwen.personas")))
+    starter = load_yaml(home / f"starter.{persona.language}.yaml").data
+    if not persona.briefs:
+        persona = persona.model_copy(update={"briefs": starter["new_topic"]})
+    kind = "<话题: {}>" if persona.language == "zh" else "<topic: {}>"
+    tags = [tag if tag.startswith("<") else kind.format(tag) for tag in persona.briefs]
+    texts = {"new_topic": tags, **{task: starter[task] for task in SCENES[1:]}}
+    rows: dict[Scene, list[Row]] = {
+        task: [
+            {"id": f"{task}-{number:02}", "input": text, "references": [], "metadata": {}}
+            for number, text in enumerate(texts[task], 1)
+        ]
+        for task in SCENES
+    }
+    return dict(_suite(persona, rows, _STARTER_HEAD, f"{SUBJECT}  # {JUDGE}\n"))
+
+
+def _suite(
+    persona: Persona, rows: Mapping[Scene, list[Row]], head: Sequence[str], tail: str
+) -> dict[str, str | bytes]:
+    rows = {**rows, "new_topic": [_with_brief(row, persona) for row in rows["new_topic"]]}
+    plan = plan_text(
+        name="persona",
+        head=[line.format(name=persona.called) for line in head],
+        tasks=[_planned(task, rows[task], persona) for task in SCENES],
+        tail=tail,
+    )
+    return {
+        "plan.yaml": plan,
+        **{f"{task}.jsonl": rows_text(rows[task]) for task in SCENES},
+        **{f"{task}.md.j2": system_prompt(persona, task) for task in SCENES},
+    }
+
+
+def _planned(task: Scene, rows: Sequence[Row], persona: Persona) -> PlannedTask:
+    options = {"markers": list(persona.markers), "taboo": list(persona.taboos)}
+    return PlannedTask(
+        task=replace(TASKS[task], scale=("mean_times", 10)),  # sum / 10 supposes 100 prompts
+        samples=f"{task}.jsonl",
+        count=len(rows),
+        rubric=TASKS[task].rubric,
+        params=sampling(DEFAULT_PRESET),
+        preset=DEFAULT_PRESET,
+        has_number=any("number" in row["metadata"] for row in rows),
+        language=persona.language,
+        options={key: value for key, value in options.items() if value},
+    )
+
+
+def _with_brief(row: Row, persona: Persona) -> Row:
+    """A topic prompt with what is wanted of it, which the template of the system prompt asks for."""
+    brief = row["metadata"].get("brief") or persona.brief(row["input"]) or row["input"]
+    return {**row, "metadata": {**row["metadata"], "brief": brief}}
+
+
+def _read_rows(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]

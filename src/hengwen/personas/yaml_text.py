@@ -1,0 +1,97 @@
+"""YAML that gives back every text as it was, and that people like to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+
+class _Dumper(yaml.SafeDumper):
+    """Blocks for texts of several lines, quotes for the rest, no aliases, lists below their key."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+
+def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
+    lines = value.split("\n")
+    tidy = all(line.isprintable() and line == line.strip() for line in lines)
+    style = "|" if len(lines) > 1 and tidy and lines[0] else None
+    if style is None and ("\n" in value or not value.isprintable() or len(value) > 40):
+        style = '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def yaml_block(data: Any) -> str:
+    """Return data as YAML, a key a line.
+
+    Args:
+        data: Of mappings, lists, texts and numbers.
+
+    Examples:
+        >>> print(yaml_block({"a": ["<b: c>", "d\\ne"]}), end="")
+        a:
+          - '<b: c>'
+          - |-
+            d
+            e
+    """
+    return yaml.dump(data, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=float("inf"))
+
+
+def yaml_flow(value: Any) -> str:
+    """Return a value as YAML on one line.
+
+    Args:
+        value: Of mappings, lists, texts and numbers.
+
+    Examples:
+        >>> yaml_flow({"mean_times": 10}), yaml_flow("a: b"), yaml_flow(["yes", "是"])
+        ('{mean_times: 10}', "'a: b'", "['yes', 是]")
+    """
+    text = yaml.dump(
+        [_one_line(value)],
+        Dumper=_Dumper,
+        allow_unicode=True,
+        sort_keys=False,
+        width=float("inf"),
+        default_flow_style=True,
+    )
+    return text.strip()[1:-1]
+
+
+def on_one_line(text: str) -> str:
+    """Return a text as it may stand in a comment.
+
+    Examples:
+        >>> on_one_line("a\\nb: c")
+        'a b: c'
+    """
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+class _OneLine(str):
+    """A text that must not become a block."""
+
+
+def _one_line(value: Any) -> Any:
+    if isinstance(value, str):
+        return _OneLine(value)
+    if isinstance(value, dict):
+        return {_one_line(key): _one_line(item) for key, item in value.items()}
+    return [_one_line(item) for item in value] if isinstance(value, list) else value
+
+
+def _quoted(dumper: _Dumper, value: _OneLine) -> yaml.ScalarNode:
+    style = None if value.isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", str(value), style=style)
+
+
+_Dumper.add_representer(_OneLine, _quoted)

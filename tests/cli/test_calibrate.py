@@ -1,0 +1,244 @@
+"""``hengwen calibrate``, as a person uses it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from hengwen.judges import read_calibrations
+
+PLAN = """\
+name: talk
+tasks:
+  - name: chat
+    samples: chat.jsonl
+    judges:
+      - rubric: mine.yaml
+checkpoints:
+  - {name: early, responses: early.jsonl}
+  - {name: late, responses: late.jsonl}
+labels: labels.csv
+"""
+RUBRIC = """\
+name: mine
+version: 1
+title: {zh: 甲, en: A}
+instructions: {zh: 看, en: Look}
+levels:
+  0: {label: E, zh: 差, en: bad}
+  0.25: {label: D, zh: 次, en: poor}
+  0.5: {label: C, zh: 中, en: fair}
+  0.75: {label: B, zh: 好, en: good}
+  1: {label: A, zh: 佳, en: best}
+examples:
+  - {input: 问, response: 晚上好，船友七号。, level: 0.75, reason: 像}
+rules:
+  plain_text: true
+"""
+TEXTS = {0.0: "", 0.5: "## 标题\n第{}句", 0.75: "晚上好，船友{}号。"}
+LEVELS = [0.75, 0.5, 0.0, 0.75]
+
+
+def jsonl(path: Path, rows: list[dict]) -> None:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+
+
+def write_labels(path: Path, rows: list[dict]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        header = ["task", "id", "checkpoint", "repeat", "output", "score", "value", "rater"]
+        writer = csv.DictWriter(file, header)
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({"task": "chat", "repeat": 1, "score": "mine.level", "rater": "me", **row})
+
+
+def human(i: int) -> float:
+    """What people say: mostly what the rules say, sometimes a level beside."""
+    value = LEVELS[i % 4]
+    return value + 0.25 if i % 5 == 0 else value
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Path:
+    """A plan of 24 prompts and two checkpoints, 40 labels."""
+    (tmp_path / "plan.yaml").write_text(PLAN, "utf-8")
+    (tmp_path / "mine.yaml").write_text(RUBRIC, "utf-8")
+    jsonl(tmp_path / "chat.jsonl", [{"id": f"p{i}", "input": "在吗"} for i in range(24)])
+    for start, name in ((0, "early"), (24, "late")):
+        rows = [
+            {"id": f"p{i}", "output": TEXTS[LEVELS[(start + i) % 4]].format(start + i)} for i in range(24)
+        ]
+        jsonl(tmp_path / f"{name}.jsonl", rows)
+    labels = [{"id": f"p{i}", "checkpoint": "early", "value": human(i)} for i in range(24)]
+    labels += [{"id": f"p{i}", "checkpoint": "late", "value": human(24 + i)} for i in range(16)]
+    write_labels(tmp_path / "labels.csv", labels)
+    return tmp_path
+
+
+def test_a_plan_is_calibrated_on_its_labels(hengwen, talk: Path) -> None:
+    hengwen("run", "plan.yaml", "-q")
+    done = hengwen("calibrate", "plan.yaml", "-o", "c.json")
+    assert done.code == 0, done.err
+    for said in (
+        "chat/mine.level",
+        "可信 certified",
+        "quadratic",
+        "[",
+        "judge - human",
+        "isotonic",
+        "ordinal",
+    ):
+        assert said in done.out
+    assert "calibration: c.json" in done.err
+    (found,) = read_calibrations(talk / "c.json")
+    assert (found.agreement.n, found.agreement.prompts, found.raters) == (40, 24, 1)
+    assert [mean.checkpoint for mean in found.means] == ["", "early", "late"]
+    assert found.rubric == "mine 1"
+    assert found.rubric_hash in found.signature
+    assert (found.means[0].corrected.n, found.means[0].corrected.others) == (40, 8)
+
+
+def test_the_same_from_the_store_alone_by_the_labels_in_its_runs(hengwen, talk: Path) -> None:
+    hengwen("run", "plan.yaml", "-q")
+    by_plan = hengwen("calibrate", "plan.yaml", "--json").json["calibrations"][0]
+    (talk / "plan.yaml").unlink()
+    for arguments in ([], ["hengwen.db"], ["hengwen.db", "--labels", "labels.csv"]):
+        by_store = hengwen("calibrate", *arguments, "--json").json["calibrations"][0]
+        assert by_store["agreement"] == by_plan["agreement"], arguments
+        assert by_store["signature"] == by_plan["signature"]
+
+
+def test_more_raters_in_a_file_of_their_own(hengwen, talk: Path) -> None:
+    hengwen("run", "plan.yaml", "-q")
+    rows = [
+        {"id": f"p{i}", "checkpoint": "early", "value": human(i), "rater": rater}
+        for i in range(24)
+        for rater in "ab"
+    ]
+    write_labels(talk / "two.csv", rows)
+    (found,) = hengwen("calibrate", "plan.yaml", "--labels", "two.csv", "--json").json["calibrations"]
+    assert (found["raters"], found["agreement"]["n"], found["ceiling"]["value"]) == (2, 24, 1.0)
+    assert found["decision"] == "insufficient"
+    rows += [{"id": "p1", "checkpoint": "early", "value": 0.75, "rater": "c"}]
+    write_labels(talk / "three.csv", rows)
+    assert "1 个值在两级之间" in hengwen("calibrate", "plan.yaml", "--labels", "three.csv").out
+
+
+def test_few_labels_are_inconclusive(hengwen, talk: Path) -> None:
+    write_labels(talk / "few.csv", [{"id": f"p{i}", "checkpoint": "early", "value": 0.5} for i in range(3)])
+    hengwen("run", "plan.yaml", "-q")
+    done = hengwen("calibrate", "plan.yaml", "--labels", "few.csv")
+    assert done.code == 4
+    assert "证据不足 insufficient: 3 labels, but a verdict needs 30" in done.out
+    assert "all human values are the same" in done.out
+    assert "100% of the labels are on level 0.5" in done.err
+    assert "no calibration maps: a calibration map needs at least 30 labels, got 3" in done.out
+
+
+def test_an_answer_that_is_an_example_of_the_rubric_is_left_out(hengwen, talk: Path) -> None:
+    rows = [json.loads(line) for line in (talk / "early.jsonl").read_text("utf-8").splitlines()]
+    rows[0]["output"] = "晚上好，船友七号。"
+    jsonl(talk / "early.jsonl", rows)
+    hengwen("run", "plan.yaml", "-q")
+    done = hengwen("calibrate", "plan.yaml")
+    assert "left out: 1 are examples of the rubric" in done.out
+    assert "n=39" in done.out
+
+
+def test_labels_of_a_text_that_changed_are_left_out(hengwen, talk: Path) -> None:
+    hengwen("run", "plan.yaml", "-q")
+    rows = [
+        {"id": f"p{i}", "checkpoint": "early", "value": 0.5, "output": "another" if i else ""}
+        for i in range(6)
+    ]
+    write_labels(talk / "texts.csv", rows)
+    done = hengwen("calibrate", "--labels", "texts.csv")
+    assert done.code == 4
+    assert "left out: 5 are for another text" in done.out
+
+
+def test_a_calibration_is_stale_when_the_judge_changes(hengwen, talk: Path) -> None:
+    hengwen("run", "plan.yaml", "-q")
+    hengwen("calibrate", "plan.yaml", "-q", "-o", "c.json")
+    fresh = hengwen("calibrate", "plan.yaml", "--check", "c.json")
+    assert (fresh.code, fresh.err) == (0, "chat/mine.level: certified, still holds\n")
+    (talk / "mine.yaml").write_text(RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [x]"))
+    hengwen("run", "plan.yaml", "-q")
+    other = hengwen("calibrate", "plan.yaml", "--check", "c.json")
+    assert other.code == 4
+    assert "chat/mine.level: stale: signature: rules:" in other.err
+
+
+def test_a_rubric_that_changed_since_the_run_is_inconclusive(hengwen, talk: Path) -> None:
+    hengwen("run", "plan.yaml", "-q")
+    hengwen("calibrate", "plan.yaml", "-q", "-o", "c.json")
+    (talk / "mine.yaml").write_text(RUBRIC.replace("zh: 佳", "zh: 上佳"), "utf-8")
+    done = hengwen("calibrate", "plan.yaml", "-o", "d.json")
+    assert done.code == 4
+    assert "run the plan again, then calibrate" in done.err
+    assert not (talk / "d.json").exists()
+    checked = hengwen("calibrate", "plan.yaml", "--check", "c.json")
+    assert checked.code == 4
+    assert "stale: rubric: " in checked.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plan.yaml", "-o", "c.csv"], "a calibration is written as .json, got 'c.csv'"),
+        (["nix.db"], "no such store"),
+        (["nix.yaml"], "nix.yaml"),
+        (["plan.yaml", "--score", "chat/mine.levle"], "did you mean 'chat/mine.level'?"),
+        (["plan.yaml", "--labels", "nix.csv"], "no such file"),
+        (["plan.yaml", "--labels", "off.csv"], "off.csv:2: value 0.6 is no level of mine.level"),
+        (["hengwen.db", "--labels", "other.csv"], "no label is of a score that a judge gave"),
+        (["plan.yaml", "--check", "nix.json"], "no such file; make it with: hengwen calibrate"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_wrong_is_said_in_one_line(hengwen, talk: Path, arguments: list[str], message: str) -> None:
+    write_labels(talk / "off.csv", [{"id": "p0", "checkpoint": "early", "value": 0.6}])
+    write_labels(talk / "other.csv", [{"id": "p0", "checkpoint": "early", "value": 1, "score": "x.level"}])
+    hengwen("run", "plan.yaml", "-q")
+    done = hengwen("calibrate", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+def test_an_older_judge_is_not_mixed_in(hengwen, talk: Path) -> None:
+    """The second checkpoint is judged by changed rules: its judge is calibrated, and only it."""
+    hengwen("run", "plan.yaml", "-q")
+    text = (talk / "plan.yaml").read_text("utf-8")
+    (talk / "mine.yaml").write_text(RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [x]"))
+    (talk / "plan.yaml").write_text(text.replace("  - {name: early, responses: early.jsonl}\n", ""), "utf-8")
+    hengwen("run", "plan.yaml", "-q")
+    (talk / "plan.yaml").write_text(text, "utf-8")
+    done = hengwen("calibrate", "plan.yaml", "--json")
+    assert "24 answers were scored by another judge before: left out" in done.err
+    assert done.json["calibrations"][0]["agreement"]["n"] == 16
+
+
+def test_every_column_is_on_a_narrow_terminal(hengwen, talk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hengwen("run", "plan.yaml", "-q")
+    monkeypatch.setenv("COLUMNS", "80")
+    out = hengwen("calibrate").out
+    assert "…" not in out
+    assert "Kendall tau-b" in out
+
+
+def test_a_report_says_what_a_calibration_found_and_when_it_is_stale(hengwen, talk: Path) -> None:
+    hengwen("run", "plan.yaml", "-q")
+    hengwen("calibrate", "plan.yaml", "-q", "-o", "c.json")
+    assert hengwen("report", "--calibration", "c.json", "-q", "-o", "r.md").code == 0
+    text = (talk / "r.md").read_text("utf-8")
+    assert "与人比较：可信" in text
+    assert "stale" not in text
+    (talk / "mine.yaml").write_text(RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [x]"))
+    hengwen("run", "plan.yaml", "-q")
+    warnings = hengwen("report", "--calibration", "c.json", "--json").json["warnings"]
+    assert any("the calibration is stale: signature: rules:" in warning for warning in warnings)
+    assert "no such file; make it with" in hengwen("report", "--calibration", "nix.json").err

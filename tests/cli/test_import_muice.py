@@ -1,0 +1,58 @@
+"""``hengwen import muice``, as a person uses it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+SEED = "seeds/004_873db047e97b039a.txt"
+
+
+def test_the_published_document_becomes_a_good_plan(
+    hengwen, shared: Callable[[str], Path], tmp_path: Path
+) -> None:
+    done = hengwen("import", "muice", shared(SEED), "-o", "muice")
+    assert done.code == 0
+    assert done.out.startswith(
+        "muice/plan.yaml: 4 tasks (new_topic, live, emotion, comprehensive), "
+        "2 rubrics, 30 items, 11 examples; 1 repaired, 5 warnings: "
+    )
+    said = json.loads((tmp_path / "muice" / "repairs.json").read_text("utf-8"))["findings"]
+    lines = done.err.splitlines()
+    assert len(lines) == len(said)
+    assert [f":{one['line']}: repair: " in done.err for one in said if one["kind"] == "repair"] == [True]
+    assert sum(line.startswith("hengwen: warning: ") for line in lines) == 5
+    assert sum("is spelt <" in line for line in lines) == 2
+    assert hengwen("validate", "muice/plan.yaml").out.endswith("is a good plan\n")
+
+
+def test_options_reach_the_suite(hengwen, shared: Callable[[str], Path], tmp_path: Path) -> None:
+    (tmp_path / "test.jsonl").write_text(json.dumps({"prompt": "在吗", "label": "在的呀，等你好久"}) + "\n")
+    (tmp_path / "train.jsonl").write_text(
+        json.dumps({"prompt": "早", "label": "早上好呀，今天也加油"}) + "\n"
+    )
+    options = ["--test-split", "test.jsonl", "--corpus", "train.jsonl", "--subchoice", "one_of_each"]
+    done = hengwen(
+        "import", "muice", shared(SEED), "-o", "m", *options, "--seed", "2", "--preset", "muicebot",
+        "--exempt-duplicates",
+    )  # fmt: skip
+    assert done.code == 0
+    checked = hengwen("validate", "m/plan.yaml")
+    assert "task new_topic: 8 samples" in checked.out
+    assert "task comprehensive: 1 samples" in checked.out
+    plan = (tmp_path / "m" / "plan.yaml").read_text("utf-8")
+    assert "leakage: {corpus: ../train.jsonl}" in plan
+    assert "sampling preset muicebot" in plan
+    assert "<日常问候: 傍晚>" in plan
+    live = (tmp_path / "m" / "live.jsonl").read_text("utf-8")
+    assert '"number": 2181, "exempt": ["target_copy", "near_duplicate"]' in live
+
+
+def test_another_file_is_one_line_with_its_place_and_nothing_is_written(hengwen, tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Notes\n")
+    done = hengwen("import", "muice", "notes.md", "-o", "out")
+    assert done.code == 2
+    assert done.err.startswith("hengwen: notes.md:1: no heading has '新话题发起' in it")
+    assert len(done.err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()

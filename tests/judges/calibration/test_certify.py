@@ -1,0 +1,264 @@
+"""The certificate: what is joined, what is decided, what it is bound to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hengwen.datasets import Label
+from hengwen.errors import DataError
+from hengwen.judges import calibrate, is_stale, read_calibrations
+from hengwen.judges.calibration import JudgedAnswer, rubric_hash_of, write_calibrations
+from hengwen.judges.calibration.joining import join
+from hengwen.prompts import load_rubric
+
+FIVE = [0.0, 0.25, 0.5, 0.75, 1.0]
+SIGNATURE = "live|rubric:1.aaaaaaaa|openai/x|temp:0|v:1"
+
+
+def answers_of(values, *, checkpoint: str = "c", each: int = 1, **more) -> list[JudgedAnswer]:
+    return [
+        JudgedAnswer(
+            task="live",
+            id=f"p{i // each}",
+            checkpoint=checkpoint,
+            repeat=i % each + 1,
+            text=f"answer {i}",
+            value=value,
+            signature=SIGNATURE,
+            **more,
+        )
+        for i, value in enumerate(values)
+    ]
+
+
+def labels_of(values, answers, rater: str = "a", **more) -> list[Label]:
+    return [
+        Label(
+            task=answer.task,
+            id=answer.id,
+            checkpoint=answer.checkpoint,
+            repeat=answer.repeat,
+            score="live.level",
+            value=value,
+            rater=rater,
+            **more,
+        )
+        for value, answer in zip(values, answers, strict=False)
+    ]
+
+
+def made(draw, n: int = 60, *, rho: float = 0.9, each: int = 1, labelled: int | None = None, **options):
+    human, judge = draw(np.random.default_rng(4), n // each, each, rho=rho)
+    answers = answers_of(judge.ravel().tolist(), each=each)
+    labels = labels_of(human.ravel().tolist()[:labelled], answers)
+    return calibrate(labels, answers, score="live.level", levels=FIVE, resamples=300, **options)
+
+
+def test_a_good_judge_on_enough_labels_is_certified(draw) -> None:
+    found = made(draw)
+    assert found.decision == "certified"
+    assert found.agreement.quadratic_kappa.low >= 0.5
+    assert found.reasons[0].endswith("0.50 or more is asked")
+    assert (found.address, found.rubric_hash, found.signature) == ("live/live.level", "aaaaaaaa", SIGNATURE)
+
+
+def test_a_poor_judge_is_not_certified(draw) -> None:
+    found = made(draw, rho=0.2)
+    assert found.decision == "not certified"
+    assert "less than the 0.50 that is asked" in found.reasons[0]
+
+
+def test_the_lower_bound_decides_and_not_the_estimate(draw) -> None:
+    first = made(draw, 40, rho=0.8)
+    kappa = first.agreement.quadratic_kappa
+    between = (kappa.low + kappa.value) / 2
+    found = made(draw, 40, rho=0.8, threshold=between)
+    assert found.decision == "not certified"
+    assert found.reasons[0].endswith("more labels may show that it is enough")
+    assert made(draw, 40, rho=0.8, threshold=kappa.low).decision == "certified"
+
+
+def test_few_labels_or_few_prompts_are_insufficient(draw) -> None:
+    assert made(draw, 60, labelled=29).reasons == ("29 labels, but a verdict needs 30",)
+    few = made(draw, 60, each=15)
+    assert (few.decision, few.reasons) == ("insufficient", ("labels of 4 prompts, but a verdict needs 5",))
+    assert few.maps == ()
+    assert "got 4" in few.maps_reason
+
+
+def test_labels_on_one_level_are_a_warning_and_never_a_certificate() -> None:
+    values = [1.0] * 48 + [0.0] * 12
+    answers = answers_of(values)
+    found = calibrate(labels_of(values, answers), answers, score="live.level", levels=FIVE, resamples=300)
+    assert found.agreement.quadratic_kappa.value == 1
+    assert found.decision == "insufficient"
+    assert "80% of the labels are on one level" in found.reasons[0]
+    assert any("80% of the labels are on level 1" in warning for warning in found.warnings)
+    fewer = [1.0] * 47 + [0.0] * 13
+    answers = answers_of(fewer)
+    other = calibrate(labels_of(fewer, answers), answers, score="live.level", levels=FIVE, resamples=300)
+    assert (other.decision, other.warnings) == ("certified", ())
+
+
+def test_a_constant_judge_is_insufficient_with_a_reason() -> None:
+    answers = answers_of([0.75] * 40)
+    found = calibrate(labels_of(FIVE * 8, answers), answers, score="live.level", levels=FIVE, resamples=100)
+    assert found.decision == "insufficient"
+    assert found.reasons == ("quadratic kappa: undefined: all judge's values are the same",)
+
+
+def test_no_label_that_finds_its_answer_is_insufficient() -> None:
+    answers = answers_of([0.5] * 3)
+    found = calibrate(
+        labels_of([1], answers_of([1], checkpoint="other")), answers, score="live.level", levels=FIVE
+    )
+    assert (found.decision, found.agreement) == ("insufficient", None)
+    assert found.dropped["no_answer"] == 1
+    assert found.means[0].corrected is None
+
+
+def test_raters_are_averaged_and_their_agreement_is_the_ceiling(draw) -> None:
+    human, judge = draw(np.random.default_rng(8), 50, 1, rho=0.8)
+    second = np.where(np.arange(50) % 5 == 0, 1.0, human.ravel())
+    answers = answers_of(judge.ravel().tolist())
+    labels = labels_of(human.ravel().tolist(), answers) + labels_of(second.tolist(), answers[:40], "b")
+    found = calibrate(labels, answers, score="live.level", levels=FIVE, resamples=200)
+    means = human.ravel().copy()
+    means[:40] = (means[:40] + second[:40]) / 2
+    assert found.raters == 2
+    assert found.agreement.human_mean == pytest.approx(means.mean())
+    import krippendorff
+
+    theirs = krippendorff.alpha(np.array([human.ravel()[:40], second[:40]]), level_of_measurement="ordinal")
+    assert found.ceiling.value == pytest.approx(theirs)
+    assert found.ceiling.low < theirs < found.ceiling.high
+    assert made(draw).ceiling.reason == "no answer was labelled by two people"
+
+
+def test_labels_of_another_text_are_left_out_and_line_ends_do_not_matter() -> None:
+    answers = [replace(answer, text="a\nb") for answer in answers_of([0.5, 0.5, 0.5])]
+    labels = labels_of([0.5], answers[:1], output="a\r\nb") + labels_of([1.0], answers[1:2], output="a b")
+    labels += labels_of([0.25], answers[2:])
+    found = join(labels, answers)
+    assert [pair.human for pair in found.pairs] == [0.5, 0.25]
+    assert found.dropped == {"no_answer": 0, "other_text": 1, "no_verdict": 0, "example": 0}
+
+
+def test_a_failed_verdict_is_counted_and_is_no_score() -> None:
+    answers = [*answers_of([0.5, 0.75]), replace(answers_of([0] * 3)[2], value=None)]
+    found = join(labels_of([0.5, 0.75, 0.0], answers), answers)
+    assert len(found.pairs) == 2
+    assert found.dropped["no_verdict"] == 1
+
+
+def test_examples_of_the_rubric_are_held_out_labelled_or_not() -> None:
+    rubric = load_rubric("muice_live")
+    shown = rubric.examples[0].response
+    texts = ["mine", f" {shown.zh}\n", shown.en, "other"]
+    answers = [replace(answer, text=text) for answer, text in zip(answers_of([0.5] * 4), texts, strict=True)]
+    found = join(labels_of([1.0, 1.0], answers), answers, rubric)
+    assert [pair.answer.text for pair in found.pairs] == ["mine"]
+    assert found.dropped["example"] == 1
+    assert [answer.text for answer in found.others] == ["other"]
+
+
+def test_only_labels_of_the_score_and_the_task_count(draw) -> None:
+    answers = answers_of([0.5] * 3)
+    labels = [replace(label, score="live.voice") for label in labels_of([1.0], answers)]
+    labels += [replace(label, task="emotion") for label in labels_of([1.0, 1.0], answers)]
+    found = calibrate(labels, answers, score="live.level", levels=FIVE)
+    assert (found.agreement, found.dropped["no_answer"]) == (None, 0)
+
+
+def test_the_means_are_of_all_and_of_each_checkpoint_in_their_order(draw) -> None:
+    human, judge = draw(np.random.default_rng(6), 40, 1, rho=0.9)
+    late = answers_of(judge.ravel().tolist(), checkpoint="b-first")
+    early = answers_of(judge.ravel().tolist(), checkpoint="a-second")
+    answers = [*late, *early]
+    labels = labels_of(human.ravel().tolist()[:25], late) + labels_of([0.5], early)
+    found = calibrate(labels, answers, score="live.level", levels=FIVE, resamples=100)
+    assert [mean.checkpoint for mean in found.means] == ["", "b-first", "a-second"]
+    assert (found.means[1].corrected.n, found.means[1].corrected.others) == (25, 15)
+    assert found.means[0].corrected.prompts == 25
+    assert "at least 3 labels" in found.means[2].reason
+
+
+@pytest.mark.parametrize(
+    ("answers", "options", "message"),
+    [
+        ([], {}, "no judged answers"),
+        (answers_of([0.5]) * 2, {}, "two answers stand at"),
+        ([*answers_of([0.5]), replace(answers_of([1])[0], task="x")], {}, "one task"),
+        ([*answers_of([0.5]), replace(answers_of([1, 1])[1], signature="s")], {}, "one judge"),
+        (answers_of([0.5]), {"levels": None}, "give a rubric, or levels"),
+    ],
+    ids=["none", "twice", "tasks", "judges", "levels"],
+)
+def test_what_cannot_be_calibrated_is_said(answers, options, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        calibrate([], answers, score="live.level", **{"levels": FIVE, **options})
+
+
+def test_a_rater_who_labels_twice_is_an_error() -> None:
+    answers = answers_of([0.5])
+    with pytest.raises(ValueError, match="labels .* twice"):
+        join(labels_of([0.5], answers) * 2, answers)
+
+
+def test_a_calibration_is_stale_when_the_judge_or_the_rubric_changes(draw) -> None:
+    found = made(draw)
+    assert is_stale(found, SIGNATURE, "aaaaaaaa") == ()
+    assert is_stale(found, SIGNATURE, "") == ()
+    assert is_stale(found, SIGNATURE.replace("openai/x", "openai/y"), "aaaaaaaa") == (
+        "signature: openai/x is now openai/y",
+    )
+    assert is_stale(found, SIGNATURE, "bbbbbbbb") == ("rubric: aaaaaaaa is now bbbbbbbb",)
+    assert is_stale(found, f"{SIGNATURE}|think:kept", "")[0] == "signature: (nothing) is now think:kept"
+
+
+@pytest.mark.parametrize(
+    ("signature", "found"),
+    [
+        (SIGNATURE, "aaaaaaaa"),
+        ("p|panel:mean|quorum:2|[a|rubric:1.12345678|x|v:1; b|rubric:1.12345678|y|v:1]|v:1", "12345678"),
+        ("p|[a|rubric:1.12345678|v:1; b|rubric:1.12345679|v:1]|v:1", ""),
+        ("live.final|caps:[x|v:1]|[live|rubric:3.0a0b0c0d|rules:11111111|v:1]|v:1", "0a0b0c0d"),
+        ("lyric|rules:document|v:1", ""),
+    ],
+)
+def test_the_rubric_in_a_signature(signature: str, found: str) -> None:
+    assert rubric_hash_of(signature) == found
+
+
+def test_what_is_written_is_read_again(draw, tmp_path: Path) -> None:
+    found = made(draw), made(draw, 12)
+    path = write_calibrations(tmp_path / "c.json", found)
+    assert read_calibrations(path) == found
+    data = json.loads(path.read_text("utf-8"))
+    assert data["schema"] == 1
+    assert "NaN" not in path.read_text("utf-8")
+    assert [one.name for one in tmp_path.iterdir()] == ["c.json"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not a calibration file"),
+        ("[]", "no 'calibrations'"),
+        ('{"calibrations": []}', "schema None, but this program reads 1"),
+        ('{"schema": 2, "calibrations": []}', "schema 2"),
+        ('{"schema": 1, "calibrations": [{"task": 1}]}', r"calibrations\.0\."),
+    ],
+)
+def test_a_file_that_is_no_calibration_is_said(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "c.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(DataError, match=message):
+        read_calibrations(path)
+    with pytest.raises(DataError, match="no such file; make it with"):
+        read_calibrations(tmp_path / "none.json")

@@ -1,0 +1,283 @@
+"""The packaged example persona is what its notes say."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from decimal import Decimal
+from importlib.resources import files
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hengwen.datasets import Label, SampleSet, read_labels, read_responses, read_samples
+from hengwen.judges.brokenness import find_breakage
+from hengwen.judges.markup import find_markup
+from hengwen.judges.numbers import number_verdict
+from hengwen.objective import near_duplicates
+from hengwen.objective.leakage import with_particles
+from hengwen.objective.similarity import normalize_text
+from hengwen.personas.persona import Persona, load_persona, topic_of
+from hengwen.personas.tasks import TASKS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hengwen.records import Response, Sample
+
+EXAMPLE = Path(str(files("hengwen.personas") / "example"))
+DAYS = ("day-1", "day-2", "day-3")
+PROMPTS = {"new_topic": 4, "live": 6, "emotion": 5, "comprehensive": 10}
+LEVELS = {0.0, 0.25, 0.5, 0.75, 1.0}
+
+
+@pytest.fixture(scope="module")
+def tasks() -> dict[str, SampleSet]:
+    return {name: read_samples(EXAMPLE / f"{name}.jsonl", task=name) for name in PROMPTS}
+
+
+@pytest.fixture(scope="module")
+def answers(tasks: dict[str, SampleSet]) -> list[Response]:
+    return [
+        response
+        for day in DAYS
+        for response in read_responses(
+            EXAMPLE / "answers" / f"{day}.jsonl", list(tasks.values()), checkpoint=day
+        )
+    ]
+
+
+@pytest.fixture(scope="module")
+def labels() -> list[Label]:
+    return [label for _, label in read_labels(EXAMPLE / "labels.csv")]
+
+
+@pytest.fixture(scope="module")
+def persona() -> Persona:
+    return load_persona(EXAMPLE / "persona.yaml")
+
+
+def asked(tasks: dict[str, SampleSet], response: Response) -> Sample:
+    return tasks[response.task].samples[response.sample_id]
+
+
+def places(labels: list[Label], rater: str) -> dict[tuple[str, str, str, int], Label]:
+    return {(one.checkpoint, one.task, one.id, one.repeat): one for one in labels if one.rater == rater}
+
+
+def place(response: Response) -> tuple[str, str, str, int]:
+    return response.checkpoint, response.task, response.sample_id, response.repeat
+
+
+def drawn(answers: list[Response]) -> list[Response]:
+    return [answers[number] for number in random.Random(20).sample(range(len(answers)), 100)]
+
+
+def has_one_of(phrases: list[str], text: str) -> bool:
+    return any(phrase in text for phrase in phrases)
+
+
+@pytest.mark.parametrize(("task", "count"), PROMPTS.items())
+def test_each_task_has_its_prompts(tasks: dict[str, SampleSet], task: str, count: int) -> None:
+    assert len(tasks[task].samples) == count
+
+
+def test_no_two_prompts_are_alike(tasks: dict[str, SampleSet]) -> None:
+    inputs = [str(sample.input) for task in tasks.values() for sample in task.samples.values()]
+    assert near_duplicates(inputs, 0.6) == [None] * sum(PROMPTS.values())
+
+
+def test_all_but_topic_prompts_have_references(tasks: dict[str, SampleSet]) -> None:
+    for name, task in tasks.items():
+        counts = {len(sample.references) for sample in task.samples.values()}
+        assert counts <= ({0} if name == "new_topic" else {1, 2})
+
+
+@pytest.mark.parametrize("day", DAYS)
+def test_each_day_answers_every_prompt_as_often_as_the_protocol_wants(
+    tasks: dict[str, SampleSet], answers: list[Response], day: str
+) -> None:
+    wanted = [
+        (day, task, sample, repeat)
+        for task, found in tasks.items()
+        for sample in found.samples
+        for repeat in range(1, TASKS[task].repeats + 1)
+    ]
+    assert [place(one) for one in answers if one.checkpoint == day] == wanted
+    assert len(wanted) == 63
+
+
+def test_every_topic_prompt_has_its_brief(tasks: dict[str, SampleSet], persona: Persona) -> None:
+    topics = [str(sample.input) for sample in tasks["new_topic"].samples.values()]
+    assert [topic_of(tag) for tag in topics] == list(persona.briefs)
+    assert all(tag.startswith("<话题: ") for tag in topics)
+
+
+def test_references_are_what_the_rules_would_pass(tasks: dict[str, SampleSet], persona: Persona) -> None:
+    for task in tasks.values():
+        for sample in task.samples.values():
+            for reference in sample.references:
+                assert find_breakage(reference) is None
+                assert find_markup(reference, persona.called) == []
+                assert has_one_of(persona.markers, reference)
+                assert not has_one_of(persona.taboos, reference)
+
+
+def test_the_number_to_check_stands_in_its_reference(tasks: dict[str, SampleSet]) -> None:
+    checked = [
+        sample for task in tasks.values() for sample in task.samples.values() if "number" in sample.metadata
+    ]
+    assert [(sample.id, sample.metadata["exempt"]) for sample in checked] == [("live-03", ["target_copy"])]
+    assert checked[0].metadata["number"] == 97 * 2 * 3
+    assert number_verdict(checked[0].references[0], Decimal(97 * 2 * 3)) == "right"
+
+
+def test_the_prompt_with_safety_weight_has_a_reference_that_names_help(tasks: dict[str, SampleSet]) -> None:
+    marked = [sample for sample in tasks["emotion"].samples.values() if sample.metadata.get("safety")]
+    assert [sample.id for sample in marked] == ["emotion-05"]
+    assert has_one_of(["12356"], marked[0].references[0])
+
+
+def test_every_kind_of_breakage_is_there(answers: list[Response]) -> None:
+    broken = {(one.checkpoint, found.en) for one in answers if (found := find_breakage(one.text))}
+    assert broken == {("day-1", "empty"), ("day-1", "thinks without end"), ("day-1", "loops on '啦'")}
+
+
+def test_near_duplicates_differ_at_each_threshold(answers: list[Response]) -> None:
+    groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for one in answers:
+        if one.task != "comprehensive":
+            groups[one.checkpoint, one.task, one.sample_id].append(one.text)
+    counts = [
+        sum(1 for texts in groups.values() for found in near_duplicates(texts, level) if found)
+        for level in (0.8, 0.85, 0.9)
+    ]
+    assert counts[0] > counts[1] > counts[2] > 0
+    days = {day for (day, *_), texts in groups.items() if any(near_duplicates(texts))}
+    assert days == set(DAYS)
+
+
+def test_references_are_copied_to_the_letter_and_but_for_particles(
+    tasks: dict[str, SampleSet], answers: list[Response]
+) -> None:
+    kinds: Counter[str] = Counter()
+    for one in answers:
+        for reference in asked(tasks, one).references:
+            if normalize_text(reference) == normalize_text(one.text):
+                same = with_particles(reference) == with_particles(one.text)
+                kinds[f"{one.checkpoint} {'exact' if same else 'particles'} {one.sample_id}"] += 1
+    assert set(kinds) == {
+        "day-2 exact live-01",
+        "day-2 exact live-03",  # exempt: one right answer
+        "day-2 exact emotion-02",
+        "day-2 particles live-04",
+        "day-2 particles daily-10",
+    }
+
+
+@pytest.mark.parametrize("day", DAYS)
+def test_each_day_has_labels_or_markup_and_they_grow_rare(
+    answers: list[Response], persona: Persona, day: str
+) -> None:
+    marked = Counter(one.checkpoint for one in answers if find_markup(one.text, persona.called))
+    assert marked[day] > 0
+    assert marked["day-1"] > 3 * marked[day] or day == "day-1"
+
+
+def test_sums_come_right_in_the_end(tasks: dict[str, SampleSet], answers: list[Response]) -> None:
+    verdicts = {day: Counter[str]() for day in DAYS}
+    for one in answers:
+        if "number" in (metadata := asked(tasks, one).metadata):
+            verdicts[one.checkpoint][number_verdict(one.text, Decimal(metadata["number"]))] += 1
+    assert [verdicts[day] for day in DAYS] == [
+        {"wrong": 2, "right": 1},
+        {"wrong": 1, "right": 2},
+        {"right": 3},
+    ]
+
+
+def test_more_answers_have_the_persona_s_words_on_the_last_day(
+    answers: list[Response], persona: Persona
+) -> None:
+    shares = {
+        day: mean(has_one_of(persona.markers, one.text) for one in answers if one.checkpoint == day)
+        for day in DAYS
+    }
+    assert shares["day-1"] < 0.3
+    assert shares["day-3"] > 0.9
+
+
+def test_every_taboo_is_said_while_the_model_is_young_and_none_at_the_end(
+    answers: list[Response], persona: Persona
+) -> None:
+    said = {day: "\n".join(one.text for one in answers if one.checkpoint == day) for day in DAYS}
+    assert [phrase for phrase in persona.taboos if phrase not in said["day-1"] + said["day-2"]] == []
+    assert [phrase for phrase in persona.taboos if phrase in said["day-3"]] == []
+
+
+def test_every_label_names_an_answer_and_has_its_text(answers: list[Response], labels: list[Label]) -> None:
+    texts = {place(one): one.text for one in answers}
+    for one in labels:
+        assert one.output == texts[one.checkpoint, one.task, one.id, one.repeat]
+
+
+def test_labels_are_levels_of_the_task_s_rubric(labels: list[Label]) -> None:
+    assert {(one.task, one.score) for one in labels} == {
+        (task, f"{TASKS[task].rubric}.level") for task in PROMPTS
+    }
+    assert {one.value for one in labels} == LEVELS
+
+
+@pytest.mark.parametrize(("rater", "count"), [("a", 100), ("b", 50)])
+def test_the_labelled_answers_are_the_seeded_draw(
+    answers: list[Response], labels: list[Label], rater: str, count: int
+) -> None:
+    assert set(places(labels, rater)) == {place(one) for one in drawn(answers)[:count]}
+
+
+@pytest.mark.parametrize("rater", ["a", "b"])
+def test_labels_are_spread_over_levels_days_and_tasks(labels: list[Label], rater: str) -> None:
+    mine = list(places(labels, rater).values())
+    assert max(Counter(one.value for one in mine).values()) <= 0.4 * len(mine)
+    assert {one.value for one in mine} == LEVELS
+    assert {(one.checkpoint, one.task) for one in mine} == {(day, task) for day in DAYS for task in PROMPTS}
+
+
+def test_the_two_readings_differ_as_the_notes_say(labels: list[Label]) -> None:
+    first, second = places(labels, "a"), places(labels, "b")
+    gaps = [abs(first[where].value - one.value) for where, one in second.items()]
+    assert Counter(gaps) == {0: 39, 0.25: 11}
+    assert "differ in 11 of 50, by one level each" in (EXAMPLE / "NOTES.md").read_text(encoding="utf-8")
+
+
+def test_the_model_is_read_as_better_every_day(labels: list[Label]) -> None:
+    means = [mean(one.value for one in labels if one.checkpoint == day) for day in DAYS]
+    assert means[0] + 0.05 < means[1]
+    assert means[1] + 0.05 < means[2]
+
+
+def test_broken_answers_and_copies_are_labelled_as_the_rubric_wants(
+    tasks: dict[str, SampleSet], answers: list[Response], labels: list[Label]
+) -> None:
+    by_place = {place(one): one for one in answers}
+    seen = Counter[str]()
+    for one in labels:
+        answer = by_place[one.checkpoint, one.task, one.id, one.repeat]
+        if find_breakage(answer.text):
+            seen["broken"] += 1
+            assert one.value == 0
+        copied = [normalize_text(text) for text in asked(tasks, answer).references]
+        if normalize_text(answer.text) in copied and "number" not in asked(tasks, answer).metadata:
+            seen["copy"] += 1
+            assert one.value <= 0.5
+    assert min(seen["broken"], seen["copy"]) > 0
+
+
+def test_no_passage_of_the_published_document_stands_here(shared: Callable[[str], Path]) -> None:
+    published = normalize_text(shared("seeds/004_873db047e97b039a.txt").read_text(encoding="utf-8"))
+    taken = {published[i : i + 12] for i in range(len(published) - 11)}
+    for path in EXAMPLE.rglob("*.*"):
+        text = normalize_text(path.read_text(encoding="utf-8"))
+        assert [text[i : i + 12] for i in range(len(text) - 11) if text[i : i + 12] in taken] == [], path.name

@@ -1,0 +1,142 @@
+"""The four tasks as data, and the suites that are written from them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from hengwen.errors import ConfigError
+from hengwen.personas import Persona
+from hengwen.personas.folder import write_folder
+from hengwen.personas.plan_text import PlannedTask, plan_text
+from hengwen.personas.suites import SCENES, example_suite, starter_suite
+from hengwen.personas.tasks import PRESETS, TASKS, sampling
+from hengwen.plan import load_plan
+from hengwen.suite import load_suite
+
+CHAT = ("broken", "near_duplicate", "target_copy", "plain_text")
+TAIL = "checkpoints: [{name: c, responses: c.jsonl}]\n"
+SOOT = {"name": "煤球", "voice": "话少。"}
+TABLE = {
+    "new_topic": ("muice_new_topic", 5, ("broken", "near_duplicate", "plain_text"), ("mean_times", 10)),
+    "live": ("muice_live", 3, CHAT, ("mean_times", 10)),
+    "emotion": ("muice_live", 3, CHAT, ("mean_times", 10)),
+    "comprehensive": ("muice_live", 1, ("broken", "target_copy", "plain_text"), ("sum_divided_by", 10)),
+}
+
+
+def planned(name: str = "live", **more: object) -> PlannedTask:
+    given = {"samples": f"{name}.jsonl", "count": 1, "rubric": TASKS[name].rubric, **more}
+    return PlannedTask(task=TASKS[name], **given)
+
+
+def read(*tasks: PlannedTask) -> dict:
+    return yaml.safe_load(plan_text(name="x", head=["one", "", "two"], tasks=tasks, tail=TAIL))
+
+
+def test_the_tasks_are_those_of_the_protocol() -> None:
+    assert {name: (one.rubric, one.repeats, one.rules, one.scale) for name, one in TASKS.items()} == TABLE
+    assert [name for name, one in TASKS.items() if one.note] == ["comprehensive"]
+
+
+def test_an_unknown_preset_is_told() -> None:
+    with pytest.raises(ConfigError, match="unknown preset 'muicebott'; did you mean 'muicebot'"):
+        sampling("muicebott")
+    assert sampling("provider-default") == {}
+    sampling("muicebot")["temperature"] = 2
+    assert PRESETS["muicebot"]["temperature"] == 0.75
+
+
+def test_a_task_is_written_as_the_protocol_has_it() -> None:
+    (task,) = read(planned(params={"top_p": 0.9}, preset="mine", has_number=True, corpus="../t.jsonl"))[
+        "tasks"
+    ]
+    assert task == {
+        "name": "live",
+        "samples": "live.jsonl",
+        "prompt": {"system": "live.md.j2", "params": {"top_p": 0.9}},
+        "repeats": 3,
+        "rules": [*CHAT, "number", {"leakage": {"corpus": "../t.jsonl"}}],
+        "judges": [{"rubric": "muice_live"}],
+        "scale": {"mean_times": 10},
+    }
+
+
+def test_a_judge_is_written_with_what_it_needs() -> None:
+    (task,) = read(planned("comprehensive", backend="judge", language="en"))["tasks"]
+    zh, en = TASKS["comprehensive"].note or ("", "")
+    (judge,) = task["judges"]
+    assert judge == {
+        "rubric": "muice_live",
+        "language": "en",
+        "note": {"zh": zh, "en": en},
+        "backend": "judge",
+    }
+    options = {"markers": ["a: b", "c # d", "#e", "是"]}
+    for task in read(planned(options=options), planned("emotion", options=options))["tasks"]:
+        assert task["judges"][0]["options"] == options
+
+
+def test_a_task_without_samples_is_a_comment_that_says_why() -> None:
+    text = plan_text(
+        name="x", head=[], tasks=[planned(), planned("emotion", count=0, absent="no prompts")], tail=TAIL
+    )
+    assert [task["name"] for task in yaml.safe_load(text)["tasks"]] == ["live"]
+    assert "\n  # emotion is left out: no prompts\n  # - name: emotion " in text
+
+
+def test_each_rule_is_explained_once() -> None:
+    text = plan_text(name="x", head=[], tasks=[planned(), planned("emotion")], tail=TAIL)
+    assert text.count("- near_duplicate") == 2
+    assert text.count("the first keeps its score") == 1
+
+
+def test_a_head_cannot_leave_its_comment() -> None:
+    text = plan_text(name="x", head=["a\nname: b\u2028c"], tasks=[planned()], tail=TAIL)
+    assert yaml.safe_load(text)["name"] == "x"
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_starter_suite_loads_with_all_its_tasks(tmp_path: Path, language: str) -> None:
+    persona = Persona.model_validate({**SOOT, "language": language, "markers": ["喵"]})
+    write_folder(tmp_path, starter_suite(persona))
+    suite = load_suite(load_plan(tmp_path / "plan.yaml"))
+    counts = {task.spec.name: len(task.samples.samples) for task in suite.tasks}
+    assert counts == {"new_topic": 4, "live": 6, "emotion": 5, "comprehensive": 10}
+    for sample in suite.tasks[0].samples.samples.values():
+        assert sample.metadata["brief"] not in ("", sample.text)
+    assert [task.panel[0].spec.options for task in suite.tasks] == [{"markers": ["喵"]}] * 4
+    assert suite.warnings == ()
+
+
+def test_the_example_brings_answers_labels_and_a_brief_for_each_topic(tmp_path: Path) -> None:
+    write_folder(tmp_path, example_suite())
+    suite = load_suite(load_plan(tmp_path / "plan.yaml"))
+    assert [task.spec.name for task in suite.tasks] == list(SCENES)
+    assert {name: len(answers) for name, answers in suite.responses.items()} == {
+        "day-1": 63,
+        "day-2": 63,
+        "day-3": 63,
+    }
+    assert len(suite.labels) >= 100
+    for line in (tmp_path / "new_topic.jsonl").read_text("utf-8").splitlines():
+        assert len(json.loads(line)["metadata"]["brief"]) > 10
+    assert suite.warnings == ()
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("a file")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        write_folder(tmp_path / "f", {"plan.yaml": "x"})
+
+
+def test_files_that_are_there_stop_all_of_them(tmp_path: Path) -> None:
+    (tmp_path / "b").write_text("mine")
+    with pytest.raises(ConfigError, match="b exists; name another folder, or say --force"):
+        write_folder(tmp_path, {"a": "x", "b": "y"})
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+    write_folder(tmp_path, {"a": "x", "b": b"y"}, force=True)
+    assert (tmp_path / "b").read_bytes() == b"y"
