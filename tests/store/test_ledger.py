@@ -59,7 +59,7 @@ def attempt(number: int = 1, status: str = "ok", raw: str = "{}", key: str = KEY
         status=status,
         run_id="r1",
         role="judge",
-        request={"messages": [["user", "你好"]]},
+        request={"messages": [("user", "你好")]},
         raw=raw,
         usage=Usage(calls=1, input_tokens=3, output_tokens=2),
         latency=0.5,
@@ -90,6 +90,25 @@ def test_all_that_was_recorded_comes_back_as_it_was(store: Store) -> None:
     assert (answer.input, answer.text, answer.outcomes) == ("问", "答\n案", (SCORE,))
     assert store.usage([RUN]) == {"judge": Usage(calls=1, input_tokens=3, output_tokens=2)}
     assert store.ledger().find_call(KEY, "") == attempt()
+
+
+def test_the_very_prompt_comes_back_though_long_beginnings_are_kept_once(store: Store) -> None:
+    rules = "按这份细则评判。" * 300
+    prompts = [(("system", f"{rules}围栏是 {number:04x}"), ("user", f"第{number}题")) for number in range(50)]
+    ledger = store.ledger()
+    ledger.begin(RUN)
+    for number, messages in enumerate(prompts):
+        ledger.record_attempt(replace(attempt(key=f"{number:064x}"), request={"messages": messages}))
+        if number % 7 == 0:
+            ledger.commit()
+    ledger.commit()
+    found = sorted(store.attempts(RUN), key=lambda one: one.call_key)
+    assert [tuple(one.request["messages"]) for one in found] == prompts
+    assert store.ledger().find_call(f"{3:064x}", "").request["messages"] == list(prompts[3])
+    with store._engine.connect() as connection:
+        kept = connection.exec_driver_sql("SELECT SUM(LENGTH(request)) FROM attempt").scalar_one()
+        shared = connection.exec_driver_sql("SELECT SUM(LENGTH(text)) FROM prompt").scalar_one()
+    assert kept + shared < len(prompts) * len(rules) / 5
 
 
 def test_what_was_not_committed_is_not_there(store: Store) -> None:

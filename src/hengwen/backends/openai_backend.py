@@ -162,8 +162,8 @@ class OpenAIBackend:
 
             self._loop = loop
             access = self._access = Access(self._base_url, self.api_key_env)
-            http = DefaultAioHttpClient(
-                timeout=self.timeout, follow_redirects=False, verify=access.url.startswith("https:")
+            http = DefaultAioHttpClient(  # of time limits, _post has one for the whole call
+                timeout=None, follow_redirects=False, verify=access.url.startswith("https:")
             )
             client = AsyncOpenAI(
                 api_key=access.key or NO_KEY,

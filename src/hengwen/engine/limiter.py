@@ -45,6 +45,11 @@ class Limiter:
         self._rpm = _per_minute(rpm)
         self._tpm = _per_minute(tpm)
 
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether it must be told how many tokens a call takes."""
+        return self._tpm is not None
+
     async def acquire(self, tokens: int = 0) -> int:
         """Wait for a slot; return a ticket for ``slow_down``.
 

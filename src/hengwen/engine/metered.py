@@ -107,6 +107,7 @@ class MeteredBackend:
         self._retries = retries
         self._price = price
         self._params = params
+        self._counts = limiter.counts_tokens or meter.budget.limit is not None
         self._in_flight: dict[str, asyncio.Future[None]] = {}
         self._unreachable = 0
         self._give_up_after = max(8, 2 * limiter.ceiling)
@@ -166,7 +167,7 @@ class MeteredBackend:
         raise AssertionError("tenacity raises the last error again")  # pragma: no cover
 
     async def _attempt(self, key: str, request: Request) -> Reply:
-        expected = estimate(request, self._params)
+        expected = estimate(request, self._params) if self._counts else Usage()
         ticket = await self._limiter.acquire(expected.input_tokens + expected.output_tokens)
         try:
             if self._meter.stopping.is_set():

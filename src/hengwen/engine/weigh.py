@@ -70,6 +70,8 @@ def failures(weigher: Scorer | SetScorer | Judge, error: Exception, kind: Kind) 
 def _complete(weigher: Scorer | SetScorer | Judge, outcomes: list[Outcome], kind: Kind) -> list[Outcome]:
     """Add a Failure for each promised name that is not there; what was not promised is an error."""
     given = [outcome.name for outcome in outcomes]
+    if given == list(weigher.names):
+        return outcomes
     extra = sorted(set(given) - set(weigher.names))
     if extra or len(set(given)) < len(given):
         raise ValueError(f"{weigher.signature} gave {given}, but promised {list(weigher.names)}, each once")

@@ -9,11 +9,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hengwen.records import Attempt, Failure, Outcome, Response, Row, Run, Sample, Scale, Score, Usage
+from hengwen.store.beginnings import join
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlalchemy import RowMapping
+
+    from hengwen.store.beginnings import Beginnings
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 _COUNTS = tuple(Usage.__dataclass_fields__)
@@ -85,21 +88,30 @@ def response_columns(run_id: str, sample: Sample, response: Response) -> dict[st
     }
 
 
-def attempt_columns(attempt: Attempt) -> dict[str, Any]:
-    """Columns of an attempt."""
+def attempt_columns(attempt: Attempt, beginnings: Beginnings) -> dict[str, Any]:
+    """Columns of an attempt; the long beginnings of its prompt are kept apart."""
     columns = {name: getattr(attempt, name) for name in Attempt.__dataclass_fields__ if name != "usage"}
-    columns["request"] = dump(dict(attempt.request))
+    messages = [(role, clean(content)) for role, content in attempt.request["messages"]]
+    columns["request"] = dump({**attempt.request, "messages": beginnings.cut_messages(messages)})
     columns["raw"] = clean(attempt.raw)
     columns["extras"] = dump(dict(attempt.extras)) if attempt.extras else ""
     usage = attempt.usage
     return columns | {name: getattr(usage, name) for name in _COUNTS}
 
 
-def attempt_of(columns: RowMapping) -> Attempt:
-    """The attempt in a table row."""
+def beginnings_in(columns: RowMapping) -> set[str]:
+    """The keys of the texts that an attempt refers to."""
+    messages = json.loads(columns["request"])["messages"]
+    return {content["begins"] for _, content in messages if isinstance(content, dict)}
+
+
+def attempt_of(columns: RowMapping, texts: Mapping[str, str]) -> Attempt:
+    """The attempt in a table row, with the texts that it refers to."""
     values = dict(columns)
     usage = Usage(**{name: values.pop(name) for name in _COUNTS})
-    values["request"] = json.loads(values["request"])
+    request = json.loads(values["request"])
+    messages = [(role, join(content, texts)) for role, content in request["messages"]]
+    values["request"] = {**request, "messages": messages}
     values["extras"] = json.loads(values["extras"]) if values["extras"] else {}
     return Attempt(**values, usage=usage)
 

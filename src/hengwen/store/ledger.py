@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import case, func, select
 
 from hengwen.store import codec, tables
+from hengwen.store.beginnings import Beginnings
 from hengwen.store.database import guard
 from hengwen.store.done import DoneIndex
 from hengwen.store.keys import KeyIndex
@@ -15,7 +16,7 @@ from hengwen.store.writes import copy_rows, upsert
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Connection, Engine, RowMapping
 
     from hengwen.protocols import DoneKey
     from hengwen.records import Attempt, Response, Row, Run, Sample
@@ -43,6 +44,8 @@ class SqlLedger:
         self._good: dict[tuple[str, str], Attempt] = {}
         self._numbers: dict[tuple[str, str], int] = {}
         self._known: KeyIndex | None = None
+        self._beginnings = Beginnings()
+        self._prompts: dict[str, str] = {}
 
     def begin(self, run: Run) -> None:
         """Record the run, or its new status."""
@@ -98,7 +101,7 @@ class SqlLedger:
         self._numbers[place] = max((columns["number"] for columns in found), default=0)
         for columns in found:
             if columns["status"] == "ok":
-                self._good[place] = codec.attempt_of(columns)
+                self._good[place] = codec.attempt_of(columns, read_prompts(self._engine, columns))
 
     def next_number(self, call_key: str, scope: str) -> int:
         """The number of the next attempt at this call."""
@@ -120,7 +123,8 @@ class SqlLedger:
         self._numbers[place] = max(self._numbers.get(place, 0), attempt.number)
         if attempt.status == "ok":
             self._good[place] = attempt
-        self._attempts.append(codec.attempt_columns(attempt))
+        self._attempts.append(codec.attempt_columns(attempt, self._beginnings))
+        self._prompts.update(self._beginnings.take())
 
     def record_rows(self, rows: Sequence[Row]) -> None:
         """Record rows; later ones replace earlier ones at the same place."""
@@ -139,7 +143,7 @@ class SqlLedger:
         with guard(self._engine), self._engine.begin() as connection:
             self._write(connection)
         self._runs, self._responses, self._attempts, self._adopted = [], [], [], []
-        self._samples, self._rows = {}, {}
+        self._samples, self._rows, self._prompts = {}, {}, {}
         settled = [place for place in self._good if place in self._numbers]
         for place in settled:  # kept in the database now: memory stays flat
             del self._good[place], self._numbers[place]
@@ -148,7 +152,18 @@ class SqlLedger:
         upsert(connection, tables.run, self._runs)
         upsert(connection, tables.sample, list(self._samples.values()))
         upsert(connection, tables.response, self._responses)
+        upsert(
+            connection, tables.prompt, [{"hash": key, "text": text} for key, text in self._prompts.items()]
+        )
         upsert(connection, tables.attempt, self._attempts)
         for run_id, source, key in self._adopted:
             copy_rows(connection, run_id, source, key)
         upsert(connection, tables.row, list(self._rows.values()))
+
+
+def read_prompts(engine: Engine, columns: RowMapping) -> dict[str, str]:
+    """The texts that an attempt refers to, by key."""
+    prompt = tables.prompt
+    query = select(prompt.c.hash, prompt.c.text).where(prompt.c.hash.in_(codec.beginnings_in(columns)))
+    with guard(engine), engine.connect() as connection:
+        return {row.hash: row.text for row in connection.execute(query)}

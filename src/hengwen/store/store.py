@@ -13,7 +13,7 @@ from hengwen.errors import ConfigError
 from hengwen.records import Usage
 from hengwen.store import codec, tables
 from hengwen.store.database import guard, open_database, shown
-from hengwen.store.ledger import SqlLedger
+from hengwen.store.ledger import SqlLedger, read_prompts
 from hengwen.table import ScoreTable
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from hengwen.datasets import Label
-    from hengwen.records import Outcome, Row, Run
+    from hengwen.records import Attempt, Outcome, Row, Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +116,13 @@ class Store:
             with guard(self._engine), self._engine.connect() as connection:
                 for columns in connection.execute(query).mappings():
                     yield codec.row_of(columns, run.checkpoint)
+
+    def attempts(self, run: Run) -> Iterator[Attempt]:
+        """Yield the calls of a run, each with the very prompt that was sent."""
+        query = select(tables.attempt).where(tables.attempt.c.run_id == run.id)
+        with guard(self._engine), self._engine.connect() as connection:
+            for columns in connection.execute(query).mappings():
+                yield codec.attempt_of(columns, read_prompts(self._engine, columns))
 
     def table(self, runs: Sequence[Run]) -> ScoreTable:
         """The rows of runs by series, in the order of the plan."""

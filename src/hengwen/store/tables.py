@@ -83,6 +83,14 @@ attempt = Table(
     Index("attempt_run", "run_id"),
 )
 
+prompt = Table(
+    "prompt",
+    metadata,
+    Column("hash", String, primary_key=True),
+    Column("text", Text, nullable=False),
+)
+"""Long beginnings of prompts, which attempts refer to."""
+
 row = Table(
     "row",
     metadata,

@@ -21,6 +21,7 @@ PLACES = {
     "run": ("id",),
     "sample": ("hash",),
     "response": ("run_id", "task", "sample_id", "repeat"),
+    "prompt": ("hash",),
     "attempt": ("call_key", "scope", "number"),
     "row": ("run_id", "task", "sample_id", "repeat", "name"),
 }

@@ -1,0 +1,17 @@
+"""How the repeats of a prompt become its value; long beginnings of prompts are kept once."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade() -> None:
+    """Add a column to the runs, and a table."""
+    op.add_column("run", sa.Column("reducers", sa.Text, nullable=False, server_default="{}"))
+    op.create_table(
+        "prompt",
+        sa.Column("hash", sa.String, primary_key=True),
+        sa.Column("text", sa.Text, nullable=False),
+    )
