@@ -27,7 +27,8 @@ from hengwen.errors import HengwenError
 app = typer.Typer(
     name="hengwen",
     help="Hengwen 衡文 weighs what language models write: objective scorers and rubric judges in one report.",
-    epilog="Exit codes: 0 ok, 1 endpoint or store failed, 2 usage or data error, 5 budget, 130 interrupted.",
+    epilog="Exit codes: 0 ok, 1 endpoint or store failed, 2 usage or data error, 3 judge not admitted, "
+    "4 inconclusive, 5 budget, 130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

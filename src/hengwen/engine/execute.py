@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 LONGEST_BREATH = 0.01
 """Seconds for which samples are weighed in one go while calls in flight wait."""
+HEAD_START = 2
+"""Turns of the loop in which a first call is sent before the next sample begins: calls that begin together
+are answered together, in waves, and between waves nothing is done."""
 Progress = Callable[[int, int], None]
 """Called with (samples done, samples in all)."""
 
@@ -76,6 +79,8 @@ async def execute(
         async with asyncio.TaskGroup() as group:
             for _ in range(min(concurrency, total)):
                 group.create_task(work())
+                for _ in range(HEAD_START):
+                    await asyncio.sleep(0)
     except ExceptionGroup as errors:
         raise _first(errors) from None
     if stop.is_set():
