@@ -24,7 +24,8 @@ SCENES: tuple[Scene, ...] = ("new_topic", "live", "emotion", "comprehensive")
 
 _EXAMPLE_HEAD = (
     "{name}, a character of Hengwen's own, in the four tasks of the Muice protocol: three checkpoints.",
-    "It runs at once, without a key: the rules judge reads the rubrics. Labels are human readings.",
+    "It runs at once, without a key: the rules judge reads the rubrics.",
+    "Labels are readings by the project: they show how calibration works, and prove nothing of a judge.",
     "",
     "  hengwen run plan.yaml -o report.html",
 )
@@ -55,7 +56,7 @@ def example_suite() -> dict[str, str | bytes]:
         [
             "checkpoints: # in the order of training\n",
             *places,
-            "labels: labels.csv # human levels for a part of the answers, by two raters\n",
+            "labels: labels.csv # levels for a part of the answers, read twice by the project\n",
             f"# backends:\n#   {JUDGE}\n",
         ]
     )
