@@ -5,7 +5,7 @@
 Each leg is a process of its own against a stub on loopback (a third process). Printed: efficiency (the ideal
 time, count x latency / concurrency, over that of the whole run), CPU of the client per judgment beyond that
 of its start, memory above what the imports alone take. The aims: 85 % at 50 ms x 64, 80 % at 200 ms x 256,
-0.8 ms of CPU a judgment, 0.55 times the bare client, 60 MB.
+0.8 ms of CPU a judgment, 0.55 times the bare client, 60 MB, and 1.5 s for a program that judges one answer.
 """
 
 from __future__ import annotations
@@ -13,13 +13,19 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SETTINGS = ((0.05, 64), (0.2, 256))
 
@@ -113,30 +119,52 @@ def openai_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
     return {"wall": wall, "cpu": after - cpu, "memory": peak - memory}
 
 
+def start_time(rounds: int) -> float:
+    """Seconds that ``hengwen run`` takes for one judgment, from its start to its end."""
+    with stub(0.05) as url, tempfile.TemporaryDirectory() as name:
+        plan, took = suite(Path(name), 1, url), []
+        for turn in range(max(3, rounds)):
+            command = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet"]
+            begin = time.perf_counter()
+            subprocess.run(
+                [*command, "--store", f"{name}/{turn}.db"],
+                env={**os.environ, "OPENAI_API_KEY": "x"},
+                check=True,
+            )
+            took.append(time.perf_counter() - begin)
+    return statistics.median(took)
+
+
 LEGS = {"hengwen": hengwen_leg, "openai": openai_leg}
 
 
-def measure(leg: str, latency: float, count: int, concurrency: int) -> dict[str, float]:
-    """Run a leg in a process of its own against a fresh stub."""
-    stub = subprocess.Popen(
+@contextmanager
+def stub(latency: float) -> Iterator[str]:
+    """The address of a fresh stub, which runs as long as this is open."""
+    process = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("judge_stub.py")), str(latency)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert stub.stdin is not None
-    assert stub.stdout is not None
-    url = f"http://127.0.0.1:{stub.stdout.readline().strip()}/v1"
+    assert process.stdin is not None
+    assert process.stdout is not None
     try:
+        yield f"http://127.0.0.1:{process.stdout.readline().strip()}/v1"
+    finally:
+        process.stdin.close()
+        process.wait()
+
+
+def measure(leg: str, latency: float, count: int, concurrency: int) -> dict[str, float]:
+    """Run a leg in a process of its own against a fresh stub."""
+    with stub(latency) as url:
         command = [sys.executable, __file__, "--leg", leg, "--url", url, "--count", str(count)]
         done = subprocess.run([*command, "--concurrency", str(concurrency)], capture_output=True, text=True)
-        if done.returncode:
-            raise SystemExit(done.stderr)
-        found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-        return found
-    finally:
-        stub.stdin.close()
-        stub.wait()
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def main() -> None:
@@ -166,6 +194,7 @@ def main() -> None:
             share, memory = ideal / median["wall"], median["memory"]
             print(f"{leg:10} {setting:>22} {share:>11.0%} {cpus[leg]:>8.2f} {memory:>9.0f}")
         print(f"{'ratio':10} {'hengwen / openai':>22} {'':>11} {cpus['hengwen'] / cpus['openai']:>8.2f}")
+    print(f"one judgment from start to end of the program: {start_time(chosen.rounds):.2f} s")
 
 
 if __name__ == "__main__":

@@ -184,6 +184,12 @@ def test_the_value_of_a_whole_set_has_no_repeats_to_reduce() -> None:
     assert found.signatures == ("s|v:1",)
 
 
+def test_the_value_of_a_whole_set_may_say_what_it_is_made_of() -> None:
+    details = {"answers": 6, "prompts": 2, "ci": [2, 4]}
+    found = summarize(row(None, None, Score(name="s.total", value=3, signature="s|v:1", details=details)))
+    assert (found.mean, found.n, found.prompts, found.ci, found.coverage) == (3, 6, 2, (2, 4), 1)
+
+
 @given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=1, max_size=9))
 def test_every_reducer_stays_between_worst_and_best(values: list[float]) -> None:
     found = {how: reduce_repeats(values, how) for how in get_args(Reducer)}

@@ -33,7 +33,7 @@ class Summary:
     """One mean with all that it needs to be read."""
 
     n: int
-    """Scored outcomes."""
+    """Scored outcomes; of a value of a whole set the answers that it is made of, where it says so."""
     prompts: int
     clusters: int
     mean: float | None
@@ -82,9 +82,10 @@ def summarize_column(column: Column, *, level: float = 0.95, seed: int = 0) -> S
     interval = column.interval if whole_set else cluster_interval(values, clusters, level=level, seed=seed)
     if interval is not None and column.scale is not None:
         interval = max(interval[0], column.scale.low), min(interval[1], column.scale.high)
+    n, prompts = (scored, len(values)) if not whole_set else column.made_of or (scored, 0)
     return Summary(
-        n=scored,
-        prompts=0 if whole_set else len(values),
+        n=n,
+        prompts=prompts,
         clusters=0 if whole_set else len(set(clusters)),
         mean=float(np.mean(values)) if values else None,
         ci=interval,

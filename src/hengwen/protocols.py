@@ -179,6 +179,10 @@ class Settled(Protocol):
         """Return the run that holds its outcomes, or None."""
         ...
 
+    def __len__(self) -> int:
+        """How many keys there are."""
+        ...
+
 
 class Ledger(Protocol):
     """Where the engine writes. Nothing is lost that was committed; nothing is bought twice that is found."""

@@ -42,6 +42,8 @@ class Column:
     """How the repeats of a prompt become its value."""
     interval: tuple[float, float] | None = None
     """Of a value of a whole set, where its scorer gives one in the details (``ci``)."""
+    made_of: tuple[int, int] | None = None
+    """The answers and prompts behind a value of a whole set, where the details say so."""
 
 
 class ScoreTable:
@@ -93,9 +95,17 @@ class ScoreTable:
             column.values.append(outcome.value)
             column.statuses.append("ok")
             column.scale = column.scale or outcome.scale
-            given = outcome.details.get("ci") if row.sample_id is None else None
-            if given is not None:
-                column.interval = (float(given[0]), float(given[1]))
+            if row.sample_id is None:
+                _note_whole(column, outcome)
         else:
             column.values.append(None)
             column.statuses.append(outcome.status)
+
+
+def _note_whole(column: Column, score: Score) -> None:
+    """Keep what a value of a whole set says of itself."""
+    interval = score.details.get("ci")
+    if interval is not None:
+        column.interval = (float(interval[0]), float(interval[1]))
+    if "answers" in score.details and "prompts" in score.details:
+        column.made_of = (int(score.details["answers"]), int(score.details["prompts"]))

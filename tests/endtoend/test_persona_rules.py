@@ -315,7 +315,7 @@ def test_a_panel_under_rules(run, judge_server, folder: Path) -> None:
     code, found, _ = run(plan)
     assert (code, len(judge_server.prompts)) == (0, 18)
     assert finals(folder)["a", 3].value == 0
-    assert found["runs"][0]["scores"]["live/muice_live.published"]["n"] == 1
+    assert found["runs"][0]["scores"]["live/muice_live.published"]["n"] == 9
 
 
 def test_the_whole_path_offline_with_the_rules_judge(run, folder: Path, tmp_path: Path) -> None:

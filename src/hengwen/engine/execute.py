@@ -242,6 +242,8 @@ class _Worker:
         own: bool = False,
     ) -> bool:
         """Whether all its outcomes are there; earlier runs' are adopted, but not for anchors (own)."""
+        if not self._done:
+            return False
         found: dict[DoneKey, str] = {}
         for signature in dict.fromkeys(signatures_of(weigher).values()):
             done = (task.name, sample.id if sample else None, repeat, signature, key)

@@ -11,6 +11,7 @@ PLACEHOLDER = "0" * 16
 _OPENING = re.compile(r"[<＜]{3,}(?=\s*\w)")
 _CLOSING = re.compile(r"(?<=\w)([ \t]*)[>＞]{3,}")
 _CHAT_TOKEN = re.compile(r"<(\|[^|<>\n]{1,40}\||/?(?:start|end)_of_turn)>|\[(/?INST)\]")
+_BRACKET = re.compile(r"[<>＜＞\[]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -41,6 +42,7 @@ def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
         '>>> 1 << 2'
     """
     text = _SURROGATE.sub("\ufffd", text)
-    text = _CLOSING.sub(r"\1›››", _OPENING.sub("‹‹‹", text))
-    text = _CHAT_TOKEN.sub(lambda hit: f"‹{hit[1]}›" if hit[1] else f"［{hit[2]}］", text)
+    if _BRACKET.search(text):
+        text = _CLOSING.sub(r"\1›››", _OPENING.sub("‹‹‹", text))
+        text = _CHAT_TOKEN.sub(lambda hit: f"‹{hit[1]}›" if hit[1] else f"［{hit[2]}］", text)
     return text if fence == PLACEHOLDER else text.replace(fence, "·" * len(fence))

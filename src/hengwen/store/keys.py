@@ -44,5 +44,7 @@ class KeyIndex:
         number = int(key[:16], 16)
         if number in self._fresh:
             return True
+        if not len(self._sorted):
+            return False
         place = int(np.searchsorted(self._sorted, np.uint64(number)))
         return place < len(self._sorted) and int(self._sorted[place]) == number
