@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.engine.limiter import pause
 from hengwen.engine.money import Budget, Price, estimate
 from hengwen.engine.replies import extras_of, reply_of
+from hengwen.engine.turns import Turns
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, Reply, Usage
 
@@ -26,6 +28,9 @@ Role = Literal["judge", "subject"]
 
 LONGEST_WAIT = 60.0
 """Seconds: the longest pause before a call is tried again, also where an endpoint asks for more."""
+SENT_A_TURN_LATER = sys.version_info < (3, 12)
+"""Until Python 3.12 a call is sent one turn of the loop after it is made (aiohttp needs a task of its own for
+it); see ``Turns``."""
 SLOW_DOWN = ("rate_limited", "timeout")
 """Statuses that ask for fewer calls at a time."""
 
@@ -55,6 +60,7 @@ class Meter:
         self.budget = budget or Budget()
         self.usage: dict[Role, Usage] = {"judge": Usage(), "subject": Usage()}
         self.stopping = stopping or asyncio.Event()
+        self.turns = Turns()
 
     async def pause(self, seconds: float) -> None:
         """Sleep, but not where the run is to stop."""
@@ -146,10 +152,15 @@ class MeteredBackend:
             await asyncio.wait([other])  # its reply is in the ledger then, or it is this call's turn
         mine = self._in_flight[key] = asyncio.get_running_loop().create_future()
         try:
-            return await self._call(key, request)
+            reply = await self._call(key, request)
         finally:
             del self._in_flight[key]
             mine.set_result(None)
+        if SENT_A_TURN_LATER:
+            await (
+                self._meter.turns.take()
+            )  # the reply is kept by now: a run that is stopped here loses nothing
+        return reply
 
     async def _call(self, key: str, request: Request) -> Reply:
         try:
