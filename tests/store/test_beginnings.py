@@ -7,7 +7,7 @@ from itertools import takewhile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hengwen.store.beginnings import LEAST, MOST_KNOWN, Beginnings, join, shared_length
+from hengwen.store.beginnings import LEAST, MOST_SEEN, Beginnings, join, shared_length
 
 pieces = st.text(st.sampled_from("甲乙a"), max_size=4)
 
@@ -31,9 +31,10 @@ def test_every_text_comes_back(parts: list[tuple[int, int, str]]) -> None:
         assert join(cut, kept) == text
 
 
-def test_only_so_many_beginnings_are_remembered() -> None:
+def test_only_so_many_texts_are_remembered_and_what_is_like_no_other_is_not_kept() -> None:
     beginnings = Beginnings()
-    for number in range(3 * MOST_KNOWN):
-        beginnings.cut(f"{number:04d}" * LEAST)
-    assert len(beginnings._known) == MOST_KNOWN
-    assert len(beginnings.take()) == 3 * MOST_KNOWN
+    for number in range(3 * MOST_SEEN):
+        text = f"{number:04d}" * LEAST
+        assert beginnings.cut(text) == text
+    assert len(beginnings._seen) == MOST_SEEN
+    assert beginnings.take() == {}

@@ -14,6 +14,8 @@ SHARE = 9
 """How many times as long as the last commit took none is made: they take a tenth of the time at most."""
 LONGEST_PAUSE = 0.02
 """Seconds: what came since the last commit is lost where the process is killed."""
+MOST_TOUCHED = 48
+"""Things recorded since the last commit that do not wait for the next: some 16 judgments."""
 
 
 class Committer:
@@ -25,7 +27,8 @@ class Committer:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._scheduled = False
+        self._scheduled: asyncio.TimerHandle | None = None
+        self._touched = 0
         self._not_before = 0.0
         self._error: Exception | None = None
 
@@ -36,14 +39,14 @@ class Committer:
             StoreError: An earlier commit failed.
         """
         self.check()
-        if not self._scheduled:
-            self._scheduled = True
-            loop = asyncio.get_running_loop()
-            wait = self._not_before - monotonic()
-            if wait > 0:
-                loop.call_later(wait, self._flush)
-            else:
-                loop.call_soon(self._flush)
+        self._touched += 1
+        if self._scheduled is None:
+            self._scheduled = asyncio.get_running_loop().call_later(
+                max(0.0, self._not_before - monotonic()), self._flush
+            )
+        elif self._touched == MOST_TOUCHED:
+            self._scheduled.cancel()
+            self._scheduled = asyncio.get_running_loop().call_later(0, self._flush)
 
     def check(self) -> None:
         """Raise the error of an earlier commit, if there was one."""
@@ -56,7 +59,9 @@ class Committer:
         self.check()
 
     def _flush(self) -> None:
-        self._scheduled = False
+        if self._scheduled is not None:
+            self._scheduled.cancel()
+        self._scheduled, self._touched = None, 0
         if self._error is not None:
             return
         try:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 REVIEW = 0.7
 
 
+SHOWN = (0.8, 0.85, 0.9)
+"""Thresholds at which a final score is shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class NearDuplicate:
     """The zero rule: an answer that repeats an earlier one to the same sample gets the lowest value.
@@ -33,7 +37,8 @@ class NearDuplicate:
     zero_from: float = THRESHOLD
     review_from: float = REVIEW
     """From here up to ``zero_from`` an answer is flagged ``review``."""
-    also: Sequence[float] = (0.8, 0.9)
+    also: Sequence[float] = SHOWN
+    """Default: those of 0.8, 0.85 and 0.9 that ``zero_from`` is not."""
     name: ClassVar[str] = "near_duplicate"
     score_name: ClassVar[str] = "near_duplicate.similarity"
     scale: ClassVar[Scale] = LESS_IS_GOOD
@@ -45,7 +50,8 @@ class NearDuplicate:
             raise ValueError(f"review_from {self.review_from} is above zero_from {self.zero_from}")
         if not isinstance(self.also, (list, tuple)):
             raise ValueError(f"also must be a list of thresholds, got {self.also!r}")
-        other = [check_share("also", threshold, above_zero=True) for threshold in self.also]
+        given = [threshold for threshold in SHOWN if threshold != zero] if self.also is SHOWN else self.also
+        other = [check_share("also", threshold, above_zero=True) for threshold in given]
         if len({zero, *other}) <= len(other):
             raise ValueError(f"also must name other thresholds than zero_from {zero:g}, each once")
         object.__setattr__(self, "also", tuple(other))

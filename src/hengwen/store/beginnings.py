@@ -11,8 +11,18 @@ if TYPE_CHECKING:
 
 LEAST = 400
 """Characters from which a beginning is worth a reference."""
-MOST_KNOWN = 32
-"""Beginnings that are looked through for a text."""
+MOST_SEEN = 32
+"""Texts that are looked through for one that begins alike."""
+
+
+class _Beginning:
+    """A text that was seen; it has a key from the second one on that begins alike."""
+
+    __slots__ = ("key", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.key = ""
 
 
 class Beginnings:
@@ -22,8 +32,8 @@ class Beginnings:
         >>> rules = "Judge by these rules. " * 30
         >>> beginnings = Beginnings()
         >>> first, second = beginnings.cut(rules + "Fence: 1a"), beginnings.cut(rules + "Fence: 2b")
-        >>> second["length"], second["rest"]
-        (667, '2b')
+        >>> first == rules + "Fence: 1a", second["length"], second["rest"]
+        (True, 667, '2b')
         >>> kept = beginnings.take()
         >>> join(second, kept) == rules + "Fence: 2b"
         True
@@ -32,24 +42,27 @@ class Beginnings:
     """
 
     def __init__(self) -> None:
-        self._known: list[tuple[str, str]] = []
+        self._seen: list[_Beginning] = []
         self._fresh: dict[str, str] = {}
 
     def cut(self, text: str) -> str | dict[str, Any]:
-        """Return a short text as it is, and a long one as a reference with the rest."""
+        """Return a text as it is, or a reference with the rest where an earlier one began as it does."""
         if len(text) < LEAST:
             return text
-        for place, (key, known) in enumerate(self._known):
-            length = shared_length(known, text)
-            if length >= max(LEAST, len(text) // 2):
-                if place:
-                    self._known.insert(0, self._known.pop(place))
-                return {"begins": key, "length": length, "rest": text[length:]}
-        key = digest(text)
-        self._known.insert(0, (key, text))
-        del self._known[MOST_KNOWN:]
-        self._fresh[key] = text
-        return {"begins": key, "length": len(text), "rest": ""}
+        head = text[:LEAST]
+        for place, known in enumerate(self._seen):
+            if not known.text.startswith(head):
+                continue
+            length = shared_length(known.text, text)
+            if length >= len(text) // 2:
+                self._seen.insert(0, self._seen.pop(place))
+                if not known.key:
+                    known.key = digest(known.text)
+                    self._fresh[known.key] = known.text
+                return {"begins": known.key, "length": length, "rest": text[length:]}
+        self._seen.insert(0, _Beginning(text))
+        del self._seen[MOST_SEEN:]
+        return text
 
     def cut_messages(self, messages: Sequence[tuple[str, str]]) -> list[tuple[str, str | dict[str, Any]]]:
         """Return turns with their contents cut."""

@@ -1,0 +1,74 @@
+"""When things are committed, and what becomes of a commit that fails."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from hengwen.engine import committer as module
+from hengwen.engine.committer import Committer
+from hengwen.errors import StoreError
+
+
+class Ledger:
+    """Counts its commits; may take long, or fail."""
+
+    def __init__(self) -> None:
+        self.commits = 0
+        self.error: Exception | None = None
+
+    def commit(self) -> None:
+        if self.error is not None:
+            raise self.error
+        self.commits += 1
+
+
+async def test_what_one_turn_brought_is_one_commit() -> None:
+    ledger = Ledger()
+    committer = Committer(ledger)  # type: ignore[arg-type]
+    for _ in range(5):
+        committer.touch()
+    assert ledger.commits == 0
+    await asyncio.sleep(0.001)
+    assert ledger.commits == 1
+
+
+async def test_after_a_long_commit_the_next_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(module, "monotonic", lambda: now)
+    ledger = Ledger()
+    committer = Committer(ledger)  # type: ignore[arg-type]
+    committer.finish()
+    committer._not_before = now + 3600
+    committer.touch()
+    await asyncio.sleep(0.01)
+    assert ledger.commits == 1
+    for _ in range(module.MOST_TOUCHED - 1):  # but not when so much came
+        committer.touch()
+    await asyncio.sleep(0.01)
+    assert ledger.commits == 2
+
+
+async def test_the_pause_is_a_share_of_the_time_that_a_commit_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([10.0, 10.001, 20.0, 21.0])
+    monkeypatch.setattr(module, "monotonic", lambda: next(times))
+    committer = Committer(Ledger())  # type: ignore[arg-type]
+    committer.finish()
+    assert committer._not_before == pytest.approx(10.001 + module.SHARE * 0.001)
+    committer.finish()
+    assert committer._not_before == 21.0 + module.LONGEST_PAUSE
+
+
+async def test_a_commit_that_failed_is_told_to_whoever_comes_next() -> None:
+    ledger = Ledger()
+    committer = Committer(ledger)  # type: ignore[arg-type]
+    ledger.error = StoreError("the disk is full")
+    committer.touch()
+    await asyncio.sleep(0.001)
+    ledger.error = None
+    with pytest.raises(StoreError, match="the disk is full"):
+        committer.touch()
+    with pytest.raises(StoreError, match="the disk is full"):
+        committer.finish()
+    assert ledger.commits == 0
