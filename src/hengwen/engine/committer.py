@@ -14,8 +14,8 @@ SHARE = 9
 """How many times as long as the last commit took none is made: they take a tenth of the time at most."""
 LONGEST_PAUSE = 0.02
 """Seconds: what came since the last commit is lost where the process is killed."""
-MOST_TOUCHED = 48
-"""Things recorded since the last commit that do not wait for the next: some 16 judgments."""
+MOST_TOUCHED = 12
+"""Things recorded since the last commit that do not wait for the next: some four judgments."""
 
 
 class Committer:
