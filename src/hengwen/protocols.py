@@ -146,6 +146,28 @@ class Compound(Protocol):
 
 
 @runtime_checkable
+class Deriving(Protocol):
+    """What a compound judge may have besides: what it derives can be derived again, without a new verdict."""
+
+    def derive(
+        self,
+        outcomes: Sequence[Outcome],
+        sample: Sample,
+        response: Response,
+        earlier: Sequence[Response] = (),
+    ) -> Sequence[Outcome]:
+        """Return what follows from outcomes of before.
+
+        Args:
+            outcomes: Those under the signature of its first name.
+            sample: What was asked.
+            response: The answer.
+            earlier: The answers before it.
+        """
+        ...
+
+
+@runtime_checkable
 class Backend(Protocol):
     """Answers a prompt."""
 
@@ -197,6 +219,10 @@ class Ledger(Protocol):
 
     def adopt(self, run_id: str, source: str, key: DoneKey) -> None:
         """Copy the rows behind a key from an earlier run into this one."""
+        ...
+
+    def read(self, run_id: str, key: DoneKey) -> Sequence[Outcome]:
+        """The outcomes behind a key that a run holds."""
         ...
 
     def find_call(self, call_key: str, scope: str) -> Attempt | None:

@@ -145,6 +145,15 @@ def test_the_details_name_the_repeat_and_the_rule(run, judge_server, folder: Pat
     assert (code_score.value, code_score.kind) == (0.9, "code")
 
 
+def with_repeats(options: dict[str, object]) -> list[object]:
+    """Rules with other caps, and such a rule of repeats."""
+    rest = ["target_copy", {"plain_text": {"cap": 0.25}}, {"number": {"cap": 0}}]
+    return ["broken", {"near_duplicate": options}, *rest]
+
+
+CAPS_MOVED = with_repeats({"zero_from": 0.95, "review_from": 0.5})
+
+
 def test_the_score_at_other_thresholds_stands_beside(run, judge_server, folder: Path) -> None:
     run(write(folder), *judged_by(judge_server))
     at = {t: {p: o.value for p, o in finals(folder, f"muice_live.final_at_{t}").items()} for t in (0.8, 0.9)}
@@ -156,19 +165,27 @@ def test_the_score_at_other_thresholds_stands_beside(run, judge_server, folder: 
 def test_another_threshold_or_cap_buys_no_verdict_again(run, judge_server, folder: Path) -> None:
     run(write(folder), *judged_by(judge_server))
     assert len(judge_server.prompts) == 9
-    for rules in (
-        [{"near_duplicate": {"zero_from": 0.88, "also": []}}],
-        [{"near_duplicate": {"zero_from": 0.95, "review_from": 0.5}}],
-    ):
-        rest = ["broken", "target_copy", {"plain_text": {"cap": 0.25}}, {"number": {"cap": 0}}]
-        plan = write(folder, rules=[rest[0], *rules, *rest[1:]])
-        code, _, _ = run(plan, *judged_by(judge_server))
+    for rules in (with_repeats({"zero_from": 0.88, "also": []}), CAPS_MOVED):
+        code, _, _ = run(write(folder, rules=rules), *judged_by(judge_server))
         assert code == 0
     assert len(judge_server.prompts) == 9
     assert finals(folder)["a", 2].value == 0.75, "0.9 is below 0.95"
     run(write(folder), *judged_by(judge_server))
     assert finals(folder)["a", 2].value == 0
     assert len(judge_server.prompts) == 9
+
+
+def test_nor_is_a_verdict_bought_again_that_came_only_after_a_repair(run, judge_server, folder: Path) -> None:
+    said = json.dumps({"choices": [{"message": {"content": "五星"}, "finish_reason": "stop"}]})
+    judge_server.misbehave = lambda number: (200, said) if number <= 4 else None
+    code, before, _ = run(write(folder), *judged_by(judge_server))
+    asked = len(judge_server.prompts)
+    assert (code, asked > 9) == (0, True)
+    raw = before["runs"][0]["scores"]["live/muice_live.level"]
+    code, after, _ = run(write(folder, rules=CAPS_MOVED), *judged_by(judge_server))
+    assert (code, len(judge_server.prompts)) == (0, asked)
+    assert after["runs"][0]["scores"]["live/muice_live.level"] == raw
+    assert finals(folder)["a", 2].value == 0.75, "0.9 is below 0.95"
 
 
 def test_a_rule_more_is_a_fact_more_and_asks_again(run, judge_server, folder: Path) -> None:

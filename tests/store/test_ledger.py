@@ -188,6 +188,7 @@ def test_what_is_adopted_takes_the_place_of_what_failed(store: Store) -> None:
     ledger.commit()
     key = ("t", "a", 1, "s|v:1", "i")
     assert ledger.done(later).get(key) == "r1"
+    assert (ledger.read("r1", key), ledger.read("r2", key)) == ([SCORE], [FAILURE])
     ledger.adopt("r2", "r1", key)
     ledger.commit()
     assert list(store.rows([later])) == [row(run="r2")]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.protocols import Backend, DoneKey, Ledger, Settled
-    from hengwen.records import Attempt, Request, Response, Row, Run, Sample
+    from hengwen.records import Attempt, Outcome, Request, Response, Row, Run, Sample
 
 STAND_IN = "答" * OUTPUT_TOKENS
 """For the answer of a subject, so that what is asked about it can be counted."""
@@ -76,6 +76,10 @@ class DryLedger:
 
     def adopt(self, run_id: str, source: str, key: DoneKey) -> None:
         """Nothing is copied."""
+
+    def read(self, run_id: str, key: DoneKey) -> Sequence[Outcome]:
+        """What is there already."""
+        return self._ledger.read(run_id, key)
 
     def find_call(self, call_key: str, scope: str) -> Attempt | None:
         """The good attempt at this call, if there is one."""

@@ -208,9 +208,31 @@ class _Worker:
         earlier: Sequence[Response],
         key: str,
     ) -> None:
-        if not self._settled(task, sample, response.repeat, judge, key):
+        if self._settled(task, sample, response.repeat, judge, key):
+            return
+        outcomes = self._derived(task, judge, sample, response, earlier, key)
+        if outcomes is None:
             outcomes = await weigh.judge(judge, sample, response, earlier)
-            self._keep(task, sample, response.repeat, key, outcomes)
+        self._keep(task, sample, response.repeat, key, outcomes)
+
+    def _derived(
+        self,
+        task: TaskJob,
+        judge: Judge,
+        sample: Sample,
+        response: Response,
+        earlier: Sequence[Response],
+        key: str,
+    ) -> list[Outcome] | None:
+        """What follows from a verdict that is there, where only what is derived of it is new; else None."""
+        own = signatures_of(judge)[judge.names[0]] if self._done else judge.signature
+        if own == judge.signature:
+            return None
+        done = (task.name, sample.id, response.repeat, own, key)
+        source = self._done.get(done)
+        if source is None or (self._job.fresh and source != self._run.id):
+            return None
+        return weigh.derive(judge, self._ledger.read(source, done), sample, response, earlier)
 
     async def _anchor(self, task: TaskJob, sample: Sample, response: Response) -> None:
         key = item_hash(sample, response, mark="anchor")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.protocols import DoneKey
-    from hengwen.records import Attempt, Response, Run, Sample
+    from hengwen.records import Attempt, Outcome, Response, Run, Sample
 
 Place = tuple[str, str, str | None, int | None, str]
 
@@ -51,10 +51,19 @@ class MemoryLedger:
 
     def adopt(self, run_id: str, source: str, key: DoneKey) -> None:
         """Copy rows from an earlier run."""
-        for row in self.rows:
-            same = (row.task, row.sample_id, row.repeat, row.outcome.signature, row.item_hash) == key
-            if row.run_id == source and same:
-                self.record_rows([replace(row, run_id=run_id)])
+        self.record_rows([replace(row, run_id=run_id) for row in self._behind(source, key)])
+
+    def read(self, run_id: str, key: DoneKey) -> list[Outcome]:
+        """The outcomes behind a key that a run holds."""
+        return [row.outcome for row in self._behind(run_id, key)]
+
+    def _behind(self, run_id: str, key: DoneKey) -> list[Row]:
+        return [
+            row
+            for row in self.rows
+            if row.run_id == run_id
+            and (row.task, row.sample_id, row.repeat, row.outcome.signature, row.item_hash) == key
+        ]
 
     def find_call(self, call_key: str, scope: str) -> Attempt | None:
         """The good attempt at this call, if there is one."""

@@ -52,6 +52,24 @@ async def judge(
         return failures(judge, error, "judge")
 
 
+def derive(
+    judge: Judge,
+    outcomes: Sequence[Outcome],
+    sample: Sample,
+    response: Response,
+    earlier: Sequence[Response],
+) -> list[Outcome] | None:
+    """Derive from outcomes of before what a judge derives; None where it is not one that can."""
+    derive = getattr(judge, "derive", None)  # of a Deriving judge
+    if derive is None:
+        return None
+    try:
+        derived = derive(outcomes, sample, response, earlier)
+        return _complete(judge, [*outcomes, *derived], "judge")
+    except Exception as error:
+        return failures(judge, error, "judge")
+
+
 def failures(weigher: Scorer | SetScorer | Judge, error: Exception, kind: Kind) -> list[Outcome]:
     """Make a Failure for each name of a scorer or judge that raised."""
     status: Status = "scorer_error"

@@ -117,11 +117,31 @@ class FinalJudge:
             verdict = await self.inner.judge(sample, response, earlier=earlier, facts=shown)
         else:
             verdict = await self.inner.judge(sample, response, earlier=earlier)
-        level = next((one for one in verdict.outcomes if one.name == self._level), None)
+        return replace(verdict, outcomes=(*verdict.outcomes, *self._all_finals(verdict.outcomes, facts)))
+
+    def derive(
+        self,
+        outcomes: Sequence[Outcome],
+        sample: Sample,
+        response: Response,
+        earlier: Sequence[Response] = (),
+    ) -> Sequence[Outcome]:
+        """Return the final scores of a verdict that is there: for other thresholds or caps.
+
+        Args:
+            outcomes: Of the judge.
+            sample: What was asked.
+            response: The answer.
+            earlier: The answers with a lower ``repeat``.
+        """
+        return self._all_finals(outcomes, self.rules.look(sample, response, earlier))
+
+    def _all_finals(self, outcomes: Sequence[Outcome], facts: Mapping[str, Fact]) -> tuple[Outcome, ...]:
+        """None where there is no level: the engine says that outcomes are missing."""
+        level = next((one for one in outcomes if one.name == self._level), None)
         if level is None:
-            return verdict  # the engine says that outcomes are missing
-        finals = tuple(self._final(name, at, level, facts) for name, at in self._finals.items())
-        return replace(verdict, outcomes=(*verdict.outcomes, *finals))
+            return ()
+        return tuple(self._final(name, at, level, facts) for name, at in self._finals.items())
 
     def _final(self, name: str, at: float | None, level: Outcome, facts: Mapping[str, Fact]) -> Outcome:
         if isinstance(level, Failure):

@@ -11,7 +11,7 @@ from hengwen.store.beginnings import Beginnings
 from hengwen.store.database import guard
 from hengwen.store.done import DoneIndex
 from hengwen.store.keys import KeyIndex
-from hengwen.store.writes import copy_rows, upsert
+from hengwen.store.writes import behind, copy_rows, upsert
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, RowMapping
 
     from hengwen.protocols import DoneKey
-    from hengwen.records import Attempt, Response, Row, Run, Sample
+    from hengwen.records import Attempt, Outcome, Response, Row, Run, Sample
 
 Columns = dict[str, Any]
 READ_AT_A_TIME = 10_000
@@ -79,6 +79,13 @@ class SqlLedger:
     def adopt(self, run_id: str, source: str, key: DoneKey) -> None:
         """Record that rows of an earlier run are to be copied."""
         self._adopted.append((run_id, source, key))
+
+    def read(self, run_id: str, key: DoneKey) -> list[Outcome]:
+        """The outcomes behind a key that a run holds."""
+        query = select(tables.row).where(*behind(run_id, key)).order_by(tables.row.c.id)
+        with guard(self._engine), self._engine.connect() as connection:
+            rows = connection.execute(query).mappings().all()
+        return [codec.row_of(columns, "").outcome for columns in rows]
 
     def find_call(self, call_key: str, scope: str) -> Attempt | None:
         """The good attempt at this call, if there is one."""

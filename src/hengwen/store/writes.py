@@ -13,7 +13,7 @@ from hengwen.store import tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import Connection, Dialect, Table
+    from sqlalchemy import ColumnElement, Connection, Dialect, Table
 
     from hengwen.protocols import DoneKey
 
@@ -69,22 +69,33 @@ def copy_rows(connection: Connection, run_id: str, source: str, key: DoneKey) ->
         key: Which they are.
     """
     row = tables.row
-    task, sample_id, repeat, signature, item_hash = key
     names = [column.name for column in row.columns if column.name not in ("id", "run_id")]
-    found = select(literal(run_id), *(row.c[name] for name in names)).where(
-        row.c.run_id == source,
-        row.c.task == task,
-        row.c.sample_id == (sample_id or ""),
-        row.c.repeat == (repeat or 0),
-        row.c.signature == signature,
-        row.c.item_hash == item_hash,
-    )
+    found = select(literal(run_id), *(row.c[name] for name in names)).where(*behind(source, key))
     statement = _insert(row, connection.dialect.name).from_select(["run_id", *names], found)
     place = PLACES["row"]
     connection.execute(
         statement.on_conflict_do_update(
             index_elements=list(place), set_=_fresh(statement, ["run_id", *names], place)
         )
+    )
+
+
+def behind(run_id: str, key: DoneKey) -> tuple[ColumnElement[bool], ...]:
+    """What is true of the rows of a run behind a key.
+
+    Args:
+        run_id: Of the run.
+        key: Which they are.
+    """
+    row = tables.row
+    task, sample_id, repeat, signature, item_hash = key
+    return (
+        row.c.run_id == run_id,
+        row.c.task == task,
+        row.c.sample_id == (sample_id or ""),
+        row.c.repeat == (repeat or 0),
+        row.c.signature == signature,
+        row.c.item_hash == item_hash,
     )
 
 
