@@ -7,7 +7,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Literal
 
@@ -27,7 +27,7 @@ from hengwen.records import Failure, Response, Run, Sample, digest, digest_of
 from hengwen.suite import build_backend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hengwen.engine.metered import MeteredBackend, Role
     from hengwen.plan import CheckpointSpec, Plan
@@ -342,7 +342,8 @@ class CheckpointRun:
         return list(found.values())
 
 
-def _versions() -> dict[str, str]:
+@cache
+def _versions() -> Mapping[str, str]:
     found = {}
     for package in PACKAGES:
         with suppress(metadata.PackageNotFoundError):
