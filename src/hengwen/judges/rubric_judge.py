@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hengwen.judges.aspects import check_level_from, level_by
@@ -216,7 +217,8 @@ class RubricJudge:
         )
         if wrong is not None:
             messages = repair_turns(messages, wrong, language=self.language, fence=fence)
-        text = "\n".join([f"{role}: {content}" for role, content in messages]).replace(fence, PLACEHOLDER)
+        turns = [(role, content.replace(fence, PLACEHOLDER)) for role, content in messages]
+        text = "\n".join([f"{role}: {_told(text) if role == 'system' else text}" for role, text in turns])
         return Request(
             messages=messages,
             schema=self._schema,
@@ -266,3 +268,9 @@ class RubricJudge:
             latency=max(one.latency for one in asked),
             model=spoken.reply.model,
         )
+
+
+@lru_cache(maxsize=256)
+def _told(text: str) -> str:
+    """Stands for a system turn where a prompt is identified: it is long, and the same from call to call."""
+    return digest(text)

@@ -94,7 +94,7 @@ def attempt_columns(attempt: Attempt, beginnings: Beginnings) -> dict[str, Any]:
     messages = [(role, clean(content)) for role, content in attempt.request["messages"]]
     columns["request"] = dump({**attempt.request, "messages": beginnings.cut_messages(messages)})
     columns["raw"] = clean(attempt.raw)
-    columns["extras"] = dump(dict(attempt.extras)) if attempt.extras else ""
+    columns["extras"] = _details(attempt.extras) if attempt.extras else ""
     usage = attempt.usage
     return columns | {name: getattr(usage, name) for name in _COUNTS}
 
