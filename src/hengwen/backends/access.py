@@ -1,10 +1,12 @@
-"""Where an endpoint is and how it is reached: address and key; and what of that must be shown nowhere."""
+"""Where an endpoint is and how it is reached: address, key, proxy; and what of that must be shown nowhere."""
 
 from __future__ import annotations
 
 import base64
 import os
+from ipaddress import ip_address
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
 
 from hengwen.errors import ConfigError
 
@@ -22,7 +24,7 @@ class Access:
         api_key_env: The variable that holds the key.
     """
 
-    __slots__ = ("headers", "key", "query", "secrets", "url")
+    __slots__ = ("headers", "key", "proxy", "query", "secrets", "url")
 
     def __init__(self, base_url: str, api_key_env: str) -> None:
         parts = urlsplit(base_url)
@@ -31,8 +33,8 @@ class Access:
         self.query = dict(parse_qsl(parts.query))
         basic = _basic(parts.username, parts.password)
         self.headers = {"Authorization": basic} if basic else {}
-        found = [self.key, unquote(parts.password or ""), parts.password or ""]
-        found += self.query.values()
+        self.proxy = proxy_to(self.url)
+        found = [self.key, *_passwords(base_url), *self.query.values(), *_passwords(self.proxy or "")]
         self.secrets = tuple(secret for secret in dict.fromkeys(found) if len(secret) >= SECRET_FROM)
 
 
@@ -77,6 +79,47 @@ def without_secrets(url: str) -> str:
     """
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, _host(parts.netloc), parts.path.rstrip("/"), "", ""))
+
+
+def proxy_to(url: str) -> str | None:
+    """Return the proxy for an address, by ``https_proxy``, ``all_proxy`` and ``no_proxy`` of the environment.
+
+    This machine itself is reached without one, whatever is set.
+
+    Raises:
+        ConfigError: It is one that no call can take; the message does not show it.
+    """
+    parts = urlsplit(url)
+    if _is_here(parts.hostname or "") or proxy_bypass(parts.netloc):
+        return None
+    known = getproxies()
+    proxy = known.get(parts.scheme) or known.get("all")
+    if not proxy:
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    try:
+        good = urlsplit(proxy).scheme in ("http", "https") and bool(urlsplit(proxy).hostname)
+    except ValueError:
+        good = False
+    if not good:
+        raise ConfigError(
+            f"the proxy of the environment must be an address such as http://localhost:7890; "
+            f"set {parts.scheme}_proxy to one, or no_proxy to the host of the endpoint"
+        )
+    return proxy
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _passwords(url: str) -> tuple[str, str]:
+    """The password in an address, as it is meant and as it is written."""
+    written = urlsplit(url).password or ""
+    return unquote(written), written
 
 
 def _host(netloc: str) -> str:

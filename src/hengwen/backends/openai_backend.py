@@ -18,9 +18,7 @@ from hengwen.errors import BackendError, ConfigError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from httpx2 import AsyncClient
-    from httpx2 import Request as HttpRequest
-
+    from hengwen.backends.http_line import HttpLine
     from hengwen.records import Reply, Request
 
 ABOUT_THE_MACHINE = "X-Stainless-"
@@ -81,7 +79,7 @@ class OpenAIBackend:
         self._access = Access(self._base_url, api_key_env)
         if not self._access.key and self._base_url == DEFAULT_BASE_URL:
             raise ConfigError(f"backend needs a key: set {api_key_env}")
-        self._line: tuple[AsyncClient, HttpRequest] | None = None
+        self._line: HttpLine | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
@@ -116,23 +114,13 @@ class OpenAIBackend:
                 raise error
 
     async def _post(self, body: bytes) -> tuple[int, Mapping[str, str], object]:
-        """Send a written body; return status, headers, and the parsed answer or the text of an error.
-
-        The openai client says where and with which headers, its aiohttp client carries the body; ``create``
-        would build models of both sides, and cost several times as much.
-        """
-        import httpx2
+        """Send a written body; return status, headers, and the parsed answer or the text of an error."""
         from aiohttp import ClientError
 
-        http, call = self._connect()
         try:
-            async with asyncio.timeout(self.timeout):
-                request = httpx2.Request("POST", call.url, headers=call.headers, content=body)
-                answer = await http.send(request)
-            if answer.status_code >= 300:
-                return answer.status_code, answer.headers, answer.text
-            return answer.status_code, answer.headers, json.loads(answer.content)
-        except (httpx2.HTTPError, ClientError, OSError) as error:
+            status, headers, answer = await self._connect().post(body)
+            return status, headers, json.loads(answer) if status < 300 else answer.decode(errors="replace")
+        except (ClientError, OSError) as error:
             raise self._no_answer(error) from None
         except (ValueError, RecursionError) as error:
             raw = hide(storable(getattr(error, "doc", None) or ""), self._access.secrets)[:RAW_LIMIT]
@@ -152,25 +140,27 @@ class OpenAIBackend:
         """Close the connections; a later call opens new ones."""
         line, self._line = self._line, None
         if line is not None:
-            await line[0].aclose()
+            await line.close()
 
-    def _connect(self) -> tuple[AsyncClient, HttpRequest]:
-        """The HTTP client of this loop, and an empty call with all that calls share."""
+    def _connect(self) -> HttpLine:
+        """The line to the endpoint in this loop.
+
+        The openai client says where it goes and with which headers; its own calls would build models of
+        what is asked and answered, and cost several times as much.
+        """
         loop = asyncio.get_running_loop()
         if self._line is None or self._loop is not loop:
-            from openai import AsyncOpenAI, DefaultAioHttpClient
+            from httpx2 import AsyncBaseTransport, AsyncClient
+            from openai import AsyncOpenAI
 
-            self._loop = loop
+            from hengwen.backends.http_line import HttpLine
+
             access = self._access = Access(self._base_url, self.api_key_env)
-            http = DefaultAioHttpClient(  # of time limits, _post has one for the whole call
-                timeout=None, follow_redirects=False, verify=access.url.startswith("https:")
-            )
             client = AsyncOpenAI(
                 api_key=access.key or NO_KEY,
                 base_url=access.url,
                 default_headers=access.headers,
-                default_query=access.query,
-                http_client=http,
+                http_client=AsyncClient(transport=AsyncBaseTransport(), trust_env=False),  # sends nothing
             )
             given = {**client.auth_headers, **client.default_headers}
             headers = {
@@ -178,9 +168,14 @@ class OpenAIBackend:
                 for name, value in given.items()
                 if isinstance(value, str) and not name.startswith(ABOUT_THE_MACHINE)  # else it is left out
             }
-            url = f"{client.base_url}chat/completions"
-            self._line = http, http.build_request("POST", url, params=access.query or None, headers=headers)
-            del self._line[1].headers["Content-Length"]
+            self._loop = loop
+            self._line = HttpLine(
+                f"{client.base_url}chat/completions",
+                headers=headers,
+                query=access.query,
+                proxy=access.proxy,
+                timeout=self.timeout,
+            )
         return self._line
 
 

@@ -1,0 +1,63 @@
+"""One address and the connections to it: a written body goes out; status, headers and bytes come back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class HttpLine:
+    """Posts JSON to an address; made within the event loop that uses it.
+
+    Redirects are not followed and cookies are not kept. Connections stay open for the calls that follow.
+
+    Args:
+        url: Where every body goes.
+        headers: Of every call.
+        query: Of every call, behind the address.
+        proxy: Through which it is reached.
+        timeout: Seconds for one call, all told.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        query: Mapping[str, str],
+        proxy: str | None,
+        timeout: float,
+    ) -> None:
+        self._url = f"{url}?{urlencode(query)}" if query else url
+        if any(one.startswith("https:") for one in (url, proxy or "")):
+            from httpx2 import create_ssl_context  # as openai has it: with roots where the system has none
+
+            connector = TCPConnector(limit=0, ssl=create_ssl_context())
+        else:
+            connector = TCPConnector(limit=0)
+        self._session = ClientSession(
+            connector=connector,
+            cookie_jar=DummyCookieJar(),
+            headers={**headers, "Content-Type": "application/json"},
+            proxy=proxy,
+            timeout=ClientTimeout(total=timeout),
+        )
+
+    async def post(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
+        """Send a body; return the status, the headers (in any case) and the body of the answer.
+
+        Raises:
+            ClientError: There is no answer, or not the whole of one.
+            OSError: The same; a TimeoutError where it took too long.
+        """
+        async with self._session.post(self._url, data=body, allow_redirects=False) as answer:
+            return answer.status, answer.headers, await answer.read()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._session.close()
