@@ -41,13 +41,27 @@ async def test_after_a_long_commit_the_next_waits(monkeypatch: pytest.MonkeyPatc
     committer = Committer(ledger)  # type: ignore[arg-type]
     committer.finish()
     committer._not_before = now + 3600
-    committer.touch()
-    await asyncio.sleep(0.01)
-    assert ledger.commits == 1
-    for _ in range(module.MOST_TOUCHED - 1):  # but not when so much came
+    for _ in range(99):
         committer.touch()
     await asyncio.sleep(0.01)
-    assert ledger.commits == 2
+    assert ledger.commits == 1
+
+
+async def test_answers_that_were_bought_do_not_wait_when_they_are_several(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "monotonic", lambda: 100.0)
+    ledger = Ledger()
+    committer = Committer(ledger)  # type: ignore[arg-type]
+    committer._not_before = 3700.0
+    for _ in range(module.MOST_BOUGHT - 1):
+        committer.touch(bought=True)
+        committer.touch()
+    await asyncio.sleep(0.01)
+    assert ledger.commits == 0
+    committer.touch(bought=True)
+    await asyncio.sleep(0.01)
+    assert ledger.commits == 1
 
 
 async def test_the_pause_is_a_share_of_the_time_that_a_commit_takes(monkeypatch: pytest.MonkeyPatch) -> None:

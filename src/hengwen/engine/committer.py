@@ -1,4 +1,4 @@
-"""One commit for all that one turn of the event loop brought, or several where much comes."""
+"""One commit for what came in a turn of the event loop, or in a few where much comes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SHARE = 9
 """How many times as long as the last commit took none is made: they take a tenth of the time at most."""
 LONGEST_PAUSE = 0.02
 """Seconds: what came since the last commit is lost where the process is killed."""
-MOST_TOUCHED = 12
-"""Things recorded since the last commit that do not wait for the next: some four judgments."""
+MOST_BOUGHT = 3
+"""Answers that a killed process may have to buy again: as many do not wait for the next commit."""
 
 
 class Committer:
@@ -28,25 +28,29 @@ class Committer:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._scheduled: asyncio.TimerHandle | None = None
-        self._touched = 0
+        self._bought = 0
         self._not_before = 0.0
         self._error: Exception | None = None
 
-    def touch(self) -> None:
-        """Something was recorded: commit it at the end of this turn.
+    def touch(self, *, bought: bool = False) -> None:
+        """Something was recorded: commit it soon.
+
+        Args:
+            bought: Lost, it would have to be bought again.
 
         Raises:
-            StoreError: An earlier commit failed.
+            StoreError: A commit failed.
         """
         self.check()
-        self._touched += 1
+        self._bought += bought
         if self._scheduled is None:
-            self._scheduled = asyncio.get_running_loop().call_later(
-                max(0.0, self._not_before - monotonic()), self._flush
-            )
-        elif self._touched == MOST_TOUCHED:
+            self._schedule(max(0.0, self._not_before - monotonic()))
+        elif bought and self._bought == MOST_BOUGHT:
             self._scheduled.cancel()
-            self._scheduled = asyncio.get_running_loop().call_later(0, self._flush)
+            self._schedule(0.0)
+
+    def _schedule(self, pause: float) -> None:
+        self._scheduled = asyncio.get_running_loop().call_later(pause, self._flush)
 
     def check(self) -> None:
         """Raise the error of an earlier commit, if there was one."""
@@ -61,7 +65,7 @@ class Committer:
     def _flush(self) -> None:
         if self._scheduled is not None:
             self._scheduled.cancel()
-        self._scheduled, self._touched = None, 0
+        self._scheduled, self._bought = None, 0
         if self._error is not None:
             return
         try:

@@ -246,7 +246,7 @@ class MeteredBackend:
                 extras=extras_of(reply) if reply is not None else {},
             )
         )
-        meter.committer.touch()
+        meter.committer.touch(bought=status == "ok")
 
 
 def _retrying(retries: int, sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:

@@ -57,5 +57,7 @@ def modal(labels: Sequence[str]) -> tuple[str, float]:
         >>> modal(["B", "A", "B", "B"])
         ('B', 0.75)
     """
+    if len(labels) == 1:
+        return labels[0], 1.0
     (label, count), *_ = Counter(labels).most_common(1)
     return label, count / len(labels)

@@ -256,7 +256,7 @@ class RubricJudge:
                     scale=self._scale,
                     kind="judge",
                     reason=spoken.parsed.reason if place == "level" else "",
-                    details={**details, **notes},
+                    details={**details, **notes} if notes else details,
                 )
             )
         level = level_by(self.level_from, scores[0], scores[1:])

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 import secrets
+from hashlib import blake2b
+from itertools import count
 
 PLACEHOLDER = "0" * 16
 """Stands for the fence where a prompt is identified: calls that differ only in their fence are one call."""
+
+_KEY = secrets.token_bytes(32)
+_numbers = count()
 
 _OPENING = re.compile(r"[<＜]{3,}(?=\s*\w)")
 _CLOSING = re.compile(r"(?<=\w)([ \t]*)[>＞]{3,}")
@@ -16,13 +21,13 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def new_fence() -> str:
-    """Return a random fence of 16 hex digits, a new one for each call.
+    """Return a fence of 16 hex digits: a new one for each call, which nobody else can foretell.
 
     Examples:
         >>> new_fence() != new_fence(), len(new_fence())
         (True, 16)
     """
-    return secrets.token_hex(8)
+    return blake2b(next(_numbers).to_bytes(8, "big"), key=_KEY, digest_size=8).hexdigest()
 
 
 def neutralize(text: str, fence: str = PLACEHOLDER) -> str:

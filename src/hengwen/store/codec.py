@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import asdict
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from hengwen.records import Attempt, Failure, Outcome, Response, Row, Run, Sample, Scale, Score, Usage
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 _COUNTS = tuple(Usage.__dataclass_fields__)
+_OF_ATTEMPT = tuple(name for name in Attempt.__dataclass_fields__ if name != "usage")
+_values_of_attempt = attrgetter(*_OF_ATTEMPT)
 _BROKEN = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -90,13 +93,14 @@ def response_columns(run_id: str, sample: Sample, response: Response) -> dict[st
 
 def attempt_columns(attempt: Attempt, beginnings: Beginnings) -> dict[str, Any]:
     """Columns of an attempt; the long beginnings of its prompt are kept apart."""
-    columns = {name: getattr(attempt, name) for name in Attempt.__dataclass_fields__ if name != "usage"}
+    columns: dict[str, Any] = dict(zip(_OF_ATTEMPT, _values_of_attempt(attempt), strict=True))
     messages = [(role, clean(content)) for role, content in attempt.request["messages"]]
     columns["request"] = dump({**attempt.request, "messages": beginnings.cut_messages(messages)})
     columns["raw"] = clean(attempt.raw)
     columns["extras"] = _details(attempt.extras) if attempt.extras else ""
     usage = attempt.usage
-    return columns | {name: getattr(usage, name) for name in _COUNTS}
+    columns |= {name: getattr(usage, name) for name in _COUNTS}
+    return columns
 
 
 def beginnings_in(columns: RowMapping) -> set[str]:
@@ -119,7 +123,16 @@ def attempt_of(columns: RowMapping, texts: Mapping[str, str]) -> Attempt:
 def row_columns(row: Row) -> dict[str, Any]:
     """Columns of a row."""
     outcome = row.outcome
-    columns: dict[str, Any] = {
+    status: str
+    value: float | None
+    if isinstance(outcome, Score):
+        status, value, reason = "ok", outcome.value, outcome.reason
+        scale = "" if outcome.scale is None else _scale_text(outcome.scale)
+        details = _details(outcome.details) if outcome.details else ""
+    else:
+        status, value, reason = outcome.status, None, outcome.message
+        scale, details = "", clean(outcome.raw)
+    return {
         "run_id": row.run_id,
         "task": row.task,
         "sample_id": row.sample_id or "",
@@ -129,14 +142,12 @@ def row_columns(row: Row) -> dict[str, Any]:
         "cluster": row.cluster,
         "signature": outcome.signature,
         "item_hash": row.item_hash,
+        "status": status,
+        "value": value,
+        "reason": clean(reason) if reason else "",
+        "scale": scale,
+        "details": details,
     }
-    if isinstance(outcome, Score):
-        scale = "" if outcome.scale is None else _scale_text(outcome.scale)
-        details = _details(outcome.details) if outcome.details else ""
-        said = {"status": "ok", "value": outcome.value, "reason": clean(outcome.reason)}
-        return {**columns, **said, "scale": scale, "details": details}
-    said = {"status": outcome.status, "value": None, "reason": clean(outcome.message)}
-    return {**columns, **said, "scale": "", "details": clean(outcome.raw)}
 
 
 def row_of(columns: RowMapping, checkpoint: str) -> Row:
@@ -176,7 +187,7 @@ def row_of(columns: RowMapping, checkpoint: str) -> Row:
 
 def _details(details: Mapping[str, Any]) -> str:
     """Details as JSON; a judge's are mostly the same few words, which are written once."""
-    if all(type(value) is str for value in details.values()):
+    if set(map(type, details.values())) == {str}:
         return _words(tuple(details.items()))
     return dump(dict(details))
 
