@@ -15,7 +15,7 @@ SHARE = 9
 LONGEST_PAUSE = 0.02
 """Seconds: what came since the last commit is lost where the process is killed."""
 MOST_BOUGHT = 3
-"""Answers that a killed process may have to buy again: as many do not wait for the next commit."""
+"""Answers that a killed process would have to buy again: as many are committed at once."""
 
 
 class Committer:
@@ -43,14 +43,11 @@ class Committer:
         """
         self.check()
         self._bought += bought
-        if self._scheduled is None:
-            self._schedule(max(0.0, self._not_before - monotonic()))
-        elif bought and self._bought == MOST_BOUGHT:
-            self._scheduled.cancel()
-            self._schedule(0.0)
-
-    def _schedule(self, pause: float) -> None:
-        self._scheduled = asyncio.get_running_loop().call_later(pause, self._flush)
+        if self._bought >= MOST_BOUGHT:
+            self.finish()
+        elif self._scheduled is None:
+            pause = max(0.0, self._not_before - monotonic())
+            self._scheduled = asyncio.get_running_loop().call_later(pause, self._flush)
 
     def check(self) -> None:
         """Raise the error of an earlier commit, if there was one."""
