@@ -59,9 +59,10 @@ class Spool(MutableMapping[str, Value], Generic[Value]):
                 self._move()
             return
         place, data = _stored(key), pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-        if not self._file.execute("UPDATE item SET value = ? WHERE key = ?", (data, place)).rowcount:
-            self._file.execute("INSERT INTO item (key, value) VALUES (?, ?)", (place, data))
+        if self._file.execute("INSERT OR IGNORE INTO item (key, value) VALUES (?, ?)", (place, data)).rowcount:
             self._count += 1
+        else:
+            self._file.execute("UPDATE item SET value = ? WHERE key = ?", (data, place))
 
     def __delitem__(self, key: str) -> None:
         if self._file is None:
@@ -84,6 +85,7 @@ class Spool(MutableMapping[str, Value], Generic[Value]):
         self._file = sqlite3.connect("", isolation_level=None)  # of its own, on disk, gone when closed
         self._file.execute("PRAGMA journal_mode=OFF")
         self._file.execute("CREATE TABLE item (place INTEGER PRIMARY KEY, key BLOB UNIQUE, value BLOB)")
+        self._file.execute("BEGIN")  # one transaction for all: nobody else reads it, and it is never kept
         near, self._near, self._count = self._near, {}, 0
         for key, value in near.items():
             self[key] = value
