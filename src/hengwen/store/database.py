@@ -89,7 +89,7 @@ def guard(engine: Engine) -> Iterator[None]:
     """Turn what the database raises into a StoreError that names the store, and no data."""
     try:
         yield
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
         cause = getattr(error, "orig", None) or error
         reason = str(cause).strip().splitlines()[0]
         raise StoreError(f"{shown(engine.url)}: {reason}; what was committed is kept") from None

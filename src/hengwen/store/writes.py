@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -39,10 +40,10 @@ def upsert(connection: Connection, table: Table, values: Sequence[dict[str, Any]
     if not values:
         return
     statement, order = _compiled(table, connection.dialect)
-    if order is None:
-        connection.exec_driver_sql(statement, list(values))
-    else:
-        connection.exec_driver_sql(statement, [*map(itemgetter(*order), values)])
+    rows = list(values) if order is None else [*map(itemgetter(*order), values)]
+    # by the driver's own cursor, in the transaction of the connection: SQLAlchemy would make a result of it
+    with closing(connection.connection.cursor()) as cursor:
+        cursor.executemany(statement, rows)
 
 
 @lru_cache(maxsize=64)
