@@ -59,7 +59,8 @@ class Spool(MutableMapping[str, Value], Generic[Value]):
                 self._move()
             return
         place, data = _stored(key), pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-        if self._file.execute("INSERT OR IGNORE INTO item (key, value) VALUES (?, ?)", (place, data)).rowcount:
+        added = self._file.execute("INSERT OR IGNORE INTO item (key, value) VALUES (?, ?)", (place, data))
+        if added.rowcount:
             self._count += 1
         else:
             self._file.execute("UPDATE item SET value = ? WHERE key = ?", (data, place))
