@@ -11,6 +11,7 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "hengwen"
 
 FLOORS = {
     "errors": 0,
+    "garbage": 0,
     "lazy": 0,
     "parallel": 1,
     "records": 1,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import signal
 from collections import Counter
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from hengwen.checkpoint_run import CheckpointRun, Desk, Options
 from hengwen.engine.money import Budget, total
 from hengwen.errors import ConfigError, TimeLimitError
+from hengwen.garbage import rare_collections
 from hengwen.plan import BackendSpec, Plan, load_plan
 from hengwen.store.store import Store, open_store
 from hengwen.suite import Suite, load_suite
@@ -95,7 +95,7 @@ def run_plan(
 
 def _run_now(suite: Suite, store: Store, options: Options, budget: Budget) -> RunResult:
     try:
-        with _rare_collections():
+        with rare_collections():
             return asyncio.run(_run_suite(suite, store, options, budget))
     except asyncio.CancelledError:  # SIGTERM ends a run as Ctrl-C does
         raise KeyboardInterrupt from None
@@ -232,17 +232,6 @@ async def _run_suite(suite: Suite, store: Store, options: Options, budget: Budge
         for name in names
     }
     return _result(plan, runs, store, warnings, budget, published)
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Let the garbage collector look less often: it would walk all that is imported, and find nothing."""
-    before = gc.get_threshold()
-    gc.set_threshold(50_000, 20, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from hengwen.cli import (
 )
 from hengwen.cli.say import complain
 from hengwen.errors import HengwenError
+from hengwen.garbage import rare_collections
 
 app = typer.Typer(
     name="hengwen",
@@ -70,7 +71,8 @@ def _before(
 def main() -> None:
     """Run the program; what Hengwen raises on purpose is one line on stderr."""
     try:
-        app()
+        with rare_collections():  # from here on, for it is here that much is imported
+            app()
     except HengwenError as error:
         complain(str(error))
         sys.exit(error.exit_code)

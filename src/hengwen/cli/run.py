@@ -32,7 +32,6 @@ def run(
     from hengwen.cli.dry_run import show_expected
     from hengwen.cli.outcome import check_outputs, exit_code, show
     from hengwen.cli.progress import progress_bar
-    from hengwen.reports.collect import collect_view
     from hengwen.runner import estimate_plan, run_plan
     from hengwen.store import open_store
 
@@ -64,5 +63,8 @@ def run(
                 f"interrupted; what was weighed is in {opened.name}, the same command goes on from there"
             )
             raise
-        show(collect_view(opened, result.runs, result.warnings), paths, as_json=as_json, quiet=quiet)
+        if paths or as_json or not quiet:
+            from hengwen.reports.collect import collect_view
+
+            show(collect_view(opened, result.runs, result.warnings), paths, as_json=as_json, quiet=quiet)
     raise typer.Exit(exit_code(result, strict=strict))
