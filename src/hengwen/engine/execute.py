@@ -282,14 +282,16 @@ class _Worker:
     def _keep(
         self, task: TaskJob, sample: Sample | None, repeat: int | None, key: str, outcomes: Sequence[Outcome]
     ) -> None:
+        run_id, checkpoint = self._run.id, self._run.checkpoint
+        sample_id, cluster = (sample.id, sample.cluster) if sample else (None, task.name)
         rows = [
             Row(
-                run_id=self._run.id,
+                run_id=run_id,
                 task=task.name,
-                checkpoint=self._run.checkpoint,
-                sample_id=sample.id if sample else None,
+                checkpoint=checkpoint,
+                sample_id=sample_id,
                 repeat=repeat,
-                cluster=sample.cluster if sample else task.name,
+                cluster=cluster,
                 outcome=outcome,
                 item_hash=key,
             )

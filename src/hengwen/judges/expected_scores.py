@@ -27,7 +27,7 @@ def single(asked: Asked, place: str, values: Mapping[str, float]) -> Valued:
         values: Value by label.
     """
     label = label_at(asked.parsed, place)
-    return values[label], {"label": label, **_reply_details(asked)}
+    return values[label], {"label": label, **asked.about}
 
 
 def weighted(asked: Asked, place: str, weights: Mapping[str, Weights], values: Mapping[str, float]) -> Valued:
@@ -46,7 +46,7 @@ def weighted(asked: Asked, place: str, weights: Mapping[str, Weights], values: M
         "weights": {label: round(weight, 6) for label, weight in found.labels.items()},
         "off_label_mass": round(found.off_label, 6),
     }
-    return found.mean(values), {**details, **_reply_details(asked)}
+    return found.mean(values), {**details, **asked.about}
 
 
 def sampled(
@@ -84,8 +84,3 @@ def label_at(parsed: ParsedVerdict, place: str) -> str:
         place: ``level`` or a criterion.
     """
     return parsed.level if place == "level" else parsed.criteria[place]
-
-
-def _reply_details(asked: Asked) -> dict[str, Any]:
-    form = {"form": asked.reply.form} if asked.reply.form else {}
-    return {"attempt": asked.attempt, "model": asked.reply.model, **form}

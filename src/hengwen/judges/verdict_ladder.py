@@ -10,7 +10,7 @@ from hengwen.judges.verdict import ParsedVerdict, parse_verdict
 from hengwen.records import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend
@@ -31,6 +31,8 @@ class Asked:
     attempt: Try
     usage: Usage
     latency: float
+    about: Mapping[str, str]
+    """What the details of each of its scores say of the reply."""
 
 
 class Ear:
@@ -73,7 +75,10 @@ class Ear:
         else:
             usage = sum((one.usage for one in self.replies), Usage())
             latency = sum(one.latency for one in self.replies)
-        return Asked(parsed=parsed, reply=reply, attempt=attempt, usage=usage, latency=latency)
+        about = {"attempt": attempt, "model": reply.model}
+        if reply.form:
+            about["form"] = reply.form
+        return Asked(parsed=parsed, reply=reply, attempt=attempt, usage=usage, latency=latency, about=about)
 
 
 async def ask_for_verdict(
