@@ -1,0 +1,112 @@
+"""Good answers that are bought twice where a run is killed at a random moment and the same command goes on.
+
+    .venv/bin/python benchmarks/bench_kill.py [--count 1000] [--times 12] [--in-flight 16 64]
+
+The stub answers after 50 ms and logs when it sent which answer; those that it sent before the kill and is
+asked for again count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from bench_judges import suite
+from judge_stub import REPLY, Stub
+
+LATENCY = 0.05
+
+
+class LoggingStub(Stub):
+    """Writes a line for each answer: when it was sent, and to which question."""
+
+    log = -1
+
+    def data_received(self, data: bytes) -> None:
+        self._data += data
+        while (end := self._data.find(b"\r\n\r\n")) >= 0:
+            length = int(re.search(rb"content-length: *(\d+)", self._data[:end].lower())[1])  # type: ignore[index]
+            body, rest = self._data[end + 4 : end + 4 + length], self._data[end + 4 + length :]
+            if len(body) < length:
+                return
+            self._data = rest
+            question = re.findall("第(\\d+)位船友问", body.decode())[-1]
+            asyncio.get_running_loop().call_later(LATENCY, self._send, question)
+
+    def _send(self, question: str) -> None:
+        if not self._transport.is_closing():
+            self._transport.write(REPLY)  # type: ignore[attr-defined]
+            os.write(self.log, f"{time.monotonic():.6f} {question}\n".encode())
+
+
+async def serve(log: Path) -> None:
+    """Serve until standard input closes; the port is printed."""
+    LoggingStub.log = os.open(log, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(LoggingStub, "127.0.0.1", 0, backlog=2048)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await loop.run_in_executor(None, sys.stdin.read)
+    server.close()
+
+
+def sent(log: Path) -> list[tuple[float, str]]:
+    """What the stub has answered: (when, to which question)."""
+    lines = log.read_text().splitlines() if log.exists() else []
+    return [(float(when), question) for when, question in (line.split() for line in lines)]
+
+
+def bought_twice(count: int, in_flight: int, how: signal.Signals) -> int:
+    """Kill a run between a third and two thirds of its answers, go on, and count."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, log = Path(name), Path(name) / "log"
+        command = [sys.executable, __file__, "--serve", str(log)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stub:
+            assert stub.stdout is not None
+            plan = suite(folder, count, f"http://127.0.0.1:{stub.stdout.readline().strip()}/v1")
+            run = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet", "--store", f"{name}/x.db"]
+            run += ["-j", str(in_flight)]
+            with subprocess.Popen(run, stderr=subprocess.DEVNULL) as first:
+                while len(sent(log)) < count // 3:
+                    assert first.poll() is None, "the run ended before it was killed"
+                    time.sleep(0.005)
+                time.sleep(random.random() * count / 3 * LATENCY / in_flight)
+                killed = time.monotonic()
+                first.send_signal(how)
+            before = sent(log)
+            subprocess.run(run, check=True)
+            after = {question for _, question in sent(log)[len(before) :]}
+            if stub.stdin is not None:
+                stub.stdin.close()
+        assert after | {question for _, question in before} == {str(number) for number in range(count)}
+        return len(after & {question for when, question in before if when < killed})
+
+
+def main() -> None:
+    """Print how many were bought twice, run for run."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--times", type=int, default=12)
+    parser.add_argument("--in-flight", type=int, nargs="+", default=[16, 64])
+    parser.add_argument("--serve", type=Path)
+    chosen = parser.parse_args()
+    if chosen.serve:
+        asyncio.run(serve(chosen.serve))
+        return
+    os.environ["OPENAI_API_KEY"] = "x"
+    for how in (signal.SIGKILL, signal.SIGTERM):
+        for in_flight in chosen.in_flight:
+            found = sorted(bought_twice(chosen.count, in_flight, how) for _ in range(chosen.times))
+            print(f"{how.name} with {in_flight} in flight: {found}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
