@@ -88,6 +88,10 @@ def proxy_to(url: str) -> str | None:
 
     Raises:
         ConfigError: It is one that no call can take; the message does not show it.
+
+    Examples:
+        >>> proxy_to("http://localhost:8080/v1") is None
+        True
     """
     parts = urlsplit(url)
     if _is_here(parts.hostname or "") or proxy_bypass(parts.netloc):
@@ -103,7 +107,7 @@ def proxy_to(url: str) -> str | None:
         good = False
     if not good:
         raise ConfigError(
-            f"the proxy of the environment must be an address such as http://localhost:7890; "
+            "the proxy of the environment must be an address such as http://localhost:7890; "
             f"set {parts.scheme}_proxy to one, or no_proxy to the host of the endpoint"
         )
     return proxy
