@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 THRESHOLDS = (50_000, 20, 50)
-"""Objects that came since the last look, and looks before older ones are seen: Python's are 700, 10, 10."""
+"""Objects that came since the last look, and looks before older ones are seen. Python's: 700 or 2,000."""
 
 
 @contextmanager

@@ -73,8 +73,11 @@ class Server:
 @pytest_asyncio.fixture
 async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
     """A server on loopback; no key and no proxy in the environment."""
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
+    for proxies in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(proxies, raising=False)
+        monkeypatch.delenv(proxies.upper(), raising=False)
     answering = Server()
     listening = await asyncio.start_server(answering.handle, "127.0.0.1", 0)
     answering.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"

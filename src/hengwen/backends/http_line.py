@@ -9,6 +9,7 @@ from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from ssl import SSLContext
 
 
 class HttpLine:
@@ -22,6 +23,19 @@ class HttpLine:
         query: Of every call, behind the address.
         proxy: Through which it is reached.
         timeout: Seconds for one call, all told.
+
+    Examples:
+        >>> import asyncio
+        >>> async def ask() -> str:
+        ...     line = HttpLine("http://127.0.0.1:1/v1", headers={}, query={}, proxy=None, timeout=9)
+        ...     try:
+        ...         await line.post(b"{}")
+        ...     except OSError as error:
+        ...         return type(error).__name__
+        ...     finally:
+        ...         await line.close()
+        >>> asyncio.run(ask())
+        'ClientConnectorError'
     """
 
     def __init__(
@@ -34,14 +48,8 @@ class HttpLine:
         timeout: float,
     ) -> None:
         self._url = f"{url}?{urlencode(query)}" if query else url
-        if any(one.startswith("https:") for one in (url, proxy or "")):
-            from httpx2 import create_ssl_context  # as openai has it: with roots where the system has none
-
-            connector = TCPConnector(limit=0, ssl=create_ssl_context())
-        else:
-            connector = TCPConnector(limit=0)
         self._session = ClientSession(
-            connector=connector,
+            connector=TCPConnector(limit=0, ssl=_known_roots(url, proxy or "")),
             cookie_jar=DummyCookieJar(),
             headers={**headers, "Content-Type": "application/json"},
             proxy=proxy,
@@ -61,3 +69,12 @@ class HttpLine:
     async def close(self) -> None:
         """Close the connections."""
         await self._session.close()
+
+
+def _known_roots(*urls: str) -> SSLContext | bool:
+    """What certificates are checked by: as openai's client has it, with roots where the system has none."""
+    if not any(url.startswith("https:") for url in urls):
+        return True
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context()
