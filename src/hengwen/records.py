@@ -9,7 +9,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -39,7 +39,9 @@ Message = tuple[str, str]
 
 MOST_SCHEMAS = 256
 """Schemas whose digests are kept."""
-_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+_CANONICAL = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str, check_circular=False
+)
 
 
 def digest(*parts: object) -> str:
@@ -134,10 +136,10 @@ class Scale:
             >>> Scale(low=0, high=1, levels=(0, 0.5, 1)).holds(0.25)
             False
         """
+        if self.levels is not None and value in self.levels:
+            return True
         room = 1e-9 * (self.high - self.low)
         if self.levels is not None:
-            if value in self.levels:
-                return True
             return any(abs(value - level) <= room for level in self.levels)
         return self.low - room <= value <= self.high + room
 
@@ -293,9 +295,11 @@ class Attempt:
     """Form and log-probabilities of the reply, where it had them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """Where an outcome belongs. Unique in a run on (task, sample_id, repeat, name)."""
+class Row(NamedTuple):
+    """Where an outcome belongs. Unique in a run on (task, sample_id, repeat, name).
+
+    A tuple, for every score has one: it is made in a third of the time of a frozen dataclass.
+    """
 
     run_id: str
     task: str

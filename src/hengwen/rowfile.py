@@ -95,7 +95,7 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
         with path.open("rb") as file:
             for row in scan(file, path):
                 found = True
-                yield row if isinstance(row, DataError) else _renamed(row, columns or {})
+                yield _renamed(row, columns) if columns and isinstance(row, Line) else row
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except OSError as error:
@@ -159,8 +159,6 @@ def _renamed(line: Line, columns: Mapping[str, str]) -> Line | DataError:
 
 
 def _rename(line: Line, columns: Mapping[str, str]) -> Line:
-    if not columns:
-        return line
     values: dict[str, Any] = {}
     inner: dict[str, Any] = {}
     for name, value in line.values.items():

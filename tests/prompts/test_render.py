@@ -108,6 +108,13 @@ def test_jinja_in_data_is_not_run():
     assert "{{ 7 * 7 }}" in render("x", sample=sample, persona="{% raw %}")[1][1]
 
 
+@pytest.mark.parametrize("text", ["{} {0} {fence}", "}} {{", "{x!r:{y}}", "\ue000 \ue001", "%s %(fence)s"])
+def test_marks_of_a_format_in_data_stay_as_they_are(text):
+    turn = render(text, sample=Sample(id="1", input=text, references=(text, text)), persona=text)[1][1]
+    found = re.findall(rf"^<<<{FENCE}:[\w-]+\n(.*?)\n{FENCE}>>>$", turn, re.MULTILINE | re.DOTALL)
+    assert found == [text] * 5
+
+
 @settings(deadline=None, max_examples=150)
 @given(st.text(alphabet="<>＜＞:abz09|[]INST/ \n·", max_size=60))
 def test_nothing_in_data_opens_or_closes_a_fence(text):

@@ -14,6 +14,7 @@ from sqlalchemy import create_engine
 from hengwen.errors import ConfigError, HengwenError, StoreError
 from hengwen.records import Run
 from hengwen.store import database, open_store, tables
+from hengwen.store.writes import Writer
 
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="now")
 
@@ -86,6 +87,27 @@ def test_a_write_that_fails_is_a_store_error_and_keeps_what_was_committed(tmp_pa
         with pytest.raises(StoreError, match=r"x.db: .*; what was committed is kept"):
             ledger.done(later)
         assert [run.id for run in store.runs()] == ["r1", "r2"]
+
+
+def write_twice(writer: Writer) -> None:
+    with writer.begin() as connection:
+        connection.exec_driver_sql("INSERT INTO own VALUES (1)")
+        connection.exec_driver_sql("INSERT INTO gone VALUES (1)")
+
+
+def test_a_transaction_that_fails_is_undone_and_the_next_takes_another_connection(tmp_path: Path) -> None:
+    with open_store(tmp_path / "x.db") as store:
+        writer = store._writer
+        with writer.begin() as first:
+            first.exec_driver_sql("CREATE TABLE own (n INTEGER)")
+        with writer.begin() as again:
+            assert again is first
+        with pytest.raises(StoreError, match=r"x.db: no such table: gone; what was committed is kept"):
+            write_twice(writer)
+        assert first.closed
+        with writer.begin() as fresh:
+            assert fresh.exec_driver_sql("SELECT COUNT(*) FROM own").scalar() == 0
+    assert fresh.closed
 
 
 def test_a_store_of_an_older_version_is_brought_up_to_date_with_its_runs(tmp_path: Path) -> None:

@@ -111,6 +111,20 @@ def test_the_very_prompt_comes_back_though_long_beginnings_are_kept_once(store: 
     assert kept + shared < len(prompts) * len(rules) / 5
 
 
+def test_a_prompt_that_no_database_takes_is_kept_with_marks_in_its_place(store: Store) -> None:
+    rules = "按这份\ud800细则\x00评判。" * 300
+    ledger = store.ledger()
+    ledger.begin(RUN)
+    for number in range(3):
+        messages = (("system", f"{rules}{number}"), ("user", "问\ud800"))
+        ledger.record_attempt(replace(attempt(key=f"{number:064x}"), request={"messages": messages}))
+    ledger.commit()
+    for number, kept in enumerate(sorted(store.attempts(RUN), key=lambda one: one.call_key)):
+        (_, system), (_, user) = kept.request["messages"]
+        assert system.replace("\x00", "\ufffd") == f"{rules}{number}".translate({0xD800: 0xFFFD, 0: 0xFFFD})
+        assert user == "问\ufffd"
+
+
 def test_what_was_not_committed_is_not_there(store: Store) -> None:
     ledger = store.ledger()
     ledger.begin(RUN)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from hengwen.backends.chat_reply import storable
 from hengwen.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from hengwen.records import Message, Request
 
@@ -39,10 +41,10 @@ class ChatBody:
     """
 
     def __init__(self, model: str, params: Mapping[str, Any], *, limits: bool) -> None:
-        self._head = f'{{"model":{_encode(model)},"messages":['
+        self._head = storable(f'{{"model":{_encode(model)},"messages":').encode()
         self._params = checked_params(params)
         self._limits = limits
-        self._ends: dict[tuple[object, ...], tuple[object, str]] = {}
+        self._ends: dict[tuple[object, ...], tuple[object, bytes]] = {}
 
     def write(self, request: Request, form: str, logprobs: int | None) -> bytes:
         """Return the body of a request.
@@ -54,15 +56,13 @@ class ChatBody:
             form: How its schema is sent.
             logprobs: Alternatives to ask for at each token.
         """
-        end = self._end(request, form, logprobs)
-        text = f"{self._head}{_turns(request.messages)}]{end}"
         try:
-            return text.encode()
-        except UnicodeEncodeError:  # lone surrogates, which no body can carry
-            turns = tuple((role, storable(content)) for role, content in request.messages)
-            return f"{self._head}{_turns(turns)}]{storable(end)}".encode()
+            turns = _turns(request.messages)
+        except orjson.JSONEncodeError:  # lone surrogates, which no body can carry
+            turns = _turns([(role, storable(content)) for role, content in request.messages])
+        return self._head + turns + self._end(request, form, logprobs)
 
-    def _end(self, request: Request, form: str, logprobs: int | None) -> str:
+    def _end(self, request: Request, form: str, logprobs: int | None) -> bytes:
         if request.params:
             return self._write_end(request, form, logprobs)
         repeat = request.repeat if "seed" in self._params else 1
@@ -75,7 +75,7 @@ class ChatBody:
             found = self._ends[key] = (request.schema, self._write_end(request, form, logprobs))
         return found[1]
 
-    def _write_end(self, request: Request, form: str, logprobs: int | None) -> str:
+    def _write_end(self, request: Request, form: str, logprobs: int | None) -> bytes:
         params = {**self._params, **checked_params(request.params)}
         seed = params.get("seed")
         if request.repeat > 1 and isinstance(seed, int) and not isinstance(seed, bool):
@@ -84,7 +84,8 @@ class ChatBody:
             params |= {"logprobs": True, "top_logprobs": logprobs}
         if request.schema is not None:
             params |= _structure(request.schema if self._limits else without_limits(request.schema), form)
-        return "".join(f",{_encode(name)}:{_encode(value)}" for name, value in params.items()) + "}"
+        text = "".join(f",{_encode(name)}:{_encode(value)}" for name, value in params.items()) + "}"
+        return storable(text).encode()
 
 
 def checked_params(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,10 +116,8 @@ def without_limits(schema: Any) -> Any:
     return schema
 
 
-def _turns(messages: tuple[Message, ...]) -> str:
-    return ",".join(
-        [f'{{"role":{_encode(role)},"content":{_encode(content)}}}' for role, content in messages]
-    )
+def _turns(messages: Sequence[Message]) -> bytes:
+    return orjson.dumps([{"role": role, "content": content} for role, content in messages])
 
 
 def _structure(schema: Mapping[str, Any], form: str) -> dict[str, Any]:

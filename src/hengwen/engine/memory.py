@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.records import Failure, Row
@@ -51,7 +50,7 @@ class MemoryLedger:
 
     def adopt(self, run_id: str, source: str, key: DoneKey) -> None:
         """Copy rows from an earlier run."""
-        self.record_rows([replace(row, run_id=run_id) for row in self._behind(source, key)])
+        self.record_rows([row._replace(run_id=run_id) for row in self._behind(source, key)])
 
     def read(self, run_id: str, key: DoneKey) -> list[Outcome]:
         """The outcomes behind a key that a run holds."""

@@ -11,37 +11,36 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.judges.expected_weights import Weights
-    from hengwen.judges.verdict import ParsedVerdict
     from hengwen.judges.verdict_ladder import Asked
 
 Valued = tuple[float, dict[str, Any]]
 """A value and its details."""
 
 
-def single(asked: Asked, place: str, values: Mapping[str, float]) -> Valued:
+def single(asked: Asked, values: Mapping[str, float], place: str) -> Valued:
     """Return the value of one verdict.
 
     Args:
         asked: The verdict.
+        values: By label.
         place: ``level`` or a criterion.
-        values: Value by label.
     """
-    label = label_at(asked.parsed, place)
-    return values[label], {"label": label, **asked.about}
+    label = asked.parsed.at(place)
+    return values[label], asked.details(label)
 
 
-def weighted(asked: Asked, place: str, weights: Mapping[str, Weights], values: Mapping[str, float]) -> Valued:
+def weighted(asked: Asked, values: Mapping[str, float], weights: Mapping[str, Weights], place: str) -> Valued:
     """Return the expected value over the labels that the model weighed.
 
     Args:
         asked: The verdict.
-        place: ``level`` or a criterion.
+        values: By label.
         weights: By place, of this verdict.
-        values: Value by label.
+        place: ``level`` or a criterion.
     """
     found = weights[place]
     details = {
-        "label": label_at(asked.parsed, place),
+        "label": asked.parsed.at(place),
         "method": "logprobs",
         "weights": {label: round(weight, 6) for label, weight in found.labels.items()},
         "off_label_mass": round(found.off_label, 6),
@@ -50,20 +49,20 @@ def weighted(asked: Asked, place: str, weights: Mapping[str, Weights], values: M
 
 
 def sampled(
-    asked: Sequence[Asked], failed: Mapping[str, int], place: str, values: Mapping[str, float]
+    asked: Sequence[Asked], values: Mapping[str, float], failed: Mapping[str, int], place: str
 ) -> Valued:
     """Return the mean of several verdicts.
 
     Args:
         asked: The verdicts, at least one.
+        values: By label.
         failed: How many samples gave none, by status.
         place: ``level`` or a criterion.
-        values: Value by label.
     """
     if len(asked) == 1 and not failed:
-        value, details = single(asked[0], place, values)
+        value, details = single(asked[0], values, place)
         return value, {**details, "method": "single"}
-    labels = [label_at(one.parsed, place) for one in asked]
+    labels = [one.parsed.at(place) for one in asked]
     details = {
         "labels": labels,
         "method": "samples",
@@ -74,13 +73,3 @@ def sampled(
         **({"form": asked[0].reply.form} if asked[0].reply.form else {}),
     }
     return fsum(values[label] for label in labels) / len(labels), details
-
-
-def label_at(parsed: ParsedVerdict, place: str) -> str:
-    """Return the label of the level, or of a criterion.
-
-    Args:
-        parsed: The verdict.
-        place: ``level`` or a criterion.
-    """
-    return parsed.level if place == "level" else parsed.criteria[place]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from functools import lru_cache
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hengwen.judges.aspects import check_level_from, level_by
@@ -16,7 +16,7 @@ from hengwen.judges.verdict import verdict_schema
 from hengwen.judges.verdict_ladder import Asked, Ear, Try, ask_for_verdict
 from hengwen.judges.verdict_repair import repair_turns
 from hengwen.prompts.fences import PLACEHOLDER, new_fence
-from hengwen.prompts.render import prompt_hash, render_judge_prompt, render_persona
+from hengwen.prompts.render import judge_system, prompt_hash, render_judge_prompt, render_persona
 from hengwen.records import Request, Scale, Score, Verdict, digest
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ class RubricJudge:
         self.facts_from = facts_from
         self.reads_facts = bool(facts_from)
         self._schema = verdict_schema(rubric)
+        self._system = digest(judge_system(rubric, language, note=note))  # stands for it in identities
         self._call_signature = self._sign()
         self._signature = self._sign(
             (f"|samples:{samples}" if samples > 1 else "")
@@ -159,13 +160,13 @@ class RubricJudge:
         if self.logprobs or self.samples == 1:
             asked = await self._ask(sample, shown, facts)
             if not self.logprobs:
-                return self._verdict([asked], lambda place: single(asked, place, values), notes)
+                return self._verdict([asked], partial(single, asked, values), notes)
             weights = verdict_weights(asked.reply.logprobs or (), asked.parsed, list(values))
             if weights is not None:
-                return self._verdict([asked], lambda place: weighted(asked, place, weights, values), notes)
+                return self._verdict([asked], partial(weighted, asked, values, weights), notes)
             first = [asked]
         good, failed = await self._samples(sample, shown, facts, first)
-        return self._verdict(good, lambda place: sampled(good, failed, place, values), notes)
+        return self._verdict(good, partial(sampled, good, values, failed), notes)
 
     async def _samples(
         self, sample: Sample, shown: Response, facts: Sequence[str], first: list[Asked]
@@ -217,8 +218,11 @@ class RubricJudge:
         )
         if wrong is not None:
             messages = repair_turns(messages, wrong, language=self.language, fence=fence)
-        turns = [(role, content.replace(fence, PLACEHOLDER)) for role, content in messages]
-        text = "\n".join([f"{role}: {_told(text) if role == 'system' else text}" for role, text in turns])
+        turns = [
+            f"{role}: {self._system if role == 'system' else content.replace(fence, PLACEHOLDER)}"
+            for role, content in messages
+        ]
+        text = "\n".join(turns)
         return Request(
             messages=messages,
             schema=self._schema,
@@ -268,9 +272,3 @@ class RubricJudge:
             latency=max(one.latency for one in asked),
             model=spoken.reply.model,
         )
-
-
-@lru_cache(maxsize=256)
-def _told(text: str) -> str:
-    """Stands for a system turn where a prompt is identified: it is long, and the same from call to call."""
-    return digest(text)

@@ -10,12 +10,14 @@ from hengwen.errors import JudgeError
 from hengwen.judges.thinking import after_thinking, strip_thinking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from hengwen.prompts.rubric import Rubric
 
 REASON_LIMIT = 2000
 """Characters that the schema allows for a reason."""
+_KEYS = dict.fromkeys(("reason", "criteria", "level"))
+_KEYS_WITHOUT_CRITERIA = dict.fromkeys(("reason", "level"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,10 @@ class ParsedVerdict:
     reason: str
     level: str
     criteria: Mapping[str, str] = field(default_factory=dict)
+
+    def at(self, place: str) -> str:
+        """Return the label of the level, or of a criterion."""
+        return self.level if place == "level" else self.criteria[place]
 
 
 def verdict_schema(rubric: Rubric) -> dict[str, Any]:
@@ -95,7 +101,7 @@ def _parse(text: str, rubric: Rubric, finish: str) -> ParsedVerdict:
     if answer is None:
         raise _unusable("truncated", "the reply stops inside <think>; raise max_tokens")
     found = _verdict_object(answer)
-    _same_keys("the verdict", found, ["reason", *(["criteria"] if rubric.criteria else []), "level"])
+    _same_keys("the verdict", found, _KEYS if rubric.criteria else _KEYS_WITHOUT_CRITERIA)
     reason, criteria = found["reason"], found.get("criteria", {})
     if not isinstance(reason, str):
         raise _unusable("parse_error", f"reason must be text, got {_shown(reason)}")
@@ -145,22 +151,22 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, strict=False)
 
 
-def _same_keys(where: str, found: Mapping[str, Any], wanted: Iterable[str]) -> None:
-    names = list(wanted)
-    missing = [name for name in names if name not in found]
+def _same_keys(where: str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    if found.keys() == wanted.keys():
+        return
+    missing = [name for name in wanted if name not in found]
     if missing:
         raise _unusable("parse_error", f"{where} lacks {', '.join(missing)}")
-    extra = [name for name in found if name not in names]
-    if extra:
-        raise _unusable("parse_error", f"{where} has unknown keys: {', '.join(map(_shown, extra[:5]))}")
+    extra = [name for name in found if name not in wanted]
+    raise _unusable("parse_error", f"{where} has unknown keys: {', '.join(map(_shown, extra[:5]))}")
 
 
 def _label(where: str, value: object, rubric: Rubric) -> str:
+    if isinstance(value, str) and value in rubric.labels:
+        return value
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise _unusable("parse_error", f"{where} must be a label, got {_shown(value)}")
     if isinstance(value, str):
-        if value in rubric.labels:
-            return value
         for label in rubric.labels:
             if label.casefold() == value.strip().casefold():
                 return label

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen.errors import BackendError, JudgeError
 from hengwen.judges.verdict import ParsedVerdict, parse_verdict
@@ -33,6 +33,14 @@ class Asked:
     latency: float
     about: Mapping[str, str]
     """What the details of each of its scores say of the reply."""
+    _details: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def details(self, label: str) -> dict[str, Any]:
+        """Return the details of a score with this label, one object for all of them."""
+        found = self._details.get(label)
+        if found is None:
+            found = self._details[label] = {"label": label, **self.about}
+        return found
 
 
 class Ear:

@@ -15,16 +15,16 @@ from hengwen.prompts.fences import PLACEHOLDER, neutralize
 from hengwen.records import Message, digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from hengwen.prompts.rubric import Language, Rubric
     from hengwen.records import Response, Sample
 
 DEFAULT_USER = "{{ input }}"
 
-_FENCE_MARK = "\ue000"
-_SYSTEMS: dict[tuple[str, tuple[str, ...], str, str], str] = {}
-"""System turns that were rendered before, with a mark where the fence belongs: they repeat for every call."""
+_FENCE_MARK, _TEXT_MARK = "\ue000", "\ue001"
+_SYSTEMS: dict[tuple[str, tuple[str, ...], str, str], list[str]] = {}
+"""System turns that were rendered before, cut where the fence belongs: they repeat for every call."""
 
 _PARTS: Mapping[str, tuple[str, str]] = {
     "input": ("题目：", "The task:"),
@@ -69,11 +69,8 @@ def render_judge_prompt(
         >>> turns[1][1].splitlines()[:4]
         ['The task:', '<<<f00d:input', 'Theme: sea', 'f00d>>>']
     """
-    parts = [
-        {"name": name, "zh": zh, "en": en, "text": neutralize(text, fence)}
-        for name, zh, en, text in _parts(rubric, sample, response, persona)
-    ]
-    user = _packaged(f"judge_user.{language}.j2").render(parts=parts, fence=fence)
+    names, texts = _parts(rubric, sample, response, persona)
+    user = _user_frame(names, language).format(*[neutralize(text, fence) for text in texts], fence=fence)
     if facts:
         user = _packaged(f"judge_facts.{language}.j2").render(facts=facts) + user
     return (("system", judge_system(rubric, language, fence, note=note)), ("user", user))
@@ -90,8 +87,8 @@ def judge_system(rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *
     """
     key = (rubric.hash, tuple(rubric.criteria), language, note)
     if key not in _SYSTEMS:
-        _SYSTEMS[key] = _render_system(_with_note(rubric, note), language)
-    return _SYSTEMS[key].replace(_FENCE_MARK, fence)
+        _SYSTEMS[key] = _render_system(_with_note(rubric, note), language).split(_FENCE_MARK)
+    return fence.join(_SYSTEMS[key])
 
 
 def _with_note(rubric: Rubric, note: str) -> Rubric:
@@ -164,7 +161,7 @@ def is_template(text: str) -> bool:
         >>> is_template("You are {{ role }}."), is_template("You are {a cat}.")
         (True, False)
     """
-    return any(mark in text for mark in ("{{", "{%", "{#"))
+    return "{{" in text or "{%" in text or "{#" in text
 
 
 def _values(sample: Sample) -> dict[str, Any]:
@@ -202,18 +199,35 @@ def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tupl
 
 def _parts(
     rubric: Rubric, sample: Sample, response: Response, persona: str
-) -> Iterator[tuple[str, str, str, str]]:
-    texts = {
-        "input": [_conversation(sample)],
-        "persona": [persona],
-        "references": list(sample.references),
-        "response": [response.text],
-    }
-    for name, (zh, en) in _PARTS.items():
-        if name in rubric.uses:
-            shown = [text for text in texts[name] if text.strip() or name == "response"]
-            for number, text in enumerate(shown, 1):
-                yield (f"{name}-{number}" if len(shown) > 1 else name), zh, en, text
+) -> tuple[tuple[str, ...], list[str]]:
+    """The parts that are shown: their names, numbered where one has several texts, and their texts."""
+    names: list[str] = []
+    shown: list[str] = []
+    for name in _PARTS:
+        if name not in rubric.uses:
+            continue
+        if name == "input":
+            texts: Sequence[str] = (_conversation(sample),)
+        elif name == "response":
+            texts = (response.text,)
+        else:
+            texts = (persona,) if name == "persona" else sample.references
+        texts = [text for text in texts if text.strip() or name == "response"]
+        names += [name] if len(texts) == 1 else [f"{name}-{number + 1}" for number in range(len(texts))]
+        shown += texts
+    return tuple(names), shown
+
+
+@lru_cache(maxsize=256)
+def _user_frame(names: tuple[str, ...], language: Language) -> str:
+    """The user turn of a judge for ``str.format``: it is rendered once, for only texts and fences change."""
+    parts = []
+    for name in names:
+        zh, en = _PARTS[name.partition("-")[0]]
+        parts.append({"name": name, "zh": zh, "en": en, "text": _TEXT_MARK})
+    turn = _packaged(f"judge_user.{language}.j2").render(parts=parts, fence=_FENCE_MARK)
+    turn = turn.replace("{", "{{").replace("}", "}}")
+    return turn.replace(_FENCE_MARK, "{fence}").replace(_TEXT_MARK, "{}")
 
 
 def _conversation(sample: Sample) -> str:

@@ -18,11 +18,20 @@ MOST_SEEN = 32
 class _Beginning:
     """A text that was seen; it has a key from the second one on that begins alike."""
 
-    __slots__ = ("key", "text")
+    __slots__ = ("_shared", "key", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.key = ""
+        self._shared = text
+
+    def shared_with(self, other: str) -> int:
+        """How many characters another text begins with alike: mostly as many as the last one did."""
+        length = len(self._shared)
+        if not other.startswith(self._shared) or self.text[length : length + 1] == other[length : length + 1]:
+            length = shared_length(self.text, other)
+            self._shared = self.text[:length]
+        return length
 
 
 class Beginnings:
@@ -53,7 +62,7 @@ class Beginnings:
         for place, known in enumerate(self._seen):
             if not known.text.startswith(head):
                 continue
-            length = shared_length(known.text, text)
+            length = known.shared_with(text)
             if length >= len(text) // 2:
                 self._seen.insert(0, self._seen.pop(place))
                 if not known.key:

@@ -7,17 +7,19 @@ import re
 from dataclasses import asdict
 from functools import lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hengwen.records import Attempt, Failure, Outcome, Response, Row, Run, Sample, Scale, Score, Usage
 from hengwen.store.beginnings import join
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from sqlalchemy import RowMapping
 
     from hengwen.store.beginnings import Beginnings
+
+Thing = TypeVar("Thing")
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 _COUNTS = tuple(Usage.__dataclass_fields__)
@@ -94,8 +96,8 @@ def response_columns(run_id: str, sample: Sample, response: Response) -> dict[st
 def attempt_columns(attempt: Attempt, beginnings: Beginnings) -> dict[str, Any]:
     """Columns of an attempt; the long beginnings of its prompt are kept apart."""
     columns: dict[str, Any] = dict(zip(_OF_ATTEMPT, _values_of_attempt(attempt), strict=True))
-    messages = [(role, clean(content)) for role, content in attempt.request["messages"]]
-    columns["request"] = dump({**attempt.request, "messages": beginnings.cut_messages(messages)})
+    messages = beginnings.cut_messages(attempt.request["messages"])
+    columns["request"] = dump({**attempt.request, "messages": messages})
     columns["raw"] = clean(attempt.raw)
     columns["extras"] = _details(attempt.extras) if attempt.extras else ""
     usage = attempt.usage
@@ -120,15 +122,20 @@ def attempt_of(columns: RowMapping, texts: Mapping[str, str]) -> Attempt:
     return Attempt(**values, usage=usage)
 
 
-def row_columns(row: Row) -> dict[str, Any]:
-    """Columns of a row."""
+def row_columns(row: Row, texts: dict[int, str]) -> dict[str, Any]:
+    """Columns of a row.
+
+    Args:
+        row: With its outcome.
+        texts: What was written of rows that are kept together, by identity: they share scales and details.
+    """
     outcome = row.outcome
     status: str
     value: float | None
     if isinstance(outcome, Score):
         status, value, reason = "ok", outcome.value, outcome.reason
-        scale = "" if outcome.scale is None else _scale_text(outcome.scale)
-        details = _details(outcome.details) if outcome.details else ""
+        scale = "" if outcome.scale is None else _once(outcome.scale, _scale_text, texts)
+        details = _once(outcome.details, _details, texts) if outcome.details else ""
     else:
         status, value, reason = outcome.status, None, outcome.message
         scale, details = "", clean(outcome.raw)
@@ -183,6 +190,13 @@ def row_of(columns: RowMapping, checkpoint: str) -> Row:
         outcome=outcome,
         item_hash=columns["item_hash"],
     )
+
+
+def _once(thing: Thing, write: Callable[[Thing], str], texts: dict[int, str]) -> str:
+    text = texts.get(id(thing))
+    if text is None:
+        text = texts[id(thing)] = write(thing)
+    return text
 
 
 def _details(details: Mapping[str, Any]) -> str:

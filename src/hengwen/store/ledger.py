@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import case, func, select
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from hengwen.protocols import DoneKey
     from hengwen.records import Attempt, Outcome, Response, Row, Run, Sample
+    from hengwen.store.writes import Writer
 
 Columns = dict[str, Any]
 READ_AT_A_TIME = 10_000
@@ -31,10 +34,12 @@ class SqlLedger:
 
     Args:
         engine: A migrated database.
+        writer: To the same database.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, writer: Writer) -> None:
         self._engine = engine
+        self._writer = writer
         self._runs: list[Columns] = []
         self._samples: dict[str, Columns] = {}
         self._responses: list[Columns] = []
@@ -131,15 +136,15 @@ class SqlLedger:
         if attempt.status == "ok":
             self._good[place] = attempt
         self._attempts.append(codec.attempt_columns(attempt, self._beginnings))
-        self._prompts.update(self._beginnings.take())
+        self._prompts |= {key: codec.clean(text) for key, text in self._beginnings.take().items()}
 
     def record_rows(self, rows: Sequence[Row]) -> None:
         """Record rows; later ones replace earlier ones at the same place."""
+        texts: dict[int, str] = {}
         for row in rows:
-            columns = codec.row_columns(row)
             place = (row.run_id, row.task, row.sample_id, row.repeat, row.outcome.name)
             self._rows.pop(place, None)
-            self._rows[place] = columns
+            self._rows[place] = codec.row_columns(row, texts)
 
     def commit(self) -> None:
         """Write all that was recorded in one transaction.
@@ -147,7 +152,7 @@ class SqlLedger:
         Raises:
             StoreError: Nothing of it was written.
         """
-        with guard(self._engine), self._engine.begin() as connection:
+        with self._writer.begin() as connection:
             self._write(connection)
         self._runs, self._responses, self._attempts, self._adopted = [], [], [], []
         self._samples, self._rows, self._prompts = {}, {}, {}
@@ -156,16 +161,17 @@ class SqlLedger:
             del self._good[place], self._numbers[place]
 
     def _write(self, connection: Connection) -> None:
-        upsert(connection, tables.run, self._runs)
-        upsert(connection, tables.sample, list(self._samples.values()))
-        upsert(connection, tables.response, self._responses)
-        upsert(
-            connection, tables.prompt, [{"hash": key, "text": text} for key, text in self._prompts.items()]
-        )
-        upsert(connection, tables.attempt, self._attempts)
-        for run_id, source, key in self._adopted:
-            copy_rows(connection, run_id, source, key)
-        upsert(connection, tables.row, list(self._rows.values()))
+        prompts = [{"hash": key, "text": text} for key, text in self._prompts.items()]
+        with closing(connection.connection.cursor()) as cursor:
+            write = partial(upsert, cursor, connection.dialect)
+            write(tables.run, self._runs)
+            write(tables.sample, list(self._samples.values()))
+            write(tables.response, self._responses)
+            write(tables.prompt, prompts)
+            write(tables.attempt, self._attempts)
+            for run_id, source, key in self._adopted:
+                copy_rows(connection, run_id, source, key)
+            write(tables.row, list(self._rows.values()))
 
 
 def read_prompts(engine: Engine, columns: RowMapping) -> dict[str, str]:

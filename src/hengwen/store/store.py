@@ -14,6 +14,7 @@ from hengwen.records import Usage
 from hengwen.store import codec, tables
 from hengwen.store.database import guard, open_database, shown
 from hengwen.store.ledger import SqlLedger, read_prompts
+from hengwen.store.writes import Writer
 from hengwen.table import ScoreTable
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._writer = Writer(engine)
 
     def __enter__(self) -> Store:
         return self
@@ -71,11 +73,12 @@ class Store:
 
     def close(self) -> None:
         """Give the connections back."""
+        self._writer.close()
         self._engine.dispose()
 
     def ledger(self) -> SqlLedger:
         """Return a ledger that writes here."""
-        return SqlLedger(self._engine)
+        return SqlLedger(self._engine, self._writer)
 
     def runs(self, plan: str | None = None) -> list[Run]:
         """All runs, newest first; of one plan, if it is named."""

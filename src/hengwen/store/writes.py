@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import contextmanager
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import literal, select, text
 
 from hengwen.store import tables
+from hengwen.store.database import guard
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from sqlalchemy import ColumnElement, Connection, Dialect, Table
+    from sqlalchemy import ColumnElement, Connection, Dialect, Engine, Table
 
     from hengwen.protocols import DoneKey
 
@@ -29,21 +30,54 @@ PLACES = {
 """What is unique in a table: a later row replaces an earlier one there; a good attempt is never replaced."""
 
 
-def upsert(connection: Connection, table: Table, values: Sequence[dict[str, Any]]) -> None:
+class Writer:
+    """Transactions by one connection that stays open: to take one from the pool is a tenth of a small commit.
+
+    Args:
+        engine: Of the database.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._connection: Connection | None = None
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """A transaction; it is committed at the end, or all of it is undone.
+
+        Raises:
+            StoreError: Nothing of it was written.
+        """
+        with guard(self._engine):
+            if self._connection is None:
+                self._connection = self._engine.connect()
+            try:
+                with self._connection.begin():
+                    yield self._connection
+            except BaseException:
+                self.close()  # it may be what is broken
+                raise
+
+    def close(self) -> None:
+        """Give the connection back; the next transaction takes another."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+
+def upsert(cursor: Any, dialect: Dialect, table: Table, values: Sequence[dict[str, Any]]) -> None:
     """Write rows, in the place of earlier ones that stand where they do.
 
     Args:
-        connection: In a transaction.
+        cursor: Of the driver, in a transaction: SQLAlchemy would make a result of each statement.
+        dialect: Of the database.
         table: One of ``PLACES``.
         values: Each with all columns of the table, but an ``id`` that the database gives.
     """
     if not values:
         return
-    statement, order = _compiled(table, connection.dialect)
-    rows = list(values) if order is None else [*map(itemgetter(*order), values)]
-    # by the driver's own cursor, in the transaction of the connection: SQLAlchemy would make a result of it
-    with closing(connection.connection.cursor()) as cursor:
-        cursor.executemany(statement, rows)
+    statement, order = _compiled(table, dialect)
+    cursor.executemany(statement, list(values) if order is None else [*map(itemgetter(*order), values)])
 
 
 @lru_cache(maxsize=64)
