@@ -66,8 +66,8 @@ def hengwen_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run_plan(suite(folder, 1, url), store=folder / "warm.db", concurrency=concurrency)  # all imports
-        cpu, memory = usage()
         plan = suite(folder, count, url)
+        cpu, memory = usage()
         begin = time.perf_counter()
         result = run_plan(plan, store=folder / "x.db", concurrency=concurrency)
         wall = time.perf_counter() - begin

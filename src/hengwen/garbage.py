@@ -14,20 +14,28 @@ THRESHOLDS = (50_000, 20, 50)
 
 
 @contextmanager
-def rare_collections() -> Iterator[None]:
-    """Set the thresholds, and those of before at the end.
+def rare_collections(*, freeze: bool = True) -> Iterator[None]:
+    """Set the thresholds and pass over what is there already; as before at the end. Also a decorator.
+
+    Args:
+        freeze: Whether to pass over it; not where most is still to be imported. What others froze stays so.
 
     Examples:
         >>> before = gc.get_threshold()
         >>> with rare_collections():
-        ...     gc.get_threshold()
-        (50000, 20, 50)
-        >>> gc.get_threshold() == before
-        True
+        ...     gc.get_threshold(), gc.get_freeze_count() > 0
+        ((50000, 20, 50), True)
+        >>> gc.get_threshold() == before, gc.get_freeze_count()
+        (True, 0)
     """
     before = gc.get_threshold()
     gc.set_threshold(*THRESHOLDS)
+    freeze = freeze and not gc.get_freeze_count()
+    if freeze:
+        gc.freeze()
     try:
         yield
     finally:
+        if freeze:
+            gc.unfreeze()
         gc.set_threshold(*before)

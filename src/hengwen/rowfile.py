@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+_DECODER = json.JSONDecoder()
 LONGEST_CELL = 2**31 - 1
 """Characters in a CSV cell; the csv module's own limit of 131,072 is too short for long answers."""
 
@@ -116,7 +117,9 @@ def _scan_jsonl(file: Iterable[bytes], path: Path) -> Iterator[Line | DataError]
 
 def _object(text: str, path: Path, number: int) -> dict[str, Any]:
     try:
-        values = json.loads(text)
+        values, end = _DECODER.raw_decode(text)
+        if end < len(text):
+            json.loads(text)  # says what is wrong
     except json.JSONDecodeError as error:
         raise DataError(f"{path}:{number}: not valid JSON: {error.msg} at column {error.colno}") from None
     except RecursionError:

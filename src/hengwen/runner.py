@@ -42,6 +42,7 @@ class RunResult:
     """Calls were not made, for the budget might have been passed."""
 
 
+@rare_collections()
 def run_plan(
     plan: Plan | str | Path,
     *,
@@ -95,8 +96,7 @@ def run_plan(
 
 def _run_now(suite: Suite, store: Store, options: Options, budget: Budget) -> RunResult:
     try:
-        with rare_collections():
-            return asyncio.run(_run_suite(suite, store, options, budget))
+        return asyncio.run(_run_suite(suite, store, options, budget))
     except asyncio.CancelledError:  # SIGTERM ends a run as Ctrl-C does
         raise KeyboardInterrupt from None
 
