@@ -248,3 +248,7 @@ class Ledger(Protocol):
     def commit(self) -> None:
         """Make all that was recorded durable."""
         ...
+
+    def commit_attempts(self) -> None:
+        """Make the attempts durable, which were paid for; of them the rest can be made again."""
+        ...

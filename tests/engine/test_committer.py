@@ -12,16 +12,21 @@ from hengwen.errors import StoreError
 
 
 class Ledger:
-    """Counts its commits; may take long, or fail."""
+    """Counts its commits; may fail."""
 
     def __init__(self) -> None:
-        self.commits = 0
+        self.commits = self.commits_of_attempts = 0
         self.error: Exception | None = None
 
     def commit(self) -> None:
         if self.error is not None:
             raise self.error
         self.commits += 1
+
+    def commit_attempts(self) -> None:
+        if self.error is not None:
+            raise self.error
+        self.commits_of_attempts += 1
 
 
 async def test_what_one_turn_brought_is_one_commit() -> None:
@@ -34,17 +39,21 @@ async def test_what_one_turn_brought_is_one_commit() -> None:
     assert ledger.commits == 1
 
 
-async def test_after_a_long_commit_the_next_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_after_a_commit_the_next_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(module, "monotonic", lambda: now)
     ledger = Ledger()
     committer = Committer(ledger)  # type: ignore[arg-type]
     committer.finish()
-    committer._not_before = now + 3600
     for _ in range(99):
         committer.touch()
     await asyncio.sleep(0.01)
     assert ledger.commits == 1
+    committer.finish()
+    now += module.PAUSE
+    committer.touch()
+    await asyncio.sleep(0.01)
+    assert ledger.commits == 3
 
 
 async def test_answers_that_were_bought_do_not_wait_when_they_are_several(
@@ -57,24 +66,17 @@ async def test_answers_that_were_bought_do_not_wait_when_they_are_several(
     for _ in range(2 * module.MOST_BOUGHT - 1):
         committer.touch(bought=True)
         committer.touch()
-    assert ledger.commits == 1  # in the same turn of the loop
+    assert ledger.commits_of_attempts == 1  # in the same turn of the loop
     committer.touch(bought=True)
-    assert ledger.commits == 2
+    assert (ledger.commits_of_attempts, ledger.commits) == (2, 0)
+    committer.touch(bought=True)
+    committer.finish()  # of everything
     for _ in range(module.MOST_BOUGHT - 1):
         committer.touch(bought=True)
+    assert (ledger.commits_of_attempts, ledger.commits) == (2, 1)
     ledger.error = StoreError("the disk is full")
     with pytest.raises(StoreError, match="the disk is full"):
         committer.touch(bought=True)
-
-
-async def test_the_pause_is_a_share_of_the_time_that_a_commit_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter([10.0, 10.001, 20.0, 21.0])
-    monkeypatch.setattr(module, "monotonic", lambda: next(times))
-    committer = Committer(Ledger())  # type: ignore[arg-type]
-    committer.finish()
-    assert committer._not_before == pytest.approx(10.001 + module.SHARE * 0.001)
-    committer.finish()
-    assert committer._not_before == 21.0 + module.LONGEST_PAUSE
 
 
 async def test_a_commit_that_failed_is_told_to_whoever_comes_next() -> None:

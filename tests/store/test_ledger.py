@@ -132,6 +132,21 @@ def test_what_was_not_committed_is_not_there(store: Store) -> None:
     assert store.runs() == []
 
 
+def test_attempts_can_be_committed_before_the_rest(store: Store) -> None:
+    ledger = store.ledger()
+    ledger.begin(RUN)
+    ledger.record_rows([row()])
+    ledger.record_response("r1", Sample(id="a"), Response(sample_id="a", text="答", task="t"))
+    ledger.record_attempt(attempt())
+    ledger.commit_attempts()
+    assert store.ledger().find_call(KEY, "") == ledger.find_call(KEY, "") == attempt()
+    assert (store.runs(), list(store.rows([RUN])), list(store.answers(RUN))) == ([], [], [])
+    assert ledger.next_number(KEY, "") == 2
+    ledger.commit()
+    assert (store.runs(), list(store.rows([RUN])), len(list(store.answers(RUN)))) == ([RUN], [row()], 1)
+    assert list(store.attempts(RUN)) == [attempt()]
+
+
 def test_a_row_at_the_same_place_replaces_the_one_before(store: Store) -> None:
     ledger = store.ledger()
     ledger.begin(RUN)

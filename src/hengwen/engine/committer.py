@@ -1,4 +1,4 @@
-"""One commit for what came in a turn of the event loop, or in a few where much comes."""
+"""One commit for what came in a while; answers that were bought do not wait for it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hengwen.protocols import Ledger
 
 
-SHARE = 9
-"""How many times as long as the last commit took none is made: they take a tenth of the time at most."""
-LONGEST_PAUSE = 0.02
-"""Seconds: what came since the last commit is lost where the process is killed."""
+PAUSE = 0.1
+"""Seconds from one commit of everything to the next: what came since is made again, of the answers, where the
+process is killed."""
 MOST_BOUGHT = 3
 """Answers that a killed process would have to buy again: as many are committed at once."""
 
@@ -44,10 +45,11 @@ class Committer:
         self.check()
         self._bought += bought
         if self._bought >= MOST_BOUGHT:
-            self.finish()
-        elif self._scheduled is None:
-            pause = max(0.0, self._not_before - monotonic())
-            self._scheduled = asyncio.get_running_loop().call_later(pause, self._flush)
+            self._try(self._ledger.commit_attempts)
+            self.check()
+        if self._scheduled is None:
+            wait = max(0.0, self._not_before - monotonic())
+            self._scheduled = asyncio.get_running_loop().call_later(wait, self._flush)
 
     def check(self) -> None:
         """Raise the error of an earlier commit, if there was one."""
@@ -62,13 +64,15 @@ class Committer:
     def _flush(self) -> None:
         if self._scheduled is not None:
             self._scheduled.cancel()
-        self._scheduled, self._bought = None, 0
+        self._scheduled = None
+        self._try(self._ledger.commit)
+        self._not_before = monotonic() + PAUSE
+
+    def _try(self, commit: Callable[[], None]) -> None:
+        self._bought = 0
         if self._error is not None:
             return
         try:
-            begin = monotonic()
-            self._ledger.commit()
-            end = monotonic()
-            self._not_before = end + min(SHARE * (end - begin), LONGEST_PAUSE)
-        except Exception as error:  # a callback of the loop: the error waits for check()
+            commit()
+        except Exception as error:  # maybe in a callback of the loop: the error waits for check()
             self._error = error

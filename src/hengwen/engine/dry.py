@@ -100,3 +100,6 @@ class DryLedger:
 
     def commit(self) -> None:
         """Nothing is written."""
+
+    def commit_attempts(self) -> None:
+        """Nothing is written."""

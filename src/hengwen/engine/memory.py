@@ -90,3 +90,6 @@ class MemoryLedger:
 
     def commit(self) -> None:
         """Nothing is durable here."""
+
+    def commit_attempts(self) -> None:
+        """Nothing is durable here."""

@@ -16,9 +16,9 @@ from hengwen.store.keys import KeyIndex
 from hengwen.store.writes import behind, copy_rows, upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from sqlalchemy import Connection, Engine, RowMapping
+    from sqlalchemy import Engine, RowMapping, Table
 
     from hengwen.protocols import DoneKey
     from hengwen.records import Attempt, Outcome, Response, Row, Run, Sample
@@ -152,26 +152,38 @@ class SqlLedger:
         Raises:
             StoreError: Nothing of it was written.
         """
-        with self._writer.begin() as connection:
-            self._write(connection)
-        self._runs, self._responses, self._attempts, self._adopted = [], [], [], []
-        self._samples, self._rows, self._prompts = {}, {}, {}
-        settled = [place for place in self._good if place in self._numbers]
-        for place in settled:  # kept in the database now: memory stays flat
-            del self._good[place], self._numbers[place]
-
-    def _write(self, connection: Connection) -> None:
-        prompts = [{"hash": key, "text": text} for key, text in self._prompts.items()]
-        with closing(connection.connection.cursor()) as cursor:
+        with self._writer.begin() as connection, closing(connection.connection.cursor()) as cursor:
             write = partial(upsert, cursor, connection.dialect)
             write(tables.run, self._runs)
             write(tables.sample, list(self._samples.values()))
             write(tables.response, self._responses)
-            write(tables.prompt, prompts)
-            write(tables.attempt, self._attempts)
+            self._write_attempts(write)
             for run_id, source, key in self._adopted:
                 copy_rows(connection, run_id, source, key)
             write(tables.row, list(self._rows.values()))
+        self._runs, self._responses, self._adopted = [], [], []
+        self._samples, self._rows = {}, {}
+        self._let_go_of_attempts()
+
+    def commit_attempts(self) -> None:
+        """Write the attempts alone in one transaction: it touches a third of the pages that all would.
+
+        Raises:
+            StoreError: Nothing of it was written.
+        """
+        with self._writer.begin() as connection, closing(connection.connection.cursor()) as cursor:
+            self._write_attempts(partial(upsert, cursor, connection.dialect))
+        self._let_go_of_attempts()
+
+    def _write_attempts(self, write: Callable[[Table, Sequence[Columns]], None]) -> None:
+        write(tables.prompt, [{"hash": key, "text": text} for key, text in self._prompts.items()])
+        write(tables.attempt, self._attempts)
+
+    def _let_go_of_attempts(self) -> None:
+        """They are in the database now: memory stays flat."""
+        self._attempts, self._prompts = [], {}
+        for place in [place for place in self._good if place in self._numbers]:
+            del self._good[place], self._numbers[place]
 
 
 def read_prompts(engine: Engine, columns: RowMapping) -> dict[str, str]:
