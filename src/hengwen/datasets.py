@@ -88,11 +88,15 @@ class ResponseSet:
         self._by_sample: Spool[tuple[Response, ...]] = Spool()
         self._count = 0
 
-    def add(self, response: Response) -> None:
-        """Add an answer."""
+    def add(self, response: Response) -> bool:
+        """Add an answer; return whether it is new: one that has its place already stays."""
         place = _place(response.task, response.sample_id)
-        self._by_sample[place] = (*self._by_sample.get(place, ()), response)
+        before = self._by_sample.get(place, ())
+        if before and any(one.repeat == response.repeat for one in before):
+            return False
+        self._by_sample[place] = (*before, response)
         self._count += 1
+        return True
 
     def of(self, task: str, sample_id: str) -> tuple[Response, ...]:
         """The answers to a sample, in file order."""
@@ -189,7 +193,6 @@ def read_responses(
         DataError: With file and line.
     """
     by_name = {task.task: task for task in tasks}
-    seen: Spool[int] = Spool()
     found = ResponseSet()
     for line in read_rows(path, columns):
         sample_id = line.text("id")
@@ -198,11 +201,7 @@ def read_responses(
         if not isinstance(output, str):
             line.fail("field 'output' is missing" if output is None else "field 'output' must be text")
         repeat = line.whole("repeat", 1)
-        place = f"{_place(task, sample_id)}\n{repeat}"
-        if place in seen:
-            line.fail(f"repeat {repeat} of {sample_id!r} is here again, first seen on line {seen[place]}")
-        seen[place] = line.number
-        found.add(
+        is_new = found.add(
             Response(
                 sample_id=sample_id,
                 text=output,
@@ -212,7 +211,16 @@ def read_responses(
                 metadata=_metadata(line, RESPONSE_FIELDS),
             )
         )
+        if not is_new:
+            place = (sample_id, repeat, task)
+            first = next(one for one in read_rows(path, columns) if _place_of(one, by_name) == place)
+            line.fail(f"repeat {repeat} of {sample_id!r} is here again, first seen on line {first.number}")
     return found
+
+
+def _place_of(line: Line, tasks: Mapping[str, SampleSet]) -> tuple[str, int, str]:
+    sample_id = line.text("id")
+    return sample_id, line.whole("repeat", 1), _task_of(line, sample_id, tasks)
 
 
 def _task_of(line: Line, sample_id: str, tasks: Mapping[str, SampleSet]) -> str:
