@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from hengwen.cli import main
 
 KEY = "sk-planted-4f1c9e"
 
@@ -141,3 +144,23 @@ def suite(tmp_path: Path) -> Callable[[int], Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., tuple[Any, Any, str]]:
+    """Run the program in the folder of the test; return exit code, JSON (or None) and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+    def call(plan: Path, *more: str) -> tuple[Any, Any, str]:
+        monkeypatch.setattr(sys, "argv", ["hengwen", "run", str(plan), "--json", *more])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        captured = capsys.readouterr()
+        return left.value.code, json.loads(captured.out) if captured.out else None, captured.err
+
+    return call

@@ -14,24 +14,6 @@ from hengwen.cli import main
 KEY = "sk-planted-4f1c9e"
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):
-    """Run the program with a judge; return exit code, JSON (or None) and stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-    def call(plan: Path, *more: str):
-        monkeypatch.setattr(sys, "argv", ["hengwen", "run", str(plan), "--json", *more])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main()
-        captured = capsys.readouterr()
-        return left.value.code, json.loads(captured.out) if captured.out else None, captured.err
-
-    return call
-
-
 def judged_by(server) -> tuple[str, ...]:
     return ("--judge", "openai/tiny", "--base-url", server.url)
 

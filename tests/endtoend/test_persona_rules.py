@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import pytest
 
 from hengwen import open_store
-from hengwen.cli import main
 from hengwen.errors import ConfigError, DataError
 from hengwen.plan import load_plan
 from hengwen.records import Failure, Score
@@ -27,24 +25,7 @@ SUM = ["答案是 2181 哦", "答案是 2180 吧", "我不会算呢"]
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     return tmp_path
-
-
-@pytest.fixture
-def run(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    """Run the program; return exit code, JSON and stderr."""
-
-    def call(plan: Path, *more: str) -> tuple[int, Any, str]:
-        monkeypatch.setattr(sys, "argv", ["hengwen", "run", str(plan), "--json", *more])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main()
-        captured = capsys.readouterr()
-        return left.value.code, json.loads(captured.out) if captured.out else None, captured.err
-
-    return call
 
 
 def rows(path: Path, items: Sequence[dict[str, Any]]) -> None:

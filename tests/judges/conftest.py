@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from hengwen.judges import RulesJudge
+from hengwen.judges import RulesJudge, admission_test
+from hengwen.judges.admission_report import AdmissionReport
 from hengwen.prompts import Rubric, load_rubric
-from hengwen.records import Reply, Request, Response, Sample, Usage, Verdict
+from hengwen.records import Failure, Reply, Request, Response, Sample, Scale, Score, Usage, Verdict
 
 
 class FakeBackend:
@@ -85,3 +86,46 @@ def weigh() -> Callable[..., Verdict]:
         return asyncio.run(judge.judge(sample, answer, earlier=before))
 
     return weigh
+
+
+class Teller:
+    """Gives what a function of (text, persona, again, sample) says: a value, a status or an error."""
+
+    names = ("fake.level",)
+    signature = "fake|v:1"
+
+    def __init__(self, says, persona=None, again=0):
+        self.says = says
+        self.persona = persona
+        self.again = again
+
+    async def judge(self, sample, response, *, earlier=()):
+        said = self.says(response.text, self.persona, self.again, sample)
+        if isinstance(said, Exception):
+            raise said
+        given = {"name": "fake.level", "signature": self.signature}
+        outcome = (
+            Failure(status=said, message="no", **given)
+            if isinstance(said, str)
+            else Score(value=said, scale=Scale(low=-9, high=9), **given)
+        )
+        return Verdict(outcomes=(outcome,), usage=Usage(calls=1))
+
+
+@pytest.fixture
+def teller() -> type[Teller]:
+    return Teller
+
+
+@pytest.fixture
+def tried() -> Callable[..., AdmissionReport]:
+    """Run the admission test on a teller that is made anew for each question."""
+
+    def run(says: Callable[..., Any], rubric: Rubric | None = None, **given: Any) -> AdmissionReport:
+        def make(*, rubric: Rubric, persona: str | None, again: int) -> Teller:
+            return Teller(says, persona, again)
+
+        asked = load_rubric("persona_generic") if rubric is None else rubric
+        return asyncio.run(admission_test(Teller(says), asked, make=make, **given))
+
+    return run
