@@ -42,6 +42,7 @@ async def test_what_one_turn_brought_is_one_commit() -> None:
 async def test_after_a_commit_the_next_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(module, "monotonic", lambda: now)
+    monkeypatch.setattr(module, "PAUSE", 3600.0)
     ledger = Ledger()
     committer = Committer(ledger)  # type: ignore[arg-type]
     committer.finish()

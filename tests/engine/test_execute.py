@@ -180,6 +180,30 @@ async def test_a_subject_that_gives_no_answer_is_a_failure_of_every_score(bench)
     assert (outcome.status, outcome.message) == ("refused", "no answer: no")
 
 
+@pytest.mark.parametrize(("concurrency", "in_work"), [(1, 1), (4, 5), (8, 10)])
+async def test_the_next_call_is_ready_when_a_reply_comes_and_no_more_are_in_flight_than_wanted(
+    bench, concurrency: int, in_work: int
+) -> None:
+    oracle = bench.Oracle(delay=0.005)
+    begun: set[str] = set()
+    most = 0
+
+    def answers(sample_id: str) -> list[Response]:
+        nonlocal most
+        begun.add(sample_id)
+        most = max(most, len(begun) - len({row.sample_id for row in bench.ledger.rows}))
+        return [Response(sample_id=sample_id, text="x", task="t", checkpoint="c")]
+
+    def make(meter) -> TaskJob:
+        judge = bench.Asking(bench.wrap(meter, oracle, "judge", slots=concurrency))
+        names = [f"s{number}" for number in range(40)]
+        return TaskJob(name="t", samples=bench.samples(*names), answers=answers, judges=[judge])
+
+    found = await bench.weigh(make, concurrency=concurrency)
+    assert (len(found), oracle.calls) == (40, 40)
+    assert (oracle.most, most) == (concurrency, in_work)
+
+
 async def test_a_ledger_that_fails_stops_the_run_with_its_own_error(
     bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

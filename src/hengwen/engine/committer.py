@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from hengwen.protocols import Ledger
 
 
-PAUSE = 0.1
+PAUSE = 0.01
 """Seconds from one commit of everything to the next: what came since is made again, of the answers, where the
-process is killed."""
+process is killed. A longer one writes less, but holds up the calls that follow for longer."""
 MOST_BOUGHT = 3
 """Answers that a killed process would have to buy again: as many are committed at once."""
 
