@@ -64,7 +64,7 @@ def run_plan(
         store: A store, the path of one, or its URL.
         judge: ``openai/MODEL`` in the place of every judge of the plan.
         base_url: Of an OpenAI-compatible server, for ``judge``.
-        concurrency: Calls in flight to an endpoint; a quarter more samples are in work.
+        concurrency: Calls in flight to an endpoint; a sixteenth more samples are in work.
         limit: Weigh only the first so many samples of each task.
         repeat: Answers that backends give to each sample, in the place of the plan's ``repeats``.
         fresh: Start again: no row and no call of before is used.

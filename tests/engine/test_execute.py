@@ -180,7 +180,7 @@ async def test_a_subject_that_gives_no_answer_is_a_failure_of_every_score(bench)
     assert (outcome.status, outcome.message) == ("refused", "no answer: no")
 
 
-@pytest.mark.parametrize(("concurrency", "in_work"), [(1, 1), (4, 5), (8, 10)])
+@pytest.mark.parametrize(("concurrency", "in_work"), [(1, 1), (8, 8), (16, 17), (32, 34)])
 async def test_the_next_call_is_ready_when_a_reply_comes_and_no_more_are_in_flight_than_wanted(
     bench, concurrency: int, in_work: int
 ) -> None:
@@ -196,11 +196,11 @@ async def test_the_next_call_is_ready_when_a_reply_comes_and_no_more_are_in_flig
 
     def make(meter) -> TaskJob:
         judge = bench.Asking(bench.wrap(meter, oracle, "judge", slots=concurrency))
-        names = [f"s{number}" for number in range(40)]
+        names = [f"s{number}" for number in range(80)]
         return TaskJob(name="t", samples=bench.samples(*names), answers=answers, judges=[judge])
 
     found = await bench.weigh(make, concurrency=concurrency)
-    assert (len(found), oracle.calls) == (40, 40)
+    assert (len(found), oracle.calls) == (80, 80)
     assert (oracle.most, most) == (concurrency, in_work)
 
 

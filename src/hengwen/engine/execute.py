@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 LONGEST_BREATH = 0.01
 """Seconds for which samples are weighed in one go while calls in flight wait."""
-READY = 4
-"""Of so many samples in work one more is: its call is ready when another's reply has come."""
+READY = 16
+"""For so many samples in work one more is: its call is ready when another's reply has come. With more of them
+replies wait to be read, and those are lost where the process is killed."""
 HEAD_START = 2
 """Turns of the loop in which a first call is sent before the next sample begins: calls that begin together
 are answered together, in waves, and between waves nothing is done."""
@@ -48,7 +49,7 @@ async def execute(
         job: What to do.
         ledger: Where it is kept; the run must have begun.
         committer: Over the same ledger.
-        concurrency: Samples in work at the same time, >= 1, and a quarter more whose calls are made ready;
+        concurrency: Samples in work at the same time, >= 1, and a sixteenth more whose calls are made ready;
             how many calls are in flight is for the limiters to say.
         progress: Told after every sample.
         stopping: Where it is set, no new sample is begun; calls in flight end and are kept.
