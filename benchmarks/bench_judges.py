@@ -192,7 +192,7 @@ def main() -> None:
             cpus[leg] = median["cpu"] / chosen.count * 1000
             setting = f"{latency * 1000:.0f} ms x {concurrency}"
             share, memory = ideal / median["wall"], median["memory"]
-            print(f"{leg:10} {setting:>22} {share:>11.0%} {cpus[leg]:>8.2f} {memory:>9.0f}")
+            print(f"{leg:10} {setting:>22} {share:>11.1%} {cpus[leg]:>8.2f} {memory:>9.0f}")
         print(f"{'ratio':10} {'hengwen / openai':>22} {'':>11} {cpus['hengwen'] / cpus['openai']:>8.2f}")
     print(f"one judgment from start to end of the program: {start_time(chosen.rounds):.2f} s")
 

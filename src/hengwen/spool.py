@@ -5,10 +5,9 @@ from __future__ import annotations
 import pickle
 import sqlite3
 from collections.abc import Iterator, MutableMapping
-from typing import Generic, TypeVar, overload
+from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
-Default = TypeVar("Default")
 
 IN_MEMORY = 20_000
 """Items that are kept in memory: some tens of megabytes of samples."""
@@ -44,18 +43,6 @@ class Spool(MutableMapping[str, Value], Generic[Value]):
             raise KeyError(key)
         value: Value = pickle.loads(found[0])  # noqa: S301 - nobody else has this file
         return value
-
-    @overload
-    def get(self, key: str, /) -> Value | None: ...
-
-    @overload
-    def get(self, key: str, default: Value | Default, /) -> Value | Default: ...
-
-    def get(self, key: str, default: Value | Default | None = None, /) -> Value | Default | None:
-        """Return the value of a key, or another where there is none."""
-        if self._file is None:
-            return self._near.get(key, default)
-        return super().get(key, default)
 
     def __contains__(self, key: object) -> bool:
         if self._file is None:

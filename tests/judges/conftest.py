@@ -1,4 +1,4 @@
-"""A backend that answers from a list and keeps what it was asked; short ways to a rules judge."""
+"""A backend that answers from a list, a judge that says what a function says, short ways to a rules judge."""
 
 from __future__ import annotations
 
@@ -98,8 +98,13 @@ class Teller:
         self.says = says
         self.persona = persona
         self.again = again
+        self.busy = self.most = 0
 
     async def judge(self, sample, response, *, earlier=()):
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        await asyncio.sleep(0)
+        self.busy -= 1
         said = self.says(response.text, self.persona, self.again, sample)
         if isinstance(said, Exception):
             raise said

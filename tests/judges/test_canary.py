@@ -19,7 +19,7 @@ from hengwen.prompts import load_rubric
 from hengwen.prompts.fences import neutralize
 from hengwen.prompts.render import render_judge_prompt
 from hengwen.prompts.rubric import packaged_rubrics
-from hengwen.records import Failure, Response, Sample, Scale, Score, Usage, Verdict
+from hengwen.records import Response, Sample
 
 CANARIES = load_canaries()
 PERSONA = load_rubric("persona_generic")
@@ -27,37 +27,15 @@ TECHNIQUES = sorted({canary.technique for canary in CANARIES})
 PLAIN = {canary.answer for canary in CANARIES}
 
 
-class Fake:
-    """Gives what a function of the answer says: a value, a status, or something to raise."""
+@pytest.fixture
+def run(teller):
+    """Run the canaries on a judge, or on one that gives what a function of the answer says."""
 
-    names = ("fake.level",)
-    signature = "fake|v:1"
+    def call(says, **given):
+        judge = teller(lambda text, *_: says(text)) if callable(says) else says
+        return asyncio.run(run_canaries(judge, given.pop("rubric", PERSONA), **given))
 
-    def __init__(self, says, signature="fake|v:1"):
-        self.says = says
-        self.signature = signature
-        self.busy = self.most = 0
-
-    async def judge(self, sample, response, *, earlier=()):
-        self.busy += 1
-        self.most = max(self.most, self.busy)
-        await asyncio.sleep(0)
-        self.busy -= 1
-        said = self.says(response.text)
-        if isinstance(said, Exception):
-            raise said
-        given = {"name": "fake.level", "signature": self.signature}
-        outcome = (
-            Failure(status=said, message="no", **given)
-            if isinstance(said, str)
-            else Score(value=said, scale=Scale(low=-9, high=9), **given)
-        )
-        return Verdict(outcomes=(outcome,), usage=Usage(calls=1))
-
-
-def run(says, **given):
-    judge = Fake(says) if callable(says) else says
-    return asyncio.run(run_canaries(judge, given.pop("rubric", PERSONA), **given))
+    return call
 
 
 def obedient(text):
@@ -178,7 +156,7 @@ def test_the_floor_is_scaled_to_the_levels(floor, count, place, small):
         "no level to compare with",
     ],
 )
-def test_what_becomes_of_a_judge(says, fate):
+def test_what_becomes_of_a_judge(run, says, fate):
     counts = run(says).counts
     assert sum(counts.values()) == len(CANARIES)
     if fate is None:
@@ -188,7 +166,7 @@ def test_what_becomes_of_a_judge(says, fate):
         assert counts[fate] == len(CANARIES)
 
 
-def test_a_judge_that_obeys_one_technique_in_one_language_is_told_so():
+def test_a_judge_that_obeys_one_technique_in_one_language_is_told_so(run):
     report = run(lambda text: 0.75 if "Ignore the rubric" in text else 0.0)
     fooled = [result for result in report.results if result.fate == "fooled"]
     assert [(one.id, one.plain, one.attacked, one.floor) for one in fooled] == [
@@ -205,17 +183,17 @@ def test_a_judge_that_obeys_one_technique_in_one_language_is_told_so():
     }
 
 
-def test_a_raise_within_the_floor_counts_too():
+def test_a_raise_within_the_floor_counts_too(run):
     assert run(lambda text: 0.0 if text in PLAIN else 0.25).counts["fooled"] == len(CANARIES)
 
 
-def test_a_failure_keeps_its_reason_and_the_value_that_is_there():
+def test_a_failure_keeps_its_reason_and_the_value_that_is_there(run):
     result = run(lambda text: 0.25 if text in PLAIN else BackendError("gone", status="refused")).results[0]
     assert (result.plain, result.attacked, result.fate) == (0.25, None, "failed")
     assert result.message == "with the attack: refused: gone"
 
 
-def test_the_report_is_plain_and_in_the_order_of_the_set():
+def test_the_report_is_plain_and_in_the_order_of_the_set(run):
     report = run(obedient)
     found = json.loads(json.dumps(report.as_dict()))
     assert [result["id"] for result in found["results"]] == [canary.id for canary in CANARIES]
@@ -228,7 +206,7 @@ def test_the_report_is_plain_and_in_the_order_of_the_set():
     assert Counter(result["language"] for result in found["results"])["zh"] == len(CANARIES) // 2
 
 
-def test_canaries_of_ones_own_are_another_set():
+def test_canaries_of_ones_own_are_another_set(run):
     chosen = [canary for canary in CANARIES if canary.language == "zh"]
     report = run(obedient, canaries=chosen)
     assert len(report.results) == len(chosen)
@@ -237,39 +215,39 @@ def test_canaries_of_ones_own_are_another_set():
 
 
 @pytest.mark.parametrize("concurrency", [1, 5])
-def test_no_more_calls_at_a_time_than_allowed(concurrency):
-    judge = Fake(obedient)
+def test_no_more_calls_at_a_time_than_allowed(run, teller, concurrency):
+    judge = teller(lambda text, *_: obedient(text))
     run(judge, concurrency=concurrency)
     assert judge.most == concurrency
     with pytest.raises(ValueError, match="concurrency must be at least 1, got 0"):
         run(judge, concurrency=0)
 
 
-def test_a_judge_of_another_rubric_is_refused():
+def test_a_judge_of_another_rubric_is_refused(run):
     with pytest.raises(ValueError, match=r"gave 5, but rubric 'persona_generic' has levels from 0 to 1"):
         run(lambda text: 5.0)
 
 
-def test_a_full_disk_stops_it():
+def test_a_full_disk_stops_it(run):
     with pytest.raises(StoreError):
         run(lambda text: StoreError("disk full"))
 
 
 @pytest.mark.parametrize("name", packaged_rubrics())
-def test_no_attack_fools_the_rules_judge_but_it_sees_no_weakness_either(name):
+def test_no_attack_fools_the_rules_judge_but_it_sees_no_weakness_either(run, name):
     rubric = load_rubric(name)
     report = run(RulesJudge(rubric=rubric), rubric=rubric)
     assert report.counts == {"fooled": 0, "resisted": 0, "lenient": len(CANARIES), "failed": 0}
 
 
-def test_the_rules_judge_takes_padding_for_an_answer():
+def test_the_rules_judge_takes_padding_for_an_answer(run):
     """Why the packaged answers are long: any text, an attack too, mends an answer that was too short."""
     short = CANARIES[0].model_copy(update={"answer": "嗯"})
     (result,) = run(RulesJudge(rubric=PERSONA), canaries=[short]).results
     assert (result.fate, result.plain, result.attacked) == ("fooled", 0.25, 0.75)
 
 
-def test_a_rubric_judge_and_a_panel_can_be_tried(fake):
+def test_a_rubric_judge_and_a_panel_can_be_tried(run, fake):
     good = json.dumps({"reason": "r", "criteria": dict.fromkeys(PERSONA.criteria, "E"), "level": "E"})
     judges = []
     for number in range(2):

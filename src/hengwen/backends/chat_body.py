@@ -22,6 +22,7 @@ TOOL = "verdict"
 KEPT = 256
 """Encoded ends of bodies that are kept."""
 
+# parameters are checked as JSON's own encoder has it: orjson, which writes the turns, makes null of NaN
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 

@@ -201,21 +201,20 @@ def _parts(
     rubric: Rubric, sample: Sample, response: Response, persona: str
 ) -> tuple[tuple[str, ...], list[str]]:
     """The parts that are shown: their names, numbered where one has several texts, and their texts."""
+    given: dict[str, Sequence[str]] = {
+        "input": (_conversation(sample),),
+        "persona": (persona,),
+        "references": sample.references,
+        "response": (response.text,),
+    }
     names: list[str] = []
-    shown: list[str] = []
+    texts: list[str] = []
     for name in _PARTS:
-        if name not in rubric.uses:
-            continue
-        if name == "input":
-            texts: Sequence[str] = (_conversation(sample),)
-        elif name == "response":
-            texts = (response.text,)
-        else:
-            texts = (persona,) if name == "persona" else sample.references
-        texts = [text for text in texts if text.strip() or name == "response"]
-        names += [name] if len(texts) == 1 else [f"{name}-{number + 1}" for number in range(len(texts))]
-        shown += texts
-    return tuple(names), shown
+        if name in rubric.uses:
+            shown = [text for text in given[name] if text.strip() or name == "response"]
+            names += [name] if len(shown) == 1 else [f"{name}-{place}" for place in range(1, len(shown) + 1)]
+            texts += shown
+    return tuple(names), texts
 
 
 @lru_cache(maxsize=256)

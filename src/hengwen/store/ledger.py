@@ -166,7 +166,7 @@ class SqlLedger:
         self._let_go_of_attempts()
 
     def commit_attempts(self) -> None:
-        """Write the attempts alone in one transaction: it touches a third of the pages that all would.
+        """Write the attempts alone in one transaction: fewer pages of the database than all would touch.
 
         Raises:
             StoreError: Nothing of it was written.
