@@ -81,7 +81,7 @@ def openai_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
     """The same prompts by the bare client, as its documentation shows it."""
     from openai import AsyncOpenAI
 
-    from hengwen.judges.verdict import verdict_schema
+    from hengwen.judges.rubric.verdict import verdict_schema
     from hengwen.prompts import load_rubric
     from hengwen.prompts.render import render_judge_prompt
     from hengwen.records import Response, Sample

@@ -15,16 +15,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hengwen.objective import (
-    lyric_weigh,
-    lyrics,
-    read_document,
-    read_muchin,
-    rhyme,
-    score_lyric,
-    score_lyrics,
-)
-from hengwen.objective.gestalt import ratio
+from hengwen.objective import score_lyric, score_lyrics
+from hengwen.objective.lyrics import parse_document, parse_muchin
+from hengwen.objective.lyrics import phases as lyric_weigh
+from hengwen.objective.lyrics import score_lyric as lyrics
+from hengwen.objective.matching.blocks import ratio
+from hengwen.objective.rhyme import lookup as rhyme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,8 +58,8 @@ def test_with_cold_caches(benchmark: BenchmarkFixture, pairs: Pairs, rules: str)
 
     def work() -> None:
         for cached in (
-            read_document.read_short_line,
-            read_muchin.read_short_line,
+            parse_document.read_short_line,
+            parse_muchin.read_short_line,
             rhyme._cached_class_of_run,
             lyrics._document_template,
             lyrics._muchin_template,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hengwen.plan import Plan
+from hengwen.plans.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

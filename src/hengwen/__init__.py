@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.lazy import lazy_exports
+from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.aggregate import Summary
     from hengwen.errors import (
         BackendError,
         ConfigError,
@@ -20,13 +19,14 @@ if TYPE_CHECKING:
         PluginError,
         StoreError,
     )
-    from hengwen.plan import Plan, load_plan
+    from hengwen.plans.plan import Plan, load_plan
     from hengwen.records import Failure, Outcome, Response, Row, Run, Sample, Scale, Score, Usage, Verdict
     from hengwen.reports import build_view, write_report
-    from hengwen.reports.collect import collect_view
-    from hengwen.runner import RunResult, run_plan
+    from hengwen.reports.view.from_store import collect_view
+    from hengwen.results.aggregate import Summary
+    from hengwen.results.score_table import ScoreTable
+    from hengwen.runs.run_plan import RunResult, run_plan
     from hengwen.store import Store, open_store
-    from hengwen.table import ScoreTable
 
 _HOMES = {
     "BackendError": "errors",
@@ -36,26 +36,26 @@ _HOMES = {
     "HengwenError": "errors",
     "JudgeError": "errors",
     "Outcome": "records",
-    "Plan": "plan",
+    "Plan": "plans.plan",
     "PluginError": "errors",
     "Response": "records",
     "Row": "records",
     "Run": "records",
-    "RunResult": "runner",
+    "RunResult": "runs.run_plan",
     "Sample": "records",
     "Scale": "records",
     "Score": "records",
-    "ScoreTable": "table",
+    "ScoreTable": "results.score_table",
     "Store": "store",
     "StoreError": "errors",
-    "Summary": "aggregate",
+    "Summary": "results.aggregate",
     "Usage": "records",
     "Verdict": "records",
     "build_view": "reports",
-    "collect_view": "reports.collect",
-    "load_plan": "plan",
+    "collect_view": "reports.view.from_store",
+    "load_plan": "plans.plan",
     "open_store": "store",
-    "run_plan": "runner",
+    "run_plan": "runs.run_plan",
     "write_report": "reports",
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from hengwen.reports.json_report import json_schema
+from hengwen.reports.render.json_report import json_schema
 
 
 def test_the_demo_needs_nothing_and_finds_what_is_in_it(hengwen, tmp_path: Path) -> None:

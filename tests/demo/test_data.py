@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hengwen.objective import score_lyric
-from hengwen.plan import load_plan
+from hengwen.plans.plan import load_plan
 from hengwen.prompts import load_rubric
 
 DATA = files("hengwen.demo") / "data"

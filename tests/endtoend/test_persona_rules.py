@@ -11,10 +11,10 @@ import pytest
 
 from hengwen import open_store
 from hengwen.errors import ConfigError, DataError
-from hengwen.plan import load_plan
+from hengwen.plans.plan import load_plan
+from hengwen.plans.suite import load_suite
 from hengwen.records import Failure, Score
-from hengwen.reports.json_report import json_schema
-from hengwen.suite import load_suite
+from hengwen.reports.render.json_report import json_schema
 
 # what is alike: one letter of ten is 1 - 2 / 20 = 0.9, one of eight is 0.875, one of seven 0.857
 ONE = ["一二三四五六七八九十", "一二三四五六七八九百", "千二三四五六七八九百"]

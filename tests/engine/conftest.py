@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from hengwen.engine.committer import Committer
-from hengwen.engine.execute import execute
+from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob
 from hengwen.engine.limiter import Limiter
-from hengwen.engine.memory import MemoryLedger
-from hengwen.engine.metered import Meter, MeteredBackend
+from hengwen.engine.memory_ledger import MemoryLedger
+from hengwen.engine.metered_backend import Meter, MeteredBackend
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Request, Response, Run, Sample, Score, Usage, Verdict
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hengwen.datasets import Label, SampleSet, read_labels, read_responses, read_samples
-from hengwen.judges.brokenness import find_breakage
-from hengwen.judges.markup import find_markup
-from hengwen.judges.numbers import number_verdict
 from hengwen.objective import near_duplicates
-from hengwen.objective.leakage import with_particles
-from hengwen.objective.similarity import normalize_text
+from hengwen.objective.detectors.breakage import find_breakage
+from hengwen.objective.detectors.markup import find_markup
+from hengwen.objective.detectors.numbers import number_verdict
+from hengwen.objective.duplicates.similarity import normalize_text
+from hengwen.objective.duplicates.training_set import with_particles
 from hengwen.personas.persona import Persona, load_persona, topic_of
 from hengwen.personas.tasks import TASKS
+from hengwen.plans.datasets import Label, SampleSet, read_labels, read_responses, read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable

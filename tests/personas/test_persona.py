@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hengwen import personas
 from hengwen.errors import ConfigError
-from hengwen.importers.muice import muice_persona
+from hengwen.importers.muice.importer import muice_persona
 from hengwen.personas import Persona, load_persona, system_prompt
 from hengwen.personas.persona import topic_of
 from hengwen.personas.suites import SCENES
@@ -117,7 +117,7 @@ def test_no_character_can_break_its_prompts(text: str, task: str) -> None:
 
 
 def test_muice_is_told_in_each_task_who_she_is_and_has_a_brief_for_every_topic() -> None:
-    from hengwen.importers.muice_tags import GREETINGS, POSTS
+    from hengwen.importers.muice.tags import GREETINGS, POSTS
 
     muice = muice_persona()
     assert muice.called == "沐雪"

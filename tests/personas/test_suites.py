@@ -14,8 +14,8 @@ from hengwen.personas.folder import write_folder
 from hengwen.personas.plan_text import PlannedTask, plan_text
 from hengwen.personas.suites import SCENES, example_suite, starter_suite
 from hengwen.personas.tasks import PRESETS, TASKS, sampling
-from hengwen.plan import load_plan
-from hengwen.suite import load_suite
+from hengwen.plans.plan import load_plan
+from hengwen.plans.suite import load_suite
 
 CHAT = ("broken", "near_duplicate", "target_copy", "plain_text")
 TAIL = "checkpoints: [{name: c, responses: c.jsonl}]\n"

@@ -10,8 +10,8 @@ from itertools import combinations
 import pytest
 
 from hengwen.judges import RulesJudge
-from hengwen.judges.verdict import parse_verdict, verdict_schema
-from hengwen.objective.similarity import similarity
+from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
+from hengwen.objective.duplicates.similarity import similarity
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import judge_system, render_judge_prompt
 from hengwen.prompts.rubric import packaged_rubrics

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from hengwen.errors import ConfigError
-from hengwen.judges.clauses import FUNCTIONS
+from hengwen.judges.rules.clauses import FUNCTIONS
 from hengwen.prompts import Rubric, load_rubric
 from hengwen.prompts.rubric import CLAUSES, ClauseName, packaged_rubrics
 from hengwen.records import Scale

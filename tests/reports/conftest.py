@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
-from hengwen.reports.answers import AnswerRecord
-from hengwen.reports.cells import Cell
-from hengwen.reports.view import ReportData
-from hengwen.table import ScoreTable
+from hengwen.reports.view.answers import AnswerRecord
+from hengwen.reports.view.cells import Cell
+from hengwen.reports.view.models import ReportData
+from hengwen.results.score_table import ScoreTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

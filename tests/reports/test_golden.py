@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from hengwen.reports import build_view, to_json
-from hengwen.reports.numbers import interval, number
-from hengwen.reports.render import render
+from hengwen.reports.render.write import render
+from hengwen.reports.text.numbers import interval, number
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine
 from hengwen.errors import ConfigError, HengwenError, StoreError
 from hengwen.records import Run
 from hengwen.store import database, open_store, tables
-from hengwen.store.writes import Writer
+from hengwen.store.upsert import Writer
 
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="now")
 

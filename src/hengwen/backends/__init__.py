@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.lazy import lazy_exports
+from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.backends.langchain_backend import LangChainBackend
-    from hengwen.backends.openai_backend import OpenAIBackend
-    from hengwen.backends.replay_backend import ReplayBackend
+    from hengwen.backends.langchain.backend import LangChainBackend
+    from hengwen.backends.openai.backend import OpenAIBackend
+    from hengwen.backends.replay import ReplayBackend
 
 _HOMES = {
-    "LangChainBackend": "langchain_backend",
-    "OpenAIBackend": "openai_backend",
-    "ReplayBackend": "replay_backend",
+    "LangChainBackend": "langchain.backend",
+    "OpenAIBackend": "openai.backend",
+    "ReplayBackend": "replay",
 }
 
 __all__ = [

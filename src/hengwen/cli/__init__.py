@@ -8,7 +8,8 @@ import sys
 
 import typer
 
-from hengwen.cli import (
+from hengwen._internal.gc_tuning import rare_collections
+from hengwen.cli.commands import (
     calibrate,
     demo,
     doctor,
@@ -23,9 +24,8 @@ from hengwen.cli import (
     sequence,
     validate,
 )
-from hengwen.cli.say import complain
+from hengwen.cli.ui.messages import complain
 from hengwen.errors import HengwenError
-from hengwen.garbage import rare_collections
 
 app = typer.Typer(
     name="hengwen",

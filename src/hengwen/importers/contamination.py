@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import DataError
 from hengwen.importers.conversations import read_exchanges
-from hengwen.importers.finding import Finding
-from hengwen.objective.leakage import TrainingSet, with_particles
-from hengwen.objective.training_files import read_answers
+from hengwen.importers.notes import Finding
+from hengwen.objective.duplicates.training_files import read_answers
+from hengwen.objective.duplicates.training_set import TrainingSet, with_particles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, DataError
-from hengwen.rowfile import Line, read_rows
-from hengwen.yamlfile import read_text
+from hengwen.io.row_reader import Line, read_rows
+from hengwen.io.yaml_config import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from hengwen.errors import ConfigError, did_you_mean
-from hengwen.rowfile import Line, read_rows
+from hengwen.io.row_reader import Line, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

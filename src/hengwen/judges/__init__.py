@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.lazy import lazy_exports
+from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.judges.admission import admission_test
-    from hengwen.judges.biases import (
+    from hengwen.judges.calibration.artifact import Calibration, is_stale, read_calibrations
+    from hengwen.judges.calibration.certify import calibrate
+    from hengwen.judges.calibration.ppi import ppi_mean
+    from hengwen.judges.caps.capped_judge import FinalJudge
+    from hengwen.judges.panel import Panel
+    from hengwen.judges.rubric.judge import RubricJudge
+    from hengwen.judges.rules.judge import RulesJudge
+    from hengwen.judges.trust.admission.run import admission_test
+    from hengwen.judges.trust.biases import (
         LabelledAnswer,
         PairOutcome,
         compare_pair,
@@ -16,29 +23,22 @@ if TYPE_CHECKING:
         length_bias,
         position_bias,
     )
-    from hengwen.judges.calibration.artifact import Calibration, is_stale, read_calibrations
-    from hengwen.judges.calibration.certify import calibrate
-    from hengwen.judges.calibration.ppi import ppi_mean
-    from hengwen.judges.final_judge import FinalJudge
-    from hengwen.judges.panel import Panel
-    from hengwen.judges.rubric_judge import RubricJudge
-    from hengwen.judges.rules_judge import RulesJudge
 
 _HOMES = {
     "Calibration": "calibration.artifact",
-    "FinalJudge": "final_judge",
-    "LabelledAnswer": "biases",
-    "PairOutcome": "biases",
+    "FinalJudge": "caps.capped_judge",
+    "LabelledAnswer": "trust.biases",
+    "PairOutcome": "trust.biases",
     "Panel": "panel",
-    "RubricJudge": "rubric_judge",
-    "RulesJudge": "rules_judge",
-    "admission_test": "admission",
+    "RubricJudge": "rubric.judge",
+    "RulesJudge": "rules.judge",
+    "admission_test": "trust.admission.run",
     "calibrate": "calibration.certify",
-    "compare_pair": "biases",
-    "family_bias": "biases",
+    "compare_pair": "trust.biases",
+    "family_bias": "trust.biases",
     "is_stale": "calibration.artifact",
-    "length_bias": "biases",
-    "position_bias": "biases",
+    "length_bias": "trust.biases",
+    "position_bias": "trust.biases",
     "ppi_mean": "calibration.ppi",
     "read_calibrations": "calibration.artifact",
 }

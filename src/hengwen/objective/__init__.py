@@ -4,60 +4,60 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.lazy import lazy_exports
+from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.objective.diversity import (
+    from hengwen.objective.diversity.metrics import (
         compression_ratio,
         distinct_n,
         ngram_entropy,
         repetition_rate,
         type_token_ratio,
     )
-    from hengwen.objective.diversity_bleu import self_bleu
-    from hengwen.objective.leakage import TrainingSet
-    from hengwen.objective.lyric_bulk import score_lyrics
-    from hengwen.objective.lyric_rules import LyricRules
-    from hengwen.objective.lyric_score import LyricScore
-    from hengwen.objective.lyrics import score_lyric
-    from hengwen.objective.msstr import check_template, to_msstr
+    from hengwen.objective.diversity.self_bleu import self_bleu
+    from hengwen.objective.duplicates.similarity import near_duplicates
+    from hengwen.objective.duplicates.training_set import TrainingSet
+    from hengwen.objective.lyrics.batch import score_lyrics
+    from hengwen.objective.lyrics.rules import LyricRules
+    from hengwen.objective.lyrics.score import LyricScore
+    from hengwen.objective.lyrics.score_lyric import score_lyric
+    from hengwen.objective.lyrics.template import check_template, to_msstr
     from hengwen.objective.overlap.bleu import Bleu, bleu, corpus_bleu
     from hengwen.objective.overlap.chrf import chrf, corpus_chrf
     from hengwen.objective.overlap.corpus import CorpusScore, corpus_scores
     from hengwen.objective.overlap.rouge import Rouge, rouge
     from hengwen.objective.overlap.ter import corpus_ter, ter
-    from hengwen.objective.rhyme import rhyme_class
-    from hengwen.objective.rhyme_classes import RHYME_CLASSES
-    from hengwen.objective.similarity import near_duplicates
+    from hengwen.objective.rhyme.classes import RHYME_CLASSES
+    from hengwen.objective.rhyme.lookup import rhyme_class
 
 _HOMES = {
     "Bleu": "overlap.bleu",
     "CorpusScore": "overlap.corpus",
-    "LyricRules": "lyric_rules",
-    "LyricScore": "lyric_score",
-    "RHYME_CLASSES": "rhyme_classes",
+    "LyricRules": "lyrics.rules",
+    "LyricScore": "lyrics.score",
+    "RHYME_CLASSES": "rhyme.classes",
     "Rouge": "overlap.rouge",
-    "TrainingSet": "leakage",
+    "TrainingSet": "duplicates.training_set",
     "bleu": "overlap.bleu",
-    "check_template": "msstr",
+    "check_template": "lyrics.template",
     "chrf": "overlap.chrf",
-    "compression_ratio": "diversity",
+    "compression_ratio": "diversity.metrics",
     "corpus_bleu": "overlap.bleu",
     "corpus_chrf": "overlap.chrf",
     "corpus_scores": "overlap.corpus",
     "corpus_ter": "overlap.ter",
-    "distinct_n": "diversity",
-    "near_duplicates": "similarity",
-    "ngram_entropy": "diversity",
-    "repetition_rate": "diversity",
-    "rhyme_class": "rhyme",
+    "distinct_n": "diversity.metrics",
+    "near_duplicates": "duplicates.similarity",
+    "ngram_entropy": "diversity.metrics",
+    "repetition_rate": "diversity.metrics",
+    "rhyme_class": "rhyme.lookup",
     "rouge": "overlap.rouge",
-    "score_lyric": "lyrics",
-    "score_lyrics": "lyric_bulk",
-    "self_bleu": "diversity_bleu",
+    "score_lyric": "lyrics.score_lyric",
+    "score_lyrics": "lyrics.batch",
+    "self_bleu": "diversity.self_bleu",
     "ter": "overlap.ter",
-    "to_msstr": "msstr",
-    "type_token_ratio": "diversity",
+    "to_msstr": "lyrics.template",
+    "type_token_ratio": "diversity.metrics",
 }
 
 __all__ = [

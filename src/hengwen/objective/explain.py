@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.objective.lyric_weigh import bonus_share
+from hengwen.objective.lyrics.phases import bonus_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.table import Table
 
-    from hengwen.objective.lyric_lines import LineDiagnosis
-    from hengwen.objective.lyric_score import LyricScore
+    from hengwen.objective.lyrics.lines import LineDiagnosis
+    from hengwen.objective.lyrics.score import LyricScore
 
 _HEAD = ("#", "section", "wanted", "got", "factor", "class", "rhymes", "line")
 

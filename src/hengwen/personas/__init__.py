@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.lazy import lazy_exports
+from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from hengwen.personas.persona import Persona, load_persona

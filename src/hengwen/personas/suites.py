@@ -8,12 +8,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hengwen.io.yaml_config import load_yaml
 from hengwen.personas.folder import rows_text
 from hengwen.personas.persona import Persona, Scene, load_persona
 from hengwen.personas.plan_text import JUDGE, SUBJECT, PlannedTask, plan_text
 from hengwen.personas.system_prompts import system_prompt
 from hengwen.personas.tasks import DEFAULT_PRESET, TASKS, sampling
-from hengwen.yamlfile import load_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from hengwen.errors import ConfigError, did_you_mean
+from hengwen.io.yaml_config import StrictModel, YamlFile, load_yaml, parse_model
 from hengwen.records import Scale, digest
-from hengwen.yamlfile import StrictModel, YamlFile, load_yaml, parse_model
 
 Language = Literal["zh", "en"]
 Part = Literal["input", "response", "references", "persona"]

@@ -9,59 +9,59 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.lazy import lazy_exports
+from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.relevance_metrics.distances import pattern_js_distance
-    from hengwen.relevance_metrics.entropy import permutation_entropy
-    from hengwen.relevance_metrics.intervals import Interval, bootstrap_ci
-    from hengwen.relevance_metrics.inversions import count_inversions
-    from hengwen.relevance_metrics.nulls import NullMoments, null_moments
-    from hengwen.relevance_metrics.overlap import rank_biased_overlap
-    from hengwen.relevance_metrics.patterns import MissingPatterns, missing_patterns, pattern_counts
-    from hengwen.relevance_metrics.permutation_tests import Test, significance
-    from hengwen.relevance_metrics.rankings import RankingComparison, compare_rankings
-    from hengwen.relevance_metrics.streaming import Snapshot, Stream
-    from hengwen.relevance_metrics.subsequences import (
+    from hengwen.relevance_metrics.inference.intervals import Interval, bootstrap_ci
+    from hengwen.relevance_metrics.inference.nulls import NullMoments, null_moments
+    from hengwen.relevance_metrics.inference.permutation_tests import Test, significance
+    from hengwen.relevance_metrics.order.inversions import count_inversions
+    from hengwen.relevance_metrics.order.rank_overlap import rank_biased_overlap
+    from hengwen.relevance_metrics.order.subsequences import (
         longest_increasing_indices,
         longest_increasing_subsequence,
     )
-    from hengwen.relevance_metrics.summary import Reading, Summary, summarize
-    from hengwen.relevance_metrics.transitions import Transitions, ordinal_transitions
-    from hengwen.relevance_metrics.triples import triple_counts, triple_entropy
-    from hengwen.relevance_metrics.weighted import weighted_permutation_entropy
-    from hengwen.relevance_metrics.windows import Rolling, rolling
+    from hengwen.relevance_metrics.patterns.counts import MissingPatterns, missing_patterns, pattern_counts
+    from hengwen.relevance_metrics.patterns.entropy import permutation_entropy
+    from hengwen.relevance_metrics.patterns.js_distance import pattern_js_distance
+    from hengwen.relevance_metrics.patterns.transitions import Transitions, ordinal_transitions
+    from hengwen.relevance_metrics.patterns.triples import triple_counts, triple_entropy
+    from hengwen.relevance_metrics.patterns.weighted_entropy import weighted_permutation_entropy
+    from hengwen.relevance_metrics.summaries.rankings import RankingComparison, compare_rankings
+    from hengwen.relevance_metrics.summaries.rolling import Rolling, rolling
+    from hengwen.relevance_metrics.summaries.streaming import Snapshot, Stream
+    from hengwen.relevance_metrics.summaries.summary import Reading, Summary, summarize
 
 _HOMES = {
-    "Interval": "intervals",
-    "MissingPatterns": "patterns",
-    "NullMoments": "nulls",
-    "RankingComparison": "rankings",
-    "Reading": "summary",
-    "Rolling": "windows",
-    "Snapshot": "streaming",
-    "Stream": "streaming",
-    "Summary": "summary",
-    "Test": "permutation_tests",
-    "Transitions": "transitions",
-    "bootstrap_ci": "intervals",
-    "compare_rankings": "rankings",
-    "count_inversions": "inversions",
-    "longest_increasing_indices": "subsequences",
-    "longest_increasing_subsequence": "subsequences",
-    "missing_patterns": "patterns",
-    "null_moments": "nulls",
-    "ordinal_transitions": "transitions",
-    "pattern_counts": "patterns",
-    "pattern_js_distance": "distances",
-    "permutation_entropy": "entropy",
-    "rank_biased_overlap": "overlap",
-    "rolling": "windows",
-    "significance": "permutation_tests",
-    "summarize": "summary",
-    "triple_counts": "triples",
-    "triple_entropy": "triples",
-    "weighted_permutation_entropy": "weighted",
+    "Interval": "inference.intervals",
+    "MissingPatterns": "patterns.counts",
+    "NullMoments": "inference.nulls",
+    "RankingComparison": "summaries.rankings",
+    "Reading": "summaries.summary",
+    "Rolling": "summaries.rolling",
+    "Snapshot": "summaries.streaming",
+    "Stream": "summaries.streaming",
+    "Summary": "summaries.summary",
+    "Test": "inference.permutation_tests",
+    "Transitions": "patterns.transitions",
+    "bootstrap_ci": "inference.intervals",
+    "compare_rankings": "summaries.rankings",
+    "count_inversions": "order.inversions",
+    "longest_increasing_indices": "order.subsequences",
+    "longest_increasing_subsequence": "order.subsequences",
+    "missing_patterns": "patterns.counts",
+    "null_moments": "inference.nulls",
+    "ordinal_transitions": "patterns.transitions",
+    "pattern_counts": "patterns.counts",
+    "pattern_js_distance": "patterns.js_distance",
+    "permutation_entropy": "patterns.entropy",
+    "rank_biased_overlap": "order.rank_overlap",
+    "rolling": "summaries.rolling",
+    "significance": "inference.permutation_tests",
+    "summarize": "summaries.summary",
+    "triple_counts": "patterns.triples",
+    "triple_entropy": "patterns.triples",
+    "weighted_permutation_entropy": "patterns.weighted_entropy",
 }
 
 __all__ = [

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
-from hengwen.relevance_metrics.scores import choose
+from hengwen.relevance_metrics.core.inputs import choose
 
 if TYPE_CHECKING:
-    from hengwen.relevance_metrics.summary import Reading, Summary
+    from hengwen.relevance_metrics.summaries.summary import Reading, Summary
 
 _ALPHA = 0.05
 _TEXTS: dict[str, dict[str, str]] = {
@@ -85,7 +85,7 @@ def explain(summary: Summary, language: Literal["en", "zh"] = "en") -> str:
         ValueError: A language other than ``en`` and ``zh``.
 
     Examples:
-        >>> from hengwen.relevance_metrics.summary import summarize
+        >>> from hengwen.relevance_metrics.summaries.summary import summarize
         >>> print(explain(summarize([1, 2, 3, 4])).splitlines()[0])
         Level: 4 scores, mean 2.5, median 2.5, 25 % at or above 4.
         >>> print(explain(summarize([1, 2, 3, 4]), "zh").splitlines()[0])

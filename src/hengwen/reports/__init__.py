@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.lazy import lazy_exports
+from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from hengwen.reports.answers import AnswerRecord
-    from hengwen.reports.html_report import to_html
-    from hengwen.reports.json_report import to_json
-    from hengwen.reports.markdown_report import to_markdown
-    from hengwen.reports.render import write_report
-    from hengwen.reports.view import ReportData, View, build_view
+    from hengwen.reports.render.html_report import to_html
+    from hengwen.reports.render.json_report import to_json
+    from hengwen.reports.render.markdown_report import to_markdown
+    from hengwen.reports.render.write import write_report
+    from hengwen.reports.view.answers import AnswerRecord
+    from hengwen.reports.view.build import build_view
+    from hengwen.reports.view.models import ReportData, View
 
 _HOMES = {
-    "AnswerRecord": "answers",
-    "ReportData": "view",
-    "View": "view",
-    "build_view": "view",
-    "to_html": "html_report",
-    "to_json": "json_report",
-    "to_markdown": "markdown_report",
-    "write_report": "render",
+    "AnswerRecord": "view.answers",
+    "ReportData": "view.build",
+    "View": "view.build",
+    "build_view": "view.build",
+    "to_html": "render.html_report",
+    "to_json": "render.json_report",
+    "to_markdown": "render.markdown_report",
+    "write_report": "render.write",
 }
 
 __all__ = [

@@ -10,14 +10,14 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hengwen.records import Attempt, Failure, Outcome, Response, Row, Run, Sample, Scale, Score, Usage
-from hengwen.store.beginnings import join
+from hengwen.store.prefix_dedup import join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from sqlalchemy import RowMapping
 
-    from hengwen.store.beginnings import Beginnings
+    from hengwen.store.prefix_dedup import Beginnings
 
 Thing = TypeVar("Thing")
 

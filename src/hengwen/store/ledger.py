@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import case, func, select
 
 from hengwen.store import codec, tables
-from hengwen.store.beginnings import Beginnings
+from hengwen.store.call_key_filter import KeyIndex
 from hengwen.store.database import guard
-from hengwen.store.done import DoneIndex
-from hengwen.store.keys import KeyIndex
-from hengwen.store.writes import behind, copy_rows, upsert
+from hengwen.store.prefix_dedup import Beginnings
+from hengwen.store.settled_index import DoneIndex
+from hengwen.store.upsert import behind, copy_rows, upsert
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hengwen.protocols import DoneKey
     from hengwen.records import Attempt, Outcome, Response, Row, Run, Sample
-    from hengwen.store.writes import Writer
+    from hengwen.store.upsert import Writer
 
 Columns = dict[str, Any]
 READ_AT_A_TIME = 10_000

@@ -11,11 +11,11 @@ from sqlalchemy import delete, func, select
 
 from hengwen.errors import ConfigError
 from hengwen.records import Usage
+from hengwen.results.score_table import ScoreTable
 from hengwen.store import codec, tables
 from hengwen.store.database import guard, open_database, shown
 from hengwen.store.ledger import SqlLedger, read_prompts
-from hengwen.store.writes import Writer
-from hengwen.table import ScoreTable
+from hengwen.store.upsert import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
-    from hengwen.datasets import Label
+    from hengwen.plans.datasets import Label
     from hengwen.records import Attempt, Outcome, Row, Run
 
 

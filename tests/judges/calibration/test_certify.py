@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hengwen.datasets import Label
 from hengwen.errors import DataError
 from hengwen.judges import calibrate, is_stale, read_calibrations
 from hengwen.judges.calibration import JudgedAnswer, rubric_hash_of, write_calibrations
 from hengwen.judges.calibration.joining import join
+from hengwen.plans.datasets import Label
 from hengwen.prompts import load_rubric
 
 FIVE = [0.0, 0.25, 0.5, 0.75, 1.0]

@@ -21,7 +21,7 @@ DROPPED: tuple[Dropped, ...] = get_args(Dropped)
 
 
 class LabelLike(Protocol):
-    """What a human label must have; ``hengwen.datasets.Label`` does."""
+    """What a human label must have; ``hengwen.plans.datasets.Label`` does."""
 
     @property
     def task(self) -> str:

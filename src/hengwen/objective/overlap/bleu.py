@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.ngram_counts import ORDER, bleu_counts
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
-from hengwen.objective.tokenize import (
+from hengwen.objective.text.tokenize import (
     BLEU_TOKENIZERS,
     BleuTokenizer,
     Width,

@@ -14,7 +14,7 @@ from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap import ter as ters
 from hengwen.objective.overlap.pairs import as_corpus
 from hengwen.objective.overlap.resample import RESAMPLES, corpus_interval
-from hengwen.objective.tokenize import TOKEN_SPLITS
+from hengwen.objective.text.tokenize import TOKEN_SPLITS
 from hengwen.records import Scale
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def rouge_score(
     Raises:
         ValueError: None has; the first reason is given.
     """
-    from hengwen.aggregate import cluster_interval
+    from hengwen.stats.intervals import cluster_interval
 
     found: list[rouges.Rouge] = []
     clusters, reason = [], ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.aggregate import interval_method
+from hengwen.stats.intervals import interval_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

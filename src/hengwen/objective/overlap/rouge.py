@@ -10,14 +10,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, get_args
 
 from rapidfuzz.distance import LCSseq
 
-from hengwen.objective.tokenize import (
-    TOKEN_SPLITS,
-    TokenSplit,
-    Width,
-    fold_width,
-    signature_of,
-    split_tokens,
-)
+from hengwen.objective.signature import signature_of
+from hengwen.objective.text.tokenize import TOKEN_SPLITS, TokenSplit, Width, fold_width, split_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -21,13 +21,13 @@ from hengwen.objective.overlap.corpus import (
 )
 from hengwen.objective.overlap.pairs import as_corpus, as_references
 from hengwen.objective.overlap.resample import RESAMPLES
-from hengwen.objective.tokenize import choose_bleu_tokenizer
+from hengwen.objective.text.tokenize import choose_bleu_tokenizer
 from hengwen.records import Response, Sample, Score
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from hengwen.objective.tokenize import BleuTokenizer, TokenSplit, Width
+    from hengwen.objective.text.tokenize import BleuTokenizer, TokenSplit, Width
 
 
 class _WithReferences:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
-from hengwen.objective.tokenize import Width, char_tokens, choose_bleu_tokenizer, fold_width
+from hengwen.objective.text.tokenize import Width, char_tokens, choose_bleu_tokenizer, fold_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

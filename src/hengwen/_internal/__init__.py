@@ -1,0 +1,1 @@
+"""Internal helpers: lazy exports, process pools, garbage-collector tuning, a dict that spills to disk."""

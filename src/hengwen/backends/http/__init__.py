@@ -1,0 +1,1 @@
+"""The shared HTTP layer of backends: endpoint settings, transport, error mapping."""

@@ -1,0 +1,1 @@
+"""Backend for any langchain chat model."""

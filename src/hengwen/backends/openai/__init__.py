@@ -1,0 +1,1 @@
+"""Backend for OpenAI and compatible endpoints: request encoding, reply parsing, log-probabilities."""

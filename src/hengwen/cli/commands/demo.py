@@ -1,0 +1,39 @@
+"""``hengwen demo``."""
+
+from __future__ import annotations
+
+import typer
+
+from hengwen.cli.ui import options
+
+
+def demo(
+    output: options.Outputs = None,
+    judge: options.Judge = None,
+    base_url: options.BaseUrl = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Weigh the packaged sample suite: no key, no network, seconds. With --judge, a real judge reads it."""
+    from importlib.resources import as_file, files
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    from hengwen.cli.ui.exit import check_outputs, exit_code, show
+    from hengwen.cli.ui.progress import progress_bar
+    from hengwen.reports.view.from_store import collect_view
+    from hengwen.runs.run_plan import run_plan
+    from hengwen.store import open_store
+
+    paths = check_outputs(output)
+    with (
+        TemporaryDirectory(prefix="hengwen-demo-") as folder,
+        as_file(files("hengwen.demo") / "data") as data,
+        open_store(Path(folder) / "demo.db") as store,
+    ):
+        with progress_bar(quiet=quiet or as_json) as progress:
+            result = run_plan(
+                data / "plan.yaml", store=store, judge=judge, base_url=base_url, progress=progress
+            )
+        show(collect_view(store, result.runs, result.warnings), paths, as_json=as_json, quiet=quiet)
+    raise typer.Exit(exit_code(result, strict=False))

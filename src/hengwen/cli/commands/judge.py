@@ -1,0 +1,52 @@
+"""``hengwen judge FILE -o OUT``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hengwen.cli.ui import options
+
+
+def judge(
+    file: Annotated[Path, typer.Argument(help=".jsonl or .csv with id, output, and input and references.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The verdicts, .jsonl or .csv.")],
+    rubric: Annotated[str, typer.Option("--rubric", help="A packaged rubric, or the path of one.")],
+    model: options.Judge = None,
+    base_url: options.BaseUrl = None,
+    column: options.Columns = None,
+    language: Annotated[str, typer.Option("--lang", help="Of the prompt: zh or en.")] = "zh",
+    store: options.Store = options.DEFAULT_STORE,
+    concurrency: options.Concurrency = 16,
+    limit: options.Limit = None,
+    strict: options.Strict = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Judge stored answers by a rubric; without --judge, by rules alone (a baseline)."""
+    from hengwen.cli.ui.exit import exit_code
+    from hengwen.cli.ui.messages import note
+    from hengwen.cli.ui.progress import progress_bar
+    from hengwen.runs.judge_file import judge_file
+    from hengwen.store import open_store
+
+    if language not in ("zh", "en"):
+        raise typer.BadParameter(f"--lang is zh or en, got {language!r}")
+    with open_store(store) as opened, progress_bar(quiet=quiet) as progress:
+        result = judge_file(
+            file,
+            output,
+            rubric=rubric,
+            store=opened,
+            judge=model,
+            base_url=base_url,
+            columns=dict(options.pairs("--column", column)),
+            language=language,
+            concurrency=concurrency,
+            limit=limit,
+            progress=progress,
+        )
+    if not quiet:
+        note(f"{output}: written; hengwen report --plan {result.plan} shows the means")
+    raise typer.Exit(exit_code(result, strict=strict))

@@ -1,0 +1,70 @@
+"""``hengwen run PLAN``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hengwen.cli.ui import options
+from hengwen.cli.ui.messages import complain
+
+
+def run(
+    plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")],
+    output: options.Outputs = None,
+    store: options.Store = options.DEFAULT_STORE,
+    judge: options.Judge = None,
+    base_url: options.BaseUrl = None,
+    concurrency: options.Concurrency = 16,
+    limit: options.Limit = None,
+    repeat: options.Repeat = None,
+    budget: options.Budget = None,
+    time_limit: options.TimeLimit = None,
+    dry_run: options.DryRun = False,
+    fresh: options.Fresh = False,
+    strict: options.Strict = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Weigh the checkpoints of a plan; the same command goes on where it stopped."""
+    from hengwen.cli.ui.dry_run_table import show_expected
+    from hengwen.cli.ui.exit import check_outputs, exit_code, show
+    from hengwen.cli.ui.progress import progress_bar
+    from hengwen.runs.run_plan import estimate_plan, run_plan
+    from hengwen.store import open_store
+
+    paths = check_outputs(output)
+    with open_store(store) as opened:
+        if dry_run:
+            found = estimate_plan(
+                plan, store=opened, judge=judge, base_url=base_url, limit=limit, repeat=repeat, fresh=fresh
+            )
+            show_expected(found, as_json=as_json)
+            raise typer.Exit
+        try:
+            with progress_bar(quiet=quiet or as_json) as progress:
+                result = run_plan(
+                    plan,
+                    store=opened,
+                    judge=judge,
+                    base_url=base_url,
+                    concurrency=concurrency,
+                    limit=limit,
+                    repeat=repeat,
+                    fresh=fresh,
+                    budget=budget,
+                    time_limit=time_limit,
+                    progress=progress,
+                )
+        except KeyboardInterrupt:
+            complain(
+                f"interrupted; what was weighed is in {opened.name}, the same command goes on from there"
+            )
+            raise
+        if paths or as_json or not quiet:
+            from hengwen.reports.view.from_store import collect_view
+
+            show(collect_view(opened, result.runs, result.warnings), paths, as_json=as_json, quiet=quiet)
+    raise typer.Exit(exit_code(result, strict=strict))

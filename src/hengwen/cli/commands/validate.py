@@ -1,0 +1,45 @@
+"""``hengwen validate PLAN``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def validate(plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")]) -> None:
+    """Read a plan and every file that it names; nothing is weighed, nobody is asked."""
+    from hengwen.cli.ui.messages import printable, warn
+    from hengwen.errors import ConfigError
+    from hengwen.plans.plan import load_plan
+    from hengwen.plans.suite import build_backend, load_suite
+
+    checked = load_plan(plan)
+    suite = load_suite(checked)
+    for name, spec in checked.backends.items():
+        try:
+            build_backend(spec)
+        except ConfigError as error:
+            warn(f"backend {name!r}: {error}")
+    for task in suite.tasks:
+        scorers = [scorer.signature for scorer in task.scorers]
+        scorers += [scorer.signature for scorer in task.set_scorers]
+        judges = [
+            f"{judge.name} ({' by '.join([judge.spec.plugin, *judge.spec.asked])})" for judge in task.panel
+        ]
+        extra = sorted({name for sample in task.samples.samples.values() for name in sample.metadata})
+        typer.echo(f"task {task.spec.name}: {len(task.samples.samples)} samples")
+        typer.echo(f"  scorers: {', '.join(scorers) or 'none'}")
+        typer.echo(f"  judges: {', '.join(judges) or 'none'}")
+        if extra:
+            typer.echo(printable(f"  metadata: {', '.join(extra)}"))
+    for checkpoint in checked.checkpoints:
+        stored = suite.responses.get(checkpoint.name)
+        what = f"{len(stored)} stored answers" if stored is not None else f"asked of {checkpoint.backend}"
+        typer.echo(f"checkpoint {checkpoint.name}: {what}")
+    if suite.labels or suite.anchors:
+        typer.echo(f"labels: {len(suite.labels)}, anchors: {len(suite.anchors)}")
+    for warning in suite.warnings:
+        warn(warning)
+    typer.echo(f"{printable(str(plan))} is a good plan")

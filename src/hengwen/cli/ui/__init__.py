@@ -1,0 +1,1 @@
+"""Terminal output shared by the commands: messages, tables, progress, exit codes, options."""

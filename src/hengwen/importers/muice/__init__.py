@@ -1,0 +1,1 @@
+"""Import the Muice evaluation document as a plan."""

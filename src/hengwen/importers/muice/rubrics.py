@@ -1,0 +1,67 @@
+"""The scoring tables of a Muice document as rubrics: its levels and examples, the packaged criteria."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hengwen.importers.notes import Finding
+from hengwen.personas.yaml_text import on_one_line, yaml_block
+from hengwen.prompts import load_rubric
+
+if TYPE_CHECKING:
+    from hengwen.importers.muice.document import Document
+    from hengwen.importers.muice.tables import Example
+
+_TITLES = {
+    "muice_new_topic": ("主动开话题（文档所刊标准）", "Opening a topic, by the published scale"),
+    "muice_live": ("对话（文档所刊标准）", "Chat, by the published scale"),
+}
+_HEAD = """\
+# Levels and examples are those of {source}, line {line}, as published; Chinese stands in for English too.
+# Instructions and criteria are those of the packaged rubric of the same name. Judges are shown the examples:
+# keep them out of test sets, anchors and labels. The file is yours to change; raise version when you do.
+"""
+
+
+def rubric_files(document: Document, source: str) -> tuple[dict[str, str], list[Finding]]:
+    """Return the text of a rubric file for each scoring table, and what is to be said about it.
+
+    Args:
+        document: As it was read.
+        source: The name of its file.
+    """
+    files, findings = {}, []
+    for name, scoring in document.scorings.items():
+        head = _HEAD.format(source=on_one_line(source), line=scoring.line)
+        examples = document.examples.get(name, ())
+        files[f"{name}.yaml"] = head + yaml_block(_rubric(name, scoring.levels, examples))
+        message = f"rubric {name}: the table is in one language, which stands in for the other too"
+        findings.append(Finding(kind="warning", code="one_language", message=message, line=scoring.line))
+    return files, findings
+
+
+def _rubric(name: str, levels: dict[float, str], examples: tuple[Example, ...]) -> dict[str, Any]:
+    packaged = load_rubric(name).model_dump(mode="json", exclude_none=True)
+    labels = {float(value): level["label"] for value, level in packaged["levels"].items()}
+    zh, en = _TITLES[name]
+    return {
+        "name": name,
+        "version": packaged["version"],
+        "title": {"zh": zh, "en": en},
+        "instructions": packaged["instructions"],
+        "levels": {
+            int(value) if value.is_integer() else value: {"label": labels[value], "zh": text, "en": text}
+            for value, text in levels.items()
+        },
+        "criteria": packaged["criteria"],
+        "examples": [_example(example) for example in examples],
+        "uses": packaged["uses"],
+        "better_than_reference": packaged["better_than_reference"],
+        "rules": packaged["rules"],
+    }
+
+
+def _example(example: Example) -> dict[str, Any]:
+    reference = {} if example.label is None else {"reference": example.label}
+    shown = {"input": example.input, **reference, "response": example.response}
+    return {**shown, "level": example.score, "reason": example.reason}

@@ -1,0 +1,1 @@
+"""Read and write files of rows (JSONL, CSV) and YAML configuration."""

@@ -1,0 +1,1 @@
+"""Rules that cap the score of a judge."""

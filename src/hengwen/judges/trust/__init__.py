@@ -1,0 +1,1 @@
+"""Tests of a judge: attacks (canaries), biases, model families."""

@@ -1,0 +1,1 @@
+"""The admission test of a judge."""

@@ -1,0 +1,1 @@
+"""Human labels: files, sampling of answers to label, joining labels with verdicts."""

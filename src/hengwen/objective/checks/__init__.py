@@ -1,0 +1,1 @@
+"""Small checks of one answer: exact, contains, regex, JSON, length."""

@@ -1,0 +1,1 @@
+"""Detectors of defects in a text: corruption, markup, reasoning blocks, wrong numbers."""

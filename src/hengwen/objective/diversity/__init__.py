@@ -1,0 +1,1 @@
+"""Diversity of texts: distinct n-grams, entropy, compression, repetition, self-BLEU."""

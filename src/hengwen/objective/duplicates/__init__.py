@@ -1,0 +1,1 @@
+"""Near-duplicates among answers and against a training set."""

@@ -1,0 +1,1 @@
+"""The lyric scorer: parsing, phases, score, explanation."""

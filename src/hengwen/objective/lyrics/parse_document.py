@@ -1,0 +1,123 @@
+"""How the rule set ``document`` reads a template and a lyric (blank lines dropped, tags are whole lines)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from hengwen.objective.lyrics.parsed import LONGEST_CACHED, Line, Reading, Section, Text, mark_rhymes
+from hengwen.objective.rhyme.lookup import class_of_ending, last_han
+
+_TAG = re.compile(r"\([\w-]+\)")
+_HAN = re.compile("[\u4e00-\u9fff]")
+_HAN_ONLY = re.compile("[\u4e00-\u9fff]+")
+_LITERALS = str.maketrans("cR", "\ufffd\ufffd")
+"""A literal c or R in a lyric is neither a character asked for nor a rhyme."""
+
+
+def read_template(template: str) -> Text:
+    """Return the sections of a template.
+
+    Examples:
+        >>> read_template("(Verse2)\\nccR\\n\\nccc").sections[0].name
+        'verse'
+    """
+    blocks = split(template)
+    sections = tuple(
+        Section(name, tag, tuple([_template_line(line) for line in lines])) for name, tag, lines in blocks
+    )
+    text = _canonical(sections)
+    return Text(text, sections, text)
+
+
+def read_lyric(lyric: str) -> Text:
+    """Return the sections of a lyric, with the lines that rhyme inside their section marked.
+
+    Examples:
+        >>> read_lyric("(verse)\\n月亮\\n海洋\\n风").text
+        '(verse)\\ncR\\ncR\\nc'
+    """
+    sections = tuple(
+        [
+            Section(name, tag, mark_rhymes([_read(line) for line in lines]))
+            for name, tag, lines in split(lyric)
+        ]
+    )
+    text = _canonical(sections)
+    return Text(text, sections, text)
+
+
+def split(text: str) -> list[tuple[str, str, list[str]]]:
+    """Return (name, tag, stripped lines that are not blank) for each section.
+
+    Lines ahead of the first tag make a section with name and tag ``""``.
+
+    Examples:
+        >>> split("hi\\n(intro)\\n a \\n\\n(oh) b")
+        [('', '', ['hi']), ('intro', '(intro)', ['a', '(oh) b'])]
+    """
+    lines: list[str] = []
+    blocks = [("", "", lines)]
+    for raw in text.splitlines():
+        line = raw.strip()
+        if line.startswith("(") and _TAG.fullmatch(line):
+            lines = []
+            blocks.append((section_name(line[1:-1]), line, lines))
+        elif line:
+            lines.append(line)
+    return blocks if blocks[0][2] else blocks[1:]
+
+
+def section_name(tag: str) -> str:
+    """Return the name of a section: case-folded, without a number at its end.
+
+    Examples:
+        >>> [section_name(tag) for tag in ("Verse2", "pre-chorus_1", "2", "副歌")]
+        ['verse', 'pre-chorus', '2', '副歌']
+    """
+    folded = tag.casefold()
+    end = len(folded)
+    while end and folded[end - 1].isdecimal():
+        end -= 1
+    return folded[:end].rstrip("-_") or folded
+
+
+def read_line(line: str) -> Reading:
+    """Return a stripped line simplified, without and with its rhyme mark.
+
+    Examples:
+        >>> read_line("Oh 月光!").rhymed
+        Line(text='Oh cR!', length=2, effective=2, rhymes=1, code='16T', source='Oh 月光!')
+    """
+    if _HAN_ONLY.fullmatch(line):
+        text, size, at = "c" * len(line), len(line), len(line) - 1
+    else:
+        text, size = _HAN.subn("c", line.translate(_LITERALS))
+        at = last_han(line)
+    if not size:
+        plain = Line(text, 0, 0, 0, "", line)
+        return Reading("", plain, plain)
+    code = class_of_ending(line, at)
+    plain = Line(text, size, size, 0, code, line)
+    return Reading(code, plain, plain._replace(text=f"{text[:at]}R{text[at + 1 :]}", rhymes=1))
+
+
+read_short_line = lru_cache(maxsize=1 << 14)(read_line)
+
+
+def _read(line: str) -> Reading:
+    return read_short_line(line) if len(line) <= LONGEST_CACHED else read_line(line)
+
+
+def _template_line(line: str) -> Line:
+    size = line.count("c") + line.count("R")
+    return Line(line, size, size, int("R" in line))
+
+
+def _canonical(sections: tuple[Section, ...]) -> str:
+    rows = []
+    for section in sections:
+        if section.tag:
+            rows.append(section.tag)
+        rows += [line.text for line in section.lines]
+    return "\n".join(rows)

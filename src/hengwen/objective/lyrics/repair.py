@@ -1,0 +1,152 @@
+"""Repairs of what models write around and into lyrics; each repair is reported."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from hengwen.objective.lyrics.tags import read_tag
+from hengwen.objective.text.simplify import simplify
+
+_FENCE = re.compile(r"(?:```|~~~)[\w-]*")
+_RULE = re.compile(r"-{3,}|\*{3,}|_{3,}|={3,}|—{2,}")
+_METADATA = re.compile(r"\[(?:ti|ar|al|by|offset|length|re|ve|au):[^\]]*\]", re.IGNORECASE)
+_STAMP = re.compile(r"(?:\[\d{1,3}:\d{1,2}(?:[.:]\d{1,3})?\][ \t]*)+")
+_MARKUP = re.compile(r"\*\*|__|`|\A(?:>|[-*+•])\s|\A#{1,6}\s")
+_TITLE = re.compile(
+    r"《[^》]*》|(?:歌名|歌曲名|标题|题目|歌词|作词|作曲|演唱|title|lyrics?|song)\s*[:：].*", re.IGNORECASE
+)
+_CHATTER = re.compile(
+    r"好的|当然|没问题|以下|下面|这是|这首歌|希望|祝你|如果|如有|如需|注[:：]|说明[:：]"
+    r"|sure|certainly|of course|here|i hope|hope you|let me know|note:",
+    re.IGNORECASE,
+)
+_SENTENCE_ENDS = tuple("。！!.~～:：?？)）")
+_INVISIBLE = re.compile("[\ufeff\u200b-\u200d\u2060\u00ad]+")
+_WIDE = {ord(char): ord(char) - 0xFEE0 for char in map(chr, range(0xFF10, 0xFF5B)) if char.isalnum()}
+_PUNCTUATION = re.compile('[，。！？、；：…—～·“”‘’「」『』《》〈〉,.!?;:~"]+')
+_SPACES = re.compile(r"\s+")
+
+
+class Repaired(NamedTuple):
+    """A text that can be read exactly, and what was done to it."""
+
+    text: str
+    repairs: tuple[str, ...]
+
+
+class _Row(NamedTuple):
+    number: int
+    raw: str
+    """The line without timestamps; empty for what is dropped but parts the text (blank, a rule)."""
+    text: str
+    is_tag: bool
+    notes: tuple[str, ...]
+
+
+def repair(text: str, *, keep_ahead: bool = False) -> Repaired:
+    """Return a lyric or a template as exact parsing wants it.
+
+    Args:
+        text: What a model wrote.
+        keep_ahead: Keep lines ahead of the first tag (because the template has such lines, too).
+
+    Returns:
+        The text without fences, rules, timestamps, markup, titles, chatter, blank lines and punctuation
+        (inside a line a space stands for it); tags as ``(verse)``; simplified characters. Repairs name lines.
+
+    Examples:
+        >>> repair("好的，歌词如下：\\n**Verse 1**\\n[00:12.34]月亮，升起来。").text
+        '(verse)\\n月亮 升起来'
+        >>> repair("（副歌）\\n聽海").repairs
+        ("line 1: read '（副歌）' as (chorus)", 'line 2: read traditional characters as simplified')
+    """
+    notes: list[str] = ["read CR as line ends"] if "\r" in text else []
+    lines = _only_fenced([(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)], notes)
+    rows = _without_frame([_row(number, line) for number, line in lines], keep_ahead)
+    notes += [f"line {row.number}: {note}" for row in rows for note in row.notes]
+    blank = sum(not line for _, line in lines)
+    if blank:
+        notes.append(f"dropped {blank} blank lines" if blank > 1 else "dropped a blank line")
+    return Repaired("\n".join([row.text for row in rows if row.text]), tuple(notes))
+
+
+def _only_fenced(lines: list[tuple[int, str]], notes: list[str]) -> list[tuple[int, str]]:
+    """Return what stands inside the only fence, if there are tags in it; else all lines."""
+    fences = [place for place, (_, line) in enumerate(lines) if _FENCE.fullmatch(line)]
+    if len(fences) != 2:
+        return lines
+    inside = lines[fences[0] + 1 : fences[1]]
+    around = [line for _, line in lines[: fences[0]] + lines[fences[1] + 1 :] if line]
+    if not any(read_tag(line) for _, line in inside) or not around:
+        return lines
+    notes.append(
+        f"kept the fenced lines {inside[0][0]} to {inside[-1][0]}, dropped {len(around)} lines around them"
+    )
+    return inside
+
+
+def _row(number: int, line: str) -> _Row:
+    for pattern, name in ((_FENCE, "a code fence"), (_RULE, "a rule"), (_METADATA, "metadata")):
+        if pattern.fullmatch(line):
+            return _Row(number, "", "", False, (f"dropped {name}",))
+    notes: list[str] = []
+    visible = _INVISIBLE.sub("", line)
+    if visible != line:
+        notes.append("dropped invisible characters")
+    if stamp := _STAMP.match(visible):
+        notes.append(f"dropped the timestamp {stamp[0].strip()}")
+        visible = visible[stamp.end() :].strip()
+    tag = read_tag(visible)
+    if tag and tag != visible:
+        notes.append(f"read {visible!r} as {tag}")
+    text = tag or _plain(visible, notes)
+    return _Row(number, visible, text, tag is not None, tuple(notes))
+
+
+def _plain(line: str, notes: list[str]) -> str:
+    """Return a line of text without markup and punctuation, in simplified characters."""
+    text = _MARKUP.sub("", line)
+    narrow = text.translate(_WIDE)
+    marks = " ".join(dict.fromkeys(_PUNCTUATION.findall(narrow)))
+    bare = _SPACES.sub(" ", _PUNCTUATION.sub(" ", narrow)).strip()
+    simple = simplify(bare)
+    for changed, note in (
+        (text != line, "dropped markup"),
+        (narrow != text, "read full-width letters as ASCII"),
+        (marks, f"dropped punctuation {marks}"),
+        (simple != bare, "read traditional characters as simplified"),
+    ):
+        if changed:
+            notes.append(note)
+    return simple
+
+
+def _without_frame(rows: list[_Row], keep_ahead: bool) -> list[_Row]:
+    """Return the rows, emptied of a title and chatter at the head, and of chatter at the end."""
+    tags = [place for place, row in enumerate(rows) if row.is_tag]
+    head, tail = 0, len(rows)
+    if tags and not keep_ahead:
+        head = tags[0]
+    else:
+        while head < len(rows) and _is_title(rows[head].raw):
+            head += 1
+    while tail > head and not rows[tail - 1].raw:
+        tail -= 1
+    if tail > head + 1 and not rows[tail - 2].raw and _is_chatter(rows[tail - 1].raw):
+        tail -= 1
+    return [*map(_dropped, rows[:head]), *rows[head:tail], *map(_dropped, rows[tail:])]
+
+
+def _dropped(row: _Row) -> _Row:
+    if not row.raw:
+        return row
+    return row._replace(text="", notes=(f"dropped {row.raw[:40]!r}",))
+
+
+def _is_title(raw: str) -> bool:
+    return not raw or bool(_TITLE.fullmatch(raw)) or (_is_chatter(raw) and raw.endswith((":", "：")))
+
+
+def _is_chatter(raw: str) -> bool:
+    return bool(_CHATTER.match(raw)) and raw.endswith(_SENTENCE_ENDS)

@@ -1,0 +1,1 @@
+"""Longest matching blocks of two sequences, as in difflib, faster."""

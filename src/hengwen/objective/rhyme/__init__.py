@@ -1,0 +1,1 @@
+"""Rhyme classes of Chinese characters."""

@@ -1,0 +1,72 @@
+"""Builds ``rhyme_table.txt`` from pypinyin and pypinyin-dict.
+
+``python -m hengwen.objective.rhyme.build_table`` prints it, ``--write`` writes it into the package. The
+dictionaries are loaded in a process of their own: loading them changes pypinyin for the whole process.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TABLE = Path(__file__).with_name("rhyme_table.txt")
+FIRST, LAST = 0x4E00, 0x9FFF
+NO_READING = "."
+"""Marks a character without a reading: it rhymes only with itself."""
+
+
+def build() -> str:
+    """Return the text of the table, built in a fresh process.
+
+    Raises:
+        RuntimeError: The process failed; its last words are in the message.
+    """
+    command = [sys.executable, "-X", "utf8", "-m", "hengwen.objective.rhyme.build_table", "--print"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)  # noqa: S603
+    if done.returncode:
+        raise RuntimeError(f"the rhyme table could not be built: {done.stderr[-400:]}")
+    return done.stdout
+
+
+def _table() -> str:
+    from hengwen.objective.rhyme.readings import Readings
+
+    readings = Readings()
+    base = {chr(code): readings.character(chr(code)) for code in range(FIRST, LAST + 1)}
+    words: dict[str, list[str]] = defaultdict(list)
+    for word, code in readings.words():
+        if code != base[word[-1]]:
+            words[code].append(word)
+    return "".join(f"{line}\n" for line in _lines(base, words, readings.sources))
+
+
+def _lines(base: dict[str, str], words: dict[str, list[str]], sources: str) -> Iterator[str]:
+    codes = sorted({code for char, code in base.items() if code != char} | set(words))
+    letters = {code: chr(ord("A") + place) for place, code in enumerate(codes)}
+    yield f"# rhyme classes of U+4E00..U+9FFF, and the words that end in another class; from {sources}"
+    yield " ".join(f"{letter}={code}" for code, letter in letters.items())
+    marks = "".join(NO_READING if code == char else letters[code] for char, code in base.items())
+    yield from (marks[at : at + 128] for at in range(0, len(marks), 128))
+    for code in codes:
+        by_end: dict[str, list[str]] = defaultdict(list)
+        for word in words.get(code, []):
+            by_end[word[-1]].append(word)
+        yield from (f"{letters[code]} {' '.join(sorted(by_end[end]))}" for end in sorted(by_end))
+
+
+def main() -> None:
+    """Print the table, or write it into the package with ``--write``."""
+    if "--write" in sys.argv:
+        TABLE.write_text(build(), encoding="utf-8", newline="\n")
+    else:
+        sys.stdout.write(_table() if "--print" in sys.argv else build())
+
+
+if __name__ == "__main__":
+    main()

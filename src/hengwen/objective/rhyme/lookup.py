@@ -1,0 +1,134 @@
+"""The rhyme class of a line: what its last Han character ends in, polyphones read in their word.
+
+A compact table (built by ``rhyme_build``) gives the class of each character and the words that end in another
+class than their last character. jieba is asked only where such a word stands at the end of the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from hengwen.errors import did_you_mean
+
+SCHEMES = ("eighteen",)
+
+_FIRST = 0x4E00
+_CACHED_RUN = 64
+"""Longer runs are not kept in the cache: they would fill the memory and never come back."""
+
+_LAST_HAN = re.compile("[\u4e00-\u9fff](?=[^\u4e00-\u9fff]*\\Z)")
+_RUN_BACKWARDS = re.compile("[\u4e00-\u9fd5a-zA-Z0-9+#&._%-]*")
+
+
+def rhyme_class(text: str, *, scheme: str = "eighteen") -> str | None:
+    """Return the rhyme class of the last Han character of a line.
+
+    Args:
+        text: A line; what follows its last Han character does not count.
+        scheme: The table of classes; ``eighteen`` is the only one so far.
+
+    Returns:
+        A code of ``rhyme_classes.RHYME_CLASSES``; the character itself (or its last bopomofo symbol) where it
+        is in none of them; None where the line has no Han character (U+4E00..U+9FFF).
+
+    Raises:
+        ValueError: The scheme is unknown.
+
+    Notes:
+        Tone never matters; 儿 is a syllable of its own (花儿 is 06E). Readings: pypinyin with large_pinyin
+        and cc_cedict of pypinyin-dict, words cut by jieba.
+
+    Examples:
+        >>> rhyme_class("梦里的风"), rhyme_class("他写的歌。")
+        ('17G', '03G')
+        >>> rhyme_class("oh yeah") is None
+        True
+    """
+    if scheme not in SCHEMES:
+        raise ValueError(f"unknown rhyme scheme {scheme!r}{did_you_mean(scheme, SCHEMES)}")
+    end = last_han(text)
+    return None if end < 0 else class_of_ending(text, end)
+
+
+def last_han(text: str) -> int:
+    """Return the index of the last Han character (U+4E00..U+9FFF), -1 without any.
+
+    Examples:
+        >>> last_han("夜色, ah")
+        1
+    """
+    found = _LAST_HAN.search(text)
+    return found.start() if found else -1
+
+
+def class_of_ending(text: str, end: int) -> str:
+    """Return the class of the Han character at ``end``, read in the word that ends there."""
+    run = _run(text, end)
+    return _class_of_run(run) if len(run) > _CACHED_RUN else _cached_class_of_run(run)
+
+
+def needs_segmenter(text: str) -> bool:
+    """Whether the class of the line depends on how jieba cuts its end.
+
+    Examples:
+        >>> needs_segmenter("月光"), needs_segmenter("听音乐")
+        (False, True)
+    """
+    end = last_han(text)
+    return end >= 0 and _table().is_open(_run(text, end))
+
+
+def _run(text: str, end: int) -> str:
+    """Return what jieba would see as one block up to ``end``."""
+    found = _RUN_BACKWARDS.match(text[end::-1])
+    length = found.end() if found else 0
+    return text[end - length + 1 : end + 1] if length else text[end]
+
+
+def _class_of_run(run: str) -> str:
+    table = _table()
+    if not table.is_open(run):
+        return table.character(run[-1])
+    from hengwen.objective.text.jieba_words import last_word
+
+    word = last_word(run)
+    return table.words.get(word) or table.character(run[-1])
+
+
+_cached_class_of_run = lru_cache(maxsize=1 << 15)(_class_of_run)
+
+
+class _Table(NamedTuple):
+    marks: str
+    """A letter for each character from U+4E00 on."""
+    codes: dict[str, str]
+    words: dict[str, str]
+    lengths: dict[str, tuple[int, ...]]
+    """Last character -> lengths of the words in ``words`` that end in it."""
+
+    def character(self, char: str) -> str:
+        return self.codes.get(self.marks[ord(char) - _FIRST], char)
+
+    def is_open(self, run: str) -> bool:
+        return any(run[-length:] in self.words for length in self.lengths.get(run[-1], ()))
+
+
+@cache
+def _table() -> _Table:
+    text = files("hengwen.objective.rhyme").joinpath("rhyme_table.txt").read_text(encoding="utf-8")
+    _, legend, *rows = text.splitlines()
+    codes = dict(item.split("=") for item in legend.split(" "))
+    marks = [row for row in rows if " " not in row]
+    words: dict[str, str] = {}
+    lengths: dict[str, set[int]] = defaultdict(set)
+    for row in rows[len(marks) :]:
+        letter, *members = row.split(" ")
+        words.update(dict.fromkeys(members, codes[letter]))
+        lengths[members[0][-1]].update(map(len, members))
+    return _Table(
+        "".join(marks), codes, words, {char: tuple(sorted(sizes)) for char, sizes in lengths.items()}
+    )

@@ -1,0 +1,1 @@
+"""Tokenizers, word segmentation and traditional-to-simplified conversion."""

@@ -1,0 +1,1 @@
+"""Shared parts of the sequence metrics: input checks, levels, pattern codes."""

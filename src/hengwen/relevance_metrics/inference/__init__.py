@@ -1,0 +1,1 @@
+"""Null distributions, permutation tests and intervals of the sequence metrics."""

@@ -1,0 +1,214 @@
+"""Random order: the metrics of all, or of many, arrangements of the same scores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import permutations, product
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from hengwen.relevance_metrics.core.batch_entropy import batch_entropies
+from hengwen.relevance_metrics.core.inputs import as_sequence, choose, positive_int
+from hengwen.relevance_metrics.core.pattern_codes import window_count
+from hengwen.relevance_metrics.order.inversions import batch_inversions, tied_share
+from hengwen.relevance_metrics.order.patience import batch_lengths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+Metric = Literal["pen", "cin", "lis", "lnds"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
+_CELLS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NullMoments:
+    """Mean and standard deviation of a metric over random orders of the same scores."""
+
+    metric: Metric
+    mean: float
+    sd: float
+    exact: bool
+    """Whether it is a formula or all orders were taken; otherwise it is a simulation."""
+    orders: int
+    """How many orders were taken; 0 for a formula."""
+    n: int
+    windows: int | None
+    """Ordinal patterns in the sequence; None but for ``pen``."""
+    tied_share: float
+    m: int
+    delay: int
+    seed: int
+
+
+def null_moments(
+    x: ArrayLike, metric: Metric = "cin", *, m: int = 3, delay: int = 1, draws: int = 2000, seed: int = 0
+) -> NullMoments:
+    """Return what a metric is worth when the same scores come in random order.
+
+    Args:
+        x: Scores; their order does not matter.
+        metric: ``cin`` (a formula that knows ties), ``pen``, ``lis`` or ``lnds`` (all orders if they are at
+            most ``draws``, otherwise a simulation).
+        m: Scores in an ordinal pattern.
+        delay: Steps between the scores of a pattern.
+        draws: Orders simulated.
+        seed: Of the simulation.
+
+    Raises:
+        ValueError: Too few scores for m and delay, NaN, or an unknown metric.
+
+    Notes:
+        Kendall, Rank Correlation Methods, chapter 4, for the variance with ties. 2 sqrt(n) is no stand-in for
+        the mean LIS: at n = 50 it is 25 % too high.
+
+    Examples:
+        >>> null_moments([1, 2, 3]).mean, null_moments([1, 2, 3]).sd.__round__(4)
+        (1.5, 0.9574)
+        >>> null_moments([1, 2, 3], "lis").mean
+        2.0
+    """
+    choose("metric", metric, METRICS)
+    row = as_sequence(x)
+    positive_int("draws", draws)
+    windows = window_count(len(row), m, delay) if metric == "pen" else None
+    orders = 0
+    exact = True
+    if metric == "cin":
+        mean, sd = inversion_moments(row)
+    else:
+        exact = arrangements(row) <= draws
+        rows = all_orders(row) if exact else shuffles(row, np.random.default_rng(seed), draws)
+        values = evaluate(rows, metric, m, delay)
+        orders = len(values)
+        mean, sd = float(values.mean()), float(values.std())
+    return NullMoments(
+        metric=metric,
+        mean=mean,
+        sd=sd,
+        exact=exact,
+        orders=orders,
+        n=len(row),
+        windows=windows,
+        tied_share=tied_share(row),
+        m=m,
+        delay=delay,
+        seed=seed,
+    )
+
+
+def inversion_moments(row: NDArray[Any]) -> tuple[float, float]:
+    """Return mean and standard deviation of the inversions in random order, ties known.
+
+    Examples:
+        >>> inversion_moments(np.array([1, 1, 2]))
+        (1.0, 0.816496580927726)
+    """
+    n = len(row)
+    groups: list[int] = np.unique(row, return_counts=True)[1].tolist()
+    untied = n * (n - 1) // 2 - sum(size * (size - 1) // 2 for size in groups)
+    spread = n * (n - 1) * (2 * n + 5) - sum(size * (size - 1) * (2 * size + 5) for size in groups)
+    return untied / 2, math.sqrt(spread / 72)
+
+
+def evaluate(rows: NDArray[Any], metric: Metric, m: int, delay: int) -> NDArray[np.float64]:
+    """Return the metric of each row.
+
+    Examples:
+        >>> evaluate(np.array([[1, 2, 3], [3, 2, 1]]), "cin", 3, 1).tolist()
+        [0.0, 3.0]
+    """
+    if metric == "pen":
+        return batch_entropies(rows, m, delay)
+    if metric == "cin":
+        return batch_inversions(rows).astype(np.float64)
+    return batch_lengths(rows, metric == "lis").astype(np.float64)
+
+
+def in_chunks(draws: int, n: int) -> Iterator[int]:
+    """Yield how many orders to draw at once, so that memory stays bounded.
+
+    Examples:
+        >>> list(in_chunks(5, 1_000_000))
+        [2, 2, 1]
+    """
+    size = max(1, _CELLS // max(n, 1))
+    for start in range(0, draws, size):
+        yield min(size, draws - start)
+
+
+def shuffles(row: NDArray[Any], rng: np.random.Generator, draws: int) -> NDArray[Any]:
+    """Return random orders of the row, one each.
+
+    Examples:
+        >>> shuffles(np.array([7, 7]), np.random.default_rng(0), 2).tolist()
+        [[7, 7], [7, 7]]
+    """
+    return rng.permuted(np.tile(row, (draws, 1)), axis=1)
+
+
+def arrangements(row: NDArray[Any]) -> int:
+    """Return how many different orders the scores have.
+
+    Examples:
+        >>> arrangements(np.array([1, 1, 2, 3]))
+        12
+    """
+    groups: list[int] = np.unique(row, return_counts=True)[1].tolist()
+    left, count = 0, 1
+    for size in groups:
+        left += size
+        count *= math.comb(left, size)
+    return count
+
+
+def all_orders(row: NDArray[Any]) -> NDArray[Any]:
+    """Return every different order of the scores once.
+
+    Examples:
+        >>> all_orders(np.array([1, 2, 1])).tolist()
+        [[1, 1, 2], [1, 2, 1], [2, 1, 1]]
+    """
+    levels, sizes = np.unique(row, return_counts=True)
+    found = _orders(sizes.tolist())
+    return levels[np.array(found, np.intp).reshape(len(found), len(row))]
+
+
+def _orders(left: list[int]) -> list[tuple[int, ...]]:
+    if not any(left):
+        return [()]
+    found = []
+    for level, size in enumerate(left):
+        if size:
+            rest = _orders([*left[:level], size - 1, *left[level + 1 :]])
+            found += [(level, *order) for order in rest]
+    return found
+
+
+def group_orders(row: NDArray[Any], places: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
+    """Return every different order within groups of places.
+
+    Examples:
+        >>> group_orders(np.array([1, 2, 3]), [np.array([0, 1]), np.array([2])]).tolist()
+        [[1, 2, 3], [2, 1, 3]]
+    """
+    choices = [all_orders(row[place]) for place in places]
+    rows = np.tile(row, (math.prod(len(choice) for choice in choices), 1))
+    for target, picks in zip(rows, product(*choices), strict=True):
+        for place, scores in zip(places, picks, strict=True):
+            target[place] = scores
+    return rows
+
+
+def block_orders(row: NDArray[Any], blocks: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
+    """Return the row with its blocks in every order.
+
+    Examples:
+        >>> block_orders(np.array([1, 2, 3]), [np.array([0, 1]), np.array([2])]).tolist()
+        [[1, 2, 3], [3, 1, 2]]
+    """
+    return np.array([row[np.concatenate(order)] for order in permutations(blocks)])

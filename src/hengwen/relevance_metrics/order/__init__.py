@@ -1,0 +1,1 @@
+"""Inversions, increasing subsequences, rank correlation."""

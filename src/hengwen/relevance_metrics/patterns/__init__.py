@@ -1,0 +1,1 @@
+"""Ordinal patterns: counts, entropies, transitions, distances."""

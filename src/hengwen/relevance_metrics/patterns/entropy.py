@@ -1,0 +1,187 @@
+"""Permutation entropy."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from hengwen.relevance_metrics.core.batch_entropy import batch_entropies, entropy_of
+from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, choose, has_nan, refuse_nan
+from hengwen.relevance_metrics.core.pattern_codes import code_counts, window_count
+from hengwen.relevance_metrics.patterns.ties import (
+    NAN_WAY_OUT,
+    NanPolicy,
+    Ordinal,
+    Ties,
+    broken_ties,
+    label_windows,
+    named_counts,
+    random_orders,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+Normalize = Literal["m!", "attainable", "null"]
+_NULL_DRAWS = 999
+_NULL_BUDGET = 4_000_000
+
+
+def permutation_entropy(
+    x: ArrayLike,
+    m: int = 3,
+    delay: int = 1,
+    *,
+    base: float | Literal["e"] = "e",
+    normalize: Normalize | None = None,
+    ties: Ties = "stable",
+    bias: Literal["miller-madow"] | None = None,
+    nan: NanPolicy = "raise",
+    axis: int = -1,
+    seed: int = 0,
+    draws: int = 32,
+) -> Any:
+    """Return the Shannon entropy of the ordinal patterns of a sequence: 0 if one pattern is all there is.
+
+    Args:
+        x: Scores in order, at least (m - 1) * delay + 1; for a batch any shape.
+        m: Scores in a window, at least 2. For a fair estimate n should be well above 5 m!.
+        delay: Steps between the scores of a window.
+        base: Of the logarithm; ``"e"`` gives nats, 2 bits.
+        normalize: None; ``m!`` divides by the logarithm of the number of possible patterns; ``attainable`` by
+            that of min(m!, windows); ``null`` by the mean over random orders of the same scores, so that 1
+            means "as in random order" with ties and short sequences too.
+        ties: ``stable`` reads a tie as a rise (the published definition), ``random`` breaks ties at random
+            and averages, ``average`` shares a tied window out to all orders it allows, ``dense`` makes tied
+            windows patterns of their own, ``drop`` skips them, ``raise`` refuses them.
+        bias: ``miller-madow`` adds (patterns that occur - 1) / (2 windows) and warns below 5 m! windows.
+        nan: ``raise``; ``omit-window`` skips windows with a NaN; ``omit`` closes the gap first;
+            ``propagate`` returns NaN for that sequence.
+        axis: Where the sequences of a batch run.
+        seed: Of ``ties="random"`` and ``normalize="null"``.
+        draws: Orders drawn for ``ties="random"``.
+
+    Returns:
+        A float, at most log m! (not with ``bias``); for a batch an array.
+
+    Raises:
+        ValueError: Too few scores for m and delay, NaN, no numbers, an unknown option, or a ratio that is not
+            defined.
+
+    Notes:
+        Bandt and Pompe (2002), Phys. Rev. Lett. 88, 174102. Unchanged by any strictly increasing map of the
+        scores, so blind to their level. Stable ties favour the rising pattern: on random scores from 1 to 5
+        the value over log 3! is .966, not 1.
+
+    Examples:
+        >>> permutation_entropy([5, 4, 5, 4, 5, 4, 5, 4])
+        0.6931471805599453
+        >>> permutation_entropy([1, 2, 3, 4, 5])
+        0.0
+        >>> permutation_entropy([1, 2, 1, 3], m=2, base=2, normalize="m!").__round__(4)
+        0.9183
+    """
+    how = Ordinal(m=m, delay=delay, ties=ties, nan=nan, seed=seed, draws=draws)
+    choose("normalize", normalize, [None, "m!", "attainable", "null"])
+    choose("bias", bias, [None, "miller-madow"])
+    unit = log_of_base(base)
+    scores = as_scores(x, axis=axis)
+    gaps = has_nan(scores)
+    if gaps and nan == "raise":
+        refuse_nan(scores, NAN_WAY_OUT)
+    window_count(scores.shape[-1], m, delay)
+    if scores.ndim > 1 and ties == "stable" and bias is None and normalize != "null" and not gaps:
+        nats = batch_entropies(as_rows(scores), m, delay) / _ceiling(
+            how, normalize, scores.shape[-1] - (m - 1) * delay
+        )
+        return (nats if normalize else nats / unit).reshape(scores.shape[:-1])
+
+    def one(row: NDArray[Any]) -> float:
+        value = _one_entropy(row, how, normalize, bias)
+        return value if normalize else value / unit
+
+    if scores.ndim == 1:
+        return one(scores)
+    rows = as_rows(scores)
+    return np.array([one(row) for row in rows], np.float64).reshape(scores.shape[:-1])
+
+
+def count_sets(row: NDArray[Any], how: Ordinal) -> list[NDArray[Any]]:
+    """Return the counts of the patterns that occur in one settled row: one array for each draw."""
+    if how.ties == "random":
+        plain = Ordinal(m=how.m, delay=how.delay, nan=how.nan)
+        return [count_sets(ranks, plain)[0] for ranks in broken_ties(row, how)]
+    if how.ties == "average":
+        return [np.array(list(named_counts(row, how).values()))]
+    if how.ties == "stable" and not has_nan(row):
+        return [code_counts(row, how.m, how.delay)]
+    return [np.unique(label_windows(row, how).codes, return_counts=True)[1]]
+
+
+def _one_entropy(row: NDArray[Any], how: Ordinal, normalize: Normalize | None, bias: str | None) -> float:
+    if how.nan == "propagate" and has_nan(row):
+        return math.nan
+    row = how.settle_nan(row)
+    sets = count_sets(row, how)
+    windows = round(float(sets[0].sum()))
+    value = math.fsum(_estimate(counts, windows, bias) for counts in sets) / len(sets)
+    if bias and windows < 5 * how.possible:
+        warnings.warn(
+            f"{windows} windows are few for {how.possible} patterns: the miller-madow correction is fair "
+            f"from {5 * how.possible} windows on; lower m or add scores",
+            stacklevel=4,
+        )
+    if normalize == "null":
+        return value / _null_mean(row, how, lambda counts: _estimate(counts, windows, bias))
+    return value / _ceiling(how, normalize, windows)
+
+
+def _estimate(counts: NDArray[Any], windows: int, bias: str | None) -> float:
+    correction = (len(counts) - 1) / (2 * windows) if bias else 0.0
+    return entropy_of(counts) + correction
+
+
+def _ceiling(how: Ordinal, normalize: Normalize | None, windows: int) -> float:
+    if normalize == "m!":
+        return math.log(how.possible)
+    if normalize == "attainable":
+        if windows < 2:
+            raise ValueError(
+                "one window can only have entropy 0, so no share of what is attainable is defined"
+            )
+        return math.log(min(how.possible, windows))
+    return 1.0
+
+
+def _null_mean(row: NDArray[Any], how: Ordinal, estimate: Callable[[NDArray[Any]], float]) -> float:
+    """Mean estimate over random orders of the scores; gaps stay in their places."""
+    rng = np.random.default_rng(how.seed)
+    draws = max(20, min(_NULL_DRAWS, _NULL_BUDGET // len(row)))
+    found = [
+        estimate(counts) for order in random_orders(row, rng, draws) for counts in count_sets(order, how)
+    ]
+    mean = math.fsum(found) / len(found)
+    if mean <= 0:
+        raise ValueError(
+            "every order of these scores has entropy 0, so none is above random; use normalize='m!'"
+        )
+    return mean
+
+
+def log_of_base(base: float | str) -> float:
+    """Return the natural logarithm of the base, 1 for ``"e"``.
+
+    Examples:
+        >>> log_of_base("e"), log_of_base(2)
+        (1.0, 0.6931471805599453)
+    """
+    if base == "e":
+        return 1.0
+    if isinstance(base, str) or not 1 < base < math.inf:
+        raise ValueError(f"base must be 'e' or a number above 1, got {base!r}")
+    return math.log(base)

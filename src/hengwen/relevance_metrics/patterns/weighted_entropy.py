@@ -1,0 +1,86 @@
+"""Weighted permutation entropy: windows count by how much they vary."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, choose, refuse_nan
+from hengwen.relevance_metrics.core.pattern_codes import pattern_codes
+from hengwen.relevance_metrics.patterns.entropy import log_of_base
+from hengwen.relevance_metrics.patterns.ties import Ordinal
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def weighted_permutation_entropy(
+    x: ArrayLike,
+    m: int = 3,
+    delay: int = 1,
+    *,
+    base: float | Literal["e"] = "e",
+    normalize: Literal["m!"] | None = None,
+    axis: int = -1,
+) -> Any:
+    """Return the entropy of ordinal patterns, each window weighted by the variance of its scores.
+
+    Unlike `permutation_entropy` it sees how large the ups and downs are; constant windows have no weight.
+
+    Args:
+        x: Scores in order, finite, at least (m - 1) * delay + 1; for a batch any shape.
+        m: Scores in a window, at least 2.
+        delay: Steps between the scores of a window.
+        base: Of the logarithm; ``"e"`` gives nats.
+        normalize: None, or ``m!`` to divide by log m!.
+        axis: Where the sequences of a batch run.
+
+    Returns:
+        A float from 0 to log m!; 0 where there is only one pattern, as in a constant sequence; for a batch an
+        array. Ties are read as rises.
+
+    Raises:
+        ValueError: Too few scores for m and delay, NaN or infinite scores, or an unknown option.
+
+    Notes:
+        Fadlallah, Chen, Keil and Principe (2013), Phys. Rev. E 87, 022911.
+
+    Examples:
+        >>> weighted_permutation_entropy([1, 2, 1, 2, 1], m=2)
+        0.6931471805599453
+        >>> weighted_permutation_entropy([0, 3, 2], m=2, base=2).__round__(4)
+        0.469
+        >>> weighted_permutation_entropy([4, 4, 4, 4])
+        0.0
+    """
+    how = Ordinal(m=m, delay=delay)
+    choose("normalize", normalize, [None, "m!"])
+    unit = math.log(how.possible) if normalize else log_of_base(base)
+    scores = as_scores(x, axis=axis)
+    refuse_nan(scores)
+    if not np.isfinite(scores).all():
+        raise ValueError("weights need finite scores, got an infinite one; use permutation_entropy")
+    values = [_weighted(row, how) / unit for row in as_rows(scores)]
+    return float(values[0]) if scores.ndim == 1 else np.array(values).reshape(scores.shape[:-1])
+
+
+def _weighted(row: NDArray[Any], how: Ordinal) -> float:
+    codes = pattern_codes(row, how.m, how.delay)
+    kinds, place = np.unique(codes, return_inverse=True)
+    if len(kinds) == 1:
+        return 0.0
+    sums = np.bincount(place, _variances(row, how, len(codes)))
+    total = math.fsum(sums)
+    shares = [part / total for part in sums.tolist() if part > 0]
+    return abs(math.fsum(share * math.log(share) for share in shares))
+
+
+def _variances(row: NDArray[Any], how: Ordinal, windows: int) -> NDArray[np.float64]:
+    values = row.astype(np.float64)
+    largest = float(np.abs(values).max())
+    values /= largest or 1.0
+    members = [values[j * how.delay :][:windows] for j in range(how.m)]
+    mean = sum(members) / how.m
+    return np.asarray(sum((member - mean) ** 2 for member in members))

@@ -1,0 +1,1 @@
+"""Summaries of a sequence: all metrics at once, rolling, streaming, rankings."""

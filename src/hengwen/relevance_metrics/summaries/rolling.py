@@ -1,0 +1,152 @@
+"""The metrics in every window of a sequence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from hengwen.relevance_metrics.core.batch_entropy import code_entropies, part_table
+from hengwen.relevance_metrics.core.inputs import as_sequence, choose, positive_int
+from hengwen.relevance_metrics.core.levels import few_levels
+from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
+from hengwen.relevance_metrics.order.inversions import batch_inversions
+from hengwen.relevance_metrics.order.patience import column_lengths, row_length
+from hengwen.relevance_metrics.patterns.entropy import log_of_base
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+RollingMetric = Literal["mean", "pen", "cin", "lis", "lnds"]
+ROLLING_METRICS: tuple[RollingMetric, ...] = get_args(RollingMetric)
+_COUNTED_CODES = 24
+_LONG_WINDOW = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rolling:
+    """The metrics of each window."""
+
+    starts: NDArray[np.int64]
+    """Where each window starts."""
+    values: dict[str, NDArray[Any]]
+    """Metric to its value in each window: the same as the metric of that slice alone."""
+    n: int
+    window: int
+    step: int
+    m: int
+    delay: int
+    base: float | str
+
+    def __getitem__(self, metric: str) -> NDArray[Any]:
+        return self.values[metric]
+
+
+def rolling(
+    x: ArrayLike,
+    window: int,
+    metrics: Sequence[RollingMetric] = ("pen", "cin", "lis"),
+    step: int = 1,
+    *,
+    m: int = 3,
+    delay: int = 1,
+    base: float | Literal["e"] = "e",
+) -> Rolling:
+    """Return the metrics of x[0:window], x[step:step + window] and so on.
+
+    Args:
+        x: Scores in order, at least ``window``.
+        window: Scores in a window; with ``pen`` at least (m - 1) * delay + 1.
+        metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict). The others are
+            blind to the level of the scores, ``mean`` is not.
+        step: From one window to the next.
+        m: Scores in an ordinal pattern.
+        delay: Steps between the scores of a pattern.
+        base: Of the logarithm of ``pen``.
+
+    Raises:
+        ValueError: Fewer scores than ``window``, NaN, or an unknown metric.
+
+    Examples:
+        >>> found = rolling([1, 2, 3, 2, 1], 3)
+        >>> found["cin"].tolist(), found["lis"].tolist(), found["pen"].tolist()
+        ([0, 1, 3], [3, 2, 1], [0.0, 0.0, 0.0])
+    """
+    row = as_sequence(x)
+    positive_int("window", window)
+    positive_int("step", step)
+    unit = log_of_base(base)
+    for metric in metrics:
+        choose("metric", metric, ROLLING_METRICS)
+    if len(row) < window:
+        raise ValueError(
+            f"{len(row)} scores do not fill a window of {window}; lower the window or add scores"
+        )
+    values: dict[str, NDArray[Any]] = {}
+    for metric in metrics:
+        if metric == "pen":
+            values[metric] = _entropies(row, window, step, m, delay) / unit
+        elif metric == "cin":
+            values[metric] = _inversions(row, window, step)
+        elif metric == "mean":
+            values[metric] = _means(row, window, step)
+        else:
+            values[metric] = _lengths(row, window, step, metric == "lis")
+    starts = np.arange(0, len(row) - window + 1, step, dtype=np.int64)
+    return Rolling(
+        starts=starts, values=values, n=len(row), window=window, step=step, m=m, delay=delay, base=base
+    )
+
+
+def _means(row: NDArray[Any], window: int, step: int) -> NDArray[np.float64]:
+    if not np.isfinite(row).all():
+        raise ValueError("a mean needs finite scores, got an infinite one; leave 'mean' out of the metrics")
+    return np.asarray(sliding_window_view(row, window)[::step].mean(axis=1))
+
+
+def _entropies(row: NDArray[Any], window: int, step: int, m: int, delay: int) -> NDArray[np.float64]:
+    positive_int("m", m, 2)
+    positive_int("delay", delay)
+    patterns = window_count(window, m, delay)
+    codes = pattern_codes(row, m, delay)
+    kinds = int(codes.max()) + 1
+    if kinds > _COUNTED_CODES or step > patterns:
+        return code_entropies(sliding_window_view(codes, patterns)[::step], m)
+    table = part_table(patterns)
+    out = np.zeros(len(range(0, len(row) - window + 1, step)))
+    met = np.zeros(len(codes) + 1, np.int64)
+    for code in range(kinds):
+        np.cumsum(codes == code, out=met[1:])
+        out += table.take((met[patterns:] - met[:-patterns])[::step])
+    return out
+
+
+def _inversions(row: NDArray[Any], window: int, step: int) -> NDArray[np.int64]:
+    """Slide: what leaves takes its pairs with later lower ones along, what enters brings new ones."""
+    if step * 4 > window:
+        return batch_inversions(sliding_window_view(row, window)[::step])
+    few = few_levels(row)
+    scores = row if few is None else few
+    dtype = np.min_scalar_type(window)
+    before_greater = np.zeros(len(row), dtype)
+    after_less = np.zeros(len(row), dtype)
+    for lag in range(1, window):
+        falls = scores[:-lag] > scores[lag:]
+        before_greater[lag:] += falls
+        after_less[:-lag] += falls
+    first = batch_inversions(row[None, :window])
+    change = before_greater[window:].astype(np.int64) - after_less[: len(row) - window]
+    return np.concatenate([first, first + np.cumsum(change)])[::step]
+
+
+def _lengths(row: NDArray[Any], window: int, step: int, strict: bool) -> NDArray[np.int64]:
+    views = sliding_window_view(row, window)[::step]
+    if window > _LONG_WINDOW:
+        return np.array([row_length(view, strict) for view in views], np.int64)
+    ranks = np.unique(row, return_inverse=True)[1].astype(np.min_scalar_type(len(row)))
+    columns = sliding_window_view(ranks, window)[::step].T
+    return column_lengths(columns, columns.shape[1], strict)

@@ -1,0 +1,203 @@
+"""The metrics of the last scores of a stream, kept up to date score by score."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections import Counter, deque
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from hengwen.relevance_metrics.core.inputs import as_scores, choose, positive_int
+from hengwen.relevance_metrics.patterns.entropy import log_of_base
+from hengwen.relevance_metrics.summaries.rolling import ROLLING_METRICS, RollingMetric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_UNIT = 1 << 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The metrics of the scores in the window; None for one that was not asked for, or not yet possible."""
+
+    n: int
+    """Scores seen so far."""
+    size: int
+    """Scores in the window."""
+    windows: int
+    """Ordinal patterns in the window."""
+    tied_share: float
+    mean: float | None = None
+    pen: float | None = None
+    cin: int | None = None
+    lis: int | None = None
+    lnds: int | None = None
+
+
+class Stream:
+    """Metrics of the last ``window`` scores of a stream.
+
+    An update takes O(m) for ``pen``, a binary search and a shift of memory for ``cin``, O(w) for ``mean`` and
+    O(w log w) for ``lis`` and ``lnds``: leave those out where windows are long.
+
+    Args:
+        window: Scores that are kept; with ``pen`` at least (m - 1) * delay + 1.
+        metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` and ``lnds``.
+        m: Scores in an ordinal pattern.
+        delay: Steps between the scores of a pattern.
+        base: Of the logarithm of ``pen``.
+
+    Raises:
+        ValueError: A window that is too short, or an unknown metric.
+
+    Examples:
+        >>> stream = Stream(3, m=2)
+        >>> for score in [5, 4, 5, 4]:
+        ...     snapshot = stream.update(score)
+        >>> snapshot.cin, snapshot.lis, snapshot.mean, snapshot.n
+        (1, 2, 4.333333333333333, 4)
+    """
+
+    def __init__(
+        self,
+        window: int,
+        metrics: Sequence[RollingMetric] = ("mean", "pen", "cin", "lis"),
+        *,
+        m: int = 3,
+        delay: int = 1,
+        base: float | Literal["e"] = "e",
+    ) -> None:
+        for metric in metrics:
+            choose("metric", metric, ROLLING_METRICS)
+        least = (positive_int("m", m, 2) - 1) * positive_int("delay", delay) + 1 if "pen" in metrics else 1
+        self.window = positive_int("window", window, least)
+        self.metrics = tuple(metrics)
+        self._unit = log_of_base(base)
+        self._patterns = _Patterns(m, delay, window) if "pen" in metrics else None
+        self._scores: deque[Any] = deque()
+        self._ranked: list[Any] = []
+        self._seen = self._inversions = self._tied = 0
+
+    def update(self, score: float) -> Snapshot:
+        """Take the next score and return the metrics of the window that ends with it.
+
+        Raises:
+            ValueError: NaN or no number; the stream is then as before.
+        """
+        value = _checked(score, "mean" in self.metrics)
+        if len(self._scores) == self.window:
+            self._drop()
+        self._inversions += len(self._ranked) - bisect_right(self._ranked, value)
+        place = bisect_left(self._ranked, value)
+        self._tied += bisect_right(self._ranked, value) - place
+        self._ranked.insert(place, value)
+        self._scores.append(value)
+        self._seen += 1
+        if self._patterns is not None:
+            self._patterns.push(value)
+        return self.snapshot()
+
+    def snapshot(self) -> Snapshot:
+        """Return the metrics of the scores in the window."""
+        size = len(self._scores)
+        pairs = size * (size - 1) // 2
+        asked = self.metrics
+        patterns = self._patterns
+        return Snapshot(
+            n=self._seen,
+            size=size,
+            windows=patterns.windows if patterns else 0,
+            tied_share=self._tied / pairs if pairs else 0.0,
+            mean=math.fsum(self._scores) / size if "mean" in asked and size else None,
+            pen=patterns.entropy() / self._unit if patterns and patterns.windows else None,
+            cin=self._inversions if "cin" in asked else None,
+            lis=_length(self._scores, strict=True) if "lis" in asked else None,
+            lnds=_length(self._scores, strict=False) if "lnds" in asked else None,
+        )
+
+    def _drop(self) -> None:
+        oldest = self._scores.popleft()
+        place = bisect_left(self._ranked, oldest)
+        self._inversions -= place
+        del self._ranked[place]
+        self._tied -= bisect_right(self._ranked, oldest) - place
+
+
+class _Patterns:
+    """Pattern counts of a window; codes are built up as the scores come, one digit for each later member."""
+
+    def __init__(self, m: int, delay: int, window: int) -> None:
+        self.m, self.delay = m, delay
+        self.room = window - (m - 1) * delay
+        self.weights = [math.factorial(j) for j in range(m)]
+        self.recent: deque[Any] = deque(maxlen=(m - 1) * delay + 1)
+        self.partial: deque[int] = deque(maxlen=(m - 1) * delay + 1)
+        self.codes: deque[int] = deque()
+        self.counts: Counter[int] = Counter()
+        self.total = 0
+
+    @property
+    def windows(self) -> int:
+        return len(self.codes)
+
+    def push(self, score: Any) -> None:
+        self.recent.append(score)
+        self.partial.append(0)
+        greater = 0
+        for j in range(1, self.m):
+            back = -1 - j * self.delay
+            if -back > len(self.recent):
+                return
+            greater += self.recent[back] > score
+            self.partial[back] += self.weights[j] * greater
+        if len(self.codes) == self.room:
+            self._count(self.codes.popleft(), -1)
+        self.codes.append(self.partial[0])
+        self._count(self.partial[0], 1)
+
+    def entropy(self) -> float:
+        if len(self.counts) == 1:
+            return 0.0
+        n = len(self.codes)
+        return (_scaled(n) - self.total) / (n * _UNIT)
+
+    def _count(self, code: int, change: int) -> None:
+        before = self.counts[code]
+        self.total += _scaled(before + change) - _scaled(before)
+        self.counts[code] = before + change
+        if not self.counts[code]:
+            del self.counts[code]
+
+
+@lru_cache(maxsize=1 << 16)
+def _scaled(count: int) -> int:
+    """c ln c as a whole number: sums of these do not drift, however long the stream."""
+    return round(count * math.log(count) * _UNIT) if count > 1 else 0
+
+
+def _length(scores: deque[Any], *, strict: bool) -> int:
+    find = bisect_left if strict else bisect_right
+    tails: list[Any] = []
+    for score in scores:
+        place = find(tails, score)
+        tails[place : place + 1] = [score]
+    return len(tails)
+
+
+def _checked(score: Any, finite: bool) -> Any:
+    value = score if isinstance(score, int | float) else _one_number(score)
+    if value != value:
+        raise ValueError("the score is NaN, which has no order; leave it out")
+    if finite and math.isinf(value):
+        raise ValueError("a mean needs finite scores, got an infinite one; leave 'mean' out of the metrics")
+    return value
+
+
+def _one_number(score: Any) -> Any:
+    array = as_scores([score])
+    if array.ndim > 1:
+        raise ValueError(f"a stream takes one score at a time, got {score!r}; update with each")
+    return array[0].item()

@@ -1,0 +1,1 @@
+"""Renderers: HTML, Markdown, JSON, charts."""

@@ -1,0 +1,42 @@
+"""The view as one self-contained HTML file: no script, no network, every text escaped."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from hengwen.reports.render.charts import score_chart
+from hengwen.reports.render.jinja import report_environment
+from hengwen.reports.text import numbers
+from hengwen.reports.text.sanitize import clean
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from hengwen.reports.view.models import View
+
+
+def to_html(view: View) -> str:
+    """Return the report as an HTML page."""
+    return _environment().get_template("report.html.j2").render(view=view, charts=_charts(view))
+
+
+def _charts(view: View) -> dict[str, Markup]:
+    """A chart for each headline, by address."""
+    headlines = (score for task in view.tasks for score in task.headlines)
+    return {score.address: score_chart(score, view.labels, f"c{i}") for i, score in enumerate(headlines)}
+
+
+def _finalize(value: object) -> object:
+    """What the environment does to every value before it is escaped; pieces of HTML stay as they are."""
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = report_environment(autoescape=True, finalize=_finalize)
+    environment.keep_trailing_newline = True
+    environment.globals.update(interval=numbers.interval)
+    return environment

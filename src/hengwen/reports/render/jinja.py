@@ -1,0 +1,54 @@
+"""What the templates of all formats share: filters, numbers and words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from hengwen.reports.text import numbers
+from hengwen.reports.text.wording import (
+    GUIDE,
+    KIND_WORDS,
+    STATUS_WORDS,
+    failure_text,
+    neighbours,
+    versions_text,
+    when,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> Environment:
+    """Return a template environment.
+
+    Args:
+        autoescape: As HTML.
+        finalize: Done to every value before it is printed.
+    """
+    environment = Environment(
+        loader=PackageLoader("hengwen.reports.render"),
+        autoescape=autoescape,  # noqa: S701 - the Markdown report escapes in its finalizer
+        undefined=StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["neighbours"] = neighbours
+    environment.globals.update(
+        number=numbers.number,
+        change=numbers.change,
+        percent=numbers.percent,
+        count=numbers.count,
+        scale_text=numbers.scale_text,
+        NOTHING=numbers.NOTHING,
+        failure_text=failure_text,
+        versions_text=versions_text,
+        when=when,
+        GUIDE=GUIDE,
+        KIND_WORDS=KIND_WORDS,
+        STATUS_WORDS=STATUS_WORDS,
+    )
+    return environment

@@ -1,0 +1,108 @@
+"""The view as one JSON object; its schema is published in ``report.schema.json``."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from hengwen.reports.text.sanitize import scrub
+
+if TYPE_CHECKING:
+    from hengwen.records import Run, Scale
+    from hengwen.reports.view.cells import Cell
+    from hengwen.reports.view.models import ScoreView, View
+    from hengwen.reports.view.trajectory import Course
+
+SCHEMA = 1
+
+
+def to_json(view: View) -> dict[str, Any]:
+    """Return the report as an object of plain values, numbers at full precision.
+
+    Examples:
+        >>> from hengwen.reports.view.build import ReportData, build_view
+        >>> from hengwen.results.score_table import ScoreTable
+        >>> to_json(build_view(ReportData(plan="p", runs=(), table=ScoreTable())))["runs"]
+        []
+    """
+    return {
+        "schema": SCHEMA,
+        "plan": view.plan,
+        "runs": [_run(run, i, view.scores) for i, run in enumerate(view.runs)],
+        "sequences": {score.address: _course(score.course) for score in view.scores},
+        "usage": {
+            role: {
+                "calls": usage.calls,
+                "input_tokens": usage.input_tokens,
+                "output_tokens": usage.output_tokens,
+            }
+            for role, usage in view.usage.items()
+        },
+        "warnings": list(view.warnings),
+    }
+
+
+def to_json_text(view: View) -> str:
+    """Return the object as text that any UTF-8 file can hold, ended by a line feed."""
+    return json.dumps(scrub(to_json(view)), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the published JSON schema of ``to_json``."""
+    text = files("hengwen.reports.render").joinpath("report.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def _run(run: Run, index: int, scores: tuple[ScoreView, ...]) -> dict[str, Any]:
+    found = ((score, score.cells[index]) for score in scores)
+    return {
+        "id": run.id,
+        "checkpoint": run.checkpoint,
+        "step": run.step,
+        "status": run.status,
+        "scores": {score.address: _cell(cell, score) for score, cell in found if cell is not None},
+    }
+
+
+def _cell(cell: Cell, score: ScoreView) -> dict[str, Any]:
+    return {
+        "n": cell.n,
+        "mean": cell.mean,
+        "ci": None if cell.ci is None else list(cell.ci),
+        "coverage": cell.coverage,
+        "failures": dict(cell.failures),
+        "signature": " + ".join(cell.signatures),
+        "prompts": cell.prompts,
+        "not_applicable": cell.not_applicable,
+        "method": cell.method,
+        "kind": score.kind,
+        "scale": _scale(score.scale),
+    }
+
+
+def _scale(scale: Scale | None) -> dict[str, Any] | None:
+    if scale is None:
+        return None
+    return {
+        "low": scale.low,
+        "high": scale.high,
+        "levels": None if scale.levels is None else list(scale.levels),
+        "higher_is_better": scale.higher_is_better,
+    }
+
+
+def _course(course: Course) -> dict[str, Any]:
+    return {
+        "n": course.n,
+        "first": course.first,
+        "last": course.last,
+        "pen": course.pen,
+        "cin": course.cin,
+        "pairs": course.pairs,
+        "lis": course.lis,
+        "windows": course.windows,
+        "too_short": course.too_short,
+        "reason": course.reason,
+    }

@@ -1,0 +1,76 @@
+"""The view as GitHub-flavoured Markdown: text of others is escaped for cells, whatever it holds."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from hengwen.reports.render.jinja import report_environment
+from hengwen.reports.text import numbers
+from hengwen.reports.text.sanitize import clean
+from hengwen.reports.text.wording import MARKS
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from hengwen.reports.view.cells import Cell
+    from hengwen.reports.view.models import ScoreView, View
+
+_SPECIAL = re.compile(r"([\\`*_\[\]|~$#!])")
+
+
+class Markdown(str):
+    """Text that is Markdown already and is not escaped again."""
+
+    __slots__ = ()
+
+
+def to_markdown(view: View) -> str:
+    """Return the report as Markdown."""
+    text = _environment().get_template("report.md.j2").render(view=view)
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+
+
+def escape(text: str) -> Markdown:
+    """Return the text so that Markdown shows it as it is, on one line, also inside a table cell.
+
+    Examples:
+        >>> print(escape("a|b <script> *x* [y](z)\\nnext"))
+        a\\|b &lt;script&gt; \\*x\\* \\[y\\](z)<br>next
+    """
+    if isinstance(text, Markdown):
+        return text
+    text = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _SPECIAL.sub(r"\\\1", text).replace("://", "&#58;//")
+    return Markdown("<br>".join(" ".join(line.split()) for line in text.strip().split("\n")))
+
+
+def cell_text(cell: Cell | None, score: ScoreView) -> Markdown:
+    """Return a table cell: mean, interval, n, coverage, and what failed."""
+    if cell is None:
+        return Markdown(numbers.NOTHING)
+    ci = f" {numbers.interval(cell.ci, score.decimals)}" if cell.ci else ""
+    parts = [
+        f"**{numbers.number(cell.mean, score.decimals)}**{ci}".replace("[", "\\[").replace("]", "\\]"),
+        f"n {numbers.count(cell.n)} · {numbers.percent(cell.coverage)}",
+    ]
+    if cell.failed and score.group == "published":
+        parts.append("不完整 incomplete")
+    elif cell.failed:
+        parts.append(f"{numbers.count(cell.failed)} failed")
+    if cell.not_applicable:
+        parts.append(f"{numbers.count(cell.not_applicable)} n/a")
+    if len(cell.signatures) > 1:
+        parts.append("signatures mixed")
+    return Markdown("<br>".join(parts))
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = report_environment(
+        autoescape=False,  # the finalizer escapes, for Markdown instead of HTML
+        finalize=lambda value: escape(value) if isinstance(value, str) else value,
+    )
+    environment.globals.update(cell_text=cell_text, MARKS=MARKS)
+    return environment

@@ -1,0 +1,96 @@
+"""A view as text of one format, or as a file whose ending names the format."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hengwen.errors import ConfigError, did_you_mean
+
+if TYPE_CHECKING:
+    from hengwen.reports.view.models import View
+
+FORMATS = ("html", "md", "json")
+
+
+def render(view: View, format: str) -> str:  # noqa: A002 - the name that callers expect
+    """Return the report as ``html``, ``md`` or ``json`` text.
+
+    Raises:
+        ConfigError: The format is unknown.
+    """
+    if format == "html":
+        from hengwen.reports.render.html_report import to_html
+
+        return to_html(view)
+    if format == "md":
+        from hengwen.reports.render.markdown_report import to_markdown
+
+        return to_markdown(view)
+    if format == "json":
+        from hengwen.reports.render.json_report import to_json_text
+
+        return to_json_text(view)
+    raise ConfigError(f"unknown report format {format!r}{did_you_mean(format, FORMATS)}")
+
+
+def format_of(path: Path) -> str:
+    """Return the format that a file name asks for.
+
+    Raises:
+        ConfigError: The ending is none of ``.html``, ``.md``, ``.json``.
+
+    Examples:
+        >>> format_of(Path("x.report.json"))
+        'json'
+    """
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        known = ", ".join(f".{name}" for name in FORMATS)
+        raise ConfigError(f"cannot tell the format of report {str(path)!r}; name it with one of {known}")
+    return ending
+
+
+def write_report(view: View, path: str | Path) -> Path:
+    """Write a report and return its path; a reader sees the old file or the new one, never half of it.
+
+    Args:
+        view: What to show.
+        path: Ends in ``.html``, ``.md`` or ``.json``; its folder exists.
+
+    Raises:
+        ConfigError: The ending is unknown, or the file cannot be written there.
+    """
+    path = Path(path)
+    text = render(view, format_of(path))
+    if not path.parent.is_dir():
+        raise ConfigError(f"no folder {str(path.parent)!r} to write {path.name!r} into; create it first")
+    try:
+        _replace(path, text)
+    except OSError as error:
+        raise ConfigError(f"cannot write report {str(path)!r}: {error.strerror or error}") from error
+    return path
+
+
+def _replace(path: Path, text: str) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with open(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        temporary.chmod(_mode(path))
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _mode(path: Path) -> int:
+    """The mode of the file that is replaced, else that of a new file: mkstemp would make it private."""
+    if path.exists():
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

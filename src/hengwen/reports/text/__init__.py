@@ -1,0 +1,1 @@
+"""Wording, number formatting and sanitising of untrusted text."""

@@ -1,0 +1,1 @@
+"""The view: everything a report shows, computed once for all formats."""

@@ -1,0 +1,57 @@
+"""One score at one checkpoint, as reports show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hengwen.results.aggregate import Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """The mean of one score at one checkpoint with all that it needs to be read."""
+
+    mean: float | None
+    ci: tuple[float, float] | None
+    level: float
+    """Of the interval."""
+    n: int
+    prompts: int
+    coverage: float | None
+    failures: Mapping[str, int] = field(default_factory=dict)
+    not_applicable: int = 0
+    signatures: tuple[str, ...] = ()
+    method: Literal["t", "bootstrap", "scorer", "none"] = "none"
+
+    @property
+    def failed(self) -> int:
+        """All failures, whatever their status."""
+        return sum(self.failures.values())
+
+
+def cell_of(summary: Summary) -> Cell:
+    """Return the cell of an aggregate; negative zeros become plain zeros.
+
+    Examples:
+        >>> from hengwen.results.aggregate import Summary
+        >>> ends = {"ci": (-0.0, 0.5), "method": "t", "level": 0.95, "coverage": 1.0}
+        >>> cell = cell_of(Summary(n=4, prompts=2, clusters=2, mean=-0.0, **ends))
+        >>> cell.mean, cell.ci
+        (0.0, (0.0, 0.5))
+    """
+    return Cell(
+        mean=None if summary.mean is None else summary.mean + 0.0,
+        ci=None if summary.ci is None else (summary.ci[0] + 0.0, summary.ci[1] + 0.0),
+        level=summary.level,
+        n=summary.n,
+        prompts=summary.prompts,
+        coverage=summary.coverage,
+        failures=dict(summary.failures),
+        not_applicable=summary.not_applicable,
+        signatures=summary.signatures,
+        method=summary.method,
+    )

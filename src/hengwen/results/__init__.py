@@ -1,0 +1,1 @@
+"""Columns of outcomes and their aggregates."""

@@ -1,0 +1,1 @@
+"""Runs: one plan, one file of answers scored or judged."""

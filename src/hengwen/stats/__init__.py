@@ -1,0 +1,1 @@
+"""Statistics shared by reports, calibration and monitoring."""

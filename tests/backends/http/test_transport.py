@@ -1,0 +1,102 @@
+"""How an endpoint is reached: over TLS, through a proxy, or straight."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import shutil
+import ssl
+import subprocess
+
+import pytest
+
+from hengwen.backends.http.endpoint import Access, proxy_to
+from hengwen.errors import BackendError, ConfigError
+from hengwen.records import Request
+
+ASK = Request(messages=(("user", "hi"),))
+
+
+@pytest.fixture
+def certificate(tmp_path):
+    """A certificate for 127.0.0.1 that nobody knows, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed: no certificate can be made")
+    files = [str(tmp_path / name) for name in ("cert.pem", "key.pem")]
+    made = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    command = ["openssl", *made.split(), "-out", files[0], "-keyout", files[1]]
+    subprocess.run(command, check=True, capture_output=True)
+    return files
+
+
+async def test_over_tls_a_certificate_must_be_known(server, backend, certificate, monkeypatch):
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*certificate)
+    listening = await asyncio.start_server(server.handle, "127.0.0.1", 0, ssl=context)
+    url = f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}/v1"
+    with pytest.raises(BackendError, match="certificate") as caught:
+        await backend(base_url=url).complete(ASK)
+    assert caught.value.status == "transport_error"
+    monkeypatch.setenv("SSL_CERT_FILE", certificate[0])
+    assert (await backend(base_url=url).complete(ASK)).text == "hello"
+    listening.close()
+
+
+async def test_a_proxy_of_the_environment_is_used(server, backend, monkeypatch):
+    proxy = server.url.replace("http://", "http://me:p%40ssword9@").removesuffix("/v1")
+    monkeypatch.setenv("http_proxy", proxy)
+    reply = await backend(base_url="http://model.invalid/v1").complete(ASK)
+    first, headers, _ = server.requests[0]
+    assert reply.text == "hello"
+    assert first == "POST http://model.invalid/v1/chat/completions HTTP/1.1"
+    assert headers["host"] == "model.invalid"
+    assert headers["proxy-authorization"] == f"Basic {base64.b64encode(b'me:p@ssword9').decode()}"
+    assert headers["authorization"] == "Bearer no-key"
+
+
+async def test_the_password_of_a_proxy_is_shown_nowhere(server, backend, monkeypatch):
+    proxy = server.url.replace("http://", "http://me:p%40ssword9@").removesuffix("/v1")
+    monkeypatch.setenv("http_proxy", proxy)
+    server.reply({"error": {"message": "p@ssword9 and p%40ssword9 are wrong"}}, 407)
+    asked = backend(base_url="http://model.invalid/v1")
+    with pytest.raises(BackendError) as caught:
+        await asked.complete(ASK)
+    monkeypatch.setenv("http_proxy", "http://me:p%40ssword9@127.0.0.1:1")
+    with pytest.raises(BackendError) as unreachable:
+        await backend(base_url="http://model.invalid/v1").complete(ASK)
+    for error in (caught.value, unreachable.value):
+        assert "ssword9" not in f"{error}{error.raw}{error!r}{asked!r}"
+
+
+async def test_this_machine_is_reached_without_a_proxy(server, backend, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    assert (await backend().complete(ASK)).text == "hello"
+    assert server.requests[0][0] == "POST /v1/chat/completions HTTP/1.1"
+
+
+@pytest.mark.parametrize(
+    ("url", "found"),
+    [
+        ("http://model.invalid/v1", "http://one:1"),
+        ("https://model.invalid/v1", "http://two:2"),
+        ("https://free.invalid:8443/v1", None),
+        ("http://localhost:8080/v1", None),
+        ("http://127.0.0.9:8080/v1", None),
+        ("http://[::1]:8080/v1", None),
+    ],
+)
+def test_the_proxy_goes_by_scheme_and_host(monkeypatch, url, found):
+    for name, value in (("http", "one:1"), ("https", ""), ("all", "http://two:2"), ("no", "free.invalid")):
+        monkeypatch.delenv(f"{name}_proxy".upper(), raising=False)
+        monkeypatch.setenv(f"{name}_proxy", value)
+    assert proxy_to(url) == found
+
+
+@pytest.mark.parametrize("proxy", ["socks5://me:p%40ssword9@here:1080", "http://", "http://[::1"])
+def test_a_proxy_that_cannot_be_used_is_a_clear_error(monkeypatch, proxy):
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.setenv("http_proxy", proxy)
+    with pytest.raises(ConfigError, match="set http_proxy to one, or no_proxy to the host") as error:
+        Access("http://model.invalid/v1", "K")
+    assert "ssword9" not in str(error.value)

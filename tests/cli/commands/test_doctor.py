@@ -1,0 +1,123 @@
+"""``hengwen doctor --judge``: the card, its exit codes, and what it says beside."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+import yaml
+
+from hengwen.cli.ui.judge_card import EXIT_CODES, _counted, expected, family_warnings
+from hengwen.errors import BackendError
+from hengwen.judges.trust.admission.report import Decision
+from hengwen.prompts import load_rubric
+from hengwen.prompts.rubric import packaged_rubrics
+from hengwen.records import Reply, Request
+
+
+@pytest.mark.parametrize("rubric", packaged_rubrics())
+def test_the_rules_judge_is_examined_offline_and_not_admitted(hengwen, rubric: str) -> None:
+    done = hengwen("doctor", "--judge", "rules", "--rubric", rubric)
+    assert done.code == 3
+    assert f"rules on {rubric}: not admitted; fooled by 0 of 38 attacks" in done.out
+    assert "no calls" in done.err
+    for said in ("examples, exact", "persona swapped", "scrambled", "repeats", "ignore_rubric"):
+        assert said in done.out
+
+
+def test_the_card_as_json_has_both_parts(hengwen) -> None:
+    found = hengwen("doctor", "--judge", "rules", "--json", "--lang", "en").json
+    assert found["admission"]["verdict"] == "not admitted"
+    assert found["admission"]["language"] == "en"
+    assert found["admission"]["checks"]["degraded"]["by_kind"]["duplicated"]["passed"] == 9
+    assert found["canaries"]["total"] == 38
+
+
+def test_a_dry_run_only_counts(hengwen) -> None:
+    done = hengwen("doctor", "--judge", "rules", "--dry-run", "--rubric", "lyric_craft")
+    assert (done.code, done.out) == (0, "")
+    assert done.err == "rules on lyric_craft: 90 verdicts, 14 for admission, 76 for attacks; no calls\n"
+
+
+def test_a_model_costs_a_call_a_verdict(hengwen) -> None:
+    done = hengwen("doctor", "--judge", "openai/gpt-4o", "--dry-run")
+    assert "162 verdicts, 86 for admission, 76 for attacks; a call each" in done.err
+
+
+def test_a_rubric_without_rules_is_a_blind_spot_and_not_a_bad_mark(hengwen, tmp_path) -> None:
+    rubric = load_rubric("persona_generic").model_dump(exclude={"rules"})
+    (tmp_path / "r.yaml").write_text(yaml.safe_dump(rubric, allow_unicode=True), "utf-8")
+    done = hengwen("doctor", "--judge", "rules", "--rubric", "r.yaml")
+    assert done.code == 1
+    assert "rules on persona_generic: inconclusive" in done.out
+    assert "38 of 38 canaries got no verdict, first: without the attack: not_applicable" in done.err
+
+
+def test_a_rubric_that_gives_nothing_to_try_is_inconclusive(hengwen, tmp_path) -> None:
+    rubric = load_rubric("lyric_craft").model_dump() | {"examples": []}
+    (tmp_path / "r.yaml").write_text(yaml.safe_dump(rubric, allow_unicode=True), "utf-8")
+    done = hengwen("doctor", "--judge", "rules", "--rubric", "r.yaml")
+    assert done.code == 4
+    assert "the rubric has no examples" in done.out
+    assert "rules on lyric_craft: inconclusive; fooled by 0 of 38 attacks" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--judge", "gpt-4o"], "--judge wants PROVIDER/MODEL"),
+        (["--judge", "rules", "--rubric", "persona_genric"], "did you mean 'persona_generic'?"),
+        (["--judge", "rules", "--lang", "fr"], "--lang is zh or en, got 'fr'"),
+        (["--judge", "openai/gpt-4o"], "OPENAI_API_KEY"),
+    ],
+)
+def test_a_wrong_option_is_exit_2(hengwen, arguments: list[str], message: str) -> None:
+    done = hengwen("doctor", *arguments)
+    assert done.code == 2
+    assert message in " ".join(done.err.replace("│", " ").split())
+
+
+def test_every_decision_has_an_exit_code() -> None:
+    assert set(EXIT_CODES) == set(Decision.__args__)
+    assert len(set(EXIT_CODES.values())) == 3
+
+
+@pytest.mark.parametrize(
+    ("judge", "generator", "said"),
+    [
+        ("openai/gpt-4o", "gpt-4.1-mini", "openai/gpt-4o and gpt-4.1-mini are both of the openai family"),
+        ("openai/gpt-4o", "glm-4", None),
+        ("openai/gpt-4o", None, None),
+        ("rules", "gpt-4o", None),
+        ("openai/gpt-4o", "muice", "muice: the name tells no family"),
+    ],
+)
+def test_a_judge_of_the_family_of_the_generator_is_warned_of(judge, generator, said) -> None:
+    found = family_warnings(judge, generator)
+    assert [warning[: len(said)] for warning in found] == ([said] if said else [])
+
+
+def test_the_count_is_that_of_the_plan_and_the_set() -> None:
+    rubric = load_rubric("relevance")
+    assert expected("rules", rubric, "en").startswith("rules on relevance: 153 verdicts, 77 for admission")
+
+
+def test_calls_are_counted_also_where_they_fail() -> None:
+    told: list[int] = []
+
+    class Server:
+        signature = endpoint = "x"
+
+        async def complete(self, request: Request) -> Reply:
+            if request.repeat == 2:
+                raise BackendError("down")
+            return Reply(text="ok")
+
+        async def close(self) -> None:
+            return None
+
+    backend = _counted(Server(), told.append)
+    assert asyncio.run(backend.complete(Request(messages=()))).text == "ok"
+    with pytest.raises(BackendError):
+        asyncio.run(backend.complete(Request(messages=(), repeat=2)))
+    assert told == [1, 2]

@@ -1,0 +1,338 @@
+"""``hengwen label``: what is shown, what is written, and that nothing entered is lost."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from hengwen.cli.ui.label_form import ask_rater
+from hengwen.labels.queue import questions
+from hengwen.plans.datasets import Label, read_labels
+from hengwen.plans.plan import load_plan
+from hengwen.plans.suite import load_suite
+
+PLAN = """\
+name: p
+tasks:
+  - name: live
+    samples: live.jsonl
+    prompt: {system: "你是{{ name }}。"}
+    repeats: 2
+    judges: [{rubric: muice_live}]
+  - name: topic
+    samples: topic.jsonl
+    judges: [{rubric: muice_new_topic}]
+checkpoints:
+  - {name: day-1, responses: day-1.jsonl}
+  - {name: day-2, responses: day-2.jsonl}
+"""
+HOSTILE = "\x1b[2J\x1b]0;owned\x07[bold]红[/bold]\u202e反\u202c\x00看 1\r\n第二行"
+LIVE = [
+    {"id": "a", "input": "今天好吗？", "references": ["很好呀"], "metadata": {"name": "阿月"}},
+    {"id": "b", "input": "\x1b[31m晚安", "metadata": {"name": "阿月"}},
+]
+TOPIC = [{"id": "t", "input": "<话题: 早安>"}]
+ANSWERS = {
+    "day-1": [
+        {"task": "live", "id": "a", "repeat": 1, "output": "好呢一"},
+        {"task": "live", "id": "a", "repeat": 2, "output": "好呢二"},
+        {"task": "live", "id": "b", "repeat": 1, "output": HOSTILE},
+        {"task": "topic", "id": "t", "repeat": 1, "output": ""},
+    ],
+    "day-2": [
+        {"task": "live", "id": "a", "repeat": 1, "output": "=cmd()"},
+        {"task": "live", "id": "b", "repeat": 1, "output": '晚安,"好"梦\n明天见'},
+        {"task": "topic", "id": "t", "repeat": 1, "output": "早呀"},
+    ],
+}
+
+
+def jsonl(rows):
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+@pytest.fixture
+def form(hengwen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Write the plan; then fill the form with these entries."""
+    (tmp_path / "plan.yaml").write_text(PLAN, "utf-8")
+    (tmp_path / "live.jsonl").write_text(jsonl(LIVE), "utf-8")
+    (tmp_path / "topic.jsonl").write_text(jsonl(TOPIC), "utf-8")
+    for name, rows in ANSWERS.items():
+        (tmp_path / f"{name}.jsonl").write_text(jsonl(rows), "utf-8")
+    monkeypatch.delenv("HENGWEN_RATER", raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def fill(entries: str, *arguments: object, rater: str | None = "ann"):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{entry}\n" for entry in entries.split())))
+        named = [] if rater is None else ["--rater", rater]
+        return hengwen("label", "plan.yaml", *named, *arguments)
+
+    return fill
+
+
+def labels(path: Path) -> list[Label]:
+    return [label for _, label in read_labels(path)]
+
+
+def with_labels(folder: Path) -> None:
+    (folder / "plan.yaml").write_text(PLAN + "labels: labels.csv\n", "utf-8")
+
+
+def test_seven_answers_are_labelled_and_the_plan_takes_the_labels(form, tmp_path: Path) -> None:
+    done = form("A b C d E a a")
+    assert done.code == 0
+    found = labels(tmp_path / "labels.csv")
+    assert [label.value for label in found] == [1, 0.75, 0.5, 0.25, 0, 1, 1]
+    assert {label.rater for label in found} == {"ann"}
+    assert {label.score for label in found} == {"muice_live.level", "muice_new_topic.level"}
+    assert "7 labels by ann now, 7 of 7 in all" in done.err
+    assert "to use them, add to plan.yaml: labels: labels.csv" in done.err
+    with_labels(tmp_path)
+    suite = load_suite(load_plan(tmp_path / "plan.yaml"))
+    assert (len(suite.labels), suite.warnings) == (7, ())
+
+
+def test_labels_keep_the_text_they_are_for_but_no_formula(form, tmp_path: Path, hengwen) -> None:
+    form("A A A A A A A")
+    texts = {(x.task, x.checkpoint, x.id, x.repeat): x.output for x in labels(tmp_path / "labels.csv")}
+    for checkpoint, rows in ANSWERS.items():
+        for row in rows:
+            wanted = "" if row["output"].startswith("=") else row["output"]
+            assert texts[row["task"], checkpoint, row["id"], row["repeat"]] == wanted
+    with_labels(tmp_path)
+    done = hengwen("run", "plan.yaml", "--json")
+    assert "for another text" not in done.err
+    scores = done.json["runs"][0]["scores"]
+    assert scores["live/human.muice_live.level"]["n"] == 3
+
+
+def test_the_form_is_blind_unless_asked_otherwise(form, tmp_path: Path, hengwen) -> None:
+    hengwen("run", "plan.yaml", "--quiet")
+    out = form("A A A A A A q").out
+    assert "day-1" not in out
+    assert "day-2" not in out
+    assert "规则基线" not in out
+    assert "day-" in form("q", "--show", rater="bob").out
+
+
+def test_an_answer_cannot_touch_the_terminal(form) -> None:
+    out = form("s s s s s s s").out
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", out)
+    assert "owned" not in out
+    assert "[bold]红[/bold]反看 1" in out
+    assert "晚安" in out
+    assert "（空 empty）" in out
+
+
+def test_boxes_are_straight_around_chinese(form) -> None:
+    from rich.cells import cell_len
+
+    lines = [line for line in form("s s s s s s s").out.splitlines() if line.startswith(("│", "╭", "╰"))]
+    assert len(lines) > 20
+    assert {cell_len(line) for line in lines} == {80}
+
+
+def test_after_the_first_answer_each_level_is_one_line(form) -> None:
+    from rich.cells import cell_len
+
+    second = form("s q", "--task", "live").out.split("2/5")[1]
+    levels = [line for line in second.splitlines() if line[:3] in ("A  ", "B  ", "C  ", "D  ", "E  ")]
+    assert [line[0] for line in levels] == list("ABCDE")
+    assert all(line.endswith("…") and cell_len(line) in (79, 80) for line in levels)
+    assert second.rstrip().splitlines()[-2] == levels[-1]
+
+
+def test_what_the_rubric_uses_is_shown_and_nothing_else(form) -> None:
+    out = form("s s s s s s s").out
+    assert "你是阿月。" in out
+    assert out.count("你是阿月。") == 1, "a persona is told once"
+    assert "很好呀" in out
+    assert out.count("参考 reference") == 3, "the answers to the one sample with a reference"
+    assert "完全入戏" not in out
+    assert "观众的话接得准" in out
+
+
+def test_a_criterion_is_labelled_by_its_own_question(form, tmp_path: Path) -> None:
+    done = form("b b b b b", "--score", "muice_live.voice", "--lang", "en")
+    assert "only: Character: do tone, temper" in done.out
+    assert {label.score for label in labels(tmp_path / "labels.csv")} == {"muice_live.voice"}
+    assert "5 of 5 in all" in done.err
+
+
+def test_the_order_is_drawn_by_the_seed_and_a_larger_sample_holds_the_smaller(form, tmp_path: Path) -> None:
+    suite = load_suite(load_plan(tmp_path / "plan.yaml"))
+
+    def places(**options):
+        return [
+            (q.response.task, q.response.checkpoint, q.response.sample_id, q.response.repeat)
+            for q in questions(suite, **options)
+        ]
+
+    assert places() == places()
+    assert sorted(places()) == sorted(places(seed=1))
+    assert len({tuple(places(seed=seed)) for seed in range(9)}) > 6
+    assert places(limit=3) == places()[:3]
+    firsts = {places(seed=seed)[0] for seed in range(60)}
+    assert firsts == set(places()), "every answer may come first"
+
+
+def test_a_sample_is_the_same_for_every_rater_and_goes_on_where_it_stopped(form, tmp_path: Path) -> None:
+    form("A q", "-n", 3)
+    form("B B B B", "-n", 3, rater="bob")
+    done = form("C C C", "-n", 3)
+    assert "2 labels by ann now, 3 of 3 in all" in done.err
+    found = labels(tmp_path / "labels.csv")
+    by = {
+        name: {(x.task, x.id, x.checkpoint, x.repeat) for x in found if x.rater == name}
+        for name in ("ann", "bob")
+    }
+    assert by["ann"] == by["bob"]
+    assert [x.value for x in found if x.rater == "ann"] == [1, 0.5, 0.5]
+    assert "0 labels by ann now, 3 of 3 in all" in form("", "-n", 3).err
+
+
+def test_skipping_writes_nothing_and_comes_again(form, tmp_path: Path) -> None:
+    done = form("s s s s s s s")
+    assert not (tmp_path / "labels.csv").exists()
+    assert "0 labels by ann now, 0 of 7 in all, 7 skipped: they come again" in done.err
+    assert "1/7" in form("q").out
+
+
+def test_undo_takes_back_labels_and_skips_one_by_one(form, tmp_path: Path) -> None:
+    done = form("u A B s u u C q")
+    assert "nothing to undo" in done.out
+    assert [label.value for label in labels(tmp_path / "labels.csv")] == [1, 0.5]
+    assert "2 labels by ann now, 2 of 7 in all" in done.err
+    assert "skipped" not in done.err
+
+
+def test_undo_to_the_beginning_leaves_a_header_that_can_be_gone_on_with(form, tmp_path: Path) -> None:
+    form("A u q")
+    header = "task,id,checkpoint,repeat,output,score,value,rater\n"
+    assert (tmp_path / "labels.csv").read_text("utf-8") == header
+    form("E q")
+    assert [label.value for label in labels(tmp_path / "labels.csv")] == [0]
+
+
+def test_a_slip_is_asked_again_and_never_a_label(form, tmp_path: Path) -> None:
+    done = form("X AA 0.5 \x1b[A ? Ａ q")
+    assert done.out.count("等级 levels: A, B, C, D, E") == 4
+    assert "\x1b" not in done.out
+    assert [label.value for label in labels(tmp_path / "labels.csv")] == [1], "a full-width A is an A"
+
+
+def test_what_was_entered_before_the_input_ends_is_kept(form, tmp_path: Path) -> None:
+    done = form("A B")
+    assert done.code == 0
+    assert len(labels(tmp_path / "labels.csv")) == 2
+
+
+def test_ctrl_c_keeps_all_and_says_so(form, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hengwen) -> None:
+    entries = iter(["A", "B"])
+
+    def interrupted() -> str:
+        entry = next(entries, None)
+        if entry is None:
+            raise KeyboardInterrupt
+        return entry
+
+    monkeypatch.setattr("builtins.input", interrupted)
+    done = hengwen("label", "plan.yaml", "--rater", "ann")
+    assert done.code == 130
+    assert "2 labels by ann now" in done.err
+    assert len(labels(tmp_path / "labels.csv")) == 2
+
+
+def test_every_label_is_on_the_disk_before_the_next_question(
+    form, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hengwen
+) -> None:
+    seen = []
+
+    def entry() -> str:
+        path = tmp_path / "labels.csv"
+        seen.append(len(labels(path)) if path.exists() else 0)
+        return "A"
+
+    monkeypatch.setattr("builtins.input", entry)
+    hengwen("label", "plan.yaml", "--rater", "ann")
+    assert seen == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_rater_is_asked_for_with_the_user_as_default(form, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("LOGNAME", "me")
+    form("小满 A q", rater=None)
+    assert [label.rater for label in labels(tmp_path / "labels.csv")] == ["小满"]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\nB\nq\n"))
+    assert ask_rater(None) == "me"
+
+
+@pytest.mark.parametrize("name", ["", "=cmd()", "-x", " ", "a\nb", "\x1b[2J", "x" * 81])
+def test_a_rater_must_have_a_plain_name(form, name: str) -> None:
+    done = form("A", rater=name)
+    assert done.code == 2
+
+
+def test_labels_of_a_text_that_changed_are_told_and_left(form, tmp_path: Path) -> None:
+    form("A A A A A A A")
+    rows = [{**row, "output": row["output"] + "改"} for row in ANSWERS["day-1"]]
+    (tmp_path / "day-1.jsonl").write_text(jsonl(rows), "utf-8")
+    done = form("B B B")
+    # the label of the empty answer keeps no text that could differ
+    assert "3 labels of ann are for another text: take them out of labels.csv" in done.err
+    assert len(labels(tmp_path / "labels.csv")) == 7
+
+
+def test_labels_go_where_the_plan_has_them_also_when_the_file_is_new(form, tmp_path: Path) -> None:
+    with_labels(tmp_path)
+    done = form("A q")
+    assert "to use them" not in done.err
+    assert len(labels(tmp_path / "labels.csv")) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--task", "lve"], 2, "the plan has no task 'lve'; did you mean 'live'?"),
+        (
+            ["--score", "muice_live.vice"],
+            2,
+            "no judge gives 'muice_live.vice'; did you mean 'muice_live.voice'?",
+        ),
+        (["--task", "topic", "--score", "muice_live.voice"], 2, "no judge gives 'muice_live.voice'"),
+        (["--lang", "fr"], 2, "--lang is zh or en"),
+        (["-o", "labels.txt"], 2, "cannot tell the format of 'labels.txt'"),
+    ],
+)
+def test_a_wrong_option_is_told_before_anything_is_asked(form, arguments, code, message) -> None:
+    done = form("A A", *arguments)
+    assert done.code == code
+    assert message in " ".join(done.err.replace("│", " ").split())
+    assert "等级" not in done.out
+
+
+def test_answers_that_were_generated_come_from_the_store(form, tmp_path: Path, hengwen) -> None:
+    plan = PLAN.replace("{name: day-2, responses: day-2.jsonl}", "{name: live-2, backend: s}")
+    plan += "backends: {s: {provider: replay, options: {answers: replay.jsonl}}}\n"
+    from hengwen.records import Response, Run, Sample
+    from hengwen.store import open_store
+
+    (tmp_path / "plan.yaml").write_text(plan, "utf-8")
+    done = form("q")
+    assert "checkpoint 'live-2' has no answers in hengwen.db yet; they come with: hengwen run" in done.err
+    with open_store(tmp_path / "hengwen.db") as store:
+        ledger = store.ledger()
+        ledger.begin(Run(id="r", plan="p", plan_hash="", checkpoint="live-2", order=1))
+        sample = Sample(id="a", input="今天好吗？", task="live")
+        ledger.record_response(
+            "r", sample, Response(sample_id="a", text="店里的", task="live", checkpoint="live-2")
+        )
+        ledger.commit()
+    done = form("A A A A A")
+    assert "5 of 5 in all" in done.err
+    assert "店里的" in done.out
+    assert "live-2" in {label.checkpoint for label in labels(tmp_path / "labels.csv")}

@@ -1,0 +1,124 @@
+"""The file of labels: what stands in it stays, what is written is read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hengwen.cli.ui.label_form import commands_beside
+from hengwen.errors import ConfigError, DataError
+from hengwen.labels.file import LabelFile
+from hengwen.plans.datasets import Label
+
+
+def a_label(**given) -> Label:
+    place = {"task": "t", "id": "a", "checkpoint": "c", "repeat": 1, "score": "j.level", "value": 0.5}
+    return Label(**{**place, "rater": "ann", "output": "好", **given})
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"",
+        b"task,id,checkpoint,repeat,output,score,value,rater\n",
+        b"task,id,checkpoint,repeat,output,score,value,rater\nt,z,c,1,,j.level,1,bob",
+        b"task,id,checkpoint,repeat,output,score,value,rater\r\nt,z,c,1,,j.level,1,bob\r\n",
+        b'\xef\xbb\xbfrater,value,score,note,repeat,checkpoint,id,task\nbob,-1,j.level,"a\nb",1,c,z,t\n',
+    ],
+    ids=["nothing", "a header", "no line end", "CRLF", "a BOM, other columns, another order"],
+)
+def test_what_is_in_a_file_stays_byte_for_byte(tmp_path: Path, before: bytes) -> None:
+    path = tmp_path / "l.csv"
+    path.write_bytes(before)
+    file = LabelFile(path)
+    number = len(file.labels())
+    row = file.append(a_label())
+    after = path.read_bytes()
+    assert after.startswith(before)
+    assert [label.rater for label in file.labels()][number:] == ["ann"]
+    assert (b"\r\n" in after) == (b"\r\n" in before)
+    assert after.count(b"\r\n") in (0, after.count(b"\n"))
+    file.take_back(row)
+    assert path.read_bytes().rstrip() == (before or after[: -len(row)]).rstrip()
+
+
+def test_others_may_write_to_the_file_meanwhile(tmp_path: Path) -> None:
+    one, other = LabelFile(tmp_path / "l.csv"), LabelFile(tmp_path / "l.csv")
+    row = one.append(a_label())
+    other.append(a_label(rater="bob"))
+    one.append(a_label(id="b"))
+    one.take_back(row)
+    assert [(x.rater, x.id) for x in other.labels()] == [("bob", "a"), ("ann", "b")]
+    with pytest.raises(DataError, match="the last label is not there any more"):
+        one.take_back(row)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+@settings(deadline=None, max_examples=150)
+@given(text=st.text(max_size=30) | st.text(alphabet="=+-@\t\r\n\",'\ufeff\ud800\u2028\x00a", max_size=12))
+def test_any_answer_is_read_back_as_it_was_or_left_out(tmp_path_factory, suffix: str, text: str) -> None:
+    path = tmp_path_factory.mktemp("labels") / f"l{suffix}"
+    file = LabelFile(path)
+    file.append(a_label(output=text))
+    file.append(a_label(id="b"))
+    first, second = file.labels()
+    assert first.output in (text, "")
+    assert (first.value, second.output) == (0.5, "好")
+    if text[:1].isalpha() and text.isprintable():
+        assert first.output == text
+    if suffix == ".csv":
+        cells = next(csv.DictReader(io.StringIO(path.read_text("utf-8"), newline="")))
+        assert not cells["output"].startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -2.0, 0.1 + 0.2, 1e-7, 123456.5])
+def test_a_value_is_written_so_that_it_is_the_level_again(tmp_path: Path, value: float) -> None:
+    for name in ("l.csv", "l.jsonl"):
+        file = LabelFile(tmp_path / name)
+        file.append(a_label(value=value))
+        assert file.labels()[0].value == pytest.approx(value, rel=1e-11)
+
+
+def test_a_file_that_holds_no_labels_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "l.csv"
+    path.write_text("task,id,value\nt,a,1\n", "utf-8")
+    with pytest.raises(
+        DataError, match=r"l\.csv:1: columns of labels are missing: checkpoint, repeat, score, rater"
+    ):
+        LabelFile(path)
+    path.write_text(
+        "task,id,checkpoint,repeat,output,score,value,rater\nt,a,c,1,,j.level,high,ann\n", "utf-8"
+    )
+    with pytest.raises(DataError, match="field 'value' must be a number"):
+        LabelFile(path)
+    with pytest.raises(ConfigError, match="cannot tell the format"):
+        LabelFile(tmp_path / "l.xlsx")
+
+
+def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    LabelFile(real).append(a_label())
+    real.chmod(0o640)
+    link.symlink_to(real)
+    LabelFile(link).append(a_label(id="b"))
+    assert link.is_symlink()
+    assert len(LabelFile(real).labels()) == 2
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.csv", "real.csv"]
+
+
+def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    file = LabelFile(tmp_path / "no" / "l.csv")
+    with pytest.raises(ConfigError, match=r"l\.csv: cannot be written: No such file"):
+        file.append(a_label())
+
+
+def test_a_rubric_whose_labels_are_commands_keeps_both_apart() -> None:
+    found = commands_beside(["Q", "s", "x"])
+    assert (found[":q"], found[":s"], found["u"]) == ("q", "s", "u")
+    assert not {"q", "s"} & set(found)

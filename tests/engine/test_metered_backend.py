@@ -1,0 +1,123 @@
+"""Calls: bounded, retried where that may help, never bought twice, all of them kept."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from hengwen.engine.committer import Committer
+from hengwen.engine.metered_backend import Meter
+from hengwen.errors import BackendError, JudgeError
+from hengwen.records import Reply, Request
+
+
+@pytest.fixture
+def meter(bench) -> Meter:
+    return Meter(bench.ledger, Committer(bench.ledger), "r1")
+
+
+def ask(text: str = "x", **more: object) -> Request:
+    return Request(messages=(("user", text),), signature="s", **more)  # type: ignore[arg-type]
+
+
+async def test_no_more_calls_are_in_flight_than_there_are_slots(bench, meter: Meter) -> None:
+    oracle = bench.Oracle(delay=0.01)
+    backend = bench.wrap(meter, oracle, "judge", slots=3)
+    await asyncio.gather(*(backend.complete(ask(str(i))) for i in range(12)))
+    assert (oracle.calls, oracle.most) == (12, 3)
+
+
+async def test_the_same_call_is_made_once_also_while_it_is_in_flight(bench, meter: Meter) -> None:
+    oracle = bench.Oracle(delay=0.01)
+    backend = bench.wrap(meter, oracle, "judge")
+    replies = await asyncio.gather(*(backend.complete(ask()) for _ in range(5)))
+    assert oracle.calls == 1
+    assert {reply.text for reply in replies} == {"1"}
+    assert (await backend.complete(ask())).text == "1"
+    assert oracle.calls == 1
+    assert meter.usage["judge"].calls == 1
+
+
+async def test_another_scope_buys_anew(bench, meter: Meter) -> None:
+    oracle = bench.Oracle()
+    await bench.wrap(meter, oracle, "judge").complete(ask())
+    await bench.wrap(meter, oracle, "judge", scope="r1").complete(ask())
+    assert oracle.calls == 2
+
+
+async def test_what_may_help_is_tried_again_and_every_attempt_is_kept(bench, meter: Meter) -> None:
+    def answer(number: int, request: Request) -> str:
+        if number < 3:
+            raise BackendError("busy", status="rate_limited", retryable=True, retry_after=0.0)
+        return "fine"
+
+    oracle = bench.Oracle(answer=answer)
+    assert (await bench.wrap(meter, oracle, "judge", retries=4).complete(ask())).text == "fine"
+    kept = [(attempt.number, attempt.status) for attempt in bench.ledger.attempts]
+    assert kept == [(1, "rate_limited"), (2, "rate_limited"), (3, "ok")]
+
+
+async def test_retries_end_with_the_last_error(bench, meter: Meter) -> None:
+    oracle = bench.Oracle(answer=bench.refuse(status="timeout", retryable=True, retry_after=0.0))
+    with pytest.raises(BackendError, match="no") as caught:
+        await bench.wrap(meter, oracle, "judge", retries=2).complete(ask())
+    assert (caught.value.status, oracle.calls) == ("timeout", 3)
+
+
+async def test_what_cannot_help_is_not_tried_again(bench, meter: Meter) -> None:
+    oracle = bench.Oracle(answer=bench.refuse(status="transport_error"))
+    with pytest.raises(BackendError):
+        await bench.wrap(meter, oracle, "judge", retries=5).complete(ask())
+    assert oracle.calls == 1
+
+
+async def test_a_reply_of_no_use_is_kept_but_not_used_again(bench, meter: Meter) -> None:
+    def accept(reply: Reply) -> None:
+        if reply.text == "junk":
+            raise JudgeError("not a verdict", status="parse_error", raw=reply.text)
+
+    oracle = bench.Oracle(answer=lambda number, request: "junk" if number == 1 else "good")
+    backend = bench.wrap(meter, oracle, "judge")
+    with pytest.raises(JudgeError, match="not a verdict"):
+        await backend.complete(ask(accept=accept))
+    (attempt,) = bench.ledger.attempts
+    assert (attempt.status, attempt.raw, attempt.usage.calls) == ("parse_error", "junk", 1)
+    assert (await backend.complete(ask(accept=accept))).text == "good"
+
+
+async def test_an_unreachable_endpoint_is_given_up_and_not_asked_a_thousand_times(bench) -> None:
+    meter = Meter(bench.ledger, Committer(bench.ledger), "r1")
+    oracle = bench.Oracle(answer=bench.refuse(status="transport_error", retryable=True, retry_after=0.0))
+    backend = bench.wrap(meter, oracle, "judge", slots=2, retries=1)
+    results = await asyncio.gather(
+        *(backend.complete(ask(str(i))) for i in range(50)), return_exceptions=True
+    )
+    assert all(isinstance(result, BackendError) for result in results)
+    assert oracle.calls <= 8 + 2
+    assert "unreachable: " in str(results[-1])
+
+
+async def test_a_cancelled_call_is_not_kept_as_a_failure(bench, meter: Meter) -> None:
+    oracle = bench.Oracle(delay=10)
+    task = asyncio.ensure_future(bench.wrap(meter, oracle, "judge").complete(ask()))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0)
+    assert bench.ledger.attempts == []
+
+
+async def test_a_reply_that_is_used_again_is_the_reply_that_came(bench, meter: Meter, monkeypatch) -> None:
+    given = Reply(text="A", model="m", form="tool", logprobs=((b"\xe5\xa5", -0.5, ((b"B", -1.5),)),))
+    oracle = bench.Oracle()
+
+    async def complete(request: Request) -> Reply:
+        oracle.calls += 1
+        return given
+
+    monkeypatch.setattr(oracle, "complete", complete)
+    backend = bench.wrap(meter, oracle, "judge")
+    assert await backend.complete(ask()) == await backend.complete(ask()) == given
+    assert oracle.calls == 1

@@ -1,0 +1,84 @@
+"""YAML with line numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hengwen.errors import ConfigError
+from hengwen.io.yaml_config import StrictModel, load_yaml, parse_model
+
+
+class Inner(StrictModel):
+    size: int = 1
+
+
+class Outer(StrictModel):
+    name: str
+    parts: list[Inner] = []
+
+
+def write(folder: Path, text: str | bytes) -> Path:
+    path = folder / "x.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_every_value_knows_its_line(tmp_path: Path) -> None:
+    file = load_yaml(write(tmp_path, "name: a\nparts:\n  - size: 1\n  - size: 2\n"))
+    assert file.at(("parts", 1, "size")).endswith("x.yaml:4")
+    assert file.at(("parts", 1, "no such key")).endswith("x.yaml:4")
+    assert file.at().endswith("x.yaml:1")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name: a\nnmae: b\n", r"x.yaml:2: unknown key 'nmae'; did you mean 'name'\?"),
+        (
+            "name: a\nparts:\n  - size: 1\n  - {sise: 2}\n",
+            r"x.yaml:4: unknown key 'sise'; did you mean 'size'\?",
+        ),
+        ("name: a\nparts:\n  - size: big\n", r"x.yaml:3: parts.0.size: .*integer.*, got 'big'"),
+        ("parts: []\n", r"x.yaml:1: name: field required"),
+        ("name: a\nname: b\n", r"x.yaml:2: key 'name' repeats, first seen on line 1"),
+        ("name: [a\n", r"x.yaml:2: not valid YAML"),
+        ("name: !!python/object:os.system x\n", r"x.yaml:1: not valid YAML"),
+        ("- a\n", r"x.yaml:1: expected a mapping of keys, got list"),
+        ("", r"x.yaml:1: expected a mapping of keys, got NoneType"),
+        (b"name: a\nparts: \xc4\xe3\n", r"x.yaml:2: not UTF-8 \(byte 0xc4\)"),
+    ],
+    ids=[
+        "unknown key",
+        "unknown key inside",
+        "wrong type",
+        "missing key",
+        "key twice",
+        "broken",
+        "unsafe tag",
+        "a list",
+        "empty",
+        "GBK",
+    ],
+)
+def test_complaints_name_file_and_line(tmp_path: Path, text: str | bytes, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        parse_model(Outer, load_yaml(write(tmp_path, text)))
+
+
+def test_several_complaints_are_counted(tmp_path: Path) -> None:
+    file = load_yaml(write(tmp_path, "name: a\nparts: [{size: x}, {size: y}, {size: z}]\n"))
+    with pytest.raises(ConfigError, match=r"\(and 2 more\)$"):
+        parse_model(Outer, file)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere.yaml: no such file"):
+        load_yaml(tmp_path / "nowhere.yaml")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_yaml(tmp_path)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    assert load_yaml(write(tmp_path, b"\xef\xbb\xbfname: a\n")).data == {"name": "a"}

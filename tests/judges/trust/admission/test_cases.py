@@ -1,0 +1,105 @@
+"""The packaged cases are good answers, and every copy of one is worse in a way that can be named."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hengwen.judges import RulesJudge
+from hengwen.judges.trust.admission.cases import COPIES, KEPT, SHORTEST, SPOILINGS, load_cases, spoil
+from hengwen.objective.detectors.markup import find_markup
+from hengwen.objective.duplicates.similarity import similarity
+from hengwen.prompts import load_rubric
+from hengwen.records import Response, Sample
+
+CASES = load_cases()
+ANSWERS = [
+    pytest.param(one, key, language, id=f"{one.id}.{key}.{language}")
+    for one in CASES.personas
+    for key in one.answers
+    for language in ("zh", "en")
+]
+
+
+def test_every_character_answers_every_question():
+    for one in CASES.personas:
+        assert list(one.answers) == list(CASES.inputs)
+    texts = [
+        text for one in CASES.personas for answer in one.answers.values() for text in (answer.zh, answer.en)
+    ]
+    assert len(set(texts)) == len(texts) == 16
+
+
+@pytest.mark.parametrize(("one", "key", "language"), ANSWERS)
+def test_an_answer_is_in_its_language_and_long_enough_to_be_spoilt(one, key, language):
+    text = one.answers[key].in_language(language)
+    assert bool(re.search("[\u4e00-\u9fff]", text)) == (language == "zh")
+    assert all(spoil(text, how, language) for how in SPOILINGS)
+    assert not find_markup(text)
+
+
+@pytest.mark.parametrize("rubric", ["persona_generic", "muice_live", "muice_new_topic"])
+@pytest.mark.parametrize(("one", "key", "language"), ANSWERS)
+def test_no_rule_objects_to_an_answer(rubric, one, key, language):
+    judge = RulesJudge(rubric=load_rubric(rubric), language="en")
+    sample = Sample(id="1", input=CASES.inputs[key].in_language(language))
+    answer = Response(sample_id="1", text=one.answers[key].in_language(language))
+    level = asyncio.run(judge.judge(sample, answer)).outcomes[0]
+    assert level.details["caps"] == {}
+
+
+def test_the_same_question_is_answered_quite_differently():
+    first, second = CASES.personas
+    for key in CASES.inputs:
+        for language in ("zh", "en"):
+            texts = [one.answers[key].in_language(language) for one in (first, second)]
+            assert similarity(*texts) < 0.5
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+@settings(deadline=None, max_examples=200)
+@given(text=st.text(max_size=60) | st.text(alphabet="山水 a。\n{}", max_size=60))
+def test_a_copy_is_another_text_the_same_each_time_or_none(language, text):
+    for how in SPOILINGS:
+        copy = spoil(text, how, language)
+        assert copy == spoil(text, how, language)
+        assert copy != text
+        if not text.strip():
+            assert copy is None
+        elif how in ("duplicated", "labelled"):
+            assert text in copy
+
+
+@settings(deadline=None, max_examples=200)
+@given(text=st.text(alphabet="山水人家,。 ab", min_size=1, max_size=80))
+def test_what_each_copy_is(text):
+    short = len("".join(text.split())) < SHORTEST
+    for how in ("truncated", "scrambled"):
+        assert not (short and spoil(text, how))
+    if (cut := spoil(text, "truncated")) is not None:
+        assert text.strip().startswith(cut)
+        assert len(cut) <= KEPT * len(text.strip())
+    if (mixed := spoil(text, "scrambled")) is not None:
+        assert Counter("".join(mixed.split())) == Counter("".join(text.split()))
+    if text.strip():
+        assert spoil(text, "duplicated").count(text) >= COPIES
+        assert spoil(text, "off_topic") == CASES.off_topic.zh
+        assert find_markup(spoil(text, "labelled"))
+
+
+def test_the_other_text_is_good_writing_about_something_else():
+    for language in ("zh", "en"):
+        text = CASES.off_topic.in_language(language)
+        assert len(text) > 40
+        assert spoil(text, "off_topic", language) is None, "it is no worse copy of itself"
+
+
+def test_the_hash_follows_the_cases():
+    other = CASES.model_copy(update={"version": 2})
+    assert other.hash != CASES.hash
+    assert re.fullmatch("[0-9a-f]{8}", CASES.hash)

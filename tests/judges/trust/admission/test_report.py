@@ -1,0 +1,67 @@
+"""The bars of the admission test: what passes, what fails, and what cannot be told."""
+
+from __future__ import annotations
+
+import pytest
+
+from hengwen.judges.trust.admission.report import NAMES, AdmissionReport, Check, Trial
+from hengwen.stats.proportions import wilson
+
+
+def trials(name, passed, failed, no_verdict=0, kind=""):
+    fates = ["passed"] * passed + ["failed"] * failed + ["no_verdict"] * no_verdict
+    return tuple(
+        Trial(check=name, item=str(i), kind=kind, fate=fate, values=(1.0,)) for i, fate in enumerate(fates)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "passed", "failed", "silent", "status"),
+    [
+        ("persona_swap", 8, 0, 0, "passed"),
+        ("persona_swap", 7, 1, 0, "passed"),
+        ("persona_swap", 6, 2, 0, "unclear"),  # .75, but from .41 on: a coin could do it
+        ("persona_swap", 3, 0, 0, "unclear"),
+        ("persona_swap", 4, 4, 0, "unclear"),
+        ("persona_swap", 3, 5, 0, "failed"),  # .69 at most
+        ("persona_swap", 8, 0, 2, "passed"),
+        ("persona_swap", 8, 0, 3, "unclear"),
+        ("degraded", 36, 9, 0, "passed"),
+        ("degraded", 35, 10, 0, "unclear"),
+        ("degraded", 29, 16, 0, "failed"),
+        ("examples_near", 2, 1, 0, "unclear"),
+        ("examples_near", 3, 0, 0, "passed"),
+        ("examples_near", 1, 2, 0, "failed"),
+        ("repeats", 7, 3, 0, "passed"),
+        ("repeats", 6, 4, 0, "unclear"),
+    ],
+)
+def test_the_bars(name, passed, failed, silent, status):
+    assert Check(name=name, trials=trials(name, passed, failed, silent)).status == status
+
+
+def test_one_kind_that_is_never_seen_fails_the_check_whatever_the_others_say():
+    others = trials("degraded", 36, 0, kind="others")
+    blind = Check(name="degraded", trials=(*others, *trials("degraded", 0, 9, kind="duplicated")))
+    assert (blind.rate, blind.status) == (0.8, "failed")
+    weak = Check(name="degraded", trials=(*others, *trials("degraded", 4, 5, kind="duplicated")))
+    assert weak.status == "unclear"
+    half = Check(name="degraded", trials=(*others, *trials("degraded", 5, 4, kind="duplicated")))
+    assert half.status == "passed"
+
+
+def test_the_interval_is_wilsons():
+    """8 of 10: (8 + z²/2 ± z sqrt(8 * 2 / 10 + z²/4)) / (10 + z²), z = 1.959964."""
+    assert wilson(8, 10) == pytest.approx((0.490162, 0.943318), abs=1e-6)
+
+
+def test_nothing_that_counts_is_no_admission():
+    report = AdmissionReport(
+        judge="j",
+        rubric="r",
+        cases="c",
+        language="zh",
+        verdicts=0,
+        checks=tuple(Check(name=name, counts=False) for name in NAMES),
+    )
+    assert report.verdict == "inconclusive"

@@ -1,0 +1,296 @@
+"""Length, family and position: against hand tables, scipy and simulations; undefined stays undefined."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from hengwen.judges.trust.biases import (
+    LabelledAnswer,
+    PairOutcome,
+    compare_pair,
+    family_bias,
+    length_bias,
+    length_of,
+    position_bias,
+)
+from hengwen.judges.trust.model_families import FAMILIES, families_of, same_family
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=3, max_size=30))
+def test_rho_is_that_of_scipy_with_ties(pairs):
+    lengths, scores = zip(*pairs, strict=True)
+    found = length_bias(lengths, scores)
+    if len(set(lengths)) == 1 or len(set(scores)) == 1:
+        assert (found.rho, found.interval, found.slope, found.adjusted) == (None, None, None, None)
+        assert found.reason
+    else:
+        assert found.rho == pytest.approx(stats.spearmanr(lengths, scores).statistic, abs=1e-12)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 500), st.floats(0, 1)), min_size=3, max_size=30))
+def test_adjusted_scores_keep_the_mean_and_lose_the_length(pairs):
+    lengths, scores = zip(*pairs, strict=True)
+    found = length_bias(lengths, scores)
+    if found.adjusted is None:
+        return
+    logs = np.log1p(lengths)
+    line = stats.linregress(logs, scores)
+    assert found.slope == pytest.approx(line.slope, abs=1e-9)
+    assert np.mean(found.adjusted) == pytest.approx(np.mean(scores), abs=1e-9)
+    assert np.cov(logs, found.adjusted)[0, 1] == pytest.approx(0, abs=1e-9)
+
+
+def test_the_interval_by_hand():
+    """28 prompts, rho = .5: z = .549306, half = 1.959964 * sqrt(1.125 / 25) = .415773."""
+    rng = np.random.default_rng(0)
+    lengths = np.arange(28.0)
+    scores = lengths + rng.normal(0, 14, 28)
+    found = length_bias(lengths, scores)
+    z, half = math.atanh(found.rho), 1.959964 * math.sqrt((1 + found.rho**2 / 2) / 25)
+    assert found.interval == pytest.approx((math.tanh(z - half), math.tanh(z + half)), abs=1e-6)
+
+
+def test_the_interval_covers_what_it_promises():
+    """2,000 samples of 40 normal pairs with Pearson .5: Spearman's is 6 / pi * asin(.25)."""
+    rng = np.random.default_rng(7)
+    truth = 6 / math.pi * math.asin(0.25)
+    hits = 0
+    for _ in range(2000):
+        x, noise = rng.normal(size=(2, 40))
+        found = length_bias(np.exp(x), 0.5 * x + math.sqrt(0.75) * noise)
+        hits += found.interval[0] <= truth <= found.interval[1]
+    assert 0.93 <= hits / 2000 <= 0.97
+
+
+def test_repeats_of_a_prompt_are_no_new_evidence():
+    rng = np.random.default_rng(1)
+    lengths = rng.integers(10, 200, 60)
+    scores = rng.choice([0, 0.25, 0.5, 0.75, 1], 60)
+    alone = length_bias(lengths, scores)
+    grouped = length_bias(lengths, scores, clusters=[str(i // 3) for i in range(60)])
+    assert (grouped.n, grouped.clusters, grouped.rho) == (60, 20, alone.rho)
+    assert np.ptp(grouped.interval) > 1.6 * np.ptp(alone.interval)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "scores", "rho", "reason"),
+    [
+        ([], [], None, "0 answers: a correlation needs two"),
+        ([5], [1.0], None, "1 answers: a correlation needs two"),
+        ([5, 5, 5], [0, 1, 0.5], None, "all answers are equally long"),
+        ([5, 6, 7], [0.5] * 3, None, "all scores are the same"),
+        ([5, 6, 7], [1, 0.5, 0], -1.0, "3 prompts: an interval needs 10"),
+        (range(12), range(12), 1.0, "lengths and scores are in the same order throughout"),
+    ],
+)
+def test_what_cannot_be_told_has_a_reason(lengths, scores, rho, reason):
+    found = length_bias(lengths, scores)
+    assert found.rho == (None if rho is None else pytest.approx(rho))
+    assert found.interval is None
+    assert found.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "scores", "clusters", "message"),
+    [
+        ([1], [1, 2], None, "1 lengths, 2 scores and 1 clusters do not fit"),
+        ([1, 2], [1, 2], ["a"], "2 lengths, 2 scores and 1 clusters"),
+        ([1, float("nan")], [1, 2], None, "must be finite"),
+        ([1, -1], [1, 2], None, "not negative"),
+        ([1, 2], [1, float("inf")], None, "must be finite"),
+    ],
+)
+def test_what_does_not_fit_is_an_error(lengths, scores, clusters, message):
+    with pytest.raises(ValueError, match=message):
+        length_bias(lengths, scores, clusters=clusters)
+
+
+def test_a_length_counts_what_can_be_read():
+    assert length_of(" a b\n\u3000山") == 3
+
+
+@pytest.mark.parametrize(
+    ("model", "families"),
+    [
+        ("openai/gpt-4o-mini", ["openai"]),
+        ("o3-mini", ["openai"]),
+        ("claude-3-7-sonnet", ["anthropic"]),
+        ("gemma3:27b", ["google"]),
+        ("THUDM/chatglm2-6b-int4", ["zhipu"]),
+        ("Muice-2.7.1-Llama3-Chinese-8b-Instruct", ["meta"]),
+        ("deepseek-r1-distill-qwen-7b", ["deepseek", "qwen"]),
+        ("models/qwen2.5-7b.gguf/", ["qwen"]),
+        ("yi-34b", ["yi"]),
+        ("internlm2_5-7b", ["internlm"]),
+        ("phi4", ["microsoft"]),
+        ("", []),
+        ("my-yielding-finetune", []),
+        ("ckpt-step-1000-seed-42", []),
+        ("openai/tiny-judge-1", []),
+    ],
+)
+def test_a_name_tells_its_family_or_nothing(model, families):
+    assert sorted(families_of(model)) == families
+
+
+def test_no_word_stands_for_two_families():
+    words = [word for known in FAMILIES.values() for word in known]
+    assert len(words) == len(set(words))
+    assert all(families_of(word) == {family} for family, known in FAMILIES.items() for word in known)
+
+
+def test_models_without_a_family_share_none():
+    assert not same_family("tiny", "tiny")
+    assert same_family("Qwen3-8B", "DeepSeek-R1-Distill-Qwen-7B") == {"qwen"}
+
+
+def labelled(generator, gaps, prompts):
+    return [
+        LabelledAnswer(generator=generator, judge=0.5 + gap, human=0.5, cluster=prompt)
+        for gap, prompt in zip(gaps, prompts, strict=True)
+    ]
+
+
+def test_preference_is_paired_by_prompt_where_both_answered():
+    """Differences .3, .1, .2, .2: mean .2, sd .0816, t(3) = 3.1824, half = .1299."""
+    ours = labelled("gpt-4o", [0.4, 0.3, 0.2, 0.3, 9.0], "abcdx")
+    others = labelled("glm-4", [0.1, 0.2, 0.0, 0.1], "abcd")
+    found = family_bias("openai/gpt-4o-mini", [*ours, *others])
+    assert found.preference == pytest.approx(0.2)
+    assert found.interval == pytest.approx((0.2 - 0.12992, 0.2 + 0.12992), abs=1e-4)
+    assert found.generators["gpt-4o"].n == 5
+    assert [found.generators[name].own for name in ("gpt-4o", "glm-4")] == [True, False]
+
+
+def test_preference_without_shared_prompts_is_welchs():
+    ours, others = [0.4, 0.3, 0.2, 0.3], [0.1, 0.2, 0.0]
+    found = family_bias("gpt-4o", [*labelled("gpt-4", ours, "abcd"), *labelled("qwen2", others, "efg")])
+    wanted = stats.ttest_ind(ours, others, equal_var=False).confidence_interval(0.95)
+    assert found.preference == pytest.approx(0.2)
+    assert found.interval == pytest.approx((wanted.low, wanted.high))
+
+
+def test_better_answers_of_the_own_family_are_no_bias():
+    rows = [
+        LabelledAnswer(generator="gpt-4o", judge=1.0, human=1.0, cluster="a"),
+        LabelledAnswer(generator="gpt-4o", judge=0.75, human=0.75, cluster="b"),
+        LabelledAnswer(generator="glm-4", judge=0.25, human=0.25, cluster="a"),
+        LabelledAnswer(generator="glm-4", judge=0.0, human=0.0, cluster="b"),
+    ]
+    found = family_bias("gpt-4o", rows)
+    assert (found.preference, found.interval) == (0.0, None)
+    assert found.reason.startswith("all prompts say the same")
+
+
+def test_repeats_count_as_one_prompt():
+    found = family_bias("gpt-4o", labelled("gpt-4o", [0.0, 0.2, 0.5], "aab")).generators["gpt-4o"]
+    assert (found.n, found.clusters, found.mean) == (3, 2, pytest.approx(0.3))
+
+
+@pytest.mark.parametrize(
+    ("judge", "reason"),
+    [
+        ("gpt-4o", "no labelled answer of a model of another family"),
+        ("glm-4", "no labelled answer of a model of its own family"),
+        ("tiny", "no labelled answer of a model of its own family"),
+    ],
+)
+def test_a_preference_needs_both_sides(judge, reason):
+    found = family_bias(judge, labelled("gpt-4o", [0.1, 0.2], "ab"))
+    assert (found.preference, found.interval) == (None, None)
+    assert found.reason.startswith(reason)
+    assert found.generators["gpt-4o"].interval is not None
+
+
+def test_one_prompt_has_no_interval():
+    rows = [*labelled("gpt-4o", [0.1], "a"), *labelled("glm-4", [0.0], "b")]
+    found = family_bias("gpt-4o", rows)
+    assert (found.preference, found.interval) == (pytest.approx(0.1), None)
+    assert found.generators["glm-4"].interval is None
+    assert found.reason == "an interval needs two prompts on each side"
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "winner", "consistent"),
+    [
+        ("first", "second", "a", True),
+        ("second", "first", "b", True),
+        ("tie", "tie", "tie", True),
+        ("first", "first", "tie", False),
+        ("second", "second", "tie", False),
+        ("first", "tie", "tie", False),
+        ("tie", "second", "tie", False),
+        (None, "first", None, None),
+        ("tie", None, None, None),
+    ],
+)
+def test_a_pair_in_both_orders(forward, backward, winner, consistent):
+    pair = PairOutcome(forward=forward, backward=backward)
+    assert (pair.winner, pair.consistent) == (winner, consistent)
+
+
+def test_a_pair_is_always_compared_in_both_orders():
+    asked = []
+
+    async def longer(first, second):
+        asked.append((first, second))
+        return "tie" if len(first) == len(second) else "first" if len(first) > len(second) else "second"
+
+    found = asyncio.run(compare_pair(longer, "aaa", "b"))
+    assert asked == [("aaa", "b"), ("b", "aaa")]
+    assert (found.winner, found.consistent) == ("a", True)
+
+
+def test_position_is_counted_over_pairs_with_both_verdicts():
+    orders = [("first", "second")] * 6 + [("first", "first")] * 2 + [("second", "second"), ("tie", None)]
+    found = position_bias([PairOutcome(forward=a, backward=b) for a, b in orders])
+    assert (found.n, found.no_verdict, found.first, found.second) == (9, 1, 2, 1)
+    assert found.consistent == pytest.approx(6 / 9)
+    assert found.interval[0] < 6 / 9 < found.interval[1]
+
+
+def test_no_pairs_have_no_rate():
+    found = position_bias([PairOutcome(forward=None, backward="tie")])
+    assert (found.n, found.no_verdict, found.consistent, found.interval) == (0, 1, None, None)
+
+
+def test_a_plan_whose_judge_is_of_the_family_of_a_generator_is_warned_of_once(tmp_path):
+    from hengwen.plans.plan import load_plan
+    from hengwen.plans.suite import load_suite
+
+    (tmp_path / "s.jsonl").write_text('{"id": "a", "input": "?"}\n', "utf-8")
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "output": "x"}\n', "utf-8")
+    (tmp_path / "plan.yaml").write_text(
+        """\
+name: p
+tasks:
+  - name: t
+    samples: s.jsonl
+    judges: [{rubric: relevance, backend: gpt}, {rubric: muice_live, panel: [gpt, glm]}]
+checkpoints:
+  - {name: stored, responses: a.jsonl}
+  - {name: one, backend: tuned}
+  - {name: two, backend: tuned}
+  - {name: three, backend: mine}
+backends:
+  gpt: {provider: openai, model: gpt-4o}
+  glm: {provider: openai, model: glm-4}
+  tuned: {provider: openai, model: gpt-4o-mini-tuned}
+  mine: {provider: langchain, options: {factory: "a:b"}}
+""",
+        "utf-8",
+    )
+    found = load_suite(load_plan(tmp_path / "plan.yaml")).warnings
+    assert [warning for warning in found if "family" in warning] == [
+        "gpt-4o and gpt-4o-mini-tuned are both of the openai family: judges tend to favour their own; "
+        "compare with human labels, or take a judge of another family"
+    ]

@@ -1,0 +1,111 @@
+"""The small checks, and their plug-ins."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from hengwen import registry
+from hengwen.engine import evaluate
+from hengwen.errors import ConfigError
+from hengwen.objective.checks import checks
+from hengwen.protocols import Scorer
+from hengwen.records import Response, Sample
+
+SAMPLE = Sample(id="1", references=("2181",), metadata={"must": ["主人", "月亮"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "text", "value"),
+    [
+        ("exact", {}, " 2181\n", 1),
+        ("exact", {}, "2181。", 0),
+        ("exact", {"normalize": "words"}, "２１８１。", 1),
+        ("exact", {"normalize": "none"}, "2181 ", 0),
+        ("contains", {"words": ["月亮", "星星"]}, "月亮和星星", 1),
+        ("contains", {"words": ["月亮", "星星"]}, "月亮", 0),
+        ("contains", {"words": ["月亮", "星星"], "every": False}, "月亮", 1),
+        ("contains", {"words": "OK", "normalize": "fold"}, "ｏｋ！", 1),
+        ("contains", {"field": "must"}, "主人，月亮", 1),
+        ("contains", {"field": "must"}, "", 0),
+        ("regex", {"pattern": r"^\d{4}$"}, "2181", 1),
+        ("regex", {"pattern": r"\d", "whole": True}, "2181", 0),
+        ("regex", {"pattern": r"作为(一个)?AI", "absent": True}, "作为AI，我", 0),
+        ("json_valid", {}, '{"a": [1, 2.5e3, null]}', 1),
+        ("json_valid", {}, "", 0),
+        ("json_valid", {}, '{"a": NaN}', 0),
+        ("json_valid", {}, "1" * 5000, 1),
+        ("json_valid", {"keys": ["a"]}, '{"b": 1}', 0),
+        ("json_valid", {"keys": ["a"]}, "[1]", 0),
+        ("json_valid", {}, '```json\n{"a": 1}\n```', 0),
+        ("json_valid", {"fenced": True}, '```json\n{"a": 1}\n```', 1),
+        ("length", {"most": 4}, "你好， OK", 0),
+        ("length", {"least": 5, "most": 5}, "你好， OK", 1),
+        ("length", {"unit": "words", "most": 3}, "你好， OK", 1),
+        ("length", {"least": 1}, " \n", 0),
+    ],
+)
+def test_an_answer_passes_or_does_not(name: str, options: dict, text: str, value: int) -> None:
+    scorer = registry.build("scorers", name, options)
+    assert isinstance(scorer, Scorer)
+    outcomes = evaluate.score(scorer, SAMPLE, Response(sample_id="1", text=text))
+    assert [outcome.name for outcome in outcomes] == list(scorer.names)
+    assert outcomes[0].value == value
+    assert outcomes[0].scale.levels == (0, 1)
+    assert {outcome.signature for outcome in outcomes} == {scorer.signature}
+
+
+def test_a_length_without_bounds_is_two_counts() -> None:
+    scores = registry.build("scorers", "length", {}).score(SAMPLE, Response(sample_id="1", text="你好， OK"))
+    assert {score.name: score.value for score in scores} == {"length.characters": 5, "length.words": 3}
+
+
+def test_a_pattern_that_explodes_is_given_up_in_time() -> None:
+    scorer = registry.build("scorers", "regex", {"pattern": r"(a|aa)+$", "seconds": 0.2})
+    start = time.monotonic()
+    (failure,) = evaluate.score(scorer, SAMPLE, Response(sample_id="1", text="a" * 5000 + "b"))
+    assert time.monotonic() - start < 5
+    assert "took longer than 0.2 s on a text of 5001 characters" in failure.message
+
+
+def test_json_that_is_nested_too_deep_is_a_failure() -> None:
+    with pytest.raises(ValueError, match="nested too deep"):
+        checks.json_fault("[" * 100_000)
+
+
+def test_samples_that_can_never_pass_are_refused_ahead() -> None:
+    with pytest.raises(ValueError, match="there is no reference"):
+        registry.build("scorers", "exact", {}).check_sample(Sample(id="2"))
+    with pytest.raises(ValueError, match="words must be one or more"):
+        registry.build("scorers", "contains", {"field": "must"}).check_sample(Sample(id="2"))
+    with pytest.raises(ValueError, match="metadata 'must' of sample '2' must be a list of strings, got 7"):
+        registry.build("scorers", "contains", {"field": "must"}).check_sample(
+            Sample(id="2", metadata={"must": 7})
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("exact", {"normalize": "all"}, "normalize must be none or strip or fold or words"),
+        ("contains", {}, "needs either words or field"),
+        ("contains", {"words": [""]}, "none of them empty"),
+        ("regex", {"pattern": "("}, r"pattern '\(' is no regular expression"),
+        ("regex", {"pattern": "a", "seconds": 0}, "seconds must be above 0"),
+        ("json_valid", {"keys": 3}, "keys must be a list of strings, got 3"),
+        ("length", {"least": 5, "most": 4}, "least must not be above most, got 5 and 4"),
+        ("length", {"unit": "bytes"}, "unit must be characters or words"),
+    ],
+)
+def test_wrong_options_name_the_plugin(name: str, options: dict, said: str) -> None:
+    with pytest.raises(ConfigError, match=f"scorer '{name}': .*{said}"):
+        registry.build("scorers", name, options)
+
+
+def test_the_signature_tells_lists_apart() -> None:
+    signatures = {
+        registry.build("scorers", "contains", {"words": words}).signature
+        for words in ("a", ["b"], ["a", "b"])
+    }
+    assert len(signatures) == 3

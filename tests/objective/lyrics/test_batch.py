@@ -1,0 +1,64 @@
+"""The bulk path gives the scores of the single one, in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hengwen.objective import score_lyric, score_lyrics
+from hengwen.objective.lyrics.batch import stream_scores
+from hengwen.objective.lyrics.options import check_options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TEMPLATE = "(verse)\ncccR\ncccR"
+LYRICS = ["(verse)\n我在远方\n看见月光", "(verse)\n月", "", "听音乐\n(verse)\n想你"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_many_are_scored_as_one_by_one(workers: int) -> None:
+    pairs = [(lyric, TEMPLATE) for lyric in LYRICS] * 60
+    found = score_lyrics(iter(pairs), rules="muchin", workers=workers)
+    assert found == [score_lyric(lyric, template, rules="muchin") for lyric, template in pairs]
+
+
+def test_a_stream_goes_on_behind_a_pair_that_cannot_be_scored() -> None:
+    pairs = [(LYRICS[0], TEMPLATE), (LYRICS[0], " "), (LYRICS[1], TEMPLATE)]
+    found = [isinstance(outcome, ValueError) for outcome in stream_scores(pairs, check_options("document"))]
+    assert found == [False, True, False]
+
+
+def test_a_stream_reads_no_further_than_it_must() -> None:
+    taken: list[int] = []
+
+    def pairs() -> Iterator[tuple[str, str]]:
+        for number in range(10_000):
+            taken.append(number)
+            yield LYRICS[0], TEMPLATE
+
+    assert next(stream_scores(pairs(), check_options("document"))).total == 105  # type: ignore[union-attr]
+    assert len(taken) < 1000
+
+
+def test_nothing_gives_nothing() -> None:
+    assert score_lyrics([]) == []
+
+
+def test_the_pair_that_cannot_be_scored_is_named() -> None:
+    with pytest.raises(ValueError, match="pair 1: the template is empty"):
+        score_lyrics([(LYRICS[0], TEMPLATE), (LYRICS[0], "")])
+
+
+@pytest.mark.parametrize("workers", [0, -1, True, 1.5])
+def test_workers_must_be_a_whole_number(workers: object) -> None:
+    with pytest.raises(ValueError, match="workers must be a whole number of at least 1"):
+        score_lyrics([], workers=workers)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("which", ["lyric", "template"])
+def test_a_text_that_is_too_long_is_refused_with_the_limit(which: str) -> None:
+    texts = {"lyric": LYRICS[0], "template": TEMPLATE, which: "c" * 200_001}
+    with pytest.raises(ValueError, match=f"the {which} has 200001 characters, at most 200000 can be scored"):
+        score_lyric(**texts)

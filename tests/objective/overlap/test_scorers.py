@@ -1,0 +1,114 @@
+"""Overlap as plug-ins of a plan."""
+
+from __future__ import annotations
+
+import pytest
+
+from hengwen import registry
+from hengwen.engine import evaluate
+from hengwen.errors import ConfigError
+from hengwen.objective import bleu, corpus_bleu, rouge
+from hengwen.protocols import SampleCheck, Scorer, SetScorer
+from hengwen.records import Response, Sample
+
+SAMPLE = Sample(id="1", references=("今晚月色很美",))
+ANSWER = Response(sample_id="1", text="今晚月色真美")
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "rouge"])
+def test_each_scores_one_answer_under_its_names(name: str) -> None:
+    scorer = registry.build("scorers", name, {})
+    assert isinstance(scorer, Scorer)
+    assert isinstance(scorer, SampleCheck)
+    assert not isinstance(scorer, SetScorer)
+    outcomes = evaluate.score(scorer, SAMPLE, ANSWER)
+    assert [outcome.name for outcome in outcomes] == list(scorer.names)
+    assert all(outcome.scale.holds(outcome.value) for outcome in outcomes)
+    assert {outcome.signature for outcome in outcomes} == {scorer.signature}
+
+
+def test_the_numbers_are_those_of_the_functions() -> None:
+    (score,) = registry.build("scorers", "bleu", {"smooth": "none"}).score(SAMPLE, ANSWER)
+    found = bleu(ANSWER.text, SAMPLE.references, smooth="none")
+    assert (score.value, score.details["signature"]) == (found.score, found.signature)
+    scores = registry.build("scorers", "rouge", {"kind": "rouge2", "beta": 2}).score(SAMPLE, ANSWER)
+    wanted = rouge(ANSWER.text, SAMPLE.references, "rouge2", beta=2)
+    assert {s.name: s.value for s in scores} == {
+        "rouge_2.f": wanted.f,
+        "rouge_2.precision": wanted.precision,
+        "rouge_2.recall": wanted.recall,
+    }
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "rouge"])
+@pytest.mark.parametrize(
+    ("sample", "text", "said"),
+    [
+        (SAMPLE, "", "the hypothesis is empty"),
+        (Sample(id="2"), "你好", "there is no reference"),
+        (Sample(id="3", references=("你好", "")), "你好", "reference 2 of 2 is empty"),
+    ],
+)
+def test_what_is_not_defined_is_a_failure_with_its_reason(
+    name: str, sample: Sample, text: str, said: str
+) -> None:
+    scorer = registry.build("scorers", name, {})
+    outcomes = evaluate.score(scorer, sample, Response(sample_id=sample.id, text=text))
+    assert all(outcome.status == "scorer_error" and said in outcome.message for outcome in outcomes)
+    if not sample.references or not all(sample.references):
+        with pytest.raises(ValueError, match=said):
+            scorer.check_sample(sample)
+
+
+@pytest.mark.parametrize("name", ["corpus_bleu", "corpus_chrf", "corpus_ter"])
+def test_a_corpus_has_one_value_with_its_interval(name: str) -> None:
+    scorer = registry.build("scorers", name, {})
+    assert isinstance(scorer, SetScorer)
+    items = [
+        (
+            Sample(id=str(i), references=(f"今晚月色很美{i}",)),
+            Response(sample_id=str(i), text=f"今晚月色真美{i}"),
+        )
+        for i in range(5)
+    ]
+    (score,) = evaluate.score_set(scorer, items)
+    assert (score.name, score.signature) == (scorer.names[0], scorer.signature)
+    low, high = score.details["ci"]
+    assert low <= score.value <= high
+    assert (score.details["n"], score.details["clusters"], score.details["level"]) == (5, 5, 0.95)
+    assert name.removeprefix("corpus_") in score.details["signature"]
+
+
+def test_corpus_bleu_is_no_mean_and_has_no_interval_for_the_repeats_of_one_sample() -> None:
+    items = [
+        (SAMPLE, Response(sample_id="1", text=text, repeat=r))
+        for r, text in enumerate(("今晚月色很美", "今晚"), 1)
+    ]
+    (score,) = registry.build("scorers", "corpus_bleu", {}).score_set(items)
+    assert score.value == corpus_bleu(["今晚月色很美", "今晚"], ["今晚月色很美"] * 2).score
+    assert score.details["ci"] is None
+
+
+def test_a_sample_without_reference_is_named() -> None:
+    scorer = registry.build("scorers", "corpus_bleu", {})
+    (failure,) = evaluate.score_set(scorer, [(Sample(id="x7"), ANSWER)])
+    assert failure.message == "sample 'x7': there is no reference to compare with"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("bleu", {"tokenize": "zhh"}, "tokenize must be auto"),
+        ("chrf", {"beta": 0}, "beta must be a whole number >= 1, got 0"),
+        ("chrf", {"lowercase": 1}, "lowercase must be true or false"),
+        ("ter", {"tokenize": "zh"}, "tokenize must be auto, tercom or char, got 'zh'"),
+        ("ter", {"max_characters": 0}, "max_characters must be a whole number >= 1"),
+        ("rouge", {"kind": "L"}, "kind must be rouge1 to rouge9"),
+        ("corpus_bleu", {"level": 95}, r"level must lie in \(0, 1\), got 95"),
+        ("corpus_ter", {"scope": "repeats"}, "scope must be 'checkpoint'"),
+        ("corpus_chrf", {"resamples": 0}, "resamples must be a whole number"),
+    ],
+)
+def test_wrong_options_name_the_plugin(name: str, options: dict, said: str) -> None:
+    with pytest.raises(ConfigError, match=f"scorer '{name}': .*{said}"):
+        registry.build("scorers", name, options)

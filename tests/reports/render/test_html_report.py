@@ -1,0 +1,155 @@
+"""The HTML page: self-contained, escaped, readable where there is little to show."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hengwen.records import Usage
+from hengwen.reports import build_view, to_html
+from hengwen.reports.view.models import ReportData
+from hengwen.results.score_table import ScoreTable
+
+VOID = {"meta", "link", "br", "line", "circle", "path"}
+HOSTILE = (
+    "</pre></td></script><script>alert(1)</script><img src=x onerror=alert(1)>"
+    "'\"&amp;]]>--><!--{{7*7}}{% x %}"
+)
+
+
+class Skeleton(HTMLParser):
+    """Start tags with the names of their attributes; checks that what opens is closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.open, self.text = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, tuple(sorted(name for name, _ in attrs))))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, tuple(sorted(name for name, _ in attrs))))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def skeleton(text):
+    parser = Skeleton()
+    parser.feed(text)
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        pytest.param(HOSTILE, id="markup"),
+        pytest.param("\x1b[31mred\x1b]0;title\x07\x00", id="terminal"),
+        pytest.param("\u202egnp.exe\u2066", id="bidi"),
+        pytest.param("|*_`[x](y)", id="markdown"),
+        pytest.param("x" * 5000, id="long-line"),
+        pytest.param("\ud800\uffff", id="not-for-utf8"),
+    ],
+)
+def test_hostile_text_changes_no_tag_of_the_page(make, hostile):
+    plain = skeleton(to_html(build_view(make("!", text="!"))))
+    found = to_html(build_view(make(hostile, text=hostile)))
+    assert skeleton(found).tags == plain.tags
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", found)
+    found.encode("utf-8")
+
+
+@given(st.text(st.sampled_from("<>&'\"{}%#-/=!|`\\ \n\ta词\x1b\u202e"), min_size=1, max_size=40))
+@settings(deadline=None, max_examples=25)
+def test_no_text_changes_the_tags(text):
+    def page(part):
+        return to_html(build_view(ReportData(plan=part, runs=(), table=ScoreTable(), warnings=(part,))))
+
+    assert skeleton(page(text)).tags == skeleton(page("plain")).tags
+
+
+def test_the_answer_is_shown_as_it_was_written(make):
+    page = skeleton(to_html(build_view(make(text=f"  第一行\n\t{HOSTILE}"))))
+    assert f"  第一行\n\t{HOSTILE}" in "".join(page.text)
+
+
+def test_the_page_loads_nothing(data):
+    page = to_html(build_view(data))
+    assert not re.search(r"https?://|//\w|url\(|@import|<script|<link|<img|<iframe|\son\w+=", page)
+    assert "default-src 'none'" in page
+
+
+def test_headings_are_bilingual_and_languages_marked(data):
+    page = to_html(build_view(data))
+    assert '<html lang="zh-Hans">' in page
+    assert '<span lang="zh-Hans">概要</span> <span class="en" lang="en">Summary</span>' in page
+
+
+def test_each_headline_has_a_chart_with_a_name(data):
+    page = to_html(build_view(data))
+    assert page.count("<svg") == 3
+    assert re.findall(r'<title id="c\d-t">(.*?)</title>', page) == [
+        "lyrics/lyric.total: mean over the checkpoints",
+        "lyrics/distinct_n.distinct_2: mean over the checkpoints",
+        "lyrics/lyric_craft.level: mean over the checkpoints",
+    ]
+    ids = re.findall(r'id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_the_rules_judge_is_called_a_baseline_beside_its_scores_and_signature(data):
+    assert to_html(build_view(data)).count("A baseline, not a language model") == 3
+
+
+def test_failures_are_flagged_and_listed_by_status(data):
+    page = to_html(build_view(data))
+    assert 'title="parse_error 1">未得分 1 failed' in page
+    assert '<td class="flag">parse_error 1</td><td class="num">75%</td>' in page
+
+
+def test_a_steady_report_says_so(table_of):
+    assert "No headline score falls below" in to_html(
+        build_view(table_of({"a": [1.0, 2.0], "b": [1.0, 2.0]}))
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        pytest.param({}, "There are no runs.", id="no-runs"),
+        pytest.param({"a": []}, "There are no scores to show.", id="no-rows"),
+        pytest.param({"a": [None, None]}, "nothing could be scored", id="all-failed"),
+        pytest.param({"a": [1.0]}, "n 1 · 100%", id="one-prompt"),
+    ],
+)
+def test_a_poor_report_is_a_whole_page(table_of, values, said):
+    page = to_html(build_view(table_of(values)))
+    assert said in page
+    assert "nan" not in re.sub(r"<style>.*</style>", "", page, flags=re.DOTALL).lower()
+    skeleton(page)
+
+
+def test_an_empty_answer_says_that_it_is_empty(make):
+    assert "（空 empty）</pre>" in to_html(build_view(make(text="")))
+
+
+def test_a_single_checkpoint_has_no_course(table_of):
+    assert "Course over the checkpoints" not in to_html(build_view(table_of({"a": [1.0, 2.0]})))
+    assert "Course over the checkpoints" in to_html(build_view(table_of({"a": [1.0], "b": [2.0]})))
+
+
+def test_usage_is_counted_by_role(data):
+    page = to_html(build_view(data))
+    assert '<td class="num">1,234</td><td class="num">56,789</td>' in page
+    assert data.usage["judge"] == Usage(calls=1234, input_tokens=56789, output_tokens=10)

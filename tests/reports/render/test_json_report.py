@@ -1,0 +1,66 @@
+"""The JSON report and its published schema."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+
+from hengwen.reports import build_view, to_json
+from hengwen.reports.render.json_report import json_schema
+from hengwen.reports.render.write import render
+
+
+def test_the_fixed_report_satisfies_the_published_schema(data):
+    Draft202012Validator.check_schema(json_schema())
+    Draft202012Validator(json_schema()).validate(to_json(build_view(data)))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{}, {"a": []}, {"a": [None]}, {"a": [1.0]}, {"a": [1.0, 2.0], "b": [None, None], "c": [-0.0, 1.0]}],
+    ids=["no-runs", "no-rows", "all-failed", "one-prompt", "mixed"],
+)
+def test_poor_reports_satisfy_the_schema_too(table_of, values):
+    Draft202012Validator(json_schema()).validate(json.loads(render(build_view(table_of(values)), "json")))
+
+
+def test_the_schema_refuses_what_is_not_published(data):
+    report = to_json(build_view(data))
+    report["runs"][0]["scores"]["lyrics/lyric.total"]["mean"] = "85"
+    with pytest.raises(ValidationError):
+        Draft202012Validator(json_schema()).validate(report)
+
+
+def test_the_object_has_exactly_these_keys(data):
+    report = to_json(build_view(data))
+    assert list(report) == ["schema", "plan", "runs", "sequences", "usage", "warnings"]
+    assert list(report["runs"][0]) == ["id", "checkpoint", "step", "status", "scores"]
+    assert set(report["runs"][0]["scores"]["lyrics/lyric.total"]) == {
+        *("n", "mean", "ci", "coverage", "failures", "signature"),
+        *("prompts", "not_applicable", "method", "kind", "scale"),
+    }
+    assert report["usage"] == {"judge": {"calls": 1234, "input_tokens": 56789, "output_tokens": 10}}
+
+
+def test_what_has_no_interval_has_null(data):
+    score = to_json(build_view(data))["runs"][0]["scores"]["lyrics/distinct_n.distinct_2"]
+    assert (score["mean"], score["ci"], score["method"]) == (0.5, None, "none")
+
+
+def test_human_and_anchor_rows_keep_their_names(data):
+    scores = to_json(build_view(data))["runs"][0]["scores"]
+    assert scores["lyrics/human.lyric_craft.level"]["kind"] == "human"
+    assert scores["lyrics/anchor.lyric_craft.level"]["mean"] == 0.125
+
+
+def test_a_sequence_that_cannot_be_has_its_reason(data):
+    found = to_json(build_view(data))["sequences"]["lyrics/distinct_n.distinct_2"]
+    assert found["cin"] is None
+    assert found["reason"] == "signatures differ: v:1 (base, sft); v:2 (rl, rl-long)"
+
+
+def test_lone_surrogates_do_not_stop_the_file(make):
+    text = render(build_view(make("\ud800")), "json")
+    assert json.loads(text.encode("utf-8"))["plan"] == "songs\ufffd"

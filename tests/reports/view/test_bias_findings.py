@@ -1,0 +1,95 @@
+"""A judge whose levels go with length is named; one that cannot be told is not."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from hengwen.records import Failure, Score
+from hengwen.reports.view.answers import AnswerRecord
+from hengwen.reports.view.bias_findings import length_findings
+
+
+def answer(i, length, value, *, checkpoint="c", signature="s", human=None, name="j.level", kind="judge"):
+    outcomes = [Score(name=name, value=value, signature=signature, kind=kind)]
+    if human is not None:
+        outcomes.append(Score(name=f"human.{name}", value=human, signature="h", kind="human"))
+    return AnswerRecord(
+        task="t",
+        checkpoint=checkpoint,
+        sample_id=str(i),
+        repeat=1,
+        input="?",
+        text="字 " * length,
+        outcomes=tuple(outcomes),
+    )
+
+
+def noisy(i):
+    return i + random.Random(i).uniform(-8, 8)
+
+
+def test_a_lover_of_length_is_named_in_both_languages():
+    (found,) = length_findings([answer(i, i + 1, noisy(i)) for i in range(40)])
+    assert (found.address, found.weight) == ("t/j.level", "note")
+    assert found.en.startswith("longer answers score higher: Spearman 0.9")
+    assert "40 answers to 40 prompts" in found.en
+    assert found.en.endswith("compare with human labels")
+    assert found.zh.startswith("越长的回答得分越高：Spearman 0.9")
+    assert found.zh.endswith("请与人工标注比较")
+
+
+def test_a_lover_of_brevity_is_named_too():
+    (found,) = length_findings([answer(i, 50 - i, noisy(i)) for i in range(40)])
+    assert found.en.startswith("shorter answers score higher: Spearman -0.9")
+
+
+def test_human_labels_stand_beside_where_there_are_some():
+    rows = [answer(i, i + 1, noisy(i), human=float(-i) if i % 4 == 0 else None) for i in range(40)]
+    (found,) = length_findings(rows)
+    assert "on the 10 answers with human labels it is 0.87 for the judge" in found.en
+    assert found.en.endswith("for the judge, -1.00 for the humans")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        [answer(i, i + 1, 0.5) for i in range(40)],
+        [answer(i, 7, noisy(i)) for i in range(40)],
+        [answer(i % 9, i + 1, noisy(i)) for i in range(40)],
+        [answer(i, random.Random(i).randrange(1, 99), random.Random(-i - 1).random()) for i in range(40)],
+        [answer(i, i + 1, noisy(i), signature=f"s{i % 2}") for i in range(40)],
+        [answer(i, i + 1, noisy(i), kind="code") for i in range(40)],
+        [answer(i, i + 1, noisy(i), name="j.voice") for i in range(40)],
+        [answer(i, i + 1, noisy(i), name="anchor.j.level") for i in range(40)],
+    ],
+    ids=[
+        "nothing",
+        "a constant judge",
+        "answers of one length",
+        "9 prompts",
+        "no correlation",
+        "a judge that changed",
+        "a scorer",
+        "a criterion",
+        "anchors",
+    ],
+)
+def test_where_nothing_can_be_told_nothing_is(rows):
+    assert length_findings(rows) == []
+
+
+def test_a_failure_is_no_point():
+    failed = AnswerRecord(
+        task="t",
+        checkpoint="c",
+        sample_id="x",
+        repeat=1,
+        input="?",
+        text="字" * 900,
+        outcomes=(Failure(name="j.level", status="timeout", message="late", signature="s", kind="judge"),),
+    )
+    rows = [answer(i, i + 1, noisy(i)) for i in range(40)]
+    assert length_findings([*rows, failed]) == length_findings(rows)

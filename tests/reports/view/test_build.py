@@ -1,0 +1,234 @@
+"""The view: order, arithmetic, blocks."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from hengwen.records import Failure, Row, Run, Scale, Score
+from hengwen.reports import build_view
+from hengwen.reports.render.write import render
+from hengwen.reports.view.answers import AnswerRecord
+from hengwen.reports.view.build import run_labels
+from hengwen.reports.view.models import ReportData
+from hengwen.results.score_table import ScoreTable
+
+
+def test_means_are_over_scored_prompts_and_failures_are_counted(table_of):
+    view = build_view(table_of({"a": [1.0, 2.0, None, 3.0]}))
+    cell = view.scores[0].cells[0]
+    assert cell is not None
+    assert (cell.n, cell.prompts, cell.mean, cell.coverage) == (3, 3, 2.0, 0.75)
+    assert (cell.failures, cell.failed, cell.method) == ({"timeout": 1}, 1, "t")
+    # t with 2 degrees of freedom: 2 -+ 4.3027 * 1 / sqrt(3)
+    assert cell.ci == pytest.approx((-0.484138, 4.484138), abs=1e-5)
+
+
+def test_scores_stand_in_the_order_of_the_table_code_first(data):
+    view = build_view(data)
+    assert [task.name for task in view.tasks] == ["lyrics"]
+    assert [(s.name, s.headline) for s in view.tasks[0].scores] == [
+        ("lyric.total", True),
+        ("lyric.errors", False),
+        ("distinct_n.distinct_2", True),
+        ("lyric_craft.level", True),
+        ("lyric_craft.imagery", False),
+        ("anchor.lyric_craft.level", False),
+        ("human.lyric_craft.level", False),
+    ]
+
+
+def test_blocks_hold_each_score_once(data):
+    task = build_view(data).tasks[0]
+    assert [s.name for s in task.others] == ["lyric.errors", "lyric_craft.imagery"]
+    assert [s.name for s in task.anchors] == ["anchor.lyric_craft.level"]
+    assert [[s.name for s in pair] for pair in task.human_pairs] == [
+        ["lyric_craft.level", "human.lyric_craft.level"]
+    ]
+
+
+def test_anchors_stand_beside_their_human_rows_and_criteria_behind():
+    run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
+    place = {"run_id": "r", "task": "t", "checkpoint": "c", "repeat": 1, "cluster": "s", "sample_id": "s"}
+    names = [
+        ("anchor.craft.level", "judge"),
+        ("anchor.craft.voice", "judge"),
+        ("anchor.craft.form", "judge"),
+        ("human.anchor.craft.level", "human"),
+        ("human.anchor.craft.form", "human"),
+    ]
+    table = ScoreTable(
+        Row(**place, outcome=Score(name=name, kind=kind, value=1.0, signature="s")) for name, kind in names
+    )
+    task = build_view(ReportData(plan="p", runs=(run,), table=table)).tasks[0]
+    assert [s.name for s in task.anchor_heads] == [
+        "anchor.craft.level",
+        "human.anchor.craft.level",
+        "anchor.craft.form",
+        "human.anchor.craft.form",
+    ]
+    assert [s.name for s in task.anchor_rest] == ["anchor.craft.voice"]
+    assert (task.human_pairs, task.headlines) == ((), ())
+
+
+def test_human_labels_without_a_judge_stand_alone(table_of):
+    view = build_view(table_of({"a": [1.0]}, name="human.craft.level", kind="human"))
+    assert [[s.name for s in pair] for pair in view.tasks[0].human_pairs] == [["human.craft.level"]]
+    assert view.findings == ()
+
+
+def test_means_and_course_of_the_fixed_report(data):
+    scores = {score.name: score for score in build_view(data).scores}
+    total = scores["lyric.total"]
+    assert [cell.mean for cell in total.cells if cell] == [65.0, 76.0, 85.0, 77.0]
+    assert (total.course.cin, total.course.lis, total.course.windows) == (1, 3, 2)
+    assert {i: fall.apart for i, fall in total.falls.items()} == {3: False}
+    level = scores["lyric_craft.level"].cells[3]
+    assert level is not None
+    assert (level.n, level.failures, level.coverage) == (3, {"parse_error": 1}, 0.75)
+    imagery = scores["lyric_craft.imagery"].cells[0]
+    assert imagery is not None
+    assert (imagery.mean, imagery.coverage, imagery.not_applicable) == (None, None, 4)
+
+
+def test_notes_go_with_the_scores_of_their_signature(data):
+    view = build_view(data)
+    assert [s.name for s in view.scores if s.notes] == [
+        "lyric_craft.level",
+        "lyric_craft.imagery",
+        "anchor.lyric_craft.level",
+    ]
+
+
+def test_signatures_are_listed_with_their_scores(data):
+    view = build_view(data)
+    assert view.signatures["human|v:1"] == ("lyrics/human.lyric_craft.level",)
+    assert list(view.signatures) == sorted(view.signatures)
+
+
+def test_answers_are_ranked_by_a_score_that_answers_have(table_of):
+    run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
+    place = {"run_id": "r", "task": "t", "checkpoint": "c", "repeat": 1, "cluster": "s"}
+    whole = Score(name="set.x", value=1.0, signature="w")
+    single = Score(name="one.x", value=1.0, signature="o")
+    table = ScoreTable(
+        [Row(**place, sample_id=None, outcome=whole), Row(**place, sample_id="s", outcome=single)]
+    )
+    answer = AnswerRecord(
+        task="t", checkpoint="c", sample_id="s", repeat=1, input="", text="", outcomes=(single,)
+    )
+    view = build_view(ReportData(plan="p", runs=(run,), table=table, answers=(answer,)))
+    assert [group.by for group in view.answers] == ["one.x"]
+
+
+def test_rows_of_other_runs_are_left_out(table_of):
+    full = table_of({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    view = build_view(ReportData(plan="p", runs=full.runs[1:], table=full.table))
+    assert [[cell.mean for cell in score.cells if cell] for score in view.scores] == [[3.5]]
+
+
+def test_two_runs_of_one_checkpoint_are_told_apart():
+    runs = [Run(id=i, plan="p", plan_hash="", checkpoint="a") for i in ("r1", "r2")]
+    assert run_labels(runs) == ("a (r1)", "a (r2)")
+
+
+def test_a_report_is_steady_only_where_nothing_got_worse(table_of):
+    scale = Scale(low=0, high=100)
+    assert build_view(table_of({"a": [1.0, 2.0], "b": [9.0, 9.5]}, scale=scale)).steady
+    assert not build_view(table_of({"a": [9.0, 9.5], "b": [1.0, 2.0]}, scale=scale)).steady
+    assert not build_view(table_of({"a": [1.0, 2.0]}, scale=scale)).steady
+
+
+def test_360_answers_are_built_quickly_and_stay_small(data):
+    answers = tuple(
+        AnswerRecord(
+            task="lyrics",
+            checkpoint=run.checkpoint,
+            sample_id=f"p{i}",
+            repeat=1,
+            input="题" * 200,
+            text="词曲\n" * 100,
+            outcomes=(Score(name="lyric.total", value=float(i), signature="lyric|rules:document|v:1"),),
+        )
+        for run in data.runs
+        for i in range(90)
+    )
+    full = ReportData(plan="p", runs=data.runs, table=data.table, answers=answers)
+    start = time.perf_counter()
+    text = render(build_view(full), "html")
+    assert time.perf_counter() - start < 5  # under a second on a quiet machine
+    assert len(text) < 120_000
+    assert text.count("84 more not shown") == 4
+
+
+def ruled(*, complete: bool = False) -> ReportData:
+    """A task with a rule, a judge, its final score and a published one; the second answer is a repeat."""
+    run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
+    place = {"run_id": "r", "task": "t", "checkpoint": "c"}
+    table = ScoreTable()
+    for repeat, (alike, raw, final) in enumerate([(0.1, 0.75, 0.75), (0.9, 1.0, 0.0)], 1):
+        for name, value, kind, signature in (
+            ("near_duplicate.similarity", alike, "code", "near_duplicate|rule:cap|v:1"),
+            ("distinct.share", 0.5, "code", "distinct|v:1"),
+            ("x.level", raw, "judge", "x|v:1"),
+            ("x.wit", raw, "judge", "x|v:1"),
+            ("x.final", final, "judge", "x.final|caps:[near_duplicate|rule:cap|v:1]|[x|v:1]|v:1"),
+        ):
+            score = Score(name=name, value=value, kind=kind, signature=signature)
+            table.add(Row(**place, sample_id="s", repeat=repeat, cluster="s", outcome=score))
+    missing = Failure(
+        name="x.published", status="missing", message="incomplete", signature="x.published|v:1", kind="judge"
+    )
+    whole = Score(name="x.published", value=3.75, signature="x.published|v:1", kind="judge")
+    table.add(Row(**place, sample_id=None, repeat=None, cluster="t", outcome=whole if complete else missing))
+    answers = tuple(
+        AnswerRecord(
+            task="t",
+            checkpoint="c",
+            sample_id="s",
+            repeat=repeat,
+            input="?",
+            text="!",
+            outcomes=(
+                Score(name="distinct.share", value=0.5, signature="s"),
+                Score(name="x.final", value=final, signature="s", kind="judge"),
+            ),
+        )
+        for repeat, final in enumerate([0.75, 0.0], 1)
+    )
+    return ReportData(plan="p", runs=(run,), table=table, answers=answers)
+
+
+def test_the_score_of_the_task_stands_first_and_the_final_score_beside_the_raw_one() -> None:
+    view = build_view(ruled())
+    (task,) = view.tasks
+    assert [score.name for score in task.headlines] == [
+        "x.published",
+        "distinct.share",
+        "x.level",
+        "x.final",
+    ]
+    assert [score.group for score in task.headlines] == ["published", "code", "judge", "judge"]
+    assert [score.name for score in task.others] == ["near_duplicate.similarity", "x.wit"]
+
+
+def test_the_summary_speaks_of_final_scores_and_answers_are_ranked_by_them() -> None:
+    view = build_view(ruled())
+    assert [finding.address for finding in view.findings if "/x." in finding.address] == [
+        "t/x.published",
+        "t/x.final",
+    ]
+    told = build_view(ruled(complete=True)).findings
+    assert [finding.address for finding in told if "/x." in finding.address] == ["t/x.published"]
+    (group,) = view.answers
+    assert group.by == "x.final"
+    assert [one.repeat for one in group.shown] == [2, 1]
+
+
+def test_a_task_that_is_incomplete_says_so_in_all_formats() -> None:
+    view = build_view(ruled())
+    for format in ("html", "md"):  # noqa: A001
+        text = render(view, format)
+        assert "任务得分" in text
+        assert text.count("不完整 incomplete") == 1

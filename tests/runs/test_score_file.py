@@ -1,0 +1,128 @@
+"""One file scored into another: every row accounted for, in order, with flat memory."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from hengwen.errors import ConfigError, DataError
+from hengwen.objective import score_lyric
+from hengwen.runs.score_file import score_file
+
+TEMPLATE = "(verse)\nccR\nccR"
+LYRIC = "(verse)\n看海去\n听风曲"
+GOOD = {"id": "a", "template": TEMPLATE, "lyric": LYRIC}
+
+
+def write(folder: Path, *rows: object, name: str = "in.jsonl") -> Path:
+    path = folder / name
+    text = "".join(
+        (row if isinstance(row, str) else json.dumps(row, ensure_ascii=False)) + "\n" for row in rows
+    )
+    path.write_text(text, "utf-8")
+    return path
+
+
+def read(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_rows_are_scored_in_order_and_bad_ones_say_why(tmp_path: Path) -> None:
+    source = write(
+        tmp_path,
+        GOOD,
+        "nonsense",
+        {**GOOD, "template": ""},
+        {"id": "d", "template": TEMPLATE, "lyric": 3},
+        GOOD,
+    )
+    done = score_file(source, tmp_path / "out.jsonl", columns={"lyric": "output"})
+    rows = read(tmp_path / "out.jsonl")
+    assert (done.rows, done.failed) == (5, 3)
+    assert "in.jsonl:2: not valid JSON" in done.first_failure
+    assert [(row["line"], row["status"]) for row in rows] == [
+        (1, "ok"),
+        (2, "scorer_error"),
+        (3, "scorer_error"),
+        (4, "scorer_error"),
+        (5, "ok"),
+    ]
+    expected = score_lyric(LYRIC, TEMPLATE)
+    assert rows[0]["lyric.total"] == expected.total
+    assert "in.jsonl:3: " in rows[2]["message"]
+    assert rows[3]["message"].endswith("in.jsonl:4: field 'output' must be text")
+    assert all("lyric.total" not in row for row in rows if row["status"] != "ok")
+    assert all(row["signature"].startswith("lyric|rules:document") for row in rows)
+
+
+def test_csv_goes_in_and_out_and_no_cell_is_a_formula(tmp_path: Path) -> None:
+    source = tmp_path / "in.csv"
+    with source.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(GOOD))
+        writer.writeheader()
+        writer.writerows([GOOD, {**GOOD, "id": "=HYPERLINK(1)"}, {**GOOD, "id": "c", "template": ""}])
+    done = score_file(source, tmp_path / "out.csv", columns={"lyric": "output"})
+    assert (done.rows, done.failed) == (3, 1)
+    rows = list(csv.DictReader((tmp_path / "out.csv").read_text("utf-8").splitlines()))
+    assert float(rows[0]["lyric.total"]) == score_lyric(LYRIC, TEMPLATE).total
+    assert rows[1]["id"] == "'=HYPERLINK(1)"
+    assert (rows[2]["lyric.total"], rows[2]["status"]) == ("", "scorer_error")
+
+
+def test_options_reach_the_scorer(tmp_path: Path) -> None:
+    score_file(
+        write(tmp_path, GOOD),
+        tmp_path / "out.jsonl",
+        options={"rules": "muchin"},
+        columns={"lyric": "output"},
+    )
+    (row,) = read(tmp_path / "out.jsonl")
+    assert row["lyric.total"] == score_lyric(LYRIC, TEMPLATE, rules="muchin").total
+
+
+def test_workers_change_nothing(tmp_path: Path) -> None:
+    source = write(
+        tmp_path, *[{**GOOD, "id": f"r{i}", "lyric": LYRIC[: i % 14]} for i in range(450)], "bad", GOOD
+    )
+    for workers in (1, 2):
+        score_file(source, tmp_path / f"{workers}.jsonl", columns={"lyric": "output"}, workers=workers)
+    assert read(tmp_path / "1.jsonl") == read(tmp_path / "2.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        ({"target": "out.txt"}, ConfigError, "cannot tell the format of"),
+        ({"scorer": "lyrics"}, ConfigError, "unknown scorer 'lyrics'; did you mean 'lyric'"),
+        ({"scorer": "distinct_n"}, ConfigError, "scores sets of answers: use it in a plan"),
+        ({"options": {"rules": "mine"}}, ConfigError, "scorer 'lyric': "),
+        ({"target": "no/folder/out.jsonl"}, ConfigError, "cannot be written"),
+        ({"source": "none.jsonl"}, DataError, "none.jsonl: no such file"),
+    ],
+)
+def test_what_cannot_work_is_said_and_leaves_no_file(
+    tmp_path: Path, call: dict, error: type, said: str
+) -> None:
+    source = tmp_path / call.pop("source") if "source" in call else write(tmp_path, GOOD)
+    target = tmp_path / call.pop("target", "out.jsonl")
+    with pytest.raises(error, match=said):
+        score_file(source, target, **call)
+    assert sorted(path.name for path in tmp_path.iterdir()) in (["in.jsonl"], [])
+
+
+def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+    def peak(count: int) -> int:
+        source = write(tmp_path, *[{**GOOD, "id": str(i)} for i in range(count)])
+        score_file(source, tmp_path / "out.jsonl", columns={"lyric": "output"})  # caches are warm
+        tracemalloc.start()
+        score_file(source, tmp_path / "out.jsonl", columns={"lyric": "output"})
+        try:
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert peak(2000) < peak(200) + 200_000

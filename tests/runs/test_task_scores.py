@@ -1,0 +1,146 @@
+"""The published score of a task, by hand; and what is said where answers are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+
+import pytest
+
+from hengwen.plans.plan import ScaleSpec
+from hengwen.records import Failure, Outcome, Row, Run, Scale, Score
+from hengwen.runs.task_scores import Published, published_rows
+
+RUN = Run(id="r", plan="p", plan_hash="h", checkpoint="c")
+LEVELS = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))
+Values = Mapping[str, Sequence[float | str]]
+
+
+def row(name: str, repeat: int, given: float | str, scale: Scale | None = LEVELS) -> Row:
+    made = {"name": "x.final", "signature": "sig", "kind": "judge"}
+    outcome: Outcome = (
+        Failure(**made, status=given, message="why")  # type: ignore[arg-type]
+        if isinstance(given, str)
+        else Score(**made, value=given, scale=scale)  # type: ignore[arg-type]
+    )
+    return Row(
+        run_id="r", task="t", checkpoint="c", sample_id=name, repeat=repeat, cluster=name, outcome=outcome
+    )
+
+
+def publish(
+    values: Values,
+    scale: Mapping[str, float],
+    *,
+    prompts: int | None = None,
+    repeats: int = 1,
+    on: Scale = LEVELS,
+) -> dict[str, Outcome]:
+    names = list(values) + [f"more{i}" for i in range((prompts or len(values)) - len(values))]
+    wanted = Published(
+        task="t",
+        judge="x",
+        source="x.final",
+        signature="sig",
+        scale=ScaleSpec(**scale),
+        samples=names,
+        repeats=repeats,
+    )
+    rows = [row(name, i, one, on) for name, own in values.items() for i, one in enumerate(own, 1)]
+    found = published_rows(RUN, [wanted], [*rows, row("stranger", 1, 0.0)])
+    assert {(one.sample_id, one.repeat, one.run_id, one.task) for one in found} == {(None, None, "r", "t")}
+    return {one.outcome.name: one.outcome for one in found}
+
+
+def test_the_mean_of_the_prompts_times_ten_with_an_interval_by_prompt() -> None:
+    # prompts: (1 + 0 + 0.5) / 3 = 0.5, 1, 0.75; their mean 0.75, x 10; s = 0.25, t(2) = 4.302653
+    found = publish({"a": [1, 0, 0.5], "b": [1, 1, 1], "c": [0.75, 1, 0.5]}, {"mean_times": 10}, repeats=3)
+    (score,) = found.values()
+    assert isinstance(score, Score)
+    assert (score.name, score.value, score.kind) == ("x.published", 7.5, "judge")
+    half = 4.302653 * 0.25 / sqrt(3) * 10
+    assert score.details["ci"] == [pytest.approx(7.5 - half, abs=1e-5), pytest.approx(10, abs=1e-9)]
+    assert score.details["method"] == "t"
+    assert (score.details["prompts"], score.details["answers"]) == (3, 9)
+    assert score.scale == Scale(low=0, high=10)
+    assert score.signature == "x.published|mean_times:10|prompts:3|repeats:3|[sig]|v:1"
+
+
+def test_prompts_weigh_equally_however_often_they_were_answered() -> None:
+    (score,) = publish({"a": [1, 1, 1, 1], "b": [0]}, {"mean_times": 10}).values()
+    assert score.value == 5  # type: ignore[union-attr]
+
+
+def test_the_sum_over_the_prompts_divided_by_ten_and_the_normalised_value_beside_it() -> None:
+    # the sum 0.5 + 1 + 0.75 + 0.25 = 2.5 over 10; the mean 0.625 x 10
+    found = publish({"a": [0.5], "b": [1], "c": [0.75], "d": [0.25]}, {"sum_divided_by": 10})
+    assert {name: one.value for name, one in found.items()} == {  # type: ignore[union-attr]
+        "x.published": 0.25,
+        "x.normalised": 6.25,
+    }
+    published, normalised = found.values()
+    assert isinstance(published, Score)
+    assert isinstance(normalised, Score)
+    assert published.scale == Scale(low=0, high=0.4)
+    assert normalised.scale == Scale(low=0, high=10)
+    half = 3.182446 * sqrt(0.3125 / 3) / sqrt(4)  # squares: 0.125^2 + 0.375^2 + 0.125^2 + 0.375^2
+    assert published.details["ci"][0] == pytest.approx((0.625 - half) * 0.4, abs=1e-6)
+    assert normalised.details["ci"][0] == pytest.approx((0.625 - half) * 10, abs=1e-5)
+
+
+def test_the_normalised_value_is_the_share_of_another_scale() -> None:
+    fives = Scale(low=1, high=5)
+    found = publish({"a": [3], "b": [4]}, {"sum_divided_by": 10}, on=fives)
+    assert found["x.published"].value == pytest.approx(0.7)  # type: ignore[union-attr]
+    assert found["x.normalised"].value == pytest.approx(6.25)  # type: ignore[union-attr]
+
+
+def test_one_prompt_has_no_interval() -> None:
+    (score,) = publish({"a": [1, 0.5]}, {"mean_times": 10}).values()
+    assert isinstance(score, Score)
+    assert (score.value, "ci" in score.details, score.details["method"]) == (7.5, False, "none")
+
+
+@pytest.mark.parametrize(
+    ("values", "more", "said"),
+    [
+        (
+            {"a": [1, "parse_error", 0], "b": [1, 1, 1]},
+            {"repeats": 3},
+            "incomplete: 1 of 6 answers have no verdict (1 parse_error)",
+        ),
+        (
+            {"a": [1, 1, 1], "b": [1, 1]},
+            {"repeats": 3},
+            "incomplete: 1 of 6 answers have no verdict (1 not in this run)",
+        ),
+        (
+            {"a": [1]},
+            {"prompts": 3, "repeats": 2},
+            "incomplete: 5 of 6 answers have no verdict (5 not in this run)",
+        ),
+        (
+            {"a": ["not_applicable"], "b": ["missing"], "c": [0]},
+            {},
+            "incomplete: 2 of 3 answers have no verdict (1 without an answer, 1 not_applicable)",
+        ),
+        ({}, {"prompts": 2}, "incomplete: 2 of 2 answers have no verdict (2 not in this run)"),
+    ],
+    ids=["no verdict", "a repeat too few", "other samples", "nothing to score", "nothing at all"],
+)
+@pytest.mark.parametrize("scale", [{"mean_times": 10}, {"sum_divided_by": 10}], ids=["mean", "sum"])
+def test_below_full_coverage_there_is_no_number(values, more, said, scale) -> None:
+    found = publish(values, scale, **more)
+    assert list(found) == (["x.published"] if "mean_times" in scale else ["x.published", "x.normalised"])
+    for one in found.values():
+        assert isinstance(one, Failure)
+        assert (one.status, one.message) == ("missing", said)
+
+
+def test_full_marks_are_on_the_scale_to_the_last_bit() -> None:
+    third = Scale(low=0, high=0.3)
+    for scale in ({"mean_times": 0.7}, {"sum_divided_by": 7}):
+        for one in publish({f"{i}": [0.3] for i in range(11)}, scale, on=third).values():
+            assert isinstance(one, Score)
+            assert one.scale is not None
+            assert one.value == one.scale.high
