@@ -1,4 +1,4 @@
-"""Imports go down: a package imports packages of lower layers only. `docs/architecture.md` draws the layers."""
+"""A package imports packages of lower layers only; `docs/architecture.md` draws the layers."""
 
 from __future__ import annotations
 

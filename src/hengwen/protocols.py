@@ -30,7 +30,7 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
-class SequelScorer(Protocol):
+class HistoryScorer(Protocol):
     """What a scorer may have besides: a score that also depends on the answers before this one."""
 
     def score_after(
@@ -47,7 +47,7 @@ class SequelScorer(Protocol):
 
 
 @runtime_checkable
-class SampleCheck(Protocol):
+class SampleValidator(Protocol):
     """What a scorer may have besides: a look at each sample before anything is paid for."""
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
@@ -56,16 +56,16 @@ class SampleCheck(Protocol):
 
 
 @runtime_checkable
-class DatasetChoice(Protocol):
+class DatasetConfigurable(Protocol):
     """What a scorer may have besides: settings that are chosen once, for all samples of a task."""
 
-    def for_samples(self, samples: Collection[Sample]) -> Scorer | SetScorer:
+    def for_samples(self, samples: Collection[Sample]) -> Scorer | GroupScorer:
         """Return the scorer with its choice made; the signature says which."""
         ...
 
 
 @runtime_checkable
-class SetScorer(Protocol):
+class GroupScorer(Protocol):
     """Scores several answers at once: the repeats of a sample, or all answers of a checkpoint to a task."""
 
     scope: Literal["repeats", "checkpoint"]
@@ -111,7 +111,7 @@ class Judge(Protocol):
 
 
 @runtime_checkable
-class FactReader(Protocol):
+class AcceptsEvidence(Protocol):
     """What a judge may be besides: shown facts about the answer that rules found."""
 
     reads_facts: bool
@@ -136,7 +136,7 @@ class FactReader(Protocol):
 
 
 @runtime_checkable
-class Compound(Protocol):
+class MultiSignature(Protocol):
     """What a judge may have besides: outcomes under several signatures."""
 
     @property
@@ -146,7 +146,7 @@ class Compound(Protocol):
 
 
 @runtime_checkable
-class Deriving(Protocol):
+class Rederivable(Protocol):
     """What a compound judge may have besides: what it derives can be derived again, without a new verdict."""
 
     def derive(
@@ -190,14 +190,14 @@ class Backend(Protocol):
         ...
 
 
-DoneKey = tuple[str, str | None, int | None, str, str]
+EvaluationKey = tuple[str, str | None, int | None, str, str]
 """(task, sample_id, repeat, signature, item_hash): one scorer's or judge's outcomes for one item."""
 
 
-class Settled(Protocol):
+class CompletedIndex(Protocol):
     """What needs no second try."""
 
-    def get(self, key: DoneKey, /) -> str | None:
+    def get(self, key: EvaluationKey, /) -> str | None:
         """Return the run that holds its outcomes, or None."""
         ...
 
@@ -213,15 +213,15 @@ class Ledger(Protocol):
         """Store the run, or its new status."""
         ...
 
-    def done(self, run: Run) -> Settled:
+    def done(self, run: Run) -> CompletedIndex:
         """What needs no second try, with the run that holds it: this one, or an earlier one of the series."""
         ...
 
-    def adopt(self, run_id: str, source: str, key: DoneKey) -> None:
+    def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
         """Copy the rows behind a key from an earlier run into this one."""
         ...
 
-    def read(self, run_id: str, key: DoneKey) -> Sequence[Outcome]:
+    def read(self, run_id: str, key: EvaluationKey) -> Sequence[Outcome]:
         """The outcomes behind a key that a run holds."""
         ...
 

@@ -49,7 +49,7 @@ BUILTINS: Mapping[Group, Mapping[str, str]] = {
         "broken": "hengwen.judges.caps.text_rules:Broken",
         "near_duplicate": "hengwen.judges.caps.copy_rules:NearDuplicate",
         "target_copy": "hengwen.judges.caps.copy_rules:TargetCopy",
-        "leakage": "hengwen.judges.caps.copy_rules:InTraining",
+        "leakage": "hengwen.judges.caps.copy_rules:TrainingLeak",
         "plain_text": "hengwen.judges.caps.text_rules:PlainText",
         "number": "hengwen.judges.caps.text_rules:Number",
     },

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hengwen._internal.spill_dict import Spool
+from hengwen._internal.spill_dict import SpillDict
 from hengwen.records import Sample
 
 keys = st.text(st.characters(), max_size=3)
@@ -18,7 +18,7 @@ changes = st.lists(st.tuples(st.sampled_from(["set", "delete", "get"]), keys, st
 @settings(deadline=None, max_examples=150)
 @given(changes, st.integers(0, 5))
 def test_it_does_what_a_dict_does(steps: list[tuple[str, str, int]], in_memory: int) -> None:
-    spool: Spool[int] = Spool(in_memory=in_memory)
+    spool: SpillDict[int] = SpillDict(in_memory=in_memory)
     known: dict[str, int] = {}
     for step, key, value in steps:
         if step == "set":
@@ -34,7 +34,7 @@ def test_it_does_what_a_dict_does(steps: list[tuple[str, str, int]], in_memory: 
 
 @pytest.mark.parametrize("in_memory", [0, 10])
 def test_what_is_not_there_is_a_key_error(in_memory: int) -> None:
-    spool: Spool[int] = Spool(in_memory=in_memory)
+    spool: SpillDict[int] = SpillDict(in_memory=in_memory)
     spool["a"] = 1
     with pytest.raises(KeyError):
         spool["b"]
@@ -45,7 +45,7 @@ def test_what_is_not_there_is_a_key_error(in_memory: int) -> None:
 
 def test_samples_come_back_as_they_were() -> None:
     sample = Sample(id="a", input=(("user", "你好"),), references=("嗯",), metadata={"n": [1]}, task="t")
-    spool: Spool[Sample] = Spool(in_memory=0)
+    spool: SpillDict[Sample] = SpillDict(in_memory=0)
     spool["a"] = sample
     assert spool["a"] == sample
     assert spool["a"].hash == sample.hash
@@ -54,7 +54,7 @@ def test_samples_come_back_as_they_were() -> None:
 def test_a_large_spool_is_not_in_memory() -> None:
     text = "字" * 1000
     tracemalloc.start()
-    spool: Spool[str] = Spool(in_memory=100)
+    spool: SpillDict[str] = SpillDict(in_memory=100)
     for number in range(3000):
         spool[str(number)] = text + str(number)
     held, _ = tracemalloc.get_traced_memory()
@@ -64,7 +64,7 @@ def test_a_large_spool_is_not_in_memory() -> None:
 
 
 def test_a_closed_spool_is_empty() -> None:
-    spool: Spool[int] = Spool(in_memory=0)
+    spool: SpillDict[int] = SpillDict(in_memory=0)
     spool["a"] = 1
     spool.close()
     assert list(spool) == []

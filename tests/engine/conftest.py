@@ -13,7 +13,7 @@ from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob
 from hengwen.engine.limiter import Limiter
 from hengwen.engine.memory_ledger import MemoryLedger
-from hengwen.engine.metered_backend import Meter, MeteredBackend
+from hengwen.engine.metered_backend import CallContext, LedgerBackend
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Request, Response, Run, Sample, Score, Usage, Verdict
 
@@ -90,10 +90,10 @@ class Bench:
 
     def __init__(self) -> None:
         self.ledger = MemoryLedger()
-        self.meter: Meter | None = None
+        self.meter: CallContext | None = None
 
     @staticmethod
-    def wrap(meter: Meter, backend: object, role: str, slots: int = 4, **more: object) -> MeteredBackend:
+    def wrap(meter: CallContext, backend: object, role: str, slots: int = 4, **more: object) -> LedgerBackend:
         """A backend under a meter with a limiter of its own."""
         return meter.wrap(backend, role, Limiter(slots), **more)  # type: ignore[arg-type]
 
@@ -102,14 +102,14 @@ class Bench:
 
     async def weigh(
         self,
-        make: Callable[[Meter], TaskJob],
+        make: Callable[[CallContext], TaskJob],
         *,
         run: str = "r1",
         concurrency: int = 4,
     ) -> dict[tuple[str | None, int | None, str], object]:
         """Weigh one task; return the outcomes of the run by place."""
         committer = Committer(self.ledger)
-        self.meter = Meter(self.ledger, committer, run)
+        self.meter = CallContext(self.ledger, committer, run)
         self.ledger.begin(self.run(run))
         job = Job(run=self.run(run), tasks=[make(self.meter)])
         await execute(job, self.ledger, committer, concurrency=concurrency)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from hengwen.engine.fair_scheduling import Turns
+from hengwen.engine.fair_scheduling import FairScheduler
 
 
 async def test_who_asks_alone_goes_on_at_once() -> None:
-    turns = Turns()
+    turns = FairScheduler()
     turned = []
     asyncio.get_running_loop().call_soon(turned.append, True)
     await turns.take()
@@ -18,7 +18,7 @@ async def test_who_asks_alone_goes_on_at_once() -> None:
 
 
 async def test_those_who_ask_together_go_on_in_order_in_turns_of_their_own() -> None:
-    turns, went = Turns(), []
+    turns, went = FairScheduler(), []
     counted = 0
 
     def count() -> None:
@@ -40,7 +40,7 @@ async def test_those_who_ask_together_go_on_in_order_in_turns_of_their_own() -> 
 
 
 async def test_who_is_cancelled_while_waiting_holds_nobody_up() -> None:
-    turns, went = Turns(), []
+    turns, went = FairScheduler(), []
 
     async def work(number: int) -> None:
         await turns.take()

@@ -7,28 +7,28 @@ import asyncio
 import pytest
 
 from hengwen.engine.committer import Committer
-from hengwen.engine.metered_backend import Meter
+from hengwen.engine.metered_backend import CallContext
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Reply, Request
 
 
 @pytest.fixture
-def meter(bench) -> Meter:
-    return Meter(bench.ledger, Committer(bench.ledger), "r1")
+def meter(bench) -> CallContext:
+    return CallContext(bench.ledger, Committer(bench.ledger), "r1")
 
 
 def ask(text: str = "x", **more: object) -> Request:
     return Request(messages=(("user", text),), signature="s", **more)  # type: ignore[arg-type]
 
 
-async def test_no_more_calls_are_in_flight_than_there_are_slots(bench, meter: Meter) -> None:
+async def test_no_more_calls_are_in_flight_than_there_are_slots(bench, meter: CallContext) -> None:
     oracle = bench.Oracle(delay=0.01)
     backend = bench.wrap(meter, oracle, "judge", slots=3)
     await asyncio.gather(*(backend.complete(ask(str(i))) for i in range(12)))
     assert (oracle.calls, oracle.most) == (12, 3)
 
 
-async def test_the_same_call_is_made_once_also_while_it_is_in_flight(bench, meter: Meter) -> None:
+async def test_the_same_call_is_made_once_also_while_it_is_in_flight(bench, meter: CallContext) -> None:
     oracle = bench.Oracle(delay=0.01)
     backend = bench.wrap(meter, oracle, "judge")
     replies = await asyncio.gather(*(backend.complete(ask()) for _ in range(5)))
@@ -39,14 +39,14 @@ async def test_the_same_call_is_made_once_also_while_it_is_in_flight(bench, mete
     assert meter.usage["judge"].calls == 1
 
 
-async def test_another_scope_buys_anew(bench, meter: Meter) -> None:
+async def test_another_scope_buys_anew(bench, meter: CallContext) -> None:
     oracle = bench.Oracle()
     await bench.wrap(meter, oracle, "judge").complete(ask())
     await bench.wrap(meter, oracle, "judge", scope="r1").complete(ask())
     assert oracle.calls == 2
 
 
-async def test_what_may_help_is_tried_again_and_every_attempt_is_kept(bench, meter: Meter) -> None:
+async def test_what_may_help_is_tried_again_and_every_attempt_is_kept(bench, meter: CallContext) -> None:
     def answer(number: int, request: Request) -> str:
         if number < 3:
             raise BackendError("busy", status="rate_limited", retryable=True, retry_after=0.0)
@@ -58,21 +58,21 @@ async def test_what_may_help_is_tried_again_and_every_attempt_is_kept(bench, met
     assert kept == [(1, "rate_limited"), (2, "rate_limited"), (3, "ok")]
 
 
-async def test_retries_end_with_the_last_error(bench, meter: Meter) -> None:
+async def test_retries_end_with_the_last_error(bench, meter: CallContext) -> None:
     oracle = bench.Oracle(answer=bench.refuse(status="timeout", retryable=True, retry_after=0.0))
     with pytest.raises(BackendError, match="no") as caught:
         await bench.wrap(meter, oracle, "judge", retries=2).complete(ask())
     assert (caught.value.status, oracle.calls) == ("timeout", 3)
 
 
-async def test_what_cannot_help_is_not_tried_again(bench, meter: Meter) -> None:
+async def test_what_cannot_help_is_not_tried_again(bench, meter: CallContext) -> None:
     oracle = bench.Oracle(answer=bench.refuse(status="transport_error"))
     with pytest.raises(BackendError):
         await bench.wrap(meter, oracle, "judge", retries=5).complete(ask())
     assert oracle.calls == 1
 
 
-async def test_a_reply_of_no_use_is_kept_but_not_used_again(bench, meter: Meter) -> None:
+async def test_a_reply_of_no_use_is_kept_but_not_used_again(bench, meter: CallContext) -> None:
     def accept(reply: Reply) -> None:
         if reply.text == "junk":
             raise JudgeError("not a verdict", status="parse_error", raw=reply.text)
@@ -87,7 +87,7 @@ async def test_a_reply_of_no_use_is_kept_but_not_used_again(bench, meter: Meter)
 
 
 async def test_an_unreachable_endpoint_is_given_up_and_not_asked_a_thousand_times(bench) -> None:
-    meter = Meter(bench.ledger, Committer(bench.ledger), "r1")
+    meter = CallContext(bench.ledger, Committer(bench.ledger), "r1")
     oracle = bench.Oracle(answer=bench.refuse(status="transport_error", retryable=True, retry_after=0.0))
     backend = bench.wrap(meter, oracle, "judge", slots=2, retries=1)
     results = await asyncio.gather(
@@ -98,7 +98,7 @@ async def test_an_unreachable_endpoint_is_given_up_and_not_asked_a_thousand_time
     assert "unreachable: " in str(results[-1])
 
 
-async def test_a_cancelled_call_is_not_kept_as_a_failure(bench, meter: Meter) -> None:
+async def test_a_cancelled_call_is_not_kept_as_a_failure(bench, meter: CallContext) -> None:
     oracle = bench.Oracle(delay=10)
     task = asyncio.ensure_future(bench.wrap(meter, oracle, "judge").complete(ask()))
     await asyncio.sleep(0.01)
@@ -109,7 +109,9 @@ async def test_a_cancelled_call_is_not_kept_as_a_failure(bench, meter: Meter) ->
     assert bench.ledger.attempts == []
 
 
-async def test_a_reply_that_is_used_again_is_the_reply_that_came(bench, meter: Meter, monkeypatch) -> None:
+async def test_a_reply_that_is_used_again_is_the_reply_that_came(
+    bench, meter: CallContext, monkeypatch
+) -> None:
     given = Reply(text="A", model="m", form="tool", logprobs=((b"\xe5\xa5", -0.5, ((b"B", -1.5),)),))
     oracle = bench.Oracle()
 

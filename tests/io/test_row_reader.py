@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hengwen.errors import DataError
-from hengwen.io.row_reader import Line, read_rows, scan_rows
+from hengwen.io.row_reader import DataRow, read_rows, scan_rows
 
 
 def write(folder: Path, text: str | bytes, name: str = "x.jsonl") -> Path:
@@ -69,7 +69,7 @@ def test_other_endings_are_refused(tmp_path: Path) -> None:
 )
 def test_a_scan_goes_on_after_malformed_rows(tmp_path: Path, text: bytes, name: str, bad: list[int]) -> None:
     found = list(scan_rows(write(tmp_path, text, name)))
-    lines = [row.number for row in found if isinstance(row, Line)]
+    lines = [row.number for row in found if isinstance(row, DataRow)]
     errors = [str(row) for row in found if isinstance(row, DataError)]
     assert lines == [1, 5] if name == "x.jsonl" else [2, 5]
     assert [int(error.split(":")[1]) for error in errors] == bad

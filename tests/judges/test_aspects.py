@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hengwen.judges import RubricJudge, RulesJudge
-from hengwen.judges.aspects import level_by
+from hengwen.judges.aspects import aggregate_level
 from hengwen.prompts import load_rubric
 from hengwen.records import Failure, Response, Sample, Score
 
@@ -36,7 +36,7 @@ LEVEL = score("level", 1)
     ids=["own word", "least", "middle", "lower of two"],
 )
 def test_the_level_is_the_judges_own_the_least_or_the_lower_median(how, values, expected) -> None:
-    found = level_by(how, LEVEL, [score(f"c{i}", value) for i, value in enumerate(values)])
+    found = aggregate_level(how, LEVEL, [score(f"c{i}", value) for i, value in enumerate(values)])
     assert (found.name, found.value) == ("x.level", expected)
     if how != "holistic":
         assert found.details["holistic"] == 1
@@ -45,11 +45,13 @@ def test_the_level_is_the_judges_own_the_least_or_the_lower_median(how, values, 
 
 
 def test_what_does_not_apply_is_left_out_and_what_failed_fails_the_level() -> None:
-    assert level_by("min_aspect", LEVEL, [failure("a", "not_applicable"), score("b", 0.5)]).value == 0.5
-    found = level_by("min_aspect", LEVEL, [failure("a", "parse_error"), score("b", 0.5)])
+    assert (
+        aggregate_level("min_aspect", LEVEL, [failure("a", "not_applicable"), score("b", 0.5)]).value == 0.5
+    )
+    found = aggregate_level("min_aspect", LEVEL, [failure("a", "parse_error"), score("b", 0.5)])
     assert isinstance(found, Failure)
     assert (found.name, found.status) == ("x.level", "parse_error")
-    none = level_by("median_aspect", LEVEL, [failure("a", "not_applicable")])
+    none = aggregate_level("median_aspect", LEVEL, [failure("a", "not_applicable")])
     assert isinstance(none, Failure)
     assert none.status == "not_applicable"
 

@@ -16,7 +16,7 @@ from hengwen.importers.muice.importer import muice_persona
 from hengwen.personas import Persona, load_persona, system_prompt
 from hengwen.personas.persona import topic_of
 from hengwen.personas.suites import SCENES
-from hengwen.personas.system_prompts import literal
+from hengwen.personas.system_prompts import escape_template
 from hengwen.prompts.render import render_subject_prompt
 from hengwen.records import Sample
 
@@ -101,7 +101,7 @@ def test_a_scene_and_a_manner_of_its_own_take_the_place_of_the_packaged_ones() -
 @settings(deadline=None, max_examples=200)
 @given(st.text(st.sampled_from("{}%# \n-a墨\"'"), max_size=20))
 def test_a_text_with_template_marks_is_text(text: str) -> None:
-    turns = render_subject_prompt(literal(f"[{text}]"), "{{ input }}", Sample(id="1", input="hi"))
+    turns = render_subject_prompt(escape_template(f"[{text}]"), "{{ input }}", Sample(id="1", input="hi"))
     assert turns[0][1] == f"[{text}]"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
 from hengwen.reports.view.answers import AnswerRecord
-from hengwen.reports.view.cells import Cell
+from hengwen.reports.view.cells import ScoreCell
 from hengwen.reports.view.models import ReportData
 from hengwen.results.score_table import ScoreTable
 
@@ -145,12 +145,12 @@ def make() -> Callable[..., ReportData]:
 
 
 @pytest.fixture
-def cell() -> Callable[..., Cell]:
+def cell() -> Callable[..., ScoreCell]:
     """A cell with a mean and half the width of its interval."""
 
-    def build(mean: float | None, half: float | None = None, *signatures: str) -> Cell:
+    def build(mean: float | None, half: float | None = None, *signatures: str) -> ScoreCell:
         ci = None if mean is None or half is None else (mean - half, mean + half)
-        return Cell(
+        return ScoreCell(
             mean=mean, ci=ci, level=0.95, n=4, prompts=4, coverage=1.0, signatures=signatures or ("s|v:1",)
         )
 

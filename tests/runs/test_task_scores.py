@@ -9,7 +9,7 @@ import pytest
 
 from hengwen.plans.plan import ScaleSpec
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score
-from hengwen.runs.task_scores import Published, published_rows
+from hengwen.runs.task_scores import TaskScore, published_rows
 
 RUN = Run(id="r", plan="p", plan_hash="h", checkpoint="c")
 LEVELS = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))
@@ -37,7 +37,7 @@ def publish(
     on: Scale = LEVELS,
 ) -> dict[str, Outcome]:
     names = list(values) + [f"more{i}" for i in range((prompts or len(values)) - len(values))]
-    wanted = Published(
+    wanted = TaskScore(
         task="t",
         judge="x",
         source="x.final",

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from hengwen.store import call_key_filter
-from hengwen.store.call_key_filter import KeyIndex
+from hengwen.store.call_key_filter import CallKeyFilter
 
 
 def key(number: int) -> str:
@@ -16,7 +16,7 @@ def key(number: int) -> str:
 
 def test_every_member_is_found_and_strangers_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call_key_filter, "MERGE_AT", 7)
-    index = KeyIndex(key(number) for number in range(50))
+    index = CallKeyFilter(key(number) for number in range(50))
     for number in range(50, 100):
         index.add(key(number))
     assert all(index.may_hold(key(number)) for number in range(100))
@@ -24,4 +24,4 @@ def test_every_member_is_found_and_strangers_are_not(monkeypatch: pytest.MonkeyP
 
 
 def test_an_empty_index_holds_nothing() -> None:
-    assert not KeyIndex().may_hold("f" * 64)
+    assert not CallKeyFilter().may_hold("f" * 64)

@@ -7,7 +7,7 @@ from itertools import takewhile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hengwen.store.prefix_dedup import LEAST, MOST_SEEN, Beginnings, join, shared_length
+from hengwen.store.prefix_dedup import LEAST, MOST_SEEN, PrefixStore, join, shared_length
 
 pieces = st.text(st.sampled_from("甲乙a"), max_size=4)
 
@@ -24,7 +24,7 @@ def test_what_two_texts_share_is_what_the_slow_way_finds(head: str, one: str, ot
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), pieces), max_size=12))
 def test_every_text_comes_back(parts: list[tuple[int, int, str]]) -> None:
     texts = [f"{'甲乙丙'[which]}" * (LEAST // 2 * length) + end for which, length, end in parts]
-    beginnings, kept = Beginnings(), {}
+    beginnings, kept = PrefixStore(), {}
     for text in texts:
         cut = beginnings.cut(text)
         kept |= beginnings.take()
@@ -32,7 +32,7 @@ def test_every_text_comes_back(parts: list[tuple[int, int, str]]) -> None:
 
 
 def test_only_so_many_texts_are_remembered_and_what_is_like_no_other_is_not_kept() -> None:
-    beginnings = Beginnings()
+    beginnings = PrefixStore()
     for number in range(3 * MOST_SEEN):
         text = f"{number:04d}" * LEAST
         assert beginnings.cut(text) == text

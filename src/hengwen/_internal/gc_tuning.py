@@ -14,7 +14,7 @@ THRESHOLDS = (50_000, 20, 50)
 
 
 @contextmanager
-def rare_collections(*, freeze: bool = True) -> Iterator[None]:
+def relaxed_gc(*, freeze: bool = True) -> Iterator[None]:
     """Set the thresholds and pass over what is there already; as before at the end. Also a decorator.
 
     Args:
@@ -22,7 +22,7 @@ def rare_collections(*, freeze: bool = True) -> Iterator[None]:
 
     Examples:
         >>> before = gc.get_threshold()
-        >>> with rare_collections():
+        >>> with relaxed_gc():
         ...     gc.get_threshold(), gc.get_freeze_count() > 0
         ((50000, 20, 50), True)
         >>> gc.get_threshold() == before, gc.get_freeze_count()

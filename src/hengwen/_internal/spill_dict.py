@@ -13,7 +13,7 @@ IN_MEMORY = 20_000
 """Items that are kept in memory: some tens of megabytes of samples."""
 
 
-class Spool(MutableMapping[str, Value], Generic[Value]):
+class SpillDict(MutableMapping[str, Value], Generic[Value]):
     """A mapping from texts to values that may hold millions of them: its memory is bounded.
 
     It keeps the order in which keys came first. Values in the file are copies: a change must be set anew.
@@ -22,7 +22,7 @@ class Spool(MutableMapping[str, Value], Generic[Value]):
         in_memory: Items from which on a temporary file is used; it is gone with the spool.
 
     Examples:
-        >>> spool = Spool(in_memory=1)
+        >>> spool = SpillDict(in_memory=1)
         >>> spool["b"], spool["a"] = "one", "two"
         >>> spool["b"] = "three"
         >>> list(spool.items()), "c" in spool

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen.backends.http.endpoint import without_secrets
 from hengwen.backends.openai.backend import signature
 from hengwen.errors import BackendError, ConfigError
-from hengwen.io.row_reader import Line, read_rows
+from hengwen.io.row_reader import DataRow, read_rows
 from hengwen.records import Reply, Usage, digest
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _read(path: Path) -> dict[str, Reply | BackendError]:
     return known
 
 
-def _key(line: Line) -> str:
+def _key(line: DataRow) -> str:
     named = [name for name in NAMES if line.values.get(name)]
     if len(named) != 1:
         line.fail(f"a recorded reply needs one of {', '.join(NAMES)}, got {', '.join(named) or 'none'}")
@@ -144,7 +144,7 @@ def _key(line: Line) -> str:
     return _hash(value, line.whole("repeat", 1)) if name == "identity" else line.text(name)
 
 
-def _answer(line: Line) -> Reply | BackendError:
+def _answer(line: DataRow) -> Reply | BackendError:
     raw = line.values.get("text", line.values.get("raw"))
     text = raw if isinstance(raw, str) else ""
     status = line.text("status", "ok")
@@ -164,14 +164,14 @@ def _answer(line: Line) -> Reply | BackendError:
     )
 
 
-def _count(line: Line, name: str) -> int:
+def _count(line: DataRow, name: str) -> int:
     value = line.values.get(name) or 0
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         line.fail(f"field {name!r} must be a count, got {value!r}")
     return value
 
 
-def _seconds(line: Line) -> float:
+def _seconds(line: DataRow) -> float:
     value = line.values.get("latency") or 0
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0:
         line.fail(f"field 'latency' must be seconds, got {value!r}")

@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from hengwen._internal.gc_tuning import rare_collections
+from hengwen._internal.gc_tuning import relaxed_gc
 from hengwen.cli.commands import (
     calibrate,
     demo,
@@ -24,7 +24,7 @@ from hengwen.cli.commands import (
     sequence,
     validate,
 )
-from hengwen.cli.ui.messages import complain
+from hengwen.cli.ui.messages import print_error
 from hengwen.errors import HengwenError
 
 app = typer.Typer(
@@ -74,8 +74,8 @@ def main() -> None:
     """Run the program; what Hengwen raises on purpose is one line on stderr."""
     atexit.register(gc.freeze)  # nothing is collected at the exit: it takes a fifth of a short run
     try:
-        with rare_collections(freeze=False):  # from here on, for it is here that much is imported
+        with relaxed_gc(freeze=False):  # from here on, for it is here that much is imported
             app()
     except HengwenError as error:
-        complain(str(error))
+        print_error(str(error))
         sys.exit(error.exit_code)

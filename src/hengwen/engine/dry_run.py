@@ -11,7 +11,7 @@ from hengwen.records import Reply, Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.protocols import Backend, DoneKey, Ledger, Settled
+    from hengwen.protocols import Backend, CompletedIndex, EvaluationKey, Ledger
     from hengwen.records import Attempt, Outcome, Request, Response, Row, Run, Sample
 
 STAND_IN = "答" * OUTPUT_TOKENS
@@ -70,14 +70,14 @@ class DryLedger:
     def begin(self, run: Run) -> None:
         """Nothing begins."""
 
-    def done(self, run: Run) -> Settled:
+    def done(self, run: Run) -> CompletedIndex:
         """What is settled already."""
         return self._ledger.done(run)
 
-    def adopt(self, run_id: str, source: str, key: DoneKey) -> None:
+    def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
         """Nothing is copied."""
 
-    def read(self, run_id: str, key: DoneKey) -> Sequence[Outcome]:
+    def read(self, run_id: str, key: EvaluationKey) -> Sequence[Outcome]:
         """What is there already."""
         return self._ledger.read(run_id, key)
 

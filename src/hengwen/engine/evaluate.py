@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.engine.job import signatures_of
+from hengwen.engine.job import signatures_by_name
 from hengwen.errors import HengwenError, JudgeError, StoreError
 from hengwen.records import STATUSES, Failure, Kind, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.protocols import Judge, Scorer, SetScorer
+    from hengwen.protocols import GroupScorer, Judge, Scorer
     from hengwen.records import Response, Sample, Status
 
 
@@ -20,14 +20,14 @@ def score(
 ) -> list[Outcome]:
     """Score an answer; whatever goes wrong becomes a Failure for each of the scorer's names."""
     try:
-        after = getattr(scorer, "score_after", None)  # of a SequelScorer
+        after = getattr(scorer, "score_after", None)  # of a HistoryScorer
         given = scorer.score(sample, response) if after is None else after(sample, response, earlier)
         return _complete(scorer, list(given), "code")
     except Exception as error:
         return failures(scorer, error, "code")
 
 
-def score_set(scorer: SetScorer, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
+def score_set(scorer: GroupScorer, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
     """Score a set of answers; whatever goes wrong becomes a Failure for each of the scorer's names."""
     try:
         return _complete(scorer, list(scorer.score_set(items)), "code")
@@ -60,7 +60,7 @@ def derive(
     earlier: Sequence[Response],
 ) -> list[Outcome] | None:
     """Derive from outcomes of before what a judge derives; None where it is not one that can."""
-    derive = getattr(judge, "derive", None)  # of a Deriving judge
+    derive = getattr(judge, "derive", None)  # of a Rederivable judge
     if derive is None:
         return None
     try:
@@ -70,7 +70,7 @@ def derive(
         return failures(judge, error, "judge")
 
 
-def failures(weigher: Scorer | SetScorer | Judge, error: Exception, kind: Kind) -> list[Outcome]:
+def failures(weigher: Scorer | GroupScorer | Judge, error: Exception, kind: Kind) -> list[Outcome]:
     """Make a Failure for each name of a scorer or judge that raised."""
     status: Status = "scorer_error"
     raw = ""
@@ -81,11 +81,11 @@ def failures(weigher: Scorer | SetScorer | Judge, error: Exception, kind: Kind) 
     message = str(error) if known else f"{type(error).__name__}: {error}"
     return [
         Failure(name=name, status=status, message=message, signature=signature, kind=kind, raw=raw)
-        for name, signature in signatures_of(weigher).items()
+        for name, signature in signatures_by_name(weigher).items()
     ]
 
 
-def _complete(weigher: Scorer | SetScorer | Judge, outcomes: list[Outcome], kind: Kind) -> list[Outcome]:
+def _complete(weigher: Scorer | GroupScorer | Judge, outcomes: list[Outcome], kind: Kind) -> list[Outcome]:
     """Add a Failure for each promised name that is not there; what was not promised is an error."""
     given = [outcome.name for outcome in outcomes]
     if given == list(weigher.names):
@@ -93,7 +93,7 @@ def _complete(weigher: Scorer | SetScorer | Judge, outcomes: list[Outcome], kind
     extra = sorted(set(given) - set(weigher.names))
     if extra or len(set(given)) < len(given):
         raise ValueError(f"{weigher.signature} gave {given}, but promised {list(weigher.names)}, each once")
-    absent = [(name, own) for name, own in signatures_of(weigher).items() if name not in given]
+    absent = [(name, own) for name, own in signatures_by_name(weigher).items() if name not in given]
     return outcomes + [
         Failure(
             name=name,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from hengwen.engine import evaluate
-from hengwen.engine.job import item_hash, signatures_of
+from hengwen.engine.job import item_hash, signatures_by_name
 from hengwen.errors import JudgeError
 from hengwen.prompts.render import render_subject_prompt
 from hengwen.records import Request, Response, Row, digest
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hengwen.engine.committer import Committer
     from hengwen.engine.job import Job, Subject, TaskJob
-    from hengwen.protocols import DoneKey, Judge, Ledger, Scorer, SetScorer, Settled
+    from hengwen.protocols import CompletedIndex, EvaluationKey, GroupScorer, Judge, Ledger, Scorer
     from hengwen.records import Outcome, Sample
 
 Result = TypeVar("Result")
@@ -120,7 +120,7 @@ class _Worker:
         self._job = job
         self._ledger = ledger
         self._committer = committer
-        self._done: Settled = ledger.done(job.run)
+        self._done: CompletedIndex = ledger.done(job.run)
         self._answers: dict[str, list[tuple[Sample, Response]]] = {}
 
     def units(self, task: TaskJob) -> Iterator[Coroutine[None, None, None]]:
@@ -231,7 +231,7 @@ class _Worker:
         key: str,
     ) -> list[Outcome] | None:
         """What follows from a verdict that is there, where only what is derived of it is new; else None."""
-        own = signatures_of(judge)[judge.names[0]] if self._done else judge.signature
+        own = signatures_by_name(judge)[judge.names[0]] if self._done else judge.signature
         if own == judge.signature:
             return None
         done = (task.name, sample.id, response.repeat, own, key)
@@ -251,7 +251,7 @@ class _Worker:
     def _score_set(
         self,
         task: TaskJob,
-        scorer: SetScorer,
+        scorer: GroupScorer,
         sample: Sample | None,
         items: Sequence[tuple[Sample, Response]],
     ) -> None:
@@ -264,7 +264,7 @@ class _Worker:
         task: TaskJob,
         sample: Sample | None,
         repeat: int | None,
-        weigher: Scorer | SetScorer | Judge,
+        weigher: Scorer | GroupScorer | Judge,
         key: str,
         *,
         own: bool = False,
@@ -272,8 +272,8 @@ class _Worker:
         """Whether all its outcomes are there; earlier runs' are adopted, but not for anchors (own)."""
         if not self._done:
             return False
-        found: dict[DoneKey, str] = {}
-        for signature in dict.fromkeys(signatures_of(weigher).values()):
+        found: dict[EvaluationKey, str] = {}
+        for signature in dict.fromkeys(signatures_by_name(weigher).values()):
             done = (task.name, sample.id if sample else None, repeat, signature, key)
             source = self._done.get(done)
             if source is None or ((own or self._job.fresh) and source != self._run.id):

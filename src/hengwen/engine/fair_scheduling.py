@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 
 
-class Turns:
+class FairScheduler:
     """Hands out turns of the event loop, one to each who asks, in the order of asking.
 
     Replies often come together. Worked on in one turn, all the calls that follow them would leave together
@@ -21,7 +21,7 @@ class Turns:
         >>> async def both(turns, done):
         ...     await asyncio.gather(work(turns, 1, done), work(turns, 2, done), work(turns, 3, done))
         ...     return done
-        >>> asyncio.run(both(Turns(), []))
+        >>> asyncio.run(both(FairScheduler(), []))
         [1, -1, 2, -2, 3, -3]
     """
 

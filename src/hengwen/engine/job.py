@@ -10,7 +10,7 @@ from hengwen.records import digest
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from hengwen.protocols import Backend, Judge, Scorer, SetScorer
+    from hengwen.protocols import Backend, GroupScorer, Judge, Scorer
     from hengwen.records import Response, Row, Run, Sample
 
 
@@ -36,7 +36,7 @@ class TaskJob:
     """The stored answers to a sample, by its id. Not asked where a subject answers."""
     subject: Subject | None = None
     scorers: Sequence[Scorer] = ()
-    set_scorers: Sequence[SetScorer] = ()
+    set_scorers: Sequence[GroupScorer] = ()
     judges: Sequence[Judge] = ()
     anchors: Sequence[tuple[Sample, Response]] = ()
     """Frozen answers, judged in every run."""
@@ -60,7 +60,7 @@ class Job:
     """Adopt nothing of earlier runs."""
 
 
-def signatures_of(weigher: Scorer | SetScorer | Judge) -> Mapping[str, str]:
+def signatures_by_name(weigher: Scorer | GroupScorer | Judge) -> Mapping[str, str]:
     """Return the signature under which the outcome of each name of a scorer or judge is kept."""
     several: Mapping[str, str] | None = getattr(weigher, "signatures", None)  # of a Compound
     return dict.fromkeys(weigher.names, weigher.signature) if several is None else several

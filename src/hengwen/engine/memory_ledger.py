@@ -9,10 +9,10 @@ from hengwen.records import Failure, Row
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.protocols import DoneKey
+    from hengwen.protocols import EvaluationKey
     from hengwen.records import Attempt, Outcome, Response, Run, Sample
 
-Place = tuple[str, str, str | None, int | None, str]
+RowKey = tuple[str, str, str | None, int | None, str]
 
 
 class MemoryLedger:
@@ -22,7 +22,7 @@ class MemoryLedger:
         self.runs: dict[str, Run] = {}
         self.responses: list[Response] = []
         self.attempts: list[Attempt] = []
-        self._rows: dict[Place, Row] = {}
+        self._rows: dict[RowKey, Row] = {}
 
     @property
     def rows(self) -> list[Row]:
@@ -33,11 +33,11 @@ class MemoryLedger:
         """Keep the run."""
         self.runs[run.id] = run
 
-    def done(self, run: Run) -> dict[DoneKey, str]:
+    def done(self, run: Run) -> dict[EvaluationKey, str]:
         """What is settled, in this run or in another of the same plan and checkpoint."""
         series = [r.id for r in self.runs.values() if (r.plan, r.checkpoint) == (run.plan, run.checkpoint)]
-        found: dict[DoneKey, str] = {}
-        open_keys: set[tuple[str, DoneKey]] = set()
+        found: dict[EvaluationKey, str] = {}
+        open_keys: set[tuple[str, EvaluationKey]] = set()
         for row in self.rows:
             if row.run_id in series:
                 outcome = row.outcome
@@ -48,15 +48,15 @@ class MemoryLedger:
                     found[key] = row.run_id
         return {key: source for key, source in found.items() if (source, key) not in open_keys}
 
-    def adopt(self, run_id: str, source: str, key: DoneKey) -> None:
+    def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
         """Copy rows from an earlier run."""
         self.record_rows([row._replace(run_id=run_id) for row in self._behind(source, key)])
 
-    def read(self, run_id: str, key: DoneKey) -> list[Outcome]:
+    def read(self, run_id: str, key: EvaluationKey) -> list[Outcome]:
         """The outcomes behind a key that a run holds."""
         return [row.outcome for row in self._behind(run_id, key)]
 
-    def _behind(self, run_id: str, key: DoneKey) -> list[Row]:
+    def _behind(self, run_id: str, key: EvaluationKey) -> list[Row]:
         return [
             row
             for row in self.rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hengwen.engine.attempt_codec import extras_of, reply_of
 from hengwen.engine.budget import Budget, Price, estimate
-from hengwen.engine.fair_scheduling import Turns
+from hengwen.engine.fair_scheduling import FairScheduler
 from hengwen.engine.limiter import pause
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, Reply, Usage
@@ -30,12 +30,12 @@ LONGEST_WAIT = 60.0
 """Seconds: the longest pause before a call is tried again, also where an endpoint asks for more."""
 SENT_A_TURN_LATER = sys.version_info < (3, 12)
 """Until Python 3.12 a call is sent one turn of the loop after it is made (aiohttp needs a task of its own for
-it); see ``Turns``."""
+it); see ``FairScheduler``."""
 SLOW_DOWN = ("rate_limited", "timeout")
 """Statuses that ask for fewer calls at a time."""
 
 
-class Meter:
+class CallContext:
     """What the backends of one run share: the ledger, the budget, the bill, and the wish to stop.
 
     Args:
@@ -60,7 +60,7 @@ class Meter:
         self.budget = budget or Budget()
         self.usage: dict[Role, Usage] = {"judge": Usage(), "subject": Usage()}
         self.stopping = stopping or asyncio.Event()
-        self.turns = Turns()
+        self.turns = FairScheduler()
 
     async def pause(self, seconds: float) -> None:
         """Sleep, but not where the run is to stop."""
@@ -76,7 +76,7 @@ class Meter:
         retries: int = 4,
         price: Price | None = None,
         params: Mapping[str, object] | None = None,
-    ) -> MeteredBackend:
+    ) -> LedgerBackend:
         """Return the backend under this meter.
 
         Args:
@@ -88,15 +88,15 @@ class Meter:
             price: Of its tokens, where it is known.
             params: Of the backend, for estimates.
         """
-        return MeteredBackend(self, backend, role, limiter, scope, retries, price, params or {})
+        return LedgerBackend(self, backend, role, limiter, scope, retries, price, params or {})
 
 
-class MeteredBackend:
-    """See ``Meter.wrap``. A call that is in flight, or was answered well before, is not made again."""
+class LedgerBackend:
+    """See ``CallContext.wrap``. A call that is in flight, or was answered well before, is not made again."""
 
     def __init__(
         self,
-        meter: Meter,
+        meter: CallContext,
         backend: Backend,
         role: Role,
         limiter: Limiter,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import DataError
 from hengwen.importers.conversations import read_exchanges
-from hengwen.importers.notes import Finding
+from hengwen.importers.notes import ImportNote
 from hengwen.objective.duplicates.training_files import read_answers
 from hengwen.objective.duplicates.training_set import TrainingSet, with_particles
 
@@ -28,7 +28,7 @@ SHOWN = 8
 """Lines that a message names."""
 
 
-def find_contamination(test: Sequence[Exchange], source: Path, corpus: Path) -> list[Finding]:
+def find_contamination(test: Sequence[Exchange], source: Path, corpus: Path) -> list[ImportNote]:
     """Return a warning for each way in which test rows stand in the training data.
 
     Args:
@@ -53,13 +53,13 @@ def find_contamination(test: Sequence[Exchange], source: Path, corpus: Path) -> 
     return [*findings, *found]
 
 
-def _pairs(corpus: Path) -> tuple[set[tuple[str, str]], list[Finding]]:
+def _pairs(corpus: Path) -> tuple[set[tuple[str, str]], list[ImportNote]]:
     """Every prompt of the training data with its answer, letters and digits only."""
     try:
         exchanges = read_exchanges(corpus)
     except DataError as error:  # answers alone, which is all that the leakage rule needs
         message = f"prompts are not compared with the training data, only labels: {error}"
-        return set(), [Finding(kind="note", code="no_training_prompts", message=message)]
+        return set(), [ImportNote(kind="note", code="no_training_prompts", message=message)]
     said = [[*one.turns, ("assistant", one.label)] for one in exchanges]
     pairs = {
         (with_particles(asked), with_particles(answer))
@@ -86,9 +86,9 @@ def _kinds(
         yield kind
 
 
-def _finding(kind: str, lines: Sequence[int], total: int, source: Path, corpus: Path) -> Finding:
+def _finding(kind: str, lines: Sequence[int], total: int, source: Path, corpus: Path) -> ImportNote:
     shown = ", ".join(map(str, lines[:SHOWN])) + (
         f" and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
     )
     message = f"{source.name}: {len(lines)} of {total} test rows {_SAID[kind]} ({corpus.name}): lines {shown}"
-    return Finding(kind="warning", code=f"contamination_{kind}", message=message)
+    return ImportNote(kind="warning", code=f"contamination_{kind}", message=message)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, DataError
-from hengwen.io.row_reader import Line, read_rows
+from hengwen.io.row_reader import DataRow, read_rows
 from hengwen.io.yaml_config import read_text
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def read_exchanges(path: Path) -> list[Exchange]:
     return [_exchange(line) for line in _rows(path)]
 
 
-def _rows(path: Path) -> Iterator[Line]:
+def _rows(path: Path) -> Iterator[DataRow]:
     if path.suffix.lower() != ".json":
         yield from read_rows(path)
         return
@@ -74,17 +74,17 @@ def _rows(path: Path) -> Iterator[Line]:
     for number, row in enumerate(found, 1):
         if not isinstance(row, dict):
             raise DataError(f"{path}:{number}: expected an object, got {type(row).__name__}", line=number)
-        yield Line(path, number, row)
+        yield DataRow(path, number, row)
 
 
-def _exchange(line: Line) -> Exchange:
+def _exchange(line: DataRow) -> Exchange:
     for key, who, what in _LISTS:
         if isinstance(line.values.get(key), list):
             return _from_turns(line, key, who, what)
     return _from_columns(line)
 
 
-def _from_turns(line: Line, key: str, who: str, what: str) -> Exchange:
+def _from_turns(line: DataRow, key: str, who: str, what: str) -> Exchange:
     system = line.text("system", "")
     turns: list[tuple[str, str]] = []
     for turn in line.values[key]:
@@ -100,7 +100,7 @@ def _from_turns(line: Line, key: str, who: str, what: str) -> Exchange:
     return _made(line, turns, system)
 
 
-def _from_columns(line: Line) -> Exchange:
+def _from_columns(line: DataRow) -> Exchange:
     prompt = _first(line, _PROMPTS)
     more = line.values.get("input")
     if isinstance(more, str) and more.strip():
@@ -109,7 +109,7 @@ def _from_columns(line: Line) -> Exchange:
     return _made(line, turns, line.text("system", ""))
 
 
-def _history(line: Line) -> list[tuple[str, str]]:
+def _history(line: DataRow) -> list[tuple[str, str]]:
     """Alpaca's earlier exchanges: a list of pairs."""
     pairs = line.values.get("history") or []
     if not isinstance(pairs, list) or not all(
@@ -120,7 +120,7 @@ def _history(line: Line) -> list[tuple[str, str]]:
     return [turn for asked, said in pairs for turn in (("user", asked), ("assistant", said))]
 
 
-def _made(line: Line, turns: list[tuple[str, str]], system: str) -> Exchange:
+def _made(line: DataRow, turns: list[tuple[str, str]], system: str) -> Exchange:
     last = max((place for place, (role, _) in enumerate(turns) if role == "assistant"), default=0)
     before, label = turns[:last], turns[last][1] if turns else ""
     if not before or before[-1][0] != "user" or not before[-1][1].strip() or not label.strip():
@@ -131,5 +131,5 @@ def _made(line: Line, turns: list[tuple[str, str]], system: str) -> Exchange:
     return Exchange(line=line.number, turns=tuple(before), label=label, system=system)
 
 
-def _first(line: Line, names: tuple[str, ...]) -> str | None:
+def _first(line: DataRow, names: tuple[str, ...]) -> str | None:
     return next((value for name in names if isinstance(value := line.values.get(name), str) and value), None)

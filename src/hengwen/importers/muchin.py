@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from hengwen.errors import ConfigError, did_you_mean
-from hengwen.io.row_reader import Line, read_rows
+from hengwen.io.row_reader import DataRow, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ HEADER = """\
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class ImportResult:
     """What was written."""
 
     plan: Path
@@ -33,7 +33,7 @@ class Imported:
 
 def import_muchin(
     file: Path, folder: Path, *, order: Sequence[str] | None = None, force: bool = False
-) -> Imported:
+) -> ImportResult:
     """Write a plan with its prompts and answers from a file of generated lyrics.
 
     Args:
@@ -49,7 +49,7 @@ def import_muchin(
     plan = folder / "plan.yaml"
     if plan.exists() and not force:
         raise ConfigError(f"{plan} exists; name another folder, or say --force")
-    prompts: dict[str, tuple[Line, dict[str, Any]]] = {}
+    prompts: dict[str, tuple[DataRow, dict[str, Any]]] = {}
     answers: dict[str, list[dict[str, Any]]] = {}
     for line in read_rows(file):
         _add_prompt(line, prompts)
@@ -67,7 +67,7 @@ def import_muchin(
         plan.write_text(header + _plan_text(names), encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written: {error.strerror}") from None
-    return Imported(
+    return ImportResult(
         plan=plan,
         prompts=len(prompts),
         answers=sum(len(rows) for rows in answers.values()),
@@ -75,7 +75,7 @@ def import_muchin(
     )
 
 
-def _add_prompt(line: Line, prompts: dict[str, tuple[Line, dict[str, Any]]]) -> None:
+def _add_prompt(line: DataRow, prompts: dict[str, tuple[DataRow, dict[str, Any]]]) -> None:
     name = line.text("id")
     prompt = {
         "id": name,
@@ -87,14 +87,14 @@ def _add_prompt(line: Line, prompts: dict[str, tuple[Line, dict[str, Any]]]) -> 
         line.fail(f"{name!r} has another theme or template than on line {first[0].number}")
 
 
-def _checkpoint(line: Line) -> str:
+def _checkpoint(line: DataRow) -> str:
     name = line.text("checkpoint")
     if not all(char.isalnum() or char in "_-." for char in name) or not name[0].isalnum():
         line.fail(f"checkpoint {name!r}: a name has only letters, digits, '_', '-' and '.'")
     return name
 
 
-def _lyric(line: Line) -> str:
+def _lyric(line: DataRow) -> str:
     lyric = line.values.get("lyric")
     if not isinstance(lyric, str):
         line.fail("field 'lyric' is missing" if lyric is None else "field 'lyric' must be text")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ImportNote:
     """One remark on a document."""
 
     kind: Literal["repair", "warning", "note"]

@@ -21,7 +21,7 @@ LONGEST_CELL = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DataRow:
     """One row of a data file and where it stands."""
 
     path: Path
@@ -61,7 +61,7 @@ class Line:
         return number
 
 
-def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[Line]:
+def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[DataRow]:
     """Yield the rows of a JSONL or CSV file, by its ending.
 
     Args:
@@ -77,7 +77,7 @@ def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
         yield row
 
 
-def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[Line | DataError]:
+def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[DataRow | DataError]:
     """Yield the rows of a file, and in the place of each malformed one its error: the rest goes on.
 
     Args:
@@ -96,7 +96,7 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
         with path.open("rb") as file:
             for row in scan(file, path):
                 found = True
-                yield _renamed(row, columns) if columns and isinstance(row, Line) else row
+                yield _renamed(row, columns) if columns and isinstance(row, DataRow) else row
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except OSError as error:
@@ -105,12 +105,12 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
         raise DataError(f"{path}: no rows")
 
 
-def _scan_jsonl(file: Iterable[bytes], path: Path) -> Iterator[Line | DataError]:
+def _scan_jsonl(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError]:
     for number, raw in enumerate(file, start=1):
         try:
             text = decode(raw, path, number).strip()
             if text:
-                yield Line(path, number, _object(text, path, number))
+                yield DataRow(path, number, _object(text, path, number))
         except (ConfigError, DataError) as error:
             yield DataError(str(error), line=number)
 
@@ -129,7 +129,7 @@ def _object(text: str, path: Path, number: int) -> dict[str, Any]:
     return values
 
 
-def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[Line | DataError]:
+def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError]:
     csv.field_size_limit(LONGEST_CELL)
     texts = (decode(raw, path, number) for number, raw in enumerate(file, start=1))
     reader = csv.reader(texts, strict=True)
@@ -143,7 +143,7 @@ def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[Line | DataError]:
         start = reader.line_num + 1
         for cells in reader:
             if len(cells) == len(header):
-                yield Line(path, start, dict(zip(header, cells, strict=True)))
+                yield DataRow(path, start, dict(zip(header, cells, strict=True)))
             elif cells:
                 message = f"{path}:{start}: {len(cells)} cells, but the header has {len(header)}"
                 yield DataError(message, line=start)
@@ -154,14 +154,14 @@ def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[Line | DataError]:
         raise DataError(str(error)) from None
 
 
-def _renamed(line: Line, columns: Mapping[str, str]) -> Line | DataError:
+def _renamed(line: DataRow, columns: Mapping[str, str]) -> DataRow | DataError:
     try:
         return _rename(line, columns)
     except DataError as error:
         return error
 
 
-def _rename(line: Line, columns: Mapping[str, str]) -> Line:
+def _rename(line: DataRow, columns: Mapping[str, str]) -> DataRow:
     values: dict[str, Any] = {}
     inner: dict[str, Any] = {}
     for name, value in line.values.items():
@@ -179,10 +179,10 @@ def _rename(line: Line, columns: Mapping[str, str]) -> Line:
     if inner:
         own = values.get("metadata") or {}
         values["metadata"] = {**own, **inner} if isinstance(own, dict) else inner
-    return Line(line.path, line.number, values)
+    return DataRow(line.path, line.number, values)
 
 
-def read_number(line: Line, name: str) -> float:
+def read_number(line: DataRow, name: str) -> float:
     """Return a field of a row as a finite number.
 
     Raises:
@@ -219,5 +219,5 @@ def read_numbers(raw: bytes, path: Path) -> list[float]:
         texts = enumerate(decode(raw, path).splitlines(), start=1)
     except ConfigError as error:
         raise DataError(str(error)) from None
-    lines = [Line(path, number, {"number": text.strip()}) for number, text in texts if text.strip()]
+    lines = [DataRow(path, number, {"number": text.strip()}) for number, text in texts if text.strip()]
     return [read_number(line, "number") for line in lines]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-Row = dict[str, Any]
+JsonRow = dict[str, Any]
 OUTPUTS = (".jsonl", ".csv")
 
 
@@ -30,7 +30,7 @@ def check_target(target: Path) -> None:
 
 
 @contextmanager
-def row_writer(target: Path, header: list[str]) -> Iterator[Callable[[Row], None]]:
+def row_writer(target: Path, header: list[str]) -> Iterator[Callable[[JsonRow], None]]:
     """Write to a file beside the target, and move it there when all went well."""
     beside = target.with_name(f".{target.name}.part")
     try:
@@ -43,19 +43,19 @@ def row_writer(target: Path, header: list[str]) -> Iterator[Callable[[Row], None
         beside.unlink(missing_ok=True)
 
 
-def _jsonl_writer(file: IO[str]) -> Callable[[Row], None]:
-    def write(row: Row) -> None:
+def _jsonl_writer(file: IO[str]) -> Callable[[JsonRow], None]:
+    def write(row: JsonRow) -> None:
         file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace").decode() + "\n")
 
     return write
 
 
-def _csv_writer(file: IO[str], header: list[str]) -> Callable[[Row], None]:
+def _csv_writer(file: IO[str], header: list[str]) -> Callable[[JsonRow], None]:
     writer = csv.DictWriter(file, header, lineterminator="\n")
     quoting = csv.DictWriter(file, header, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
 
-    def write(row: Row) -> None:
+    def write(row: JsonRow) -> None:
         cells = {name: spreadsheet_safe(value) for name, value in row.items()}
         returns = any(isinstance(cell, str) and "\r" in cell for cell in cells.values())
         (quoting if returns else writer).writerow(cells)  # csv quotes no \r that is not its own

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration.artifact import Calibration, is_stale, read_calibrations
     from hengwen.judges.calibration.certify import calibrate
     from hengwen.judges.calibration.ppi import ppi_mean
-    from hengwen.judges.caps.capped_judge import FinalJudge
+    from hengwen.judges.caps.capped_judge import CappedJudge
     from hengwen.judges.panel import Panel
     from hengwen.judges.rubric.judge import RubricJudge
     from hengwen.judges.rules.judge import RulesJudge
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Calibration": "calibration.artifact",
-    "FinalJudge": "caps.capped_judge",
+    "CappedJudge": "caps.capped_judge",
     "LabelledAnswer": "trust.biases",
     "PairOutcome": "trust.biases",
     "Panel": "panel",
@@ -45,7 +45,7 @@ _HOMES = {
 
 __all__ = [
     "Calibration",
-    "FinalJudge",
+    "CappedJudge",
     "LabelledAnswer",
     "PairOutcome",
     "Panel",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
 
 
-def check_level_from(how: str, criteria: Sequence[str]) -> LevelFrom:
+def parse_level_from(how: str, criteria: Sequence[str]) -> LevelFrom:
     """Return the way to a level.
 
     Args:
@@ -32,7 +32,7 @@ def check_level_from(how: str, criteria: Sequence[str]) -> LevelFrom:
     return known  # type: ignore[no-any-return]
 
 
-def level_by(how: LevelFrom, level: Outcome, aspects: Sequence[Outcome]) -> Outcome:
+def aggregate_level(how: LevelFrom, level: Outcome, aspects: Sequence[Outcome]) -> Outcome:
     """Return the level that a verdict counts with.
 
     Args:
@@ -44,7 +44,7 @@ def level_by(how: LevelFrom, level: Outcome, aspects: Sequence[Outcome]) -> Outc
         >>> names = ["x.level", "x.a", "x.b", "x.c", "x.d"]
         >>> given = zip(names, [1, 0.25, 0.5, 0.75, 1], strict=True)
         >>> level, *rest = [Score(name=name, value=value, signature="s") for name, value in given]
-        >>> level_by("min_aspect", level, rest).value, level_by("median_aspect", level, rest).value
+        >>> aggregate_level("min_aspect", level, rest).value, aggregate_level("median_aspect", level, rest).value
         (0.25, 0.5)
     """
     if how == "holistic":

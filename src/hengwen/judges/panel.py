@@ -21,7 +21,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.errors import HengwenError, JudgeError, StoreError
-from hengwen.protocols import FactReader
+from hengwen.protocols import AcceptsEvidence
 from hengwen.records import STATUSES, Failure, Outcome, Score, Usage, Verdict
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hengwen.protocols import Judge
     from hengwen.records import Response, Sample, Scale, Status
 
-Reducer = Literal["mean", "median", "majority"]
+PanelReducer = Literal["mean", "median", "majority"]
 
 VERSION = 1
 """Goes up whenever the way from the members' values to a score changes."""
@@ -74,17 +74,17 @@ class Panel:
         self,
         *,
         judges: Sequence[Judge],
-        reducer: Reducer = "median",
+        reducer: PanelReducer = "median",
         quorum: int | None = None,
         name: str | None = None,
     ) -> None:
         _check_judges(judges)
-        if reducer not in get_args(Reducer):
-            raise ValueError(f"reducer must be one of {', '.join(get_args(Reducer))}, got {reducer!r}")
+        if reducer not in get_args(PanelReducer):
+            raise ValueError(f"reducer must be one of {', '.join(get_args(PanelReducer))}, got {reducer!r}")
         if quorum is not None and not 1 <= quorum <= len(judges):
             raise ValueError(f"quorum must be from 1 to {len(judges)}, the number of judges, got {quorum}")
         self.judges: tuple[Judge, ...] = tuple(sorted(judges, key=lambda judge: judge.signature))
-        self.reducer: Reducer = reducer
+        self.reducer: PanelReducer = reducer
         self.quorum = len(judges) // 2 + 1 if quorum is None else quorum
         self.name = name or judges[0].names[0].partition(".")[0]
         self.reads_facts = any(getattr(judge, "reads_facts", False) for judge in judges)
@@ -130,7 +130,7 @@ class Panel:
         """
 
         async def ask(judge: Judge) -> Verdict:
-            if isinstance(judge, FactReader) and judge.reads_facts:
+            if isinstance(judge, AcceptsEvidence) and judge.reads_facts:
                 return await judge.judge(sample, response, earlier=earlier, facts=facts)
             return await judge.judge(sample, response, earlier=earlier)
 
@@ -299,7 +299,7 @@ def _label_of(value: float, scores: Mapping[str, Score]) -> dict[str, str]:
     return {}
 
 
-def _reduce(reducer: Reducer, values: list[float]) -> tuple[float, list[float]]:
+def _reduce(reducer: PanelReducer, values: list[float]) -> tuple[float, list[float]]:
     """Return the reduced value, and the values that tied for the majority."""
     if reducer == "mean":
         return statistics.fmean(values), []

@@ -27,7 +27,7 @@ Address = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CalibrationRequest:
     """Whose runs are calibrated, and on which labels."""
 
     plan: str | None
@@ -39,7 +39,7 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Material:
+class ScoreSeries:
     """The judged answers of one score, of one judge."""
 
     task: str
@@ -57,16 +57,16 @@ class Material:
 
 
 @dataclass(slots=True)
-class Found:
+class StoredJudgments:
     """What a store has."""
 
     runs: list[Run]
-    materials: dict[Address, Material]
+    materials: dict[Address, ScoreSeries]
     human: list[LabelLike] = field(default_factory=list)
     """The human values in the runs: means of raters."""
 
 
-def ask(plan_file: Path | None, labels: Path | None) -> Asked:
+def ask(plan_file: Path | None, labels: Path | None) -> CalibrationRequest:
     """Read the plan and the labels.
 
     Raises:
@@ -74,7 +74,9 @@ def ask(plan_file: Path | None, labels: Path | None) -> Asked:
         DataError: A label is wrong: the message names file and line.
     """
     if plan_file is None:
-        return Asked(None, None if labels is None else tuple(one for _, one in read_labels(labels)), {})
+        return CalibrationRequest(
+            None, None if labels is None else tuple(one for _, one in read_labels(labels)), {}
+        )
     plan = load_plan(plan_file)
     if labels is not None:
         plan = plan.model_copy(update={"labels": labels.resolve()})
@@ -86,11 +88,11 @@ def ask(plan_file: Path | None, labels: Path | None) -> Asked:
         for part in ("level", *judge.rubric.criteria)
     }
     if plan.labels is None:
-        return Asked(plan.name, None, rubrics)
-    return Asked(plan.name, tuple(label for _, label in suite.labels), rubrics)
+        return CalibrationRequest(plan.name, None, rubrics)
+    return CalibrationRequest(plan.name, tuple(label for _, label in suite.labels), rubrics)
 
 
-def find(store: Store, plan: str | None) -> Found:
+def find(store: Store, plan: str | None) -> StoredJudgments:
     """Read the newest run of each checkpoint.
 
     Raises:
@@ -99,7 +101,7 @@ def find(store: Store, plan: str | None) -> Found:
     runs = store.latest(plan)
     if not runs:
         raise ConfigError(f"no runs {f'of plan {plan!r} ' if plan else ''}in {store.name}; see: hengwen run")
-    found = Found(runs, {})
+    found = StoredJudgments(runs, {})
     judged: dict[Address, list[tuple[Run, JudgedAnswer, Outcome]]] = {}
     for run in runs:
         texts = {(one.task, one.sample_id, one.repeat): one.text for one in store.answers(run)}
@@ -149,13 +151,13 @@ def _human(row: Row, text: str) -> list[LabelLike]:
     ]
 
 
-def _material(address: Address, rows: Sequence[tuple[Run, JudgedAnswer, Outcome]]) -> Material:
+def _material(address: Address, rows: Sequence[tuple[Run, JudgedAnswer, Outcome]]) -> ScoreSeries:
     """Keep what the judge of the newest run said; one judge is calibrated at a time."""
     scored = [row for row in rows if isinstance(row[2], Score)] or list(rows)
     newest = max(scored, key=lambda row: row[0].started)
     signature = newest[2].signature
     kept = [row for row in rows if row[2].signature == signature]
-    return Material(
+    return ScoreSeries(
         task=address[0],
         score=address[1],
         answers=[answer for _, answer, _ in kept],
@@ -165,7 +167,7 @@ def _material(address: Address, rows: Sequence[tuple[Run, JudgedAnswer, Outcome]
     )
 
 
-def wanted(asked: Asked, found: Found, names: Sequence[str]) -> list[Material]:
+def wanted(asked: CalibrationRequest, found: StoredJudgments, names: Sequence[str]) -> list[ScoreSeries]:
     """Return the judged scores that have labels; only the named ones, if any is named (TASK/SCORE).
 
     Raises:
@@ -179,19 +181,19 @@ def wanted(asked: Asked, found: Found, names: Sequence[str]) -> list[Material]:
     return [one for name, one in known.items() if not names or name in names]
 
 
-def labels_of(asked: Asked, found: Found) -> Sequence[LabelLike]:
+def labels_of(asked: CalibrationRequest, found: StoredJudgments) -> Sequence[LabelLike]:
     """Return the labels that were given, else those in the runs."""
     return found.human if asked.labels is None else asked.labels
 
 
-def rubric_of(asked: Asked, material: Material, named: str | None) -> Rubric | None:
+def rubric_of(asked: CalibrationRequest, material: ScoreSeries, named: str | None) -> Rubric | None:
     """Return the rubric of a score: the one that is named, else the plan's; None where neither is there."""
     if named is not None:
         return load_rubric(named)
     return asked.rubrics.get((material.task, material.score))
 
 
-def levels_of(rubric: Rubric | None, material: Material) -> tuple[float, ...]:
+def levels_of(rubric: Rubric | None, material: ScoreSeries) -> tuple[float, ...]:
     """Return all levels of a score.
 
     Raises:

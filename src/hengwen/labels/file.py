@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from hengwen.plans.datasets import Label
 
-Place = tuple[str, str, str, int, str]
+AnswerKey = tuple[str, str, str, int, str]
 """(task, id, checkpoint, repeat, score): what one rater labels once."""
 
 NEEDED = tuple(name for name in LABEL_FIELDS if name != "output")
 
 
-def place_of(label: Label) -> Place:
+def place_of(label: Label) -> AnswerKey:
     """Return what a label is of."""
     return (label.task, label.id, label.checkpoint, label.repeat, label.score)
 

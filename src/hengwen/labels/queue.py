@@ -14,7 +14,7 @@ from hengwen.records import digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from hengwen.plans.suite import Suite, TaskSuite
+    from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.prompts import Rubric
     from hengwen.records import Response, Sample
 
@@ -50,7 +50,7 @@ class Question:
 
 
 def questions(
-    suite: Suite,
+    suite: LoadedPlan,
     stored: Iterable[Response] = (),
     *,
     task: str | None = None,
@@ -92,7 +92,7 @@ def questions(
     return [_question(chosen[answer.task], scores[answer.task], answer) for answer in drawn]
 
 
-def judged(task: TaskSuite) -> dict[str, Rubric]:
+def judged(task: LoadedTask) -> dict[str, Rubric]:
     """Return the scores that judges of a task give, with the rubric of each."""
     return {
         f"{judge.name}.{part}": judge.rubric
@@ -101,7 +101,7 @@ def judged(task: TaskSuite) -> dict[str, Rubric]:
     }
 
 
-def generated(suite: Suite, store: str) -> tuple[list[Response], list[str]]:
+def generated(suite: LoadedPlan, store: str) -> tuple[list[Response], list[str]]:
     """Return the answers that the newest runs of a store hold for checkpoints that a backend answers.
 
     Args:
@@ -141,30 +141,30 @@ def _from_store(plan: str, wanted: Sequence[str], store: str) -> Iterator[Respon
                 )
 
 
-def _tasks(suite: Suite, task: str | None) -> Sequence[TaskSuite]:
+def _tasks(suite: LoadedPlan, task: str | None) -> Sequence[LoadedTask]:
     names = [one.spec.name for one in suite.tasks]
     if task is not None and task not in names:
         raise ConfigError(f"the plan has no task {task!r}{did_you_mean(task, names)}")
     return [one for one in suite.tasks if task in (None, one.spec.name)]
 
 
-def _score(task: TaskSuite, score: str | None) -> str:
+def _score(task: LoadedTask, score: str | None) -> str:
     """The score to label in a task; empty where it has none."""
     known = judged(task)
     return next(iter(known), "") if score is None else score if score in known else ""
 
 
-def _answers(suite: Suite, stored: Iterable[Response]) -> Iterator[Response]:
+def _answers(suite: LoadedPlan, stored: Iterable[Response]) -> Iterator[Response]:
     for answers in suite.responses.values():
         yield from answers
     yield from stored
 
 
-def _sample(tasks: dict[str, TaskSuite], answer: Response) -> bool:
+def _sample(tasks: dict[str, LoadedTask], answer: Response) -> bool:
     return answer.sample_id in tasks[answer.task].samples.samples
 
 
-def _question(task: TaskSuite, score: str, answer: Response) -> Question:
+def _question(task: LoadedTask, score: str, answer: Response) -> Question:
     from hengwen.prompts.render import render_persona
 
     sample, rubric = task.samples.samples[answer.sample_id], judged(task)[score]

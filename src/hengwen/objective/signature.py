@@ -6,11 +6,11 @@ from functools import lru_cache
 
 
 @lru_cache(maxsize=64)
-def signature_of(*parts: object) -> str:
+def build_signature(*parts: object) -> str:
     """Join what can move a number, ``name:value`` each; yes and no for truth.
 
     Examples:
-        >>> signature_of("rouge", ("beta", 1.0), ("stem", False))
+        >>> build_signature("rouge", ("beta", 1.0), ("stem", False))
         'rouge|beta:1|stem:no'
     """
     return "|".join(part if isinstance(part, str) else f"{part[0]}:{_said(part[1])}" for part in parts)  # type: ignore[index]

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def rows_text(rows: Iterable[Mapping[str, Any]]) -> str:
+def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return rows as JSON lines.
 
     Examples:
-        >>> rows_text([{"id": "a"}, {"id": "⭐"}])
+        >>> to_jsonl([{"id": "a"}, {"id": "⭐"}])
         '{"id": "a"}\\n{"id": "⭐"}\\n'
     """
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, field_validator
 
 from hengwen.io.yaml_config import StrictModel, load_yaml, parse_model
-from hengwen.prompts.rubric import EitherText, Language, Text
+from hengwen.prompts.rubric import EitherText, Language, NonEmptyStr
 
 Scene = Literal["new_topic", "live", "emotion", "daily", "comprehensive"]
 """What a character may be asked to do; ``daily`` stands in older revisions of the Muice document."""
@@ -21,7 +21,7 @@ def _texts(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-Texts = Annotated[list[Text], BeforeValidator(_texts)]
+Texts = Annotated[list[NonEmptyStr], BeforeValidator(_texts)]
 
 
 class Persona(StrictModel):
@@ -36,7 +36,7 @@ class Persona(StrictModel):
     name: EitherText
     language: Language = "zh"
     """Of the prompts that are made from this."""
-    voice: Text
+    voice: NonEmptyStr
     """How the character speaks and what it is like, in a few sentences."""
     facts: Texts = []
     """What is true of it and of its world."""
@@ -44,16 +44,16 @@ class Persona(StrictModel):
     """What it never says; the rules judge looks for each of them in the answers, word for word."""
     markers: Texts = []
     """Words by which one knows it; the rules judge wants one of them in a very good answer."""
-    briefs: dict[str, Text] = {}
+    briefs: dict[str, NonEmptyStr] = {}
     """For each topic that it opens by itself, what is wanted, in one sentence."""
     manner: str | None = None
     """What every prompt ends with; the packaged sentence (spoken words, no labels) where it is not given."""
-    scenes: dict[Scene, Text] = {}
+    scenes: dict[Scene, NonEmptyStr] = {}
     """Where it speaks, for each task; the packaged sentences serve where one is not given."""
 
     @field_validator("briefs")
     @classmethod
-    def _topics_differ(cls, briefs: dict[str, Text]) -> dict[str, Text]:
+    def _topics_differ(cls, briefs: dict[str, NonEmptyStr]) -> dict[str, NonEmptyStr]:
         seen: dict[str, str] = {}
         for tag in briefs:
             topic = topic_of(tag)

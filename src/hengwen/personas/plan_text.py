@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hengwen.personas.yaml_text import on_one_line, yaml_flow
+from hengwen.personas.yaml_text import single_line, yaml_flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -73,7 +73,7 @@ def plan_text(*, name: str, head: Sequence[str], tasks: Sequence[PlannedTask], t
         tasks: In the order of the plan; those without samples become comments.
         tail: What follows the tasks: checkpoints, backends, labels; YAML with its comments.
     """
-    lines = [f"# {on_one_line(line)}".rstrip() for line in head]
+    lines = [f"# {single_line(line)}".rstrip() for line in head]
     lines += [f"name: {yaml_flow(name)}", "tasks:"]
     said: set[str] = set()
 

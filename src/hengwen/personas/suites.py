@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hengwen.io.yaml_config import load_yaml
-from hengwen.personas.folder import rows_text
+from hengwen.personas.folder import to_jsonl
 from hengwen.personas.persona import Persona, Scene, load_persona
 from hengwen.personas.plan_text import JUDGE, SUBJECT, PlannedTask, plan_text
 from hengwen.personas.system_prompts import system_prompt
@@ -18,7 +18,7 @@ from hengwen.personas.tasks import DEFAULT_PRESET, TASKS, sampling
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Row = dict[str, Any]
+JsonRow = dict[str, Any]
 
 SCENES: tuple[Scene, ...] = ("new_topic", "live", "emotion", "comprehensive")
 
@@ -86,7 +86,7 @@ def starter_suite(persona: Persona) -> dict[str, str | bytes]:
     kind = "<话题: {}>" if persona.language == "zh" else "<topic: {}>"
     tags = [tag if tag.startswith("<") else kind.format(tag) for tag in persona.briefs]
     texts = {"new_topic": tags, **{task: starter[task] for task in SCENES[1:]}}
-    rows: dict[Scene, list[Row]] = {
+    rows: dict[Scene, list[JsonRow]] = {
         task: [
             {"id": f"{task}-{number:02}", "input": text, "references": [], "metadata": {}}
             for number, text in enumerate(texts[task], 1)
@@ -97,7 +97,7 @@ def starter_suite(persona: Persona) -> dict[str, str | bytes]:
 
 
 def _suite(
-    persona: Persona, rows: Mapping[Scene, list[Row]], head: Sequence[str], tail: str
+    persona: Persona, rows: Mapping[Scene, list[JsonRow]], head: Sequence[str], tail: str
 ) -> dict[str, str | bytes]:
     rows = {**rows, "new_topic": [_with_brief(row, persona) for row in rows["new_topic"]]}
     plan = plan_text(
@@ -108,12 +108,12 @@ def _suite(
     )
     return {
         "plan.yaml": plan,
-        **{f"{task}.jsonl": rows_text(rows[task]) for task in SCENES},
+        **{f"{task}.jsonl": to_jsonl(rows[task]) for task in SCENES},
         **{f"{task}.md.j2": system_prompt(persona, task) for task in SCENES},
     }
 
 
-def _planned(task: Scene, rows: Sequence[Row], persona: Persona) -> PlannedTask:
+def _planned(task: Scene, rows: Sequence[JsonRow], persona: Persona) -> PlannedTask:
     options = {"markers": list(persona.markers), "taboo": list(persona.taboos)}
     return PlannedTask(
         task=replace(TASKS[task], scale=("mean_times", 10)),  # sum / 10 supposes 100 prompts
@@ -128,11 +128,11 @@ def _planned(task: Scene, rows: Sequence[Row], persona: Persona) -> PlannedTask:
     )
 
 
-def _with_brief(row: Row, persona: Persona) -> Row:
+def _with_brief(row: JsonRow, persona: Persona) -> JsonRow:
     """A topic prompt with what is wanted of it, which the template of the system prompt asks for."""
     brief = row["metadata"].get("brief") or persona.brief(row["input"]) or row["input"]
     return {**row, "metadata": {**row["metadata"], "brief": brief}}
 
 
-def _read_rows(path: Path) -> list[Row]:
+def _read_rows(path: Path) -> list[JsonRow]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]

@@ -70,21 +70,21 @@ def system_prompt(persona: Persona, task: Scene) -> str:
     space = "" if language == "zh" else " "
     words = _JOINTS[language].join(persona.markers)
     parts = [
-        literal(who.format(name=persona.called) + space + persona.voice),
+        escape_template(who.format(name=persona.called) + space + persona.voice),
         _listed(facts, persona.facts),
-        literal(f"{markers}{space}{words}") if words else "",
+        escape_template(f"{markers}{space}{words}") if words else "",
         _listed(taboos, persona.taboos),
         _scene(persona, task),
-        _MANNER[language] if persona.manner is None else literal(persona.manner.strip()),
+        _MANNER[language] if persona.manner is None else escape_template(persona.manner.strip()),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def literal(text: str) -> str:
+def escape_template(text: str) -> str:
     """Return a template that renders to a text.
 
     Examples:
-        >>> literal("a {{ b }}")
+        >>> escape_template("a {{ b }}")
         'a {{ "{" }}{ b }}'
     """
     return re.sub(r"\{(?=[{%#])", '{{ "{" }}', text)
@@ -94,8 +94,8 @@ def _scene(persona: Persona, task: Scene) -> str:
     own = persona.scenes.get(task)
     if own is None:
         return _SCENES[persona.language][task]
-    return f"{literal(own)}{BRIEF}" if task == "new_topic" else literal(own)
+    return f"{escape_template(own)}{BRIEF}" if task == "new_topic" else escape_template(own)
 
 
 def _listed(head: str, texts: Sequence[str]) -> str:
-    return literal("\n".join([head, *(f"- {text}" for text in texts)])) if texts else ""
+    return escape_template("\n".join([head, *(f"- {text}" for text in texts)])) if texts else ""

@@ -67,11 +67,11 @@ def yaml_flow(value: Any) -> str:
     return text.strip()[1:-1]
 
 
-def on_one_line(text: str) -> str:
+def single_line(text: str) -> str:
     """Return a text as it may stand in a comment.
 
     Examples:
-        >>> on_one_line("a\\nb: c")
+        >>> single_line("a\\nb: c")
         'a b: c'
     """
     return "".join(char if char.isprintable() else " " for char in text)

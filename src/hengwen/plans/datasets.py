@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from hengwen._internal.spill_dict import Spool
+from hengwen._internal.spill_dict import SpillDict
 from hengwen.errors import did_you_mean
-from hengwen.io.row_reader import Line, read_number, read_rows
+from hengwen.io.row_reader import DataRow, read_number, read_rows
 from hengwen.records import Message, Response, Sample
 
 if TYPE_CHECKING:
@@ -46,17 +46,17 @@ class SampleSet:
 
     task: str
     path: Path
-    samples: Spool[Sample] = field(default_factory=Spool)
-    lines: Spool[int] = field(default_factory=Spool)
+    samples: SpillDict[Sample] = field(default_factory=SpillDict)
+    lines: SpillDict[int] = field(default_factory=SpillDict)
     """Where each stands in the file."""
 
     def first(self, limit: int | None) -> Samples:
         """The samples that a run weighs: all, or the first so many."""
         return Samples(self.samples, limit)
 
-    def line(self, sample_id: str) -> Line:
+    def line(self, sample_id: str) -> DataRow:
         """Where a sample stands, for messages."""
-        return Line(self.path, self.lines[sample_id], {})
+        return DataRow(self.path, self.lines[sample_id], {})
 
 
 class Samples(Collection[Sample]):
@@ -67,7 +67,7 @@ class Samples(Collection[Sample]):
         limit: How many; None for all.
     """
 
-    def __init__(self, samples: Spool[Sample], limit: int | None = None) -> None:
+    def __init__(self, samples: SpillDict[Sample], limit: int | None = None) -> None:
         self._samples = samples
         self._limit = limit
 
@@ -85,7 +85,7 @@ class ResponseSet:
     """The stored answers of a checkpoint, by sample in file order; many are kept in a file."""
 
     def __init__(self) -> None:
-        self._by_sample: Spool[tuple[Response, ...]] = Spool()
+        self._by_sample: SpillDict[tuple[Response, ...]] = SpillDict()
         self._count = 0
 
     def add(self, response: Response) -> bool:
@@ -141,7 +141,7 @@ def read_samples(path: Path, *, task: str, columns: Mapping[str, str] | None = N
     return found
 
 
-def _input(line: Line) -> str | tuple[Message, ...]:
+def _input(line: DataRow) -> str | tuple[Message, ...]:
     value = line.values.get("input", "")
     if not isinstance(value, list):
         return line.text("input", "")
@@ -155,7 +155,7 @@ def _input(line: Line) -> str | tuple[Message, ...]:
     return tuple(messages)
 
 
-def _references(line: Line) -> tuple[str, ...]:
+def _references(line: DataRow) -> tuple[str, ...]:
     value = line.values.get("references")
     if value is None or value == "":
         return ()
@@ -166,7 +166,7 @@ def _references(line: Line) -> tuple[str, ...]:
     return tuple(item for item in value if item)
 
 
-def _metadata(line: Line, known: Sequence[str]) -> dict[str, Any]:
+def _metadata(line: DataRow, known: Sequence[str]) -> dict[str, Any]:
     value = line.values.get("metadata")
     if isinstance(value, str) and value:
         try:
@@ -218,12 +218,12 @@ def read_responses(
     return found
 
 
-def _place_of(line: Line, tasks: Mapping[str, SampleSet]) -> tuple[str, int, str]:
+def _place_of(line: DataRow, tasks: Mapping[str, SampleSet]) -> tuple[str, int, str]:
     sample_id = line.text("id")
     return sample_id, line.whole("repeat", 1), _task_of(line, sample_id, tasks)
 
 
-def _task_of(line: Line, sample_id: str, tasks: Mapping[str, SampleSet]) -> str:
+def _task_of(line: DataRow, sample_id: str, tasks: Mapping[str, SampleSet]) -> str:
     named = line.values.get("task")
     if named:
         if named not in tasks:
@@ -239,7 +239,7 @@ def _task_of(line: Line, sample_id: str, tasks: Mapping[str, SampleSet]) -> str:
     return holders[0]
 
 
-def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[Line, Label]]:
+def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[DataRow, Label]]:
     """Read human labels, or anchors.
 
     Args:
@@ -249,7 +249,7 @@ def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[Line, Label]]
     Raises:
         DataError: With file and line.
     """
-    found: list[tuple[Line, Label]] = []
+    found: list[tuple[DataRow, Label]] = []
     seen: dict[tuple[str, ...], int] = {}
     for line in read_rows(path):
         label = Label(

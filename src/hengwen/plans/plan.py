@@ -332,7 +332,7 @@ def _template(value: str | None, folder: Path) -> str | None:
     return read_text(folder / value)
 
 
-def names_of(judge: str, scale: ScaleSpec | None) -> tuple[str, ...]:
+def task_score_names(judge: str, scale: ScaleSpec | None) -> tuple[str, ...]:
     """Return the names of the values that a judge gives of a whole task.
 
     Args:
@@ -341,9 +341,9 @@ def names_of(judge: str, scale: ScaleSpec | None) -> tuple[str, ...]:
 
     Examples:
         >>> from hengwen.plans.plan import ScaleSpec
-        >>> names_of("muice_live", ScaleSpec(sum_divided_by=10))
+        >>> task_score_names("muice_live", ScaleSpec(sum_divided_by=10))
         ('muice_live.published', 'muice_live.normalised')
-        >>> names_of("muice_live", None)
+        >>> task_score_names("muice_live", None)
         ()
     """
     if scale is None:

@@ -8,33 +8,33 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen import registry
 from hengwen.errors import ConfigError, DataError, did_you_mean
-from hengwen.judges.caps.capped_judge import FinalJudge
-from hengwen.judges.caps.rule import RuleBook, RuleScorer
+from hengwen.judges.caps.capped_judge import CappedJudge
+from hengwen.judges.caps.rule import RuleScorer, RuleSet
 from hengwen.judges.panel import Panel
-from hengwen.judges.trust.model_families import own_family_warning
+from hengwen.judges.trust.model_families import same_family_warning
 from hengwen.plans.datasets import Label, ResponseSet, SampleSet, read_labels, read_responses, read_samples
-from hengwen.plans.plan import PromptSpec, names_of
+from hengwen.plans.plan import PromptSpec, task_score_names
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import is_template, render_persona, render_subject_prompt
-from hengwen.protocols import DatasetChoice, SampleCheck, Scorer, SetScorer
+from hengwen.protocols import DatasetConfigurable, GroupScorer, SampleValidator, Scorer
 from hengwen.records import Sample, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.io.row_reader import Line
+    from hengwen.io.row_reader import DataRow
     from hengwen.plans.plan import BackendSpec, JudgeSpec, Plan, TaskSpec
     from hengwen.prompts import Rubric
     from hengwen.protocols import Backend, Judge
 
 
 @dataclass(frozen=True, slots=True)
-class Panelist:
+class ConfiguredJudge:
     """A judge as the plan asks for it, with its rubric."""
 
     spec: JudgeSpec
     rubric: Rubric
-    rules: RuleBook | None = None
+    rules: RuleSet | None = None
     """Of the task."""
 
     @property
@@ -65,7 +65,7 @@ class Panelist:
             judge = Panel(judges=judges, reducer=self.spec.reduce, quorum=self.spec.quorum, name=self.name)
         if self.rules is None:
             return judge
-        return FinalJudge(
+        return CappedJudge(
             judge, self.rules, scale=self.rubric.scale, language=self.spec.language, name=self.name
         )
 
@@ -90,14 +90,14 @@ class Panelist:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskSuite:
+class LoadedTask:
     """A task with its samples read and its scorers made; the rules of the task are scorers as well."""
 
     spec: TaskSpec
     samples: SampleSet
     scorers: tuple[Scorer, ...]
-    set_scorers: tuple[SetScorer, ...]
-    panel: tuple[Panelist, ...]
+    set_scorers: tuple[GroupScorer, ...]
+    panel: tuple[ConfiguredJudge, ...]
 
     @property
     def persona(self) -> str:
@@ -112,19 +112,19 @@ class TaskSuite:
     @property
     def published(self) -> dict[str, tuple[str, ...]]:
         """The values of the whole task that each judge of it gives, by the judge's name."""
-        return {judge.name: names_of(judge.name, self.spec.scale) for judge in self.panel}
+        return {judge.name: task_score_names(judge.name, self.spec.scale) for judge in self.panel}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class LoadedPlan:
     """A plan with all its files read."""
 
     plan: Plan
-    tasks: tuple[TaskSuite, ...]
+    tasks: tuple[LoadedTask, ...]
     responses: Mapping[str, ResponseSet]
     """Stored answers by checkpoint."""
-    labels: tuple[tuple[Line, Label], ...] = ()
-    anchors: tuple[tuple[Line, Label], ...] = ()
+    labels: tuple[tuple[DataRow, Label], ...] = ()
+    anchors: tuple[tuple[DataRow, Label], ...] = ()
     warnings: tuple[str, ...] = ()
 
     def scale_of(self, task: str, score: str) -> Scale:
@@ -133,7 +133,7 @@ class Suite:
         return Scale(low=scale.low, high=scale.high, higher_is_better=scale.higher_is_better)
 
 
-def load_suite(plan: Plan) -> Suite:
+def load_suite(plan: Plan) -> LoadedPlan:
     """Read all that a plan names.
 
     Raises:
@@ -164,7 +164,7 @@ def load_suite(plan: Plan) -> Suite:
     foreign = {label.checkpoint for _, label in labels} - names
     if foreign:
         warnings.append(f"labels of checkpoints that the plan does not have: {', '.join(sorted(foreign))}")
-    return Suite(
+    return LoadedPlan(
         plan=plan,
         tasks=tasks,
         responses=responses,
@@ -194,15 +194,15 @@ def build_backend(spec: BackendSpec) -> Backend:
     return backend
 
 
-def _load_task(spec: TaskSpec) -> TaskSuite:
+def _load_task(spec: TaskSpec) -> LoadedTask:
     samples = read_samples(spec.samples, task=spec.name, columns=spec.columns)
     scorers: list[Scorer] = []
-    set_scorers: list[SetScorer] = []
+    set_scorers: list[GroupScorer] = []
     for plugin in spec.scorers:
         scorer = registry.build("scorers", plugin.name, plugin.options)
-        if isinstance(scorer, DatasetChoice):
+        if isinstance(scorer, DatasetConfigurable):
             scorer = scorer.for_samples(samples.first(None))
-        if isinstance(scorer, SetScorer):
+        if isinstance(scorer, GroupScorer):
             set_scorers.append(scorer)
         elif isinstance(scorer, Scorer):
             scorers.append(scorer)
@@ -210,9 +210,9 @@ def _load_task(spec: TaskSpec) -> TaskSuite:
             raise ConfigError(f"scorer {plugin.name!r} has neither score() nor score_set()")
     rules = _load_rules(spec)
     scorers += [RuleScorer(rule) for rule in rules.rules] if rules else []
-    panel = tuple(Panelist(judge, load_rubric(judge.rubric), rules) for judge in spec.judges)
+    panel = tuple(ConfiguredJudge(judge, load_rubric(judge.rubric), rules) for judge in spec.judges)
     _check_names(spec, [*scorers, *set_scorers], panel)
-    return TaskSuite(
+    return LoadedTask(
         spec=spec,
         samples=samples,
         scorers=tuple(scorers),
@@ -225,7 +225,7 @@ def _persona(spec: TaskSpec) -> str:
     return (spec.prompt.system or "") if spec.prompt else ""
 
 
-def _load_rules(spec: TaskSpec) -> RuleBook | None:
+def _load_rules(spec: TaskSpec) -> RuleSet | None:
     if not spec.rules:
         return None
     given = {"plain_text": {"names": _persona(spec)}}
@@ -233,7 +233,7 @@ def _load_rules(spec: TaskSpec) -> RuleBook | None:
         registry.build("rules", rule.name, {**given.get(rule.name, {}), **rule.options})
         for rule in spec.rules
     ]
-    return RuleBook(tuple(made))
+    return RuleSet(tuple(made))
 
 
 def _own_families(plan: Plan) -> list[str]:
@@ -241,11 +241,11 @@ def _own_families(plan: Plan) -> list[str]:
     judges = sorted({name for task in plan.tasks for judge in task.judges for name in judge.asked})
     generators = [checkpoint.backend for checkpoint in plan.checkpoints if checkpoint.backend]
     models = {name: spec.model for name, spec in plan.backends.items()}
-    found = [own_family_warning(models[a], models[b]) for a in judges for b in generators]
+    found = [same_family_warning(models[a], models[b]) for a in judges for b in generators]
     return [warning for warning in dict.fromkeys(found) if warning]
 
 
-def _check_scale(task: TaskSuite) -> list[str]:
+def _check_scale(task: LoadedTask) -> list[str]:
     """Say where a sum over this many prompts does not end at 10, as its reader will think."""
     divisor = task.spec.scale.sum_divided_by if task.spec.scale else None
     n = len(task.samples.samples)
@@ -257,11 +257,13 @@ def _check_scale(task: TaskSuite) -> list[str]:
     ]
 
 
-def _check_names(spec: TaskSpec, scorers: Sequence[Scorer | SetScorer], panel: Sequence[Panelist]) -> None:
+def _check_names(
+    spec: TaskSpec, scorers: Sequence[Scorer | GroupScorer], panel: Sequence[ConfiguredJudge]
+) -> None:
     names = [name for scorer in scorers for name in scorer.names]
     for judge in panel:
         names += [f"{judge.name}.{part}" for part in ("level", *judge.rubric.criteria)]
-        names += names_of(judge.name, spec.scale)
+        names += task_score_names(judge.name, spec.scale)
         names += [f"{judge.name}.final"] if judge.rules else []
     for name in names:
         if names.count(name) > 1:
@@ -271,9 +273,9 @@ def _check_names(spec: TaskSpec, scorers: Sequence[Scorer | SetScorer], panel: S
             )
 
 
-def _check_samples(task: TaskSuite) -> list[str]:
+def _check_samples(task: LoadedTask) -> list[str]:
     warnings: dict[str, list[str]] = {}
-    checks = [scorer for scorer in task.scorers if isinstance(scorer, SampleCheck)]
+    checks = [scorer for scorer in task.scorers if isinstance(scorer, SampleValidator)]
     for sample in task.samples.samples.values() if checks else ():
         line = task.samples.line(sample.id)
         try:
@@ -287,7 +289,7 @@ def _check_samples(task: TaskSuite) -> list[str]:
     ]
 
 
-def _check_prompts(plan: Plan, tasks: Sequence[TaskSuite]) -> None:
+def _check_prompts(plan: Plan, tasks: Sequence[LoadedTask]) -> None:
     """Render every prompt that would be shown: what fails must fail before anything is paid."""
     for task in tasks:
         if task.shows_persona:
@@ -302,7 +304,7 @@ def _check_prompts(plan: Plan, tasks: Sequence[TaskSuite]) -> None:
                 render_subject_prompt(prompt.system, prompt.user, sample)
 
 
-def _missing(tasks: Sequence[TaskSuite], responses: Mapping[str, ResponseSet]) -> list[str]:
+def _missing(tasks: Sequence[LoadedTask], responses: Mapping[str, ResponseSet]) -> list[str]:
     warnings = []
     for checkpoint, answers in responses.items():
         for task in tasks:
@@ -317,7 +319,7 @@ def _missing(tasks: Sequence[TaskSuite], responses: Mapping[str, ResponseSet]) -
     return warnings
 
 
-def _check_label(line: Line, label: Label, tasks: Sequence[TaskSuite], *, frozen: bool) -> None:
+def _check_label(line: DataRow, label: Label, tasks: Sequence[LoadedTask], *, frozen: bool) -> None:
     by_name = {task.spec.name: task for task in tasks}
     task = by_name.get(label.task)
     if task is None:
@@ -335,7 +337,7 @@ def _check_label(line: Line, label: Label, tasks: Sequence[TaskSuite], *, frozen
         line.fail(f"value {label.value:g} is no level of {label.score}: {levels}")
 
 
-def _check_anchor(line: Line, label: Label, task: TaskSuite) -> None:
+def _check_anchor(line: DataRow, label: Label, task: LoadedTask) -> None:
     """Render the persona that a judge of this anchor is shown."""
     sample = Sample(id=label.id, input=label.input, references=label.references, metadata=label.metadata)
     try:
@@ -344,7 +346,7 @@ def _check_anchor(line: Line, label: Label, task: TaskSuite) -> None:
         line.fail(f"anchor: {error}")
 
 
-def _judged(task: TaskSuite) -> dict[str, Rubric]:
+def _judged(task: LoadedTask) -> dict[str, Rubric]:
     """The scores that the judges of a task give, with the rubric of each."""
     return {
         f"{judge.name}.{part}": judge.rubric

@@ -65,7 +65,7 @@ def _clause(value: str) -> str:
     return value
 
 
-Text = Annotated[str, AfterValidator(_text)]
+NonEmptyStr = Annotated[str, AfterValidator(_text)]
 Key = Annotated[str, AfterValidator(_key)]
 Label = Annotated[str, BeforeValidator(_label), AfterValidator(_short)]
 Clause = Annotated[str, AfterValidator(_clause)]
@@ -74,8 +74,8 @@ Clause = Annotated[str, AfterValidator(_clause)]
 class Bilingual(StrictModel):
     """One text in both languages."""
 
-    zh: Text
-    en: Text
+    zh: NonEmptyStr
+    en: NonEmptyStr
 
     def in_language(self, language: Language) -> str:
         """Return the text in one language.
@@ -124,15 +124,15 @@ class Length(StrictModel):
         return self
 
 
-class Rules(StrictModel):
+class RubricRules(StrictModel):
     """What the rules judge needs to know; no language model reads it."""
 
     plain_text: bool = False
     """Labels and markup are faults."""
     length: Length | None = None
-    markers: list[Text] = []
+    markers: list[NonEmptyStr] = []
     """Words that show the persona; one is enough."""
-    taboo: list[Text] = []
+    taboo: list[NonEmptyStr] = []
     """Phrases that must not occur."""
     criteria: dict[Key, list[Clause]] = {}
     """The clauses that speak for a criterion."""
@@ -151,7 +151,7 @@ class Rubric(StrictModel):
     uses: list[Part] = ["input", "response"]
     better_than_reference: bool = False
     """Whether an answer unlike the reference may be as good as it, or better."""
-    rules: Rules | None = None
+    rules: RubricRules | None = None
 
     @field_validator("levels")
     @classmethod

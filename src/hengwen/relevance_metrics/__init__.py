@@ -14,7 +14,7 @@ from hengwen._internal.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from hengwen.relevance_metrics.inference.intervals import Interval, bootstrap_ci
     from hengwen.relevance_metrics.inference.nulls import NullMoments, null_moments
-    from hengwen.relevance_metrics.inference.permutation_tests import Test, significance
+    from hengwen.relevance_metrics.inference.permutation_tests import PermutationTest, significance
     from hengwen.relevance_metrics.order.inversions import count_inversions
     from hengwen.relevance_metrics.order.rank_overlap import rank_biased_overlap
     from hengwen.relevance_metrics.order.subsequences import (
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from hengwen.relevance_metrics.summaries.rankings import RankingComparison, compare_rankings
     from hengwen.relevance_metrics.summaries.rolling import Rolling, rolling
     from hengwen.relevance_metrics.summaries.streaming import Snapshot, Stream
-    from hengwen.relevance_metrics.summaries.summary import Reading, Summary, summarize
+    from hengwen.relevance_metrics.summaries.summary import MetricResult, SequenceSummary, summarize
 
 _HOMES = {
     "Interval": "inference.intervals",
     "MissingPatterns": "patterns.counts",
     "NullMoments": "inference.nulls",
     "RankingComparison": "summaries.rankings",
-    "Reading": "summaries.summary",
+    "MetricResult": "summaries.summary",
     "Rolling": "summaries.rolling",
     "Snapshot": "summaries.streaming",
     "Stream": "summaries.streaming",
-    "Summary": "summaries.summary",
-    "Test": "inference.permutation_tests",
+    "SequenceSummary": "summaries.summary",
+    "PermutationTest": "inference.permutation_tests",
     "Transitions": "patterns.transitions",
     "bootstrap_ci": "inference.intervals",
     "compare_rankings": "summaries.rankings",
@@ -66,15 +66,15 @@ _HOMES = {
 
 __all__ = [
     "Interval",
+    "MetricResult",
     "MissingPatterns",
     "NullMoments",
+    "PermutationTest",
     "RankingComparison",
-    "Reading",
     "Rolling",
+    "SequenceSummary",
     "Snapshot",
     "Stream",
-    "Summary",
-    "Test",
     "Transitions",
     "bootstrap_ci",
     "compare_rankings",

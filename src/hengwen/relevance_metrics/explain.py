@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Literal
 
-from hengwen.relevance_metrics.core.inputs import choose
+from hengwen.relevance_metrics.core.inputs import check_choice
 
 if TYPE_CHECKING:
-    from hengwen.relevance_metrics.summaries.summary import Reading, Summary
+    from hengwen.relevance_metrics.summaries.summary import MetricResult, SequenceSummary
 
 _ALPHA = 0.05
 _TEXTS: dict[str, dict[str, str]] = {
@@ -78,7 +78,7 @@ _TEXTS: dict[str, dict[str, str]] = {
 }
 
 
-def explain(summary: Summary, language: Literal["en", "zh"] = "en") -> str:
+def explain(summary: SequenceSummary, language: Literal["en", "zh"] = "en") -> str:
     """Return the explanation of a summary, a line for each statement.
 
     Raises:
@@ -91,7 +91,7 @@ def explain(summary: Summary, language: Literal["en", "zh"] = "en") -> str:
         >>> print(explain(summarize([1, 2, 3, 4]), "zh").splitlines()[0])
         水平：共 4 个分数，均值 2.5，中位数 2.5，25 % 的分数不低于 4。
     """
-    choose("language", language, list(_TEXTS))
+    check_choice("language", language, list(_TEXTS))
     text = _TEXTS[language]
     facts = _facts(summary)
     lines = [text["level"].format(**facts), _pen(summary, text, facts)]
@@ -117,7 +117,7 @@ def explain(summary: Summary, language: Literal["en", "zh"] = "en") -> str:
     return "\n".join(lines)
 
 
-def _facts(summary: Summary) -> dict[str, Any]:
+def _facts(summary: SequenceSummary) -> dict[str, Any]:
     return {
         "n": summary.n,
         "mean": _number(summary.mean),
@@ -134,7 +134,7 @@ def _facts(summary: Summary) -> dict[str, Any]:
     }
 
 
-def _pen(summary: Summary, text: dict[str, str], facts: dict[str, Any]) -> str:
+def _pen(summary: SequenceSummary, text: dict[str, str], facts: dict[str, Any]) -> str:
     pen, share = summary.pen, summary.pen_share
     if pen is None or share is None:
         return text["pen_none"].format(**facts)
@@ -147,7 +147,7 @@ def _pen(summary: Summary, text: dict[str, str], facts: dict[str, Any]) -> str:
     )
 
 
-def _null(reading: Reading, text: dict[str, str]) -> str:
+def _null(reading: MetricResult, text: dict[str, str]) -> str:
     if reading.null_mean is None or reading.null_sd is None or reading.p is None:
         return ""
     z = text["z"].format(z=f"{reading.z:+.2f}") if reading.z is not None else ""
@@ -156,7 +156,7 @@ def _null(reading: Reading, text: dict[str, str]) -> str:
     )
 
 
-def _verdict(metric: str, reading: Reading, text: dict[str, str]) -> str:
+def _verdict(metric: str, reading: MetricResult, text: dict[str, str]) -> str:
     if reading.p is None or reading.null_mean is None:
         return text["untold"]
     if reading.p >= _ALPHA:

@@ -15,22 +15,22 @@ from hengwen.engine.committer import Committer
 from hengwen.engine.dry_run import DryLedger
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, Subject, TaskJob
-from hengwen.engine.metered_backend import Meter
+from hengwen.engine.metered_backend import CallContext
 from hengwen.errors import StoreError
 from hengwen.plans.datasets import ResponseSet
 from hengwen.plans.plan import PromptSpec
 from hengwen.records import Failure, Response, Run, Sample, digest, digest_of
 from hengwen.runs.human_rows import human_rows
-from hengwen.runs.task_scores import Published, published_rows
+from hengwen.runs.task_scores import TaskScore, published_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.plans.plan import CheckpointSpec
-    from hengwen.plans.suite import Suite, TaskSuite
+    from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.protocols import Backend, Judge, Ledger
     from hengwen.records import Reducer
-    from hengwen.runs.resources import Desk, Options
+    from hengwen.runs.resources import RunOptions, RunResources
     from hengwen.store.store import Store
 
 PACKAGES = (
@@ -54,10 +54,10 @@ class CheckpointRun:
 
     def __init__(
         self,
-        suite: Suite,
+        suite: LoadedPlan,
         store: Store,
-        options: Options,
-        desk: Desk,
+        options: RunOptions,
+        desk: RunResources,
         checkpoint: CheckpointSpec,
         order: int,
         stamp: datetime,
@@ -79,7 +79,7 @@ class CheckpointRun:
         committer = Committer(ledger)
         plain = [self._plain_judges(task) for task in self._suite.tasks]
         run = self._begin(self._plan_hash(plain), self._layout(plain))
-        meter = Meter(ledger, committer, run.id, self._desk.budget, self._desk.stopping)
+        meter = CallContext(ledger, committer, run.id, self._desk.budget, self._desk.stopping)
         ledger.begin(run)
         ledger.commit()
         rows, warnings = human_rows(self._suite, run, self._responses)
@@ -120,7 +120,7 @@ class CheckpointRun:
     def _publish(self, run: Run, judges: Sequence[Sequence[Judge]], ledger: Ledger) -> None:
         """Add the values of whole tasks, from the rows that are kept: also from those of before."""
         wanted = [
-            Published(
+            TaskScore(
                 task=task.spec.name,
                 judge=panelist.name,
                 source=f"{panelist.name}.final" if panelist.rules else judge.names[0],
@@ -144,7 +144,7 @@ class CheckpointRun:
             if isinstance(row.outcome, Failure)
         ]
 
-    def _plain_judges(self, task: TaskSuite) -> list[Judge]:
+    def _plain_judges(self, task: LoadedTask) -> list[Judge]:
         """The judges of a task, for their signatures: not to be asked."""
         backends = self._desk.backends
         return [
@@ -219,7 +219,7 @@ class CheckpointRun:
             self._suite.plan.name, self._spec.name, tasks, answers, subject, self._spec.prompt, labels
         )
 
-    def _task(self, task: TaskSuite, meter: Meter, run: Run) -> TaskJob:
+    def _task(self, task: LoadedTask, meter: CallContext, run: Run) -> TaskJob:
         scope = run.id if self._options.fresh else ""
         return TaskJob(
             name=task.spec.name,
@@ -233,7 +233,7 @@ class CheckpointRun:
             anchor_judges=self._judges(task, meter, run.id) if self._suite.anchors else (),
         )
 
-    def _judges(self, task: TaskSuite, meter: Meter, scope: str) -> list[Judge]:
+    def _judges(self, task: LoadedTask, meter: CallContext, scope: str) -> list[Judge]:
         judges = []
         wrapped: dict[str, Backend] = {}
         for panelist in task.panel:
@@ -243,7 +243,7 @@ class CheckpointRun:
             judges.append(panelist.build(task.persona, [wrapped[name] for name in panelist.spec.asked]))
         return judges
 
-    def _subject(self, task: TaskSuite, meter: Meter, scope: str) -> Subject | None:
+    def _subject(self, task: LoadedTask, meter: CallContext, scope: str) -> Subject | None:
         name = self._spec.backend
         if name is None:
             return None
@@ -258,7 +258,7 @@ class CheckpointRun:
             repeats=task.spec.repeats,
         )
 
-    def _anchors(self, task: TaskSuite) -> list[tuple[Sample, Response]]:
+    def _anchors(self, task: LoadedTask) -> list[tuple[Sample, Response]]:
         found: dict[tuple[str, int], tuple[Sample, Response]] = {}
         for _, label in self._suite.anchors:
             if label.task == task.spec.name:

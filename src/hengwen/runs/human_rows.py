@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.plans.datasets import Label, ResponseSet
-    from hengwen.plans.suite import Suite
+    from hengwen.plans.suite import LoadedPlan
     from hengwen.records import Run
 
-Place = tuple[str, str, int, str]
+AnswerKey = tuple[str, str, int, str]
 
 
-def human_rows(suite: Suite, run: Run, responses: ResponseSet) -> tuple[list[Row], list[str]]:
+def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[list[Row], list[str]]:
     """Make the human rows of a run: ``human.SCORE`` for labels, ``human.anchor.SCORE`` for anchors.
 
     Args:
@@ -51,10 +51,12 @@ def human_rows(suite: Suite, run: Run, responses: ResponseSet) -> tuple[list[Row
     return rows, warnings
 
 
-def _rows(suite: Suite, run: Run, labels: Sequence[Label], prefix: str, file: Sequence[Label]) -> list[Row]:
+def _rows(
+    suite: LoadedPlan, run: Run, labels: Sequence[Label], prefix: str, file: Sequence[Label]
+) -> list[Row]:
     """Rows of some labels of a file; all checkpoints' rows carry the signature of the whole file."""
     samples = {task.spec.name: task.samples.samples for task in suite.tasks}
-    groups: dict[Place, list[Label]] = {}
+    groups: dict[AnswerKey, list[Label]] = {}
     for label in labels:
         groups.setdefault((label.task, label.id, label.repeat, label.score), []).append(label)
     raters = len({label.rater for label in file})

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from hengwen.io.row_writer import Row
+    from hengwen.io.row_writer import JsonRow
     from hengwen.store.store import Store
 
 TASK = "answers"
@@ -91,7 +91,7 @@ def _name(source: Path) -> str:
     return f"judge-{kept}"[:100]
 
 
-def _rows(store: Store, result: RunResult, names: list[str]) -> Iterator[Row]:
+def _rows(store: Store, result: RunResult, names: list[str]) -> Iterator[JsonRow]:
     for answer in store.answers(result.runs[0]):
         outcomes = {outcome.name: outcome for outcome in answer.outcomes}
         if names[0] not in outcomes:

@@ -14,13 +14,13 @@ from hengwen.plans.suite import build_backend
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hengwen.engine.metered_backend import Meter, MeteredBackend, Role
+    from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
     from hengwen.plans.plan import Plan
     from hengwen.protocols import Backend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class RunOptions:
     """How a plan is run; none of it moves a number."""
 
     concurrency: int = 16
@@ -34,7 +34,7 @@ class Options:
     """Called with (checkpoint, samples done, samples in all)."""
 
 
-class Desk:
+class RunResources:
     """What the runs of one command share: an open backend for each name of the plan, its limiter, the budget.
 
     Args:
@@ -43,7 +43,7 @@ class Desk:
         budget: What calls must not pass.
     """
 
-    def __init__(self, plan: Plan, options: Options, budget: Budget) -> None:
+    def __init__(self, plan: Plan, options: RunOptions, budget: Budget) -> None:
         self._dry = options.dry
         self.stopping = asyncio.Event()
         self.budget = budget
@@ -55,7 +55,7 @@ class Desk:
             for name, spec in self.specs.items()
         }
 
-    def wrap(self, meter: Meter, name: str, role: Role, scope: str) -> MeteredBackend:
+    def wrap(self, meter: CallContext, name: str, role: Role, scope: str) -> LedgerBackend:
         """Return a backend under the meter of a run."""
         spec = self.specs[name]
         backend = self.backends[name]

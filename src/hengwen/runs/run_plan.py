@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from hengwen._internal.gc_tuning import rare_collections
+from hengwen._internal.gc_tuning import relaxed_gc
 from hengwen.engine.budget import Budget, total
 from hengwen.errors import ConfigError, TimeLimitError
 from hengwen.plans.plan import BackendSpec, Plan, load_plan
-from hengwen.plans.suite import Suite, load_suite
+from hengwen.plans.suite import LoadedPlan, load_suite
 from hengwen.runs.checkpoint_run import CheckpointRun
-from hengwen.runs.resources import Desk, Options
+from hengwen.runs.resources import RunOptions, RunResources
 from hengwen.store.store import Store, open_store
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class RunResult:
     """Calls were not made, for the budget might have been passed."""
 
 
-@rare_collections()
+@relaxed_gc()
 def run_plan(
     plan: Plan | str | Path,
     *,
@@ -86,7 +86,7 @@ def run_plan(
     checked = _checked(plan, judge, base_url, repeat)
     suite = load_suite(checked)
     spending = _budget(checked, budget)
-    options = Options(
+    options = RunOptions(
         concurrency=max(1, concurrency), limit=limit, fresh=fresh, time_limit=time_limit, progress=progress
     )
     if isinstance(store, Store):
@@ -95,7 +95,7 @@ def run_plan(
         return _run_now(suite, opened, options, spending)
 
 
-def _run_now(suite: Suite, store: Store, options: Options, budget: Budget) -> RunResult:
+def _run_now(suite: LoadedPlan, store: Store, options: RunOptions, budget: Budget) -> RunResult:
     try:
         return asyncio.run(_run_suite(suite, store, options, budget))
     except asyncio.CancelledError:  # SIGTERM ends a run as Ctrl-C does
@@ -103,7 +103,7 @@ def _run_now(suite: Suite, store: Store, options: Options, budget: Budget) -> Ru
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class CostEstimate:
     """What a plan would ask of one backend, by estimate."""
 
     backend: str
@@ -122,7 +122,7 @@ def estimate_plan(
     limit: int | None = None,
     repeat: int | None = None,
     fresh: bool = False,
-) -> list[Expected]:
+) -> list[CostEstimate]:
     """Say what ``run_plan`` with the same arguments would ask: nobody is asked, nothing is kept.
 
     Args:
@@ -138,7 +138,7 @@ def estimate_plan(
         An entry for each backend and role that would be asked; tokens are estimates.
     """
     suite = load_suite(_checked(plan, judge, base_url, repeat))
-    options = Options(limit=limit, fresh=fresh, dry=True)
+    options = RunOptions(limit=limit, fresh=fresh, dry=True)
     if isinstance(store, Store):
         return asyncio.run(_estimate(suite, store, options))
     with open_store(store) as opened:
@@ -157,8 +157,8 @@ def _checked(plan: Plan | str | Path, judge: str | None, base_url: str | None, r
     return checked
 
 
-async def _estimate(suite: Suite, store: Store, options: Options) -> list[Expected]:
-    desk = Desk(suite.plan, options, Budget())
+async def _estimate(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:
+    desk = RunResources(suite.plan, options, Budget())
     try:
         for order, checkpoint in enumerate(suite.plan.checkpoints):
             await CheckpointRun(suite, store, options, desk, checkpoint, order, datetime.now(UTC)).weigh()
@@ -167,7 +167,7 @@ async def _estimate(suite: Suite, store: Store, options: Options) -> list[Expect
     found = []
     for (name, role), backend in desk.dry.items():
         cost = total([(desk.price(name), backend.expected)])
-        found.append(Expected(backend=name, role=role, usage=backend.expected, cost=cost))
+        found.append(CostEstimate(backend=name, role=role, usage=backend.expected, cost=cost))
     return found
 
 
@@ -211,9 +211,9 @@ def judge_spec(judge: str, base_url: str | None = None) -> BackendSpec:
     return BackendSpec(provider=provider, model=model, base_url=base_url, params={"temperature": 0})
 
 
-async def _run_suite(suite: Suite, store: Store, options: Options, budget: Budget) -> RunResult:
+async def _run_suite(suite: LoadedPlan, store: Store, options: RunOptions, budget: Budget) -> RunResult:
     plan = suite.plan
-    desk = Desk(plan, options, budget)
+    desk = RunResources(plan, options, budget)
     store.keep_labels(plan.name, [label for _, label in suite.labels])
     stamp = datetime.now(UTC)
     runs: list[Run] = []

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from hengwen import registry
 from hengwen._internal.parallel import map_stream
 from hengwen.errors import ConfigError, DataError
-from hengwen.io.row_reader import Line, scan_rows
-from hengwen.io.row_writer import Row, check_target, row_writer
+from hengwen.io.row_reader import DataRow, scan_rows
+from hengwen.io.row_writer import JsonRow, check_target, row_writer
 from hengwen.protocols import Scorer
 from hengwen.records import Response, Sample, Score
 
@@ -22,7 +22,7 @@ OWN = ("id", "output", "references", "input", "metadata")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class FileScoreResult:
     """What came of a file."""
 
     rows: int
@@ -38,7 +38,7 @@ class RowScorer:
     name: str
     options: Mapping[str, Any]
 
-    def __call__(self, row: Line | DataError) -> Row:
+    def __call__(self, row: DataRow | DataError) -> JsonRow:
         """Return the row of the result: scores, or a status and a message."""
         if isinstance(row, DataError):
             return self._failure(row.line, "", str(row))
@@ -51,10 +51,10 @@ class RowScorer:
             place = said if isinstance(error, DataError) else row.place(said)
             return self._failure(row.number, given, place)
 
-    def _failure(self, line: int | None, given: str, message: str) -> Row:
+    def _failure(self, line: int | None, given: str, message: str) -> JsonRow:
         return {"line": line, "id": given, **self._said("scorer_error", message)}
 
-    def _said(self, status: str, message: str) -> Row:
+    def _said(self, status: str, message: str) -> JsonRow:
         return {"status": status, "message": message, "signature": self.scorer.signature}
 
     @property
@@ -62,7 +62,7 @@ class RowScorer:
         """Made once in each process."""
         return build_scorer(self.name, self.options)
 
-    def _scores(self, row: Line) -> dict[str, float]:
+    def _scores(self, row: DataRow) -> dict[str, float]:
         output = row.values.get("output")
         if not isinstance(output, str):
             row.fail("field 'output' is missing" if output is None else "field 'output' must be text")
@@ -105,7 +105,7 @@ def score_file(
     columns: Mapping[str, str] | None = None,
     workers: int = 1,
     progress: Callable[[int], None] | None = None,
-) -> Scored:
+) -> FileScoreResult:
     """Score a file of answers into another; memory does not grow with the rows.
 
     Args:
@@ -136,4 +136,4 @@ def score_file(
             write(row)
             if progress is not None:
                 progress(rows)
-    return Scored(rows=rows, failed=failed, first_failure=first)
+    return FileScoreResult(rows=rows, failed=failed, first_failure=first)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from hengwen.plans.plan import names_of
+from hengwen.plans.plan import task_score_names
 from hengwen.records import Failure, Outcome, Row, Scale, Score
 from hengwen.results.aggregate import prompt_values
 from hengwen.results.score_table import ScoreTable, SeriesKey
@@ -27,7 +27,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
+class TaskScore:
     """What is to be published of one judge of a task.
 
     The value of a prompt is the mean of its repeats; ``mean_times`` takes the mean over the prompts,
@@ -75,7 +75,9 @@ class Published:
         statuses = self._statuses(column)
         missing = sum(statuses.values()) - statuses["ok"]
         if column is None or missing:
-            return [self._incomplete(name, statuses, missing) for name in names_of(self.judge, self.scale)]
+            return [
+                self._incomplete(name, statuses, missing) for name in task_score_names(self.judge, self.scale)
+            ]
         values, clusters = prompt_values(column)
         interval = cluster_interval(values, clusters, level=LEVEL, seed=seed)
         details: dict[str, Any] = {
@@ -88,7 +90,7 @@ class Published:
         }
         return [
             self._score(name, values, interval, column.scale or self.answers, details)
-            for name in names_of(self.judge, self.scale)
+            for name in task_score_names(self.judge, self.scale)
         ]
 
     def _statuses(self, column: Column | None) -> Counter[str]:
@@ -171,7 +173,7 @@ class Published:
 _WORDS = {"absent": "not in this run", "missing": "without an answer"}
 
 
-def published_rows(run: Run, wanted: Sequence[Published], rows: Iterable[Row], *, seed: int = 0) -> list[Row]:
+def published_rows(run: Run, wanted: Sequence[TaskScore], rows: Iterable[Row], *, seed: int = 0) -> list[Row]:
     """Return the rows of all that is to be published for one run.
 
     Args:

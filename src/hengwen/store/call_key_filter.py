@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 MERGE_AT = 100_000
 
 
-class KeyIndex:
+class CallKeyFilter:
     """A set of hex keys by their first 64 bits: it may say yes to a stranger, and never no to a member.
 
     Args:
         keys: Hex digits, at least 16 each.
 
     Examples:
-        >>> index = KeyIndex(["00000000000000ff" + "a" * 48])
+        >>> index = CallKeyFilter(["00000000000000ff" + "a" * 48])
         >>> index.may_hold("00000000000000ff" + "b" * 48), index.may_hold("0" * 64)
         (True, False)
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import RowMapping
 
-    from hengwen.store.prefix_dedup import Beginnings
+    from hengwen.store.prefix_dedup import PrefixStore
 
 Thing = TypeVar("Thing")
 
@@ -93,7 +93,7 @@ def response_columns(run_id: str, sample: Sample, response: Response) -> dict[st
     }
 
 
-def attempt_columns(attempt: Attempt, beginnings: Beginnings) -> dict[str, Any]:
+def attempt_columns(attempt: Attempt, beginnings: PrefixStore) -> dict[str, Any]:
     """Columns of an attempt; the long beginnings of its prompt are kept apart."""
     columns: dict[str, Any] = dict(zip(_OF_ATTEMPT, _values_of_attempt(attempt), strict=True))
     messages = beginnings.cut_messages(attempt.request["messages"])

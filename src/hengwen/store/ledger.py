@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import case, func, select
 
 from hengwen.store import codec, tables
-from hengwen.store.call_key_filter import KeyIndex
+from hengwen.store.call_key_filter import CallKeyFilter
 from hengwen.store.database import guard
-from hengwen.store.prefix_dedup import Beginnings
-from hengwen.store.settled_index import DoneIndex
+from hengwen.store.prefix_dedup import PrefixStore
+from hengwen.store.settled_index import StoredCompletedIndex
 from hengwen.store.upsert import behind, copy_rows, upsert
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine, RowMapping, Table
 
-    from hengwen.protocols import DoneKey
+    from hengwen.protocols import EvaluationKey
     from hengwen.records import Attempt, Outcome, Response, Row, Run, Sample
     from hengwen.store.upsert import Writer
 
@@ -45,18 +45,18 @@ class SqlLedger:
         self._responses: list[Columns] = []
         self._attempts: list[Columns] = []
         self._rows: dict[tuple[str, str, str | None, int | None, str], Columns] = {}
-        self._adopted: list[tuple[str, str, DoneKey]] = []
+        self._adopted: list[tuple[str, str, EvaluationKey]] = []
         self._good: dict[tuple[str, str], Attempt] = {}
         self._numbers: dict[tuple[str, str], int] = {}
-        self._known: KeyIndex | None = None
-        self._beginnings = Beginnings()
+        self._known: CallKeyFilter | None = None
+        self._beginnings = PrefixStore()
         self._prompts: dict[str, str] = {}
 
     def begin(self, run: Run) -> None:
         """Record the run, or its new status."""
         self._runs.append(codec.run_columns(run))
 
-    def done(self, run: Run) -> DoneIndex:
+    def done(self, run: Run) -> StoredCompletedIndex:
         """What is settled in this run, else in the newest of the same plan and checkpoint."""
         self.commit()
         runs, row = tables.run, tables.row
@@ -67,7 +67,7 @@ class SqlLedger:
         )
         key = row.c.task, row.c.sample_id, row.c.repeat, row.c.signature, row.c.item_hash
         bad = case((row.c.status.in_(("ok", "not_applicable")), 0), else_=1)
-        found = DoneIndex()
+        found = StoredCompletedIndex()
         with guard(self._engine), self._engine.connect() as connection:
             for source in connection.execute(series).scalars().all():
                 settled = select(*key).where(row.c.run_id == source).group_by(*key).having(func.max(bad) == 0)
@@ -81,11 +81,11 @@ class SqlLedger:
                 )
         return found
 
-    def adopt(self, run_id: str, source: str, key: DoneKey) -> None:
+    def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
         """Record that rows of an earlier run are to be copied."""
         self._adopted.append((run_id, source, key))
 
-    def read(self, run_id: str, key: DoneKey) -> list[Outcome]:
+    def read(self, run_id: str, key: EvaluationKey) -> list[Outcome]:
         """The outcomes behind a key that a run holds."""
         query = select(tables.row).where(*behind(run_id, key)).order_by(tables.row.c.id)
         with guard(self._engine), self._engine.connect() as connection:
@@ -103,7 +103,7 @@ class SqlLedger:
         attempt = tables.attempt
         if self._known is None:
             with guard(self._engine), self._engine.connect() as connection:
-                self._known = KeyIndex(connection.execute(select(attempt.c.call_key)).scalars())
+                self._known = CallKeyFilter(connection.execute(select(attempt.c.call_key)).scalars())
         if not self._known.may_hold(place[0]):
             self._numbers[place] = 0
             return

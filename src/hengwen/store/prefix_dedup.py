@@ -15,7 +15,7 @@ MOST_SEEN = 32
 """Texts that are looked through for one that begins alike."""
 
 
-class _Beginning:
+class _Prefix:
     """A text that was seen; it has a key from the second one on that begins alike."""
 
     __slots__ = ("_shared", "key", "text")
@@ -34,12 +34,12 @@ class _Beginning:
         return length
 
 
-class Beginnings:
+class PrefixStore:
     """Cuts what texts share with texts before them.
 
     Examples:
         >>> rules = "Judge by these rules. " * 30
-        >>> beginnings = Beginnings()
+        >>> beginnings = PrefixStore()
         >>> first, second = beginnings.cut(rules + "Fence: 1a"), beginnings.cut(rules + "Fence: 2b")
         >>> first == rules + "Fence: 1a", second["length"], second["rest"]
         (True, 667, '2b')
@@ -51,7 +51,7 @@ class Beginnings:
     """
 
     def __init__(self) -> None:
-        self._seen: list[_Beginning] = []
+        self._seen: list[_Prefix] = []
         self._fresh: dict[str, str] = {}
 
     def cut(self, text: str) -> str | dict[str, Any]:
@@ -69,7 +69,7 @@ class Beginnings:
                     known.key = digest(known.text)
                     self._fresh[known.key] = known.text
                 return {"begins": known.key, "length": length, "rest": text[length:]}
-        self._seen.insert(0, _Beginning(text))
+        self._seen.insert(0, _Prefix(text))
         del self._seen[MOST_SEEN:]
         return text
 

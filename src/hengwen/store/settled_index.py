@@ -12,18 +12,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hengwen.protocols import DoneKey
+    from hengwen.protocols import EvaluationKey
 
 BYTES = 16
 
 
-class DoneIndex:
+class StoredCompletedIndex:
     """The run that settled a key, by 128 bits of the key.
 
     Two of a million keys are alike by chance once in 10^27 times.
 
     Examples:
-        >>> index = DoneIndex()
+        >>> index = StoredCompletedIndex()
         >>> index.add("new", [("t", "a", 1, "s|v:1", "")])
         >>> index.add("old", [("t", "a", 1, "s|v:1", ""), ("t", "b", 1, "s|v:1", "")])
         >>> index.get(("t", "a", 1, "s|v:1", "")), index.get(("t", "b", 1, "s|v:1", "")), len(index)
@@ -40,7 +40,7 @@ class DoneIndex:
     def __len__(self) -> int:
         return len(self._keys)
 
-    def add(self, source: str, keys: Iterable[DoneKey]) -> None:
+    def add(self, source: str, keys: Iterable[EvaluationKey]) -> None:
         """Add what a run settled; keys that are here already keep their run.
 
         Args:
@@ -57,7 +57,7 @@ class DoneIndex:
         self._keys, first = np.unique(every, return_index=True)
         self._places = np.concatenate([self._places, places])[first]
 
-    def get(self, key: DoneKey) -> str | None:
+    def get(self, key: EvaluationKey) -> str | None:
         """Return the run that settled a key, or None."""
         if not len(self._keys):
             return None
@@ -68,5 +68,5 @@ class DoneIndex:
         return self._sources[int(self._places[place])]
 
 
-def _short(key: DoneKey) -> bytes:
+def _short(key: EvaluationKey) -> bytes:
     return blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=BYTES).digest()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection, Dialect, Engine, Table
 
-    from hengwen.protocols import DoneKey
+    from hengwen.protocols import EvaluationKey
 
 PLACES = {
     "run": ("id",),
@@ -94,7 +94,7 @@ def _compiled(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...] | No
     return str(compiled), order
 
 
-def copy_rows(connection: Connection, run_id: str, source: str, key: DoneKey) -> None:
+def copy_rows(connection: Connection, run_id: str, source: str, key: EvaluationKey) -> None:
     """Copy the rows behind a key into a run, in the place of what failed there.
 
     Args:
@@ -115,7 +115,7 @@ def copy_rows(connection: Connection, run_id: str, source: str, key: DoneKey) ->
     )
 
 
-def behind(run_id: str, key: DoneKey) -> tuple[ColumnElement[bool], ...]:
+def behind(run_id: str, key: EvaluationKey) -> tuple[ColumnElement[bool], ...]:
     """What is true of the rows of a run behind a key.
 
     Args:

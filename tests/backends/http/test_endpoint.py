@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from hengwen.backends.http.endpoint import Access
+from hengwen.backends.http.endpoint import Endpoint
 from hengwen.errors import BackendError
 from hengwen.records import Request
 
@@ -30,7 +30,7 @@ async def test_user_and_password_of_the_address_go_into_the_header_and_nowhere_e
 
 def test_what_is_secret_is_what_is_long_enough_to_be(monkeypatch):
     monkeypatch.setenv("MY_KEY", "sk-12345678")
-    access = Access("http://me:pw@model.invalid/v1?a=short&b=longenough", "MY_KEY")
+    access = Endpoint("http://me:pw@model.invalid/v1?a=short&b=longenough", "MY_KEY")
     assert access.secrets == ("sk-12345678", "longenough")
     assert (access.url, access.query) == ("http://model.invalid/v1", {"a": "short", "b": "longenough"})
     assert "12345678" not in repr(access)

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from hengwen.backends.http.endpoint import Access, proxy_to
+from hengwen.backends.http.endpoint import Endpoint, proxy_for
 from hengwen.errors import BackendError, ConfigError
 from hengwen.records import Request
 
@@ -89,7 +89,7 @@ def test_the_proxy_goes_by_scheme_and_host(monkeypatch, url, found):
     for name, value in (("http", "one:1"), ("https", ""), ("all", "http://two:2"), ("no", "free.invalid")):
         monkeypatch.delenv(f"{name}_proxy".upper(), raising=False)
         monkeypatch.setenv(f"{name}_proxy", value)
-    assert proxy_to(url) == found
+    assert proxy_for(url) == found
 
 
 @pytest.mark.parametrize("proxy", ["socks5://me:p%40ssword9@here:1080", "http://", "http://[::1"])
@@ -98,5 +98,5 @@ def test_a_proxy_that_cannot_be_used_is_a_clear_error(monkeypatch, proxy):
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.setenv("http_proxy", proxy)
     with pytest.raises(ConfigError, match="set http_proxy to one, or no_proxy to the host") as error:
-        Access("http://model.invalid/v1", "K")
+        Endpoint("http://model.invalid/v1", "K")
     assert "ssword9" not in str(error.value)

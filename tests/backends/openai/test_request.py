@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hengwen.backends.openai.request import KEPT, ChatBody
+from hengwen.backends.openai.request import KEPT, ChatRequestEncoder
 from hengwen.errors import ConfigError
 from hengwen.records import Request
 
 ASK = (("user", "hi"),)
 
 
-def written(body: ChatBody, form: str = "json_schema", logprobs: int | None = None, **request):
+def written(body: ChatRequestEncoder, form: str = "json_schema", logprobs: int | None = None, **request):
     return json.loads(body.write(Request(**{"messages": ASK, **request}), form, logprobs))
 
 
@@ -26,13 +26,13 @@ def written(body: ChatBody, form: str = "json_schema", logprobs: int | None = No
     st.dictionaries(st.sampled_from(["temperature", "max_tokens"]), st.integers()),
 )
 def test_the_body_is_what_a_plain_encoder_writes(messages, params, more):
-    body = written(ChatBody("模型", params, limits=True), messages=tuple(messages), params=more)
+    body = written(ChatRequestEncoder("模型", params, limits=True), messages=tuple(messages), params=more)
     turns = [{"role": role, "content": content} for role, content in messages]
     assert body == {"model": "模型", "messages": turns, **params, **more}
 
 
 def test_schemas_and_forms_are_not_mixed_up():
-    body = ChatBody("m", {}, limits=True)
+    body = ChatRequestEncoder("m", {}, limits=True)
     for _ in range(2):
         for number in range(2 * KEPT):  # schemas die between the calls: their ids come again
             schema = {"enum": [number]}
@@ -49,15 +49,15 @@ def test_schemas_and_forms_are_not_mixed_up():
 
 
 def test_a_seed_grows_with_the_repeat():
-    body = ChatBody("m", {"seed": 7}, limits=True)
+    body = ChatRequestEncoder("m", {"seed": 7}, limits=True)
     assert [written(body, repeat=repeat)["seed"] for repeat in (1, 2, 5, 1)] == [7, 8, 11, 7]
     assert written(body, repeat=3, params={"seed": 0})["seed"] == 2
-    assert "seed" not in written(ChatBody("m", {}, limits=True), repeat=2)
-    assert written(ChatBody("m", {"seed": None}, limits=True), repeat=2)["seed"] is None
+    assert "seed" not in written(ChatRequestEncoder("m", {}, limits=True), repeat=2)
+    assert written(ChatRequestEncoder("m", {"seed": None}, limits=True), repeat=2)["seed"] is None
 
 
 def test_lone_surrogates_are_replaced_wherever_they_stand():
-    body = ChatBody("m", {"stop": "a\udfff"}, limits=True)
+    body = ChatRequestEncoder("m", {"stop": "a\udfff"}, limits=True)
     sent = json.loads(body.write(Request(messages=(("user", "你\ud800"),)), "", None))
     assert (sent["messages"][0]["content"], sent["stop"]) == ("你\ufffd", "a\ufffd")
 
@@ -65,4 +65,4 @@ def test_lone_surrogates_are_replaced_wherever_they_stand():
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, b"x"])
 def test_a_parameter_that_is_no_json_is_refused(value):
     with pytest.raises(ConfigError, match="params: 'temperature' cannot be sent: "):
-        ChatBody("m", {"temperature": value}, limits=True)
+        ChatRequestEncoder("m", {"temperature": value}, limits=True)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from hengwen.backends import OpenAIBackend
-from hengwen.backends.openai.schema_modes import FORMS, Forms
+from hengwen.backends.openai.schema_modes import FORMS, SchemaModes
 from hengwen.errors import BackendError, ConfigError
 from hengwen.records import Request
 
@@ -206,7 +206,7 @@ async def test_an_endpoint_without_log_probabilities_is_asked_for_them_once(serv
 
 
 def test_a_late_refusal_of_an_old_form_takes_no_second_step():
-    forms = Forms()
+    forms = SchemaModes()
     refusal = BackendError("response_format is unknown")
     assert forms.moves_on(400, refusal, "json_schema", None)
     assert forms.moves_on(400, refusal, "json_schema", None)

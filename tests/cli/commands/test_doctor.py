@@ -50,7 +50,7 @@ def test_a_rubric_without_rules_is_a_blind_spot_and_not_a_bad_mark(hengwen, tmp_
     done = hengwen("doctor", "--judge", "rules", "--rubric", "r.yaml")
     assert done.code == 1
     assert "rules on persona_generic: inconclusive" in done.out
-    assert "38 of 38 canaries got no verdict, first: without the attack: not_applicable" in done.err
+    assert "38 of 38 canaries have no verdict; first: without the attack: not_applicable" in done.err
 
 
 def test_a_rubric_that_gives_nothing_to_try_is_inconclusive(hengwen, tmp_path) -> None:

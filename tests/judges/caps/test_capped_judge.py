@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from hengwen.errors import BackendError
 from hengwen.judges import Panel, RubricJudge, RulesJudge
-from hengwen.judges.caps.capped_judge import FinalJudge, limit
+from hengwen.judges.caps.capped_judge import CappedJudge, limit
 from hengwen.judges.caps.copy_rules import NearDuplicate, TargetCopy
-from hengwen.judges.caps.rule import RuleBook
+from hengwen.judges.caps.rule import RuleSet
 from hengwen.judges.caps.text_rules import Broken, Number, PlainText
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import prompt_hash
 from hengwen.records import Failure, Response, Sample, Scale, Score, Verdict
 
-RULES = RuleBook((Broken(), NearDuplicate(), TargetCopy(), PlainText(), Number()))
+RULES = RuleSet((Broken(), NearDuplicate(), TargetCopy(), PlainText(), Number()))
 FIFTHS = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))
 SAMPLE = Sample(id="1", input="说说月亮")
 A, A1 = "abcdefghij", "abcdefghiX"  # similarity 0.9
@@ -48,7 +48,7 @@ def answers(*texts: str) -> list[Response]:
     return [Response(sample_id="1", text=text, repeat=i) for i, text in enumerate(texts, 1)]
 
 
-async def final(judge: FinalJudge, *texts: str, **sample: object) -> dict[str, Score]:
+async def final(judge: CappedJudge, *texts: str, **sample: object) -> dict[str, Score]:
     """The outcomes for the last answer, by name."""
     *earlier, response = answers(*texts)
     asked = Sample(**{"id": "1", "input": "说说月亮", **sample})
@@ -58,7 +58,7 @@ async def final(judge: FinalJudge, *texts: str, **sample: object) -> dict[str, S
 
 
 async def test_a_repeat_is_worth_nothing_and_the_judges_own_score_stands_beside_it() -> None:
-    found = await final(FinalJudge(Says(0.75), RULES, language="en"), A, A1)
+    found = await final(CappedJudge(Says(0.75), RULES, language="en"), A, A1)
     values = {name: one.value for name, one in found.items()}
     assert values == {
         "x.level": 0.75,
@@ -80,7 +80,7 @@ async def test_a_repeat_is_worth_nothing_and_the_judges_own_score_stands_beside_
 
 
 async def test_between_two_thresholds_the_final_scores_differ() -> None:
-    found = await final(FinalJudge(Says(0.75), RULES), "abcdefgh", "abcdefgX")  # 1 - 2 / 16 = 0.875
+    found = await final(CappedJudge(Says(0.75), RULES), "abcdefgh", "abcdefgX")  # 1 - 2 / 16 = 0.875
     values = [found[name].value for name in ("x.final", "x.final_at_0.8", "x.final_at_0.9")]
     assert values == [0, 0, 0.75]
 
@@ -99,31 +99,31 @@ async def test_between_two_thresholds_the_final_scores_differ() -> None:
     ids=["clean", "capped", "below its cap", "copy", "the strictest wins", "two alike", "empty"],
 )
 async def test_the_strictest_cap_wins_and_never_lifts(text, sample, raw, expected, by) -> None:
-    found = (await final(FinalJudge(Says(raw), RULES), text, **sample))["x.final"]
+    found = (await final(CappedJudge(Says(raw), RULES), text, **sample))["x.final"]
     assert (found.value, found.details["by"], found.details["raw"]) == (expected, by, raw)
 
 
 async def test_the_judges_own_scores_keep_their_signature_and_the_final_ones_carry_both() -> None:
     inner = Says()
-    judge = FinalJudge(inner, RULES)
+    judge = CappedJudge(inner, RULES)
     found = await final(judge, A)
     assert {name: one.signature for name, one in found.items()} == judge.signatures
     assert found["x.level"].signature == inner.signature
     assert inner.signature in judge.signature
     assert RULES.signature in judge.signature
-    other = FinalJudge(inner, RuleBook((NearDuplicate(zero_from=0.86),)))
+    other = CappedJudge(inner, RuleSet((NearDuplicate(zero_from=0.86),)))
     assert other.signature != judge.signature
 
 
 async def test_a_judge_with_names_of_its_own_has_final_scores_under_the_name_that_the_plan_gives_it() -> None:
-    judge = FinalJudge(Says(names=("tone.score",)), RULES, name="warmth")
+    judge = CappedJudge(Says(names=("tone.score",)), RULES, name="warmth")
     assert judge.names == ("tone.score", "warmth.final", "warmth.final_at_0.8", "warmth.final_at_0.9")
     assert (await final(judge, "# a"))["warmth.final"].value == 0.5
 
 
 async def test_a_judge_without_a_level_has_no_final_score_either() -> None:
     failure = Failure(name="x.level", status="parse_error", message="words", signature="x|v:1", raw="words")
-    verdict = await FinalJudge(Says(failure), RULES).judge(SAMPLE, answers("")[0])
+    verdict = await CappedJudge(Says(failure), RULES).judge(SAMPLE, answers("")[0])
     level, *finals = verdict.outcomes
     assert level is failure
     assert [one.name for one in finals] == ["x.final", "x.final_at_0.8", "x.final_at_0.9"]
@@ -135,7 +135,7 @@ async def test_a_judge_without_a_level_has_no_final_score_either() -> None:
 async def test_what_a_judge_raises_goes_through(fake, small) -> None:
     inner = RubricJudge(rubric=small, backend=fake(BackendError("gone")))
     with pytest.raises(BackendError, match="gone"):
-        await FinalJudge(inner, RULES).judge(SAMPLE, answers(A)[0])
+        await CappedJudge(inner, RULES).judge(SAMPLE, answers(A)[0])
 
 
 @pytest.mark.parametrize(
@@ -161,8 +161,8 @@ def test_a_scale_on_which_less_is_better_is_refused() -> None:
 
 async def test_a_judge_without_any_scale_is_refused() -> None:
     with pytest.raises(ValueError, match="x.level has no scale"):
-        await FinalJudge(Says(scale=None), RULES).judge(SAMPLE, answers(A)[0])
-    scaled = FinalJudge(Says(scale=None), RULES, scale=FIFTHS)
+        await CappedJudge(Says(scale=None), RULES).judge(SAMPLE, answers(A)[0])
+    scaled = CappedJudge(Says(scale=None), RULES, scale=FIFTHS)
     assert (await final(scaled, "# a"))["x.final"].value == 0.5
 
 
@@ -172,7 +172,7 @@ def test_a_final_score_is_never_above_the_judges_and_never_off_the_scale(raw, te
     import asyncio
 
     before = [text] if repeated else []
-    judge = FinalJudge(Says(raw, scale=Scale(low=0, high=1)), RULES)
+    judge = CappedJudge(Says(raw, scale=Scale(low=0, high=1)), RULES)
     found = asyncio.run(final(judge, *before, text))["x.final"]
     assert 0 <= found.value <= raw
     assert (found.value == raw) == (found.details["cap"] is None or found.details["cap"] >= raw)
@@ -184,7 +184,7 @@ REPLY = json.dumps({"reason": "r", "criteria": {"wit": "Low", "form": "Mid"}, "l
 async def test_a_model_is_shown_what_the_rules_found_outside_all_fences(fake, small) -> None:
     backend = fake(REPLY)
     inner = RubricJudge(rubric=small, backend=backend, facts_from=RULES.measures, language="en")
-    found = await final(FinalJudge(inner, RULES, language="en"), A, A1)
+    found = await final(CappedJudge(inner, RULES, language="en"), A, A1)
     assert (found["small.level"].value, found["small.final"].value) == (5, 1), "the scale is 1..5"
     system, user = (content for _, content in backend.requests[0].messages)
     told = user[: user.index("<<<")]
@@ -215,7 +215,7 @@ async def test_a_panel_hands_the_facts_to_those_who_read_them(fake, small) -> No
     backends = [fake(REPLY), fake(REPLY)]
     backends[1].signature = "fake/two|temp:0"
     members = [RubricJudge(rubric=small, backend=one, facts_from=RULES.measures) for one in backends]
-    judge = FinalJudge(Panel(judges=members), RULES)
+    judge = CappedJudge(Panel(judges=members), RULES)
     found = await final(judge, "# 月亮")
     assert (found["small.level"].value, found["small.final"].value) == (5, 3), "the middle of 1..5"
     for backend in backends:
@@ -224,7 +224,7 @@ async def test_a_panel_hands_the_facts_to_those_who_read_them(fake, small) -> No
 
 async def test_the_rules_judge_leaves_repeats_to_the_rule() -> None:
     inner = RulesJudge(rubric=load_rubric("muice_live"), leave_out=["near_duplicate"])
-    found = await final(FinalJudge(inner, RULES), "月亮圆圆的，想咬一口", "月亮圆圆的，想咬一口！")
+    found = await final(CappedJudge(inner, RULES), "月亮圆圆的，想咬一口", "月亮圆圆的，想咬一口！")
     assert found["muice_live.level"].value == found["muice_live.content"].value == 0.75
     assert found["muice_live.final"].value == 0
     assert "|without:near_duplicate|" in inner.signature

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from hengwen import registry
 from hengwen.errors import ConfigError
-from hengwen.judges.caps.copy_rules import InTraining, NearDuplicate, TargetCopy
-from hengwen.judges.caps.rule import RULES, RuleBook, RuleScorer, Seen, look_by, told
+from hengwen.judges.caps.copy_rules import NearDuplicate, TargetCopy, TrainingLeak
+from hengwen.judges.caps.rule import RULES, RuleInput, RuleScorer, RuleSet, look_by, told
 from hengwen.judges.caps.text_rules import Broken, Number, PlainText
 from hengwen.objective.duplicates.similarity import similarity
 from hengwen.records import Failure, Response, Sample, Score
@@ -21,9 +21,9 @@ VARIED = "".join(chr(0x4E00 + i) for i in range(150))
 OTHER = "机箱里有点热，谁来给我吹吹风"
 
 
-def seen(text: str, *, earlier: tuple[str, ...] = (), **sample: object) -> Seen:
+def seen(text: str, *, earlier: tuple[str, ...] = (), **sample: object) -> RuleInput:
     before = [Response(sample_id="1", text=old, repeat=i) for i, old in enumerate(earlier, 1)]
-    return Seen(
+    return RuleInput(
         sample=Sample(**{"id": "1", "input": "说说月亮", **sample}),
         response=Response(sample_id="1", text=text, repeat=len(before) + 1),
         earlier=before,
@@ -112,17 +112,17 @@ def test_a_copy_of_the_reference_is_capped_and_suspected(text: str, kind: str, c
 def test_what_stands_in_the_training_set_is_capped(tmp_path, text: str, kind: str, cap: float | None) -> None:
     corpus = tmp_path / "train.txt"
     corpus.write_text("晚上好呀，今天的月亮很圆呢\n我想吃鱼\n", "utf-8")
-    found = InTraining(str(corpus)).look(seen(text))
+    found = TrainingLeak(str(corpus)).look(seen(text))
     assert (found.details["kind"], found.cap) == (kind, cap)
 
 
 def test_without_a_corpus_leakage_is_not_assessed_and_the_judge_is_told_so() -> None:
-    found = InTraining().look(seen(A))
+    found = TrainingLeak().look(seen(A))
     assert (found.value, found.cap) == (None, None)
     assert told({"leakage": found}, "en") == [
         "whether it stands in the training set: not assessed (there is no corpus)"
     ]
-    (outcome,) = RuleScorer(InTraining()).score(seen(A).sample, seen(A).response)
+    (outcome,) = RuleScorer(TrainingLeak()).score(seen(A).sample, seen(A).response)
     assert isinstance(outcome, Failure)
     assert outcome.status == "not_applicable"
 
@@ -203,15 +203,15 @@ def test_a_code_score_says_what_was_found() -> None:
     assert not score.scale.higher_is_better
 
 
-def everything(corpus: str, **near: float) -> RuleBook:
-    return RuleBook(
+def everything(corpus: str, **near: float) -> RuleSet:
+    return RuleSet(
         (
             Broken(),
             NearDuplicate(**near),
             TargetCopy(),
             PlainText(),
             Number(),
-            InTraining(corpus, near=near.get("zero_from", 0.8)),
+            TrainingLeak(corpus, near=near.get("zero_from", 0.8)),
         )
     )
 

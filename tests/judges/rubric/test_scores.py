@@ -78,12 +78,12 @@ async def test_samples_are_asked_at_the_same_time(small, fake):
 
 async def test_more_samples_buy_only_what_is_new(small, fake):
     from hengwen.engine.limiter import Limiter
-    from hengwen.engine.metered_backend import Meter
+    from hengwen.engine.metered_backend import CallContext
 
     ledger = MemoryLedger()
     ledger.begin(Run(id="r", plan="p", plan_hash="h", checkpoint="c"))
     backend = fake(*[said("Mid")] * 5)
-    metered = Meter(ledger, Committer(ledger), "r").wrap(backend, "judge", Limiter(4))
+    metered = CallContext(ledger, Committer(ledger), "r").wrap(backend, "judge", Limiter(4))
     for samples, bought in ((1, 1), (3, 3), (5, 5), (2, 5)):
         verdict = await judge(small, metered, samples=samples).judge(SAMPLE, ANSWER)
         assert verdict.outcomes[0].value == 2

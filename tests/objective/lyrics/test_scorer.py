@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from hengwen.objective.lyrics.scorer import Lyric
-from hengwen.protocols import SampleCheck, Scorer
+from hengwen.protocols import SampleValidator, Scorer
 from hengwen.records import Response, Sample
 
 TEMPLATE = "(verse)\nccR\nccR\nccc"
@@ -20,7 +20,7 @@ def sample(template: object = TEMPLATE) -> Sample:
 
 def test_it_is_a_scorer_that_checks_samples() -> None:
     assert isinstance(Lyric(), Scorer)
-    assert isinstance(Lyric(), SampleCheck)
+    assert isinstance(Lyric(), SampleValidator)
 
 
 def test_every_name_gets_one_score_with_the_headline_first() -> None:

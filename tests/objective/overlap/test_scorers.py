@@ -8,7 +8,7 @@ from hengwen import registry
 from hengwen.engine import evaluate
 from hengwen.errors import ConfigError
 from hengwen.objective import bleu, corpus_bleu, rouge
-from hengwen.protocols import SampleCheck, Scorer, SetScorer
+from hengwen.protocols import GroupScorer, SampleValidator, Scorer
 from hengwen.records import Response, Sample
 
 SAMPLE = Sample(id="1", references=("今晚月色很美",))
@@ -19,8 +19,8 @@ ANSWER = Response(sample_id="1", text="今晚月色真美")
 def test_each_scores_one_answer_under_its_names(name: str) -> None:
     scorer = registry.build("scorers", name, {})
     assert isinstance(scorer, Scorer)
-    assert isinstance(scorer, SampleCheck)
-    assert not isinstance(scorer, SetScorer)
+    assert isinstance(scorer, SampleValidator)
+    assert not isinstance(scorer, GroupScorer)
     outcomes = evaluate.score(scorer, SAMPLE, ANSWER)
     assert [outcome.name for outcome in outcomes] == list(scorer.names)
     assert all(outcome.scale.holds(outcome.value) for outcome in outcomes)
@@ -63,7 +63,7 @@ def test_what_is_not_defined_is_a_failure_with_its_reason(
 @pytest.mark.parametrize("name", ["corpus_bleu", "corpus_chrf", "corpus_ter"])
 def test_a_corpus_has_one_value_with_its_interval(name: str) -> None:
     scorer = registry.build("scorers", name, {})
-    assert isinstance(scorer, SetScorer)
+    assert isinstance(scorer, GroupScorer)
     items = [
         (
             Sample(id=str(i), references=(f"今晚月色很美{i}",)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hengwen.reports.view.findings import Fall, falls_of, findings_of
+from hengwen.reports.view.findings import Drop, falls_of, findings_of
 
 
 def texts(cells, **options):
@@ -33,11 +33,11 @@ def test_a_fall_inside_the_interval_is_not_mentioned(cell):
 
 
 def test_a_slow_fall_is_found_from_the_best_to_the_last(cell):
-    assert falls_of([cell(x, 1.0) for x in (8.0, 7.2, 6.4, 5.6)]) == [Fall(0, 3, True)]
+    assert falls_of([cell(x, 1.0) for x in (8.0, 7.2, 6.4, 5.6)]) == [Drop(0, 3, True)]
 
 
 def test_a_fall_is_seen_across_a_checkpoint_without_a_mean(cell):
-    assert falls_of([cell(8.0, 1.0), None, cell(None), cell(2.0, 1.0)]) == [Fall(0, 3, True)]
+    assert falls_of([cell(8.0, 1.0), None, cell(None), cell(2.0, 1.0)]) == [Drop(0, 3, True)]
 
 
 def test_without_intervals_nothing_is_called_a_fall(cell):
@@ -45,7 +45,7 @@ def test_without_intervals_nothing_is_called_a_fall(cell):
 
 
 def test_an_interval_that_only_the_earlier_has_cannot_tell_them_apart(cell):
-    assert falls_of([cell(8.0, 1.0), cell(2.0)]) == [Fall(0, 1, False)]
+    assert falls_of([cell(8.0, 1.0), cell(2.0)]) == [Drop(0, 1, False)]
 
 
 def test_checkpoints_that_tie_are_all_named(cell):

@@ -16,7 +16,7 @@ SECRET_FROM = 8
 """Characters from which a key is a secret and not a word such as 'EMPTY'."""
 
 
-class Access:
+class Endpoint:
     """How to reach an endpoint, read from its address and the environment once. It is never printed.
 
     Args:
@@ -28,17 +28,17 @@ class Access:
 
     def __init__(self, base_url: str, api_key_env: str) -> None:
         parts = urlsplit(base_url)
-        self.key = key_in(api_key_env)
+        self.key = api_key_from(api_key_env)
         self.url = urlunsplit((parts.scheme, _host(parts.netloc), parts.path, "", ""))
         self.query = dict(parse_qsl(parts.query))
         basic = _basic(parts.username, parts.password)
         self.headers = {"Authorization": basic} if basic else {}
-        self.proxy = proxy_to(self.url)
+        self.proxy = proxy_for(self.url)
         found = [self.key, *_passwords(base_url), *self.query.values(), *_passwords(self.proxy or "")]
         self.secrets = tuple(secret for secret in dict.fromkeys(found) if len(secret) >= SECRET_FROM)
 
 
-def key_in(variable: str) -> str:
+def api_key_from(variable: str) -> str:
     """Return the key that a variable holds, or "".
 
     Raises:
@@ -50,14 +50,14 @@ def key_in(variable: str) -> str:
     return key
 
 
-def checked_url(url: str) -> str:
+def validate_url(url: str) -> str:
     """Return an address as it is.
 
     Raises:
         ConfigError: It is none; the message does not show it.
 
     Examples:
-        >>> checked_url("http://localhost:8080/v1")
+        >>> validate_url("http://localhost:8080/v1")
         'http://localhost:8080/v1'
     """
     try:
@@ -81,7 +81,7 @@ def without_secrets(url: str) -> str:
     return urlunsplit((parts.scheme, _host(parts.netloc), parts.path.rstrip("/"), "", ""))
 
 
-def proxy_to(url: str) -> str | None:
+def proxy_for(url: str) -> str | None:
     """Return the proxy for an address, by ``https_proxy``, ``all_proxy`` and ``no_proxy`` of the environment.
 
     This machine itself is reached without one, whatever is set.
@@ -90,7 +90,7 @@ def proxy_to(url: str) -> str | None:
         ConfigError: It is one that no call can take; the message does not show it.
 
     Examples:
-        >>> proxy_to("http://localhost:8080/v1") is None
+        >>> proxy_for("http://localhost:8080/v1") is None
         True
     """
     parts = urlsplit(url)

@@ -17,11 +17,11 @@ RAW_LIMIT = 20_000
 """Characters of a failed body that are kept."""
 
 
-def hide(text: str, secrets: Iterable[str]) -> str:
+def redact(text: str, secrets: Iterable[str]) -> str:
     """Return a text in which no secret stands.
 
     Examples:
-        >>> hide("bad key sk-12345678", ["sk-12345678"])
+        >>> redact("bad key sk-12345678", ["sk-12345678"])
         'bad key [hidden]'
     """
     for secret in secrets:
@@ -90,7 +90,7 @@ def status_error(
         ('rate_limited', True, 3.0, 'the endpoint answered 429: slow down')
     """
     hidden = tuple(secrets)
-    body = hide(body, hidden)
+    body = redact(body, hidden)
     words, code = _server_words(body)
     message = f"the endpoint answered {status}: {words or 'no message'}"
     kind, retryable = "transport_error", status >= 500
@@ -101,7 +101,7 @@ def status_error(
     elif status in (401, 403):
         message += f"; check the key in {api_key_env}"
     elif status < 400:
-        place = hide(headers.get("location", "elsewhere"), hidden).partition("?")[0]
+        place = redact(headers.get("location", "elsewhere"), hidden).partition("?")[0]
         message = f"the endpoint answered {status}: it points to {place}; put that address into base_url"
     return BackendError(
         message,

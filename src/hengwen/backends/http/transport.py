@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
 
-class HttpLine:
+class HttpTransport:
     """Posts JSON to an address; made within the event loop that uses it.
 
     Redirects are not followed and cookies are not kept. Connections stay open for the calls that follow.
@@ -27,7 +27,7 @@ class HttpLine:
     Examples:
         >>> import asyncio
         >>> async def ask() -> str:
-        ...     line = HttpLine("http://127.0.0.1:1/v1", headers={}, query={}, proxy=None, timeout=9)
+        ...     line = HttpTransport("http://127.0.0.1:1/v1", headers={}, query={}, proxy=None, timeout=9)
         ...     try:
         ...         await line.post(b"{}")
         ...     except OSError as error:

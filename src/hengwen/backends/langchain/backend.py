@@ -8,12 +8,12 @@ from inspect import signature as parameters_of
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from hengwen.backends.http.endpoint import NO_KEY, SECRET_FROM, checked_url, key_in, without_secrets
+from hengwen.backends.http.endpoint import NO_KEY, SECRET_FROM, api_key_from, validate_url, without_secrets
 from hengwen.backends.langchain.reply import cut_reply, error_of, reply_of
 from hengwen.backends.openai.backend import signature
 from hengwen.backends.openai.reply import storable
 from hengwen.backends.openai.request import TOOL, checked_params, without_limits
-from hengwen.backends.openai.schema_modes import Forms
+from hengwen.backends.openai.schema_modes import SchemaModes
 from hengwen.errors import BackendError, ConfigError, PluginError
 
 if TYPE_CHECKING:
@@ -81,14 +81,14 @@ class LangChainBackend:
         self.params = checked_params(params or {})
         self.timeout = timeout
         self.api_key_env = api_key_env
-        self._base_url = checked_url(base_url) if base_url else None
+        self._base_url = validate_url(base_url) if base_url else None
         self._model = model
         self._factory = factory
         self._chat = chat
         self._ready = False
         self._client: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._forms = Forms(structured)
+        self._forms = SchemaModes(structured)
         name = "/".join(part for part in (factory, model) if part) or type(chat).__name__
         self.signature = signature("langchain", name, self.params, structured)
         self.endpoint = without_secrets(base_url) if base_url else f"langchain:{name}"
@@ -220,7 +220,7 @@ class LangChainBackend:
         except ConfigError:
             raise
         except Exception as error:
-            words = str(error).replace(key_in(self.api_key_env) or "\0", "[hidden]")
+            words = str(error).replace(api_key_from(self.api_key_env) or "\0", "[hidden]")
             raise ConfigError(f"{self.signature}: the chat model cannot be made: {words}") from None
         if not isinstance(made, BaseChatModel):
             raise ConfigError(f"{self._factory} gave no chat model but a {type(made).__name__}")
@@ -232,7 +232,7 @@ class LangChainBackend:
         is_openai = provider == "openai" if colon else self._base_url is not None
         access: dict[str, Any] = {"model_provider": "openai"} if is_openai and not colon else {}
         if is_openai or self.api_key_env != DEFAULT_KEY:
-            key = key_in(self.api_key_env) or (NO_KEY if self._base_url else "")
+            key = api_key_from(self.api_key_env) or (NO_KEY if self._base_url else "")
             access |= {"api_key": key} if key else {}
         if is_openai:
             from openai import DefaultAsyncHttpxClient
@@ -242,7 +242,7 @@ class LangChainBackend:
         return access
 
     def _secrets(self) -> tuple[str, ...]:
-        found = [key_in(self.api_key_env)]
+        found = [api_key_from(self.api_key_env)]
         for value in vars(self._chat).values() if self._chat is not None else ():
             reveal = getattr(value, "get_secret_value", None)
             if reveal is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hengwen.backends.http.errors import hide, status_error
+from hengwen.backends.http.errors import redact, status_error
 from hengwen.backends.openai.logprobs import read_logprobs
 from hengwen.backends.openai.reply import read_reply, storable
 from hengwen.errors import BackendError
@@ -47,10 +47,10 @@ def reply_of(
     about: Mapping[str, Any] = message.response_metadata
     refusal = message.additional_kwargs.get("refusal")
     if isinstance(refusal, str) and refusal.strip():
-        raise BackendError("the model refused to answer", status="refused", raw=hide(refusal, hidden))
+        raise BackendError("the model refused to answer", status="refused", raw=redact(refusal, hidden))
     arguments = "\n".join(_arguments(message)) if form else ""
     return Reply(
-        text=hide(storable(arguments or "".join(_texts(message.content))), hidden),
+        text=redact(storable(arguments or "".join(_texts(message.content))), hidden),
         model=str(about.get("model_name") or about.get("model") or ""),
         usage=_usage(getattr(message, "usage_metadata", None)),
         latency=latency,
@@ -144,7 +144,7 @@ def error_of(
         )
     if "contentfilter" in names:
         return 0, BackendError("the reply was withheld by a content filter", status="refused")
-    words = hide(str(chain[-1]), hidden) or type(chain[-1]).__name__
+    words = redact(str(chain[-1]), hidden) or type(chain[-1]).__name__
     may_help = any(isinstance(one, (OSError, json.JSONDecodeError)) for one in chain) or "connect" in names
     kind = "" if may_help else f"{type(error).__name__}: "
     return 0, BackendError(f"no answer from {endpoint}: {kind}{words}", retryable=may_help)

@@ -8,17 +8,17 @@ import os
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from hengwen.backends.http.endpoint import NO_KEY, Access, checked_url, without_secrets
-from hengwen.backends.http.errors import RAW_LIMIT, hide, status_error
+from hengwen.backends.http.endpoint import NO_KEY, Endpoint, validate_url, without_secrets
+from hengwen.backends.http.errors import RAW_LIMIT, redact, status_error
 from hengwen.backends.openai.reply import read_reply, storable
-from hengwen.backends.openai.request import ChatBody
-from hengwen.backends.openai.schema_modes import Forms
+from hengwen.backends.openai.request import ChatRequestEncoder
+from hengwen.backends.openai.schema_modes import SchemaModes
 from hengwen.errors import BackendError, ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hengwen.backends.http.transport import HttpLine
+    from hengwen.backends.http.transport import HttpTransport
     from hengwen.records import Reply, Request
 
 ABOUT_THE_MACHINE = "X-Stainless-"
@@ -68,18 +68,18 @@ class OpenAIBackend:
         self.api_key_env = api_key_env
         self.params = dict(params or {})
         self.timeout = timeout
-        self._base_url = checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL)
-        self._forms = Forms(structured)
+        self._base_url = validate_url(base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL)
+        self._forms = SchemaModes(structured)
         self.endpoint = without_secrets(self._base_url)
         """The base URL without user, password and query."""
         self.signature = signature("openai", model, self.params, structured)
         """Provider, model and parameters in the order of their names."""
         is_openai = self.endpoint.startswith(DEFAULT_BASE_URL)
-        self._body = ChatBody(model, self.params, limits=not is_openai)
-        self._access = Access(self._base_url, api_key_env)
+        self._body = ChatRequestEncoder(model, self.params, limits=not is_openai)
+        self._access = Endpoint(self._base_url, api_key_env)
         if not self._access.key and self._base_url == DEFAULT_BASE_URL:
             raise ConfigError(f"backend needs a key: set {api_key_env}")
-        self._line: HttpLine | None = None
+        self._line: HttpTransport | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
@@ -123,7 +123,7 @@ class OpenAIBackend:
         except (ClientError, OSError) as error:
             raise self._no_answer(error) from None
         except (ValueError, RecursionError) as error:
-            raw = hide(storable(getattr(error, "doc", None) or ""), self._access.secrets)[:RAW_LIMIT]
+            raw = redact(storable(getattr(error, "doc", None) or ""), self._access.secrets)[:RAW_LIMIT]
             raise BackendError("the reply is not JSON", raw=raw, retryable=True) from None
 
     def _no_answer(self, error: BaseException) -> BackendError:
@@ -133,7 +133,7 @@ class OpenAIBackend:
         if any(isinstance(cause, TimeoutError) for cause in causes):
             message = f"no answer from {self.endpoint} within {self.timeout:g} s"
             return BackendError(message, status="timeout", retryable=True)
-        words = hide(str(causes[-1]), self._access.secrets) or type(causes[-1]).__name__
+        words = redact(str(causes[-1]), self._access.secrets) or type(causes[-1]).__name__
         return BackendError(f"no answer from {self.endpoint}: {words}", retryable=True)
 
     async def close(self) -> None:
@@ -142,7 +142,7 @@ class OpenAIBackend:
         if line is not None:
             await line.close()
 
-    def _connect(self) -> HttpLine:
+    def _connect(self) -> HttpTransport:
         """The line to the endpoint in this loop.
 
         The openai client says where it goes and with which headers; its own calls would build models of
@@ -153,9 +153,9 @@ class OpenAIBackend:
             from httpx2 import AsyncBaseTransport, AsyncClient
             from openai import AsyncOpenAI
 
-            from hengwen.backends.http.transport import HttpLine
+            from hengwen.backends.http.transport import HttpTransport
 
-            access = self._access = Access(self._base_url, self.api_key_env)
+            access = self._access = Endpoint(self._base_url, self.api_key_env)
             client = AsyncOpenAI(
                 api_key=access.key or NO_KEY,
                 base_url=access.url,
@@ -169,7 +169,7 @@ class OpenAIBackend:
                 if isinstance(value, str) and not name.startswith(ABOUT_THE_MACHINE)  # else it is left out
             }
             self._loop = loop
-            self._line = HttpLine(
+            self._line = HttpTransport(
                 f"{client.base_url}chat/completions",
                 headers=headers,
                 query=access.query,

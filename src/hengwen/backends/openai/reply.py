@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hengwen.backends.http.errors import RAW_LIMIT, error_words, hide
+from hengwen.backends.http.errors import RAW_LIMIT, error_words, redact
 from hengwen.backends.openai.logprobs import read_logprobs
 from hengwen.errors import BackendError
 from hengwen.records import Reply, Usage
@@ -44,7 +44,7 @@ def read_reply(
     choice = _first_choice(body)
     message = choice.get("message") if choice is not None else None
     if choice is None or not isinstance(message, dict):
-        words = hide(error_words(body), hidden)
+        words = redact(error_words(body), hidden)
         what = f"the endpoint answered with an error: {words}" if words else "the reply is no chat completion"
         raise BackendError(what, raw=_raw(body, hidden), retryable=True)
     refusal = message.get("refusal")
@@ -57,7 +57,7 @@ def read_reply(
         raise BackendError("the reply holds no text", raw=_raw(body, hidden), retryable=True)
     assert isinstance(body, dict)
     return Reply(
-        text=hide(text, hidden),
+        text=redact(text, hidden),
         model=_clean(body.get("model")),
         usage=_usage(body.get("usage")),
         latency=latency,
@@ -127,4 +127,4 @@ def _count(value: object) -> int:
 
 def _raw(body: object, secrets: Iterable[str]) -> str:
     text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)
-    return hide(storable(text), secrets)[:RAW_LIMIT]
+    return redact(storable(text), secrets)[:RAW_LIMIT]

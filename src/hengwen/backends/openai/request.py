@@ -26,7 +26,7 @@ KEPT = 256
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
-class ChatBody:
+class ChatRequestEncoder:
     """Writes the bodies of one backend.
 
     Args:
@@ -36,7 +36,7 @@ class ChatBody:
 
     Examples:
         >>> from hengwen.records import Request
-        >>> body = ChatBody("m", {"temperature": 0}, limits=True)
+        >>> body = ChatRequestEncoder("m", {"temperature": 0}, limits=True)
         >>> body.write(Request(messages=(("user", "你好"),)), "", None).decode()
         '{"model":"m","messages":[{"role":"user","content":"你好"}],"temperature":0}'
     """

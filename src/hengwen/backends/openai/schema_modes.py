@@ -10,21 +10,21 @@ from hengwen.errors import ConfigError, did_you_mean
 if TYPE_CHECKING:
     from hengwen.errors import BackendError
 
-Form = Literal["json_schema", "json_object", "tool", "text"]
-FORMS: tuple[Form, ...] = get_args(Form)
+SchemaMode = Literal["json_schema", "json_object", "tool", "text"]
+FORMS: tuple[SchemaMode, ...] = get_args(SchemaMode)
 """From strict to loose. The prompt names the format in words besides, so that ``text`` can work."""
 
 REFUSALS = (400, 404, 422, 501)
 """HTTP statuses by which endpoints say that they do not know a parameter."""
 
-_NAMES: dict[Form, re.Pattern[str]] = {
+_NAMES: dict[SchemaMode, re.Pattern[str]] = {
     "json_schema": re.compile(r"response[ _]?format|json[ _]?schema|structured[ _]?output", re.IGNORECASE),
     "json_object": re.compile(r"response[ _]?format|json[ _]?(?:object|mode)", re.IGNORECASE),
     "tool": re.compile(r"\btools?\b|tool_|function", re.IGNORECASE),
 }
 
 
-class Forms:
+class SchemaModes:
     """What is known of one endpoint and model.
 
     Args:
@@ -35,7 +35,7 @@ class Forms:
 
     Examples:
         >>> from hengwen.errors import BackendError
-        >>> forms = Forms()
+        >>> forms = SchemaModes()
         >>> forms.form
         'json_schema'
         >>> refusal = BackendError("the endpoint answered 400: response_format is not supported")
@@ -47,7 +47,7 @@ class Forms:
         if pinned is not None and pinned not in FORMS:
             raise ConfigError(f"unknown structured {pinned!r}{did_you_mean(str(pinned), FORMS)}")
         self.pinned = pinned is not None
-        self.form: Form = next((form for form in FORMS if form == pinned), FORMS[0])
+        self.form: SchemaMode = next((form for form in FORMS if form == pinned), FORMS[0])
         self.takes_logprobs = True
 
     def moves_on(self, status: int, error: BackendError, form: str, logprobs: int | None) -> bool:
@@ -83,7 +83,7 @@ class Forms:
             self.form = FORMS[FORMS.index(self.form) + 1]
         return True
 
-    def skip_to(self, form: Form) -> None:
+    def skip_to(self, form: SchemaMode) -> None:
         """Begin with a form, where the stricter ones are known not to work.
 
         Args:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.judges.calibration import Calibration
-    from hengwen.labels.calibration_data import Asked, Found, Material
+    from hengwen.labels.calibration_data import CalibrationRequest, ScoreSeries, StoredJudgments
     from hengwen.prompts import Rubric
 
 INCONCLUSIVE = 4
@@ -69,13 +69,13 @@ def calibrate(
     raise typer.Exit(INCONCLUSIVE if stale or any(one.decision == "insufficient" for one in made) else 0)
 
 
-def _read(source: str, labels: Path | None, store: str) -> tuple[Asked, Found]:
-    from hengwen.cli.commands.runs import existing_store
+def _read(source: str, labels: Path | None, store: str) -> tuple[CalibrationRequest, StoredJudgments]:
+    from hengwen.cli.commands.runs import open_existing_store
     from hengwen.labels.calibration_data import ask, find
 
     is_plan = source.lower().endswith((".yaml", ".yml"))
     asked = ask(Path(source) if is_plan else None, labels)
-    with existing_store(store if is_plan else source) as opened:
+    with open_existing_store(store if is_plan else source) as opened:
         return asked, find(opened, asked.plan)
 
 
@@ -107,23 +107,25 @@ def _measure(
 
 
 def _calibration(
-    material: Material,
-    asked: Asked,
-    found: Found,
+    material: ScoreSeries,
+    asked: CalibrationRequest,
+    found: StoredJudgments,
     rubric: Rubric | None,
     threshold: float | None,
     seed: int,
 ) -> Calibration:
     from datetime import UTC, datetime
 
-    from hengwen.cli.ui.messages import warn
+    from hengwen.cli.ui.messages import print_warning
     from hengwen.errors import DataError
     from hengwen.judges.calibration import calibrate as measure
     from hengwen.judges.calibration.certify import THRESHOLD
     from hengwen.labels.calibration_data import labels_of, levels_of
 
     if material.others:
-        warn(f"{material.address}: {material.others} answers were scored by another judge before: left out")
+        print_warning(
+            f"{material.address}: {material.others} answers were scored by another judge before: left out"
+        )
     try:
         return measure(
             labels_of(asked, found),
@@ -139,15 +141,15 @@ def _calibration(
         raise DataError(f"{material.address}: {error}") from None
 
 
-def _outdated(material: Material, rubric: Rubric | None) -> bool:
+def _outdated(material: ScoreSeries, rubric: Rubric | None) -> bool:
     """Whether the runs were judged by another rubric than the one that is there now; says so."""
-    from hengwen.cli.ui.messages import complain
+    from hengwen.cli.ui.messages import print_error
     from hengwen.judges.calibration import rubric_hash_of
 
     judged_by = rubric_hash_of(material.signature)
     if rubric is None or not judged_by or judged_by == rubric.hash:
         return False
-    complain(
+    print_error(
         f"{material.address}: judged by rubric {judged_by}, but {rubric.name} is now {rubric.hash}: "
         "run the plan again, then calibrate"
     )
@@ -156,7 +158,7 @@ def _outdated(material: Material, rubric: Rubric | None) -> bool:
 
 def _check(file: Path, source: str, store: str) -> int:
     """Say of each calibration of a file whether it holds for the newest runs; return the exit code."""
-    from hengwen.cli.ui.messages import complain, note
+    from hengwen.cli.ui.messages import print_error, print_info
     from hengwen.judges.calibration import is_stale, read_calibrations, rubric_hash_of
 
     calibrations = read_calibrations(file)
@@ -166,7 +168,7 @@ def _check(file: Path, source: str, store: str) -> int:
         place = one.task, one.score
         material = found.materials.get(place)
         if material is None:
-            complain(f"{one.address}: calibrated, but the newest runs have no such score")
+            print_error(f"{one.address}: calibrated, but the newest runs have no such score")
             code = INCONCLUSIVE
             continue
         rubric = asked.rubrics.get(place)
@@ -174,15 +176,15 @@ def _check(file: Path, source: str, store: str) -> int:
             one, material.signature, rubric.hash if rubric else rubric_hash_of(material.signature)
         )
         for difference in differences:
-            complain(f"{one.address}: stale: {difference}")
+            print_error(f"{one.address}: stale: {difference}")
         if not differences:
-            note(f"{one.address}: {one.decision}, still holds")
+            print_info(f"{one.address}: {one.decision}, still holds")
         code = INCONCLUSIVE if differences else code
     return code
 
 
 def _show(made: Sequence[Calibration], output: Path | None, *, as_json: bool, quiet: bool) -> None:
-    from hengwen.cli.ui.messages import note, warn
+    from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.judges.calibration.artifact import calibrations_json, write_calibrations
 
     if as_json:
@@ -193,6 +195,6 @@ def _show(made: Sequence[Calibration], output: Path | None, *, as_json: bool, qu
         print_calibrations(made)
     for one in made:
         for warning in one.warnings:
-            warn(f"{one.address}: {warning}")
+            print_warning(f"{one.address}: {warning}")
     if output is not None and made:
-        note(f"calibration: {write_calibrations(output, made)}")
+        print_info(f"calibration: {write_calibrations(output, made)}")

@@ -43,12 +43,14 @@ def doctor(
     3 not admitted, 4 inconclusive, 1 no verdict at all.
     """
     if judge is not None:
-        from hengwen.cli.ui.judge_card import show_card
+        from hengwen.cli.ui.judge_card import print_judge_card
 
         if language not in ("zh", "en"):
             raise typer.BadParameter(f"--lang is zh or en, got {language!r}")
         tongue: Literal["zh", "en"] = "zh" if language == "zh" else "en"
-        show_card(judge, base_url, rubric, language=tongue, generator=generator, dry=dry_run, as_json=as_json)
+        print_judge_card(
+            judge, base_url, rubric, language=tongue, generator=generator, dry=dry_run, as_json=as_json
+        )
         return
     import os
     import platform
@@ -74,11 +76,11 @@ def doctor(
 
 
 def _store_line(where: str) -> str:
-    from hengwen.cli.commands.runs import existing_store
+    from hengwen.cli.commands.runs import open_existing_store
     from hengwen.errors import HengwenError
 
     try:
-        with existing_store(where) as opened:
+        with open_existing_store(where) as opened:
             return f"store {opened.name}: {len(opened.runs())} runs"
     except HengwenError as error:
         return f"store: {error}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from hengwen.importers.notes import Finding
+    from hengwen.importers.notes import ImportNote
 
 app = typer.Typer(help="Turn files of other projects into plans.", no_args_is_help=True)
 
@@ -28,13 +28,13 @@ def muchin(
     force: Annotated[bool, typer.Option("--force", help="Write over a plan that is there.")] = False,
 ) -> None:
     """Turn lyrics that checkpoints wrote for MuChin templates into a plan: DIR/plan.yaml."""
-    from hengwen.cli.ui.messages import warn
+    from hengwen.cli.ui.messages import print_warning
     from hengwen.importers.muchin import import_muchin
 
     order = [name.strip() for name in checkpoints.split(",")] if checkpoints else None
     found = import_muchin(file, output, order=order, force=force)
     if order is None:
-        warn(
+        print_warning(
             f"the order of training is taken from the file: {', '.join(found.checkpoints)}; "
             "change it in the plan where it is wrong"
         )
@@ -101,11 +101,11 @@ def muice(
     )
 
 
-def _say(file: Path, finding: Finding) -> None:
-    from hengwen.cli.ui.messages import note, warn
+def _say(file: Path, finding: ImportNote) -> None:
+    from hengwen.cli.ui.messages import print_info, print_warning
 
     place = f"{file}:{finding.line}: " if finding.line else ""
     if finding.kind == "warning":
-        warn(f"{place}{finding.message}")
+        print_warning(f"{place}{finding.message}")
     else:
-        note(f"{place}{finding.kind}: {finding.message}")
+        print_info(f"{place}{finding.kind}: {finding.message}")

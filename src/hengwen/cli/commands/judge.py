@@ -26,7 +26,7 @@ def judge(
 ) -> None:
     """Judge stored answers by a rubric; without --judge, by rules alone (a baseline)."""
     from hengwen.cli.ui.exit import exit_code
-    from hengwen.cli.ui.messages import note
+    from hengwen.cli.ui.messages import print_info
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.runs.judge_file import judge_file
     from hengwen.store import open_store
@@ -48,5 +48,5 @@ def judge(
             progress=progress,
         )
     if not quiet:
-        note(f"{output}: written; hengwen report --plan {result.plan} shows the means")
+        print_info(f"{output}: written; hengwen report --plan {result.plan} shows the means")
     raise typer.Exit(exit_code(result, strict=strict))

@@ -44,8 +44,8 @@ def label(
 
     Every label is on the disk at once; quit whenever you like, the same command goes on where it stopped.
     """
-    from hengwen.cli.ui.label_form import Form, ask_rater
-    from hengwen.cli.ui.messages import note, warn
+    from hengwen.cli.ui.label_form import LabelSession, ask_rater
+    from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.labels.file import LabelFile
     from hengwen.labels.queue import generated, questions
     from hengwen.plans.plan import load_plan
@@ -58,19 +58,21 @@ def label(
     suite = load_suite(checked.model_copy(update={"labels": None}))
     answers, warnings = generated(suite, store)
     for warning in warnings:
-        warn(warning)
+        print_warning(warning)
     found = questions(
         suite, answers, task=task, score=score, seed=checked.seed if seed is None else seed, limit=limit
     )
     file = LabelFile(target)
     name = ask_rater(rater)
-    form = Form(found, file, name, language="zh" if language == "zh" else "en", show=show)
+    form = LabelSession(found, file, name, language="zh" if language == "zh" else "en", show=show)
     if form.stale:
-        warn(f"{form.stale} labels of {name} are for another text: take them out of {target} to label anew")
+        print_warning(
+            f"{form.stale} labels of {name} are for another text: take them out of {target} to label anew"
+        )
     try:
         form.fill()
     finally:
-        note(form.summary())
+        print_info(form.summary())
         if checked.labels is None or target.resolve() != checked.labels.resolve():
             there = os.path.relpath(target.resolve(), plan.resolve().parent)
-            note(f"to use them, add to {plan}: labels: {there}")
+            print_info(f"to use them, add to {plan}: labels: {there}")

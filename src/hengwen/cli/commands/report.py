@@ -28,7 +28,7 @@ def report(
     quiet: options.Quiet = False,
 ) -> None:
     """Show runs of the store again, or write reports of them."""
-    from hengwen.cli.commands.runs import existing_store
+    from hengwen.cli.commands.runs import open_existing_store
     from hengwen.cli.ui.exit import check_outputs, show
     from hengwen.errors import ConfigError
     from hengwen.judges.calibration import read_calibrations
@@ -37,7 +37,7 @@ def report(
 
     paths = check_outputs(output)
     calibrations = read_calibrations(calibration) if calibration else ()
-    with existing_store(store) as opened:
+    with open_existing_store(store) as opened:
         found = (
             sorted((opened.find(name) for name in runs), key=lambda run: (run.plan, run.order))
             if runs

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import options
-from hengwen.cli.ui.messages import complain
+from hengwen.cli.ui.messages import print_error
 
 
 def run(
@@ -59,9 +59,7 @@ def run(
                     progress=progress,
                 )
         except KeyboardInterrupt:
-            complain(
-                f"interrupted; what was weighed is in {opened.name}, the same command goes on from there"
-            )
+            print_error(f"interrupted; the results are in {opened.name}, the same command resumes the run")
             raise
         if paths or as_json or not quiet:
             from hengwen.reports.view.from_store import collect_view

@@ -18,7 +18,7 @@ RunName = Annotated[
 ]
 
 
-def existing_store(where: str) -> Store:
+def open_existing_store(where: str) -> Store:
     """Open a store to read; a file that is not there is an error, not a new store."""
     from hengwen.errors import ConfigError
     from hengwen.store import open_store
@@ -31,7 +31,7 @@ def existing_store(where: str) -> Store:
 @app.command("list")
 def list_(store: options.Store = options.DEFAULT_STORE) -> None:
     """List the runs, newest first; * marks the pinned baseline of a plan."""
-    with existing_store(store) as opened:
+    with open_existing_store(store) as opened:
         pinned = set(opened.baselines().values())
         for run in opened.runs():
             mark = "*" if run.id in pinned else " "
@@ -42,7 +42,7 @@ def list_(store: options.Store = options.DEFAULT_STORE) -> None:
 @app.command("show")
 def show(run: RunName, store: options.Store = options.DEFAULT_STORE) -> None:
     """Show what a run was made with."""
-    with existing_store(store) as opened:
+    with open_existing_store(store) as opened:
         found = opened.find(run)
         table = opened.table([found])
         usage = opened.usage([found])
@@ -64,7 +64,7 @@ def pin(run: RunName, store: options.Store = options.DEFAULT_STORE) -> None:
     """Make a run the baseline of its plan."""
     from datetime import UTC, datetime
 
-    with existing_store(store) as opened:
+    with open_existing_store(store) as opened:
         found = opened.find(run)
         opened.pin(found, datetime.now(UTC).isoformat(timespec="seconds"))
     typer.echo(f"{found.id} ({found.checkpoint}) is the baseline of {found.plan}")
@@ -77,7 +77,7 @@ def remove(
     yes: Annotated[bool, typer.Option("-y", "--yes", help="Do not ask.")] = False,
 ) -> None:
     """Remove a run with its answers and scores. Replies that were paid for stay, and can be used again."""
-    with existing_store(store) as opened:
+    with open_existing_store(store) as opened:
         found = opened.find(run)
         if not yes:
             typer.confirm(f"remove {found.id} ({found.plan}, {found.checkpoint})?", abort=True, err=True)

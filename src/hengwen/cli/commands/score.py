@@ -43,7 +43,7 @@ def score(
         return
     if output is None:
         raise typer.BadParameter("say where to write: -o OUT.jsonl or OUT.csv (or compare with --refs)")
-    from hengwen.cli.ui.messages import complain, note, warn
+    from hengwen.cli.ui.messages import print_error, print_info, print_warning
     from hengwen.cli.ui.progress import count_bar
     from hengwen.runs.score_file import score_file
 
@@ -58,12 +58,12 @@ def score(
             progress=progress,
         )
     if not quiet:
-        note(f"{output}: scored {done.rows - done.failed} of {done.rows} rows")
+        print_info(f"{output}: scored {done.rows - done.failed} of {done.rows} rows")
     if done.failed == done.rows:
-        complain(f"not one row could be scored, first: {done.first_failure}")
+        print_error(f"not one row could be scored, first: {done.first_failure}")
         raise typer.Exit(1)
     if done.failed:
-        warn(f"{done.failed} rows failed, first: {done.first_failure}")
+        print_warning(f"{done.failed} rows failed, first: {done.first_failure}")
         raise typer.Exit(1 if strict else 0)
 
 

@@ -10,7 +10,7 @@ import typer
 
 def validate(plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")]) -> None:
     """Read a plan and every file that it names; nothing is weighed, nobody is asked."""
-    from hengwen.cli.ui.messages import printable, warn
+    from hengwen.cli.ui.messages import print_warning, printable
     from hengwen.errors import ConfigError
     from hengwen.plans.plan import load_plan
     from hengwen.plans.suite import build_backend, load_suite
@@ -21,7 +21,7 @@ def validate(plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")
         try:
             build_backend(spec)
         except ConfigError as error:
-            warn(f"backend {name!r}: {error}")
+            print_warning(f"backend {name!r}: {error}")
     for task in suite.tasks:
         scorers = [scorer.signature for scorer in task.scorers]
         scorers += [scorer.signature for scorer in task.set_scorers]
@@ -41,5 +41,5 @@ def validate(plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")
     if suite.labels or suite.anchors:
         typer.echo(f"labels: {len(suite.labels)}, anchors: {len(suite.anchors)}")
     for warning in suite.warnings:
-        warn(warning)
+        print_warning(warning)
     typer.echo(f"{printable(str(plan))} is a good plan")

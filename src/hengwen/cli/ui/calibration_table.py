@@ -15,7 +15,7 @@ from hengwen.reports.view.calibrations import WORDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.judges.calibration import Agreement, Calibration, Figure
+    from hengwen.judges.calibration import Agreement, Calibration, Estimate
 
 COLOURS = {"certified": "green", "not certified": "red", "insufficient": "yellow"}
 FIGURES = {
@@ -75,7 +75,7 @@ def _figures(one: Calibration, found: Agreement) -> Table:
     return table
 
 
-def _figure(table: Table, title: str, found: Figure, resamples: int) -> None:
+def _figure(table: Table, title: str, found: Estimate, resamples: int) -> None:
     if found.value is None:
         table.add_row(title, NOTHING, Text(found.reason, style="dim"), "")
         return

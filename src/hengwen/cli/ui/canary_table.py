@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.cli.ui.messages import warn
+from hengwen.cli.ui.messages import print_warning
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -20,7 +20,9 @@ def warn_of_lost(report: CanaryReport) -> bool:
     """Warn of attacks without a verdict; return whether none got one."""
     lost = [result for result in report.results if result.fate == "failed"]
     if lost:
-        warn(f"{len(lost)} of {len(report.results)} canaries got no verdict, first: {lost[0].message}")
+        print_warning(
+            f"{len(lost)} of {len(report.results)} canaries have no verdict; first: {lost[0].message}"
+        )
     return bool(lost) and len(lost) == len(report.results)
 
 

@@ -11,10 +11,10 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.runs.run_plan import Expected
+    from hengwen.runs.run_plan import CostEstimate
 
 
-def show_expected(found: Sequence[Expected], *, as_json: bool) -> None:
+def show_expected(found: Sequence[CostEstimate], *, as_json: bool) -> None:
     """Print the calls, tokens and cost that a run would take."""
     if as_json:
         typer.echo(json.dumps({"schema": 1, "expected": [asdict(one) for one in found]}))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hengwen.cli.ui.messages import complain, note, warn
+from hengwen.cli.ui.messages import print_error, print_info, print_warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,23 +38,23 @@ def show(view: View, outputs: Sequence[Path], *, as_json: bool, quiet: bool) -> 
         print_view(view)
     for path in outputs:
         write_report(view, path)
-        note(f"report: {path}")
+        print_info(f"report: {path}")
 
 
 def exit_code(result: RunResult, *, strict: bool) -> int:
     """Say what failed, and return 1 where a scorer or judge gave no score at all."""
     for warning in result.warnings:
-        warn(warning)
+        print_warning(warning)
     failed = sum(result.failures.values())
     if failed:
         kinds = ", ".join(f"{count} {status}" for status, count in sorted(result.failures.items()))
-        warn(f"{failed} outcomes failed ({kinds}); they are in no mean")
+        print_warning(f"{failed} outcomes failed ({kinds}); they are in no mean")
     if result.out_of_budget:
-        complain(
+        print_error(
             f"the budget is reached; {result.store} keeps what was weighed, a higher one goes on from there"
         )
         return 5
     if result.dead:
-        complain(f"not one score of {', '.join(result.dead)}; what was scored is kept in {result.store}")
+        print_error(f"not one score of {', '.join(result.dead)}; what was scored is kept in {result.store}")
         return 1
     return 1 if strict and failed else 0

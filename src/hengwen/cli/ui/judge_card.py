@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from hengwen.cli.ui.canary_table import canary_table, warn_of_lost
-from hengwen.cli.ui.messages import note, warn
+from hengwen.cli.ui.messages import print_info, print_warning
 from hengwen.cli.ui.progress import count_bar
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ no verdict: neither passed nor failed. share: with its 95 % interval (Wilson). b
 share reaches it, failed where the whole interval lies below, unclear between"""
 
 
-def show_card(
+def print_judge_card(
     judge: str,
     base_url: str | None,
     rubric_name: str,
@@ -57,17 +57,17 @@ def show_card(
     from hengwen.prompts import load_rubric
 
     rubric = load_rubric(rubric_name)
-    note(expected(judge, rubric, language))
+    print_info(expected(judge, rubric, language))
     if dry:
         raise typer.Exit
     admission, canaries = asyncio.run(_try(judge, base_url, rubric, language))
     if admission.silent:
         lost = next(trial for check in admission.checks for trial in check.trials if trial.message)
-        warn(f"no verdict at all, so the attacks were not tried; first: {lost.message}")
+        print_warning(f"no verdict at all, so the attacks were not tried; first: {lost.message}")
         raise typer.Exit(1)
     _show(judge, rubric, admission, canaries, as_json=as_json)
     for warning in family_warnings(judge, generator):
-        warn(warning)
+        print_warning(warning)
     if canaries is not None and warn_of_lost(canaries):
         raise typer.Exit(1)
     raise typer.Exit(EXIT_CODES[admission.verdict])
@@ -86,11 +86,11 @@ def expected(judge: str, rubric: Rubric, language: Language) -> str:
 
 def family_warnings(judge: str, generator: str | None) -> list[str]:
     """Say which answers a judge may favour."""
-    from hengwen.judges.trust.model_families import families_of, own_family_warning
+    from hengwen.judges.trust.model_families import families_of, same_family_warning
 
     if generator is None or judge == RULES:
         return []
-    if warning := own_family_warning(judge, generator):
+    if warning := same_family_warning(judge, generator):
         return [warning]
     unknown = [name for name in (judge, generator) if not families_of(name)]
     return [f"{name}: the name tells no family: nothing is said of own-family taste" for name in unknown]
@@ -117,7 +117,7 @@ async def _opened(
     from hengwen.engine.committer import Committer
     from hengwen.engine.limiter import Limiter
     from hengwen.engine.memory_ledger import MemoryLedger
-    from hengwen.engine.metered_backend import Meter
+    from hengwen.engine.metered_backend import CallContext
     from hengwen.judges import RubricJudge, RulesJudge
     from hengwen.plans.suite import build_backend
     from hengwen.runs.run_plan import judge_spec
@@ -127,7 +127,7 @@ async def _opened(
         return
     backend = build_backend(judge_spec(judge, base_url))
     ledger = MemoryLedger()
-    metered = Meter(ledger, Committer(ledger), "doctor").wrap(backend, "judge", Limiter(CONCURRENCY))
+    metered = CallContext(ledger, Committer(ledger), "doctor").wrap(backend, "judge", Limiter(CONCURRENCY))
     try:
         with count_bar("calls", quiet=False) as tell:
             counted = _counted(metered, tell) if tell else metered
@@ -138,9 +138,9 @@ async def _opened(
 
 def _counted(backend: Backend, tell: Callable[[int], None]) -> Backend:
     """The backend, that tells how many calls it has answered."""
-    from hengwen.judges.trust.admission.variants import AskedAgain
+    from hengwen.judges.trust.admission.variants import FreshCallBackend
 
-    class Counted(AskedAgain):
+    class Counted(FreshCallBackend):
         done = 0
 
         async def complete(self, request: Request) -> Reply:

@@ -14,7 +14,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from hengwen.labels.file import LabelFile, Place, place_of
+from hengwen.labels.file import AnswerKey, LabelFile, place_of
 from hengwen.reports.text.sanitize import clean, one_line
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COMMANDS = {"s": "跳过 skip", "u": "撤销 undo", "?": "说明 help", "q": "退出 quit"}
 
 
-class Form:
+class LabelSession:
     """Asks one rater about one answer after another.
 
     Args:
@@ -221,5 +221,5 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).strip().casefold()
 
 
-def _place(question: Question) -> Place:
+def _place(question: Question) -> AnswerKey:
     return place_of(question.label(0.0, ""))

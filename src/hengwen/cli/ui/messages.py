@@ -16,16 +16,16 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """Say what went wrong."""
     typer.echo(f"hengwen: {printable(message)}", err=True)
 
 
-def warn(message: str) -> None:
+def print_warning(message: str) -> None:
     """Say what deserves a look."""
     typer.echo(f"hengwen: warning: {printable(message)}", err=True)
 
 
-def note(message: str) -> None:
+def print_info(message: str) -> None:
     """Say what is going on."""
     typer.echo(printable(message), err=True)

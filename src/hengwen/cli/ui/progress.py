@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from hengwen.cli.ui.messages import note
+from hengwen.cli.ui.messages import print_info
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | N
         yield None
         return
     if not sys.stderr.isatty():
-        yield Heartbeat()
+        yield ProgressTicker()
         return
     with _bar() as bar:
         bars: dict[str, TaskID] = {}
@@ -35,7 +35,7 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | N
         yield tell
 
 
-class Heartbeat:
+class ProgressTicker:
     """Says how far a run is, at most once in ``every`` seconds: for logs."""
 
     def __init__(self, every: float = 15.0) -> None:
@@ -47,7 +47,7 @@ class Heartbeat:
         now = time.monotonic()
         if now - self._last >= self._every:
             self._last = now
-            note(f"{checkpoint}: {done} of {total} samples")
+            print_info(f"{checkpoint}: {done} of {total} samples")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from hengwen.reports.text.numbers import NOTHING, interval, number, percent
 from hengwen.reports.view.trajectory import WINDOWS_WANTED
 
 if TYPE_CHECKING:
-    from hengwen.reports.view.cells import Cell
+    from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.models import ScoreView, TaskView, View
 
 
@@ -51,7 +51,7 @@ def _table(view: View, task: TaskView) -> Table:
     return table
 
 
-def _cell(cell: Cell | None, score: ScoreView) -> Text:
+def _cell(cell: ScoreCell | None, score: ScoreView) -> Text:
     if cell is None:
         return Text(NOTHING, style="dim")
     text = Text(number(cell.mean, score.decimals), style="bold")

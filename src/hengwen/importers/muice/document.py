@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 from hengwen.errors import ConfigError, DataError
 from hengwen.importers.muice.items import Item, read_items
-from hengwen.importers.muice.markdown_source import Section, source_lines, split_sections
+from hengwen.importers.muice.markdown_source import MarkdownSection, source_lines, split_sections
 from hengwen.importers.muice.tables import Example, Scoring, read_examples, read_scoring
-from hengwen.importers.notes import Finding
+from hengwen.importers.notes import ImportNote
 from hengwen.io.yaml_config import read_text
 from hengwen.personas.tasks import TASKS, ScaleKey
 
@@ -67,7 +67,7 @@ class Document:
     """The scoring tables by the rubric that they become."""
     examples: Mapping[str, tuple[Example, ...]]
     """By rubric."""
-    findings: tuple[Finding, ...]
+    findings: tuple[ImportNote, ...]
 
 
 def read_document(path: Path) -> Document:
@@ -77,9 +77,9 @@ def read_document(path: Path) -> Document:
         DataError: It is not this document, or a part of it cannot be read; file and line are named.
     """
     text = _read(path)
-    findings: list[Finding] = []
+    findings: list[ImportNote] = []
     if "\r\n" in text:
-        findings.append(Finding(kind="note", code="line_endings", message="lines end in CRLF: read as LF"))
+        findings.append(ImportNote(kind="note", code="line_endings", message="lines end in CRLF: read as LF"))
     sections = _task_sections(text, path)
     scorings = {name: read_scoring(section, path) for name, section in sections.items()}
     rubrics = {name: _rubric_of(name, sections, scorings, path, findings) for name in sections}
@@ -103,9 +103,9 @@ def _read(path: Path) -> str:
         raise DataError(str(error)) from None
 
 
-def _task_sections(text: str, path: Path) -> dict[TaskName, Section]:
+def _task_sections(text: str, path: Path) -> dict[TaskName, MarkdownSection]:
     sections = split_sections(source_lines(text))
-    found: dict[TaskName, Section] = {}
+    found: dict[TaskName, MarkdownSection] = {}
     for section in sections:
         name = next((task for title, task in TITLES.items() if title in section.title), None)
         if name is None:
@@ -131,10 +131,10 @@ def _task_sections(text: str, path: Path) -> dict[TaskName, Section]:
 
 def _rubric_of(
     name: TaskName,
-    sections: Mapping[TaskName, Section],
+    sections: Mapping[TaskName, MarkdownSection],
     scorings: Mapping[TaskName, Scoring | None],
     path: Path,
-    findings: list[Finding],
+    findings: list[ImportNote],
 ) -> str:
     """The rubric of a task: its own table, the one that it refers to, or the one that the others share."""
     section = sections[name]
@@ -147,7 +147,7 @@ def _rubric_of(
             )
         holder = others[0]
         message = f"{section.title!r} has no scoring table: that of {sections[holder].title!r} is taken"
-        findings.append(Finding(kind="warning", code="rubric_guessed", message=message, line=section.line))
+        findings.append(ImportNote(kind="warning", code="rubric_guessed", message=message, line=section.line))
     if not scorings[holder]:
         other = sections[holder].title
         message = f"{path}:{section.line}: {section.title!r} refers to {other!r}, which has no scoring table"
@@ -155,7 +155,9 @@ def _rubric_of(
     return "muice_new_topic" if holder == "new_topic" else "muice_live"
 
 
-def _referred(section: Section, sections: Mapping[TaskName, Section], path: Path) -> TaskName | None:
+def _referred(
+    section: MarkdownSection, sections: Mapping[TaskName, MarkdownSection], path: Path
+) -> TaskName | None:
     for line in section.lines:
         found = _INHERITS.search(_LINK.sub(r"\1", line.text))
         if found is None:
@@ -169,12 +171,14 @@ def _referred(section: Section, sections: Mapping[TaskName, Section], path: Path
     return None
 
 
-def _task(name: TaskName, section: Section, rubric: str, path: Path, findings: list[Finding]) -> DocumentTask:
+def _task(
+    name: TaskName, section: MarkdownSection, rubric: str, path: Path, findings: list[ImportNote]
+) -> DocumentTask:
     usual = TASKS["emotion" if name == "daily" else name]
     items = read_items(section.lines, path, findings, task=name)
     if name == "daily":
         message = f"{section.title!r} is of an older revision, which had no emotion: no score can be compared"
-        findings.append(Finding(kind="warning", code="legacy", message=message, line=section.line))
+        findings.append(ImportNote(kind="warning", code="legacy", message=message, line=section.line))
     repeats = _repeats(section)
     scale = _scale(section)
     for what, found, default in (
@@ -183,7 +187,7 @@ def _task(name: TaskName, section: Section, rubric: str, path: Path, findings: l
     ):
         if found is None:
             message = f"{section.title!r} does not say {what}: {default} is taken"
-            findings.append(Finding(kind="warning", code="not_said", message=message, line=section.line))
+            findings.append(ImportNote(kind="warning", code="not_said", message=message, line=section.line))
     return DocumentTask(
         name=name,
         title=section.title,
@@ -196,12 +200,12 @@ def _task(name: TaskName, section: Section, rubric: str, path: Path, findings: l
     )
 
 
-def _repeats(section: Section) -> int | None:
+def _repeats(section: MarkdownSection) -> int | None:
     found = _REPEATS.search(section.text)
     return int(found[1]) if found else 1 if _ONCE.search(section.text) else None
 
 
-def _scale(section: Section) -> tuple[ScaleKey, float] | None:
+def _scale(section: MarkdownSection) -> tuple[ScaleKey, float] | None:
     if found := _MEAN.search(section.text):
         return "mean_times", float(found[1])
     if found := _SUM.search(section.text):

@@ -19,9 +19,9 @@ from hengwen.importers.muice.rubrics import rubric_files
 from hengwen.importers.muice.samples import exchange_rows, item_rows, topic_rows
 from hengwen.importers.muice.tables import split_clauses
 from hengwen.importers.muice.tags import choose_topics
-from hengwen.importers.notes import Finding
+from hengwen.importers.notes import ImportNote
 from hengwen.objective.duplicates.training_files import read_answers
-from hengwen.personas.folder import rows_text, write_folder
+from hengwen.personas.folder import to_jsonl, write_folder
 from hengwen.personas.persona import Persona, load_persona
 from hengwen.personas.plan_text import PlannedTask
 from hengwen.personas.system_prompts import system_prompt
@@ -41,7 +41,7 @@ class ImportedMuice:
     document: Document
     samples: Mapping[str, int]
     """Samples by task; 0 for a task that is left out of the plan."""
-    findings: tuple[Finding, ...]
+    findings: tuple[ImportNote, ...]
     """Every repair, warning and note, by line."""
 
     @property
@@ -66,7 +66,7 @@ class _Suite:
     files: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     planned: list[PlannedTask] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ImportNote] = field(default_factory=list)
 
 
 def import_muice(
@@ -129,10 +129,10 @@ def muice_persona() -> Persona:
 
 def _corpus_findings(
     exchanges: Sequence[Exchange], test_split: Path | None, corpus: Path | None
-) -> list[Finding]:
+) -> list[ImportNote]:
     if corpus is None:
         message = "no training data is given (--corpus): whether answers stand in it is not assessed"
-        return [Finding(kind="note", code="no_corpus", message=message)]
+        return [ImportNote(kind="note", code="no_corpus", message=message)]
     if test_split is None:
         read_answers([str(corpus)])  # a file that no rule can read is told now
         return []
@@ -163,11 +163,11 @@ def _add_task(
     suite.files[f"{task.name}.md.j2"] = system_prompt(persona, task.name)
     absent = ""
     if rows:
-        suite.files[name] = rows_text(rows)
+        suite.files[name] = to_jsonl(rows)
     else:
         absent = _why_absent(task)
         message = f"{task.name} is left out of the plan: {absent}"
-        suite.findings.append(Finding(kind="warning", code="left_out", message=message, line=task.line))
+        suite.findings.append(ImportNote(kind="warning", code="left_out", message=message, line=task.line))
     suite.planned.append(
         PlannedTask(
             task=_protocol(task),
@@ -210,7 +210,7 @@ def _repairs(
     counts: Mapping[str, int],
     topics: Sequence[Mapping[str, Any]],
     options: MuiceOptions,
-    findings: Sequence[Finding],
+    findings: Sequence[ImportNote],
 ) -> str:
     said = {
         "source": {"name": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()},

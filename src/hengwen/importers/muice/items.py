@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hengwen.errors import DataError
-from hengwen.importers.notes import Finding
+from hengwen.importers.notes import ImportNote
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ class _Parts:
 
 
 def read_items(
-    lines: Sequence[SourceLine], path: Path, findings: list[Finding], *, task: str
+    lines: Sequence[SourceLine], path: Path, findings: list[ImportNote], *, task: str
 ) -> tuple[Item, ...]:
     """Return the items of a section.
 
@@ -75,7 +75,7 @@ def read_items(
     if [item.number for item in items] != list(range(1, len(items) + 1)):
         shown = ", ".join(str(item.number) for item in items)
         message = f"{task}: the items are not numbered 1, 2, 3 ...: {shown}"
-        findings.append(Finding(kind="warning", code="numbering", message=message, line=items[0].line))
+        findings.append(ImportNote(kind="warning", code="numbering", message=message, line=items[0].line))
     return tuple(items)
 
 
@@ -98,7 +98,7 @@ def _check_whole(lines: Sequence[SourceLine], path: Path) -> None:
             raise DataError(f"{path}:{line.number}: {wrong}", line=line.number)
 
 
-def _item(block: Sequence[SourceLine], path: Path, findings: list[Finding], blanks: list[int]) -> Item:
+def _item(block: Sequence[SourceLine], path: Path, findings: list[ImportNote], blanks: list[int]) -> Item:
     found = _ITEM.match(block[0].text)
     if found is None:  # read_items gives blocks that begin with an item
         raise AssertionError(block[0])
@@ -108,7 +108,7 @@ def _item(block: Sequence[SourceLine], path: Path, findings: list[Finding], blan
         _split_at_pipe(parts, line, findings)
     if parts.continued is not None:
         message = "a text goes on over several lines: they are kept as lines"
-        findings.append(Finding(kind="warning", code="continued", message=message, line=parts.continued))
+        findings.append(ImportNote(kind="warning", code="continued", message=message, line=parts.continued))
     prompt, target = "\n".join(parts.inputs), "\n".join(parts.targets or [])
     if prompt != prompt.rstrip(BLANKS):
         blanks.append(line)
@@ -116,7 +116,7 @@ def _item(block: Sequence[SourceLine], path: Path, findings: list[Finding], blan
         raise DataError(f"{path}:{line}: item {found[1]} has an empty input", line=line)
     if not target.strip():
         message = f"item {found[1]} has no target: it is asked without a reference"
-        findings.append(Finding(kind="warning", code="no_reference", message=message, line=line))
+        findings.append(ImportNote(kind="warning", code="no_reference", message=message, line=line))
     return Item(
         number=int(found[1]), line=line, input=prompt.strip(BLANKS), target=target.strip(BLANKS) or None
     )
@@ -143,7 +143,7 @@ def _split(block: Sequence[SourceLine], first: str) -> _Parts:
     return parts
 
 
-def _split_at_pipe(parts: _Parts, line: int, findings: list[Finding]) -> None:
+def _split_at_pipe(parts: _Parts, line: int, findings: list[ImportNote]) -> None:
     whole = "\n".join(parts.inputs)
     found = _PIPE.search(whole)
     if found is None:
@@ -151,7 +151,7 @@ def _split_at_pipe(parts: _Parts, line: int, findings: list[Finding]) -> None:
     prompt, target = whole[: found.start()], whole[found.end() :]
     parts.inputs, parts.targets = [prompt], [target]
     findings.append(
-        Finding(
+        ImportNote(
             kind="repair",
             code="pipe",
             line=line,
@@ -162,9 +162,9 @@ def _split_at_pipe(parts: _Parts, line: int, findings: list[Finding]) -> None:
     )
 
 
-def _blank_note(task: str, lines: Sequence[int]) -> Finding:
+def _blank_note(task: str, lines: Sequence[int]) -> ImportNote:
     shown = ", ".join(map(str, lines))
-    return Finding(
+    return ImportNote(
         kind="note",
         code="trailing_blank",
         line=lines[0],

@@ -24,7 +24,7 @@ class SourceLine(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MarkdownSection:
     """What stands below a heading, up to the next one of its rank or above."""
 
     title: str
@@ -63,7 +63,7 @@ def source_lines(text: str) -> list[SourceLine]:
     return [SourceLine(number, line.removesuffix("\r")) for number, line in enumerate(text.split("\n"), 1)]
 
 
-def split_sections(lines: Sequence[SourceLine]) -> list[Section]:
+def split_sections(lines: Sequence[SourceLine]) -> list[MarkdownSection]:
     """Return a section for each heading; one holds the deeper ones below it.
 
     Examples:
@@ -80,7 +80,7 @@ def split_sections(lines: Sequence[SourceLine]) -> list[Section]:
     for number, (place, rank, title) in enumerate(heads):
         later = heads[number + 1 :]
         end = next((other for other, other_rank, _ in later if other_rank <= rank), len(lines))
-        sections.append(Section(title, lines[place].number, tuple(lines[place + 1 : end])))
+        sections.append(MarkdownSection(title, lines[place].number, tuple(lines[place + 1 : end])))
     return sections
 
 

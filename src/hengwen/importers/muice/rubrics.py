@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hengwen.importers.notes import Finding
-from hengwen.personas.yaml_text import on_one_line, yaml_block
+from hengwen.importers.notes import ImportNote
+from hengwen.personas.yaml_text import single_line, yaml_block
 from hengwen.prompts import load_rubric
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _HEAD = """\
 """
 
 
-def rubric_files(document: Document, source: str) -> tuple[dict[str, str], list[Finding]]:
+def rubric_files(document: Document, source: str) -> tuple[dict[str, str], list[ImportNote]]:
     """Return the text of a rubric file for each scoring table, and what is to be said about it.
 
     Args:
@@ -32,11 +32,11 @@ def rubric_files(document: Document, source: str) -> tuple[dict[str, str], list[
     """
     files, findings = {}, []
     for name, scoring in document.scorings.items():
-        head = _HEAD.format(source=on_one_line(source), line=scoring.line)
+        head = _HEAD.format(source=single_line(source), line=scoring.line)
         examples = document.examples.get(name, ())
         files[f"{name}.yaml"] = head + yaml_block(_rubric(name, scoring.levels, examples))
         message = f"rubric {name}: the table is in one language, which stands in for the other too"
-        findings.append(Finding(kind="warning", code="one_language", message=message, line=scoring.line))
+        findings.append(ImportNote(kind="warning", code="one_language", message=message, line=scoring.line))
     return files, findings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from hengwen.importers.notes import Finding
+from hengwen.importers.notes import ImportNote
 from hengwen.objective.duplicates.training_set import with_particles
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hengwen.importers.muice.tags import Topic
     from hengwen.personas.persona import Persona
 
-Row = dict[str, Any]
+JsonRow = dict[str, Any]
 
 _RESULT = re.compile(r"=\s*(-?\d+(?:\.\d+)?)\s*[。.]?\s*$")
 _SUM = re.compile(r"\d\s*[-+*/×÷^]\s*[\w(]")
@@ -29,7 +29,7 @@ FULL = 100
 
 def topic_rows(
     topics: Iterable[Topic], persona: Persona, document: Document
-) -> tuple[list[Row], list[Finding]]:
+) -> tuple[list[JsonRow], list[ImportNote]]:
     """Return the topic prompts, each with its brief.
 
     Args:
@@ -46,14 +46,14 @@ def topic_rows(
         brief = persona.brief(topic.tag)
         if brief is None:
             message = f"the program has no brief for {topic.tag}: it is asked as if a viewer had said it"
-            findings.append(Finding(kind="warning", code="no_brief", message=message))
+            findings.append(ImportNote(kind="warning", code="no_brief", message=message))
         spellings = {"published_as": published[topic.tag]} if topic.tag in published else {}
         metadata = {"brief": brief or persona.scenes["live"], **spellings}
         rows.append({"id": topic.id, "input": topic.tag, "metadata": metadata})
     return rows, findings
 
 
-def item_rows(task: DocumentTask, *, exempt_duplicates: bool) -> list[Row]:
+def item_rows(task: DocumentTask, *, exempt_duplicates: bool) -> list[JsonRow]:
     """Return the items of a task.
 
     Args:
@@ -72,10 +72,10 @@ def item_rows(task: DocumentTask, *, exempt_duplicates: bool) -> list[Row]:
     ]
 
 
-def _metadata(item: Item, exempt_duplicates: bool) -> Row:
+def _metadata(item: Item, exempt_duplicates: bool) -> JsonRow:
     """A sum with its result has one right answer: to give it in the reference's words is no copying."""
     found = _RESULT.search(item.target or "")
-    metadata: Row = {}
+    metadata: JsonRow = {}
     if found and _SUM.search(item.input):
         number = float(found[1])
         metadata["number"] = int(number) if number.is_integer() else number
@@ -87,7 +87,7 @@ def _metadata(item: Item, exempt_duplicates: bool) -> Row:
 
 def exchange_rows(
     exchanges: Sequence[Exchange], source: Path, document: Document
-) -> tuple[list[Row], list[Finding]]:
+) -> tuple[list[JsonRow], list[ImportNote]]:
     """Return the rows of a test split, and warnings where its score is not what the document means.
 
     Args:
@@ -111,18 +111,18 @@ def exchange_rows(
             f"{source.name} has {len(exchanges)} rows: the published score, sum / 10, is 0..10 only with "
             f"{FULL}; compare by the normalised value"
         )
-        findings.append(Finding(kind="warning", code="not_100_rows", message=message))
+        findings.append(ImportNote(kind="warning", code="not_100_rows", message=message))
     own = sum(1 for exchange in exchanges if exchange.system)
     if own:
         message = (
             f"{own} rows of {source.name} have a system prompt of their own: comprehensive.md.j2 is used "
             "in its place; the row's own is in metadata.row_system"
         )
-        findings.append(Finding(kind="note", code="row_system", message=message))
+        findings.append(ImportNote(kind="note", code="row_system", message=message))
     return rows, findings
 
 
-def _known_examples(exchanges: Sequence[Exchange], source: Path, document: Document) -> list[Finding]:
+def _known_examples(exchanges: Sequence[Exchange], source: Path, document: Document) -> list[ImportNote]:
     shown = {with_particles(example.input) for example in document.examples.get("muice_live", ())}
     lines = [exchange.line for exchange in exchanges if with_particles(exchange.prompt) in shown]
     if not lines:
@@ -131,4 +131,4 @@ def _known_examples(exchanges: Sequence[Exchange], source: Path, document: Docum
         f"{source.name}: {len(lines)} test rows are published examples, which judges are shown: "
         f"lines {', '.join(map(str, lines))}"
     )
-    return [Finding(kind="warning", code="example_in_test", message=message)]
+    return [ImportNote(kind="warning", code="example_in_test", message=message)]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hengwen.errors import DataError
-from hengwen.importers.muice.markdown_source import Section, Table, TableRow, read_tables
+from hengwen.importers.muice.markdown_source import MarkdownSection, Table, TableRow, read_tables
 from hengwen.importers.muice.tags import KNOWN, canonical_tag
-from hengwen.importers.notes import Finding
+from hengwen.importers.notes import ImportNote
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ def split_clauses(cell: str) -> tuple[str, ...]:
     return tuple(clause.strip() for clause in cell.split("；") if clause.strip())
 
 
-def read_scoring(section: Section, path: Path) -> Scoring | None:
+def read_scoring(section: MarkdownSection, path: Path) -> Scoring | None:
     """Return the scoring table of a section, or None where it has none.
 
     Raises:
@@ -97,7 +97,7 @@ def _level(cell: str, row: TableRow, path: Path) -> float:
     return value
 
 
-def read_examples(section: Section, path: Path, findings: list[Finding]) -> list[Example]:
+def read_examples(section: MarkdownSection, path: Path, findings: list[ImportNote]) -> list[Example]:
     """Return the published examples of a section.
 
     Args:
@@ -120,12 +120,12 @@ def read_examples(section: Section, path: Path, findings: list[Finding]) -> list
                 f"a table that is neither levels nor examples is left out: {', '.join(table.header.cells)}"
             )
             findings.append(
-                Finding(kind="warning", code="unknown_table", message=message, line=table.header.line)
+                ImportNote(kind="warning", code="unknown_table", message=message, line=table.header.line)
             )
     return examples
 
 
-def _example(cells: dict[str, str], row: TableRow, path: Path, findings: list[Finding]) -> Example:
+def _example(cells: dict[str, str], row: TableRow, path: Path, findings: list[ImportNote]) -> Example:
     for name in ("prompt", "response", "reason"):
         if not cells[name]:
             raise DataError(f"{path}:{row.line}: the example has no {name}", line=row.line)
@@ -140,13 +140,13 @@ def _example(cells: dict[str, str], row: TableRow, path: Path, findings: list[Fi
     )
 
 
-def _spelt(prompt: str, line: int, findings: list[Finding]) -> str:
+def _spelt(prompt: str, line: int, findings: list[ImportNote]) -> str:
     tag = canonical_tag(prompt)
     if tag is None:
         return prompt
     if tag != prompt:
         findings.append(
-            Finding(
+            ImportNote(
                 kind="warning",
                 code="tag_spelling",
                 line=line,
@@ -157,5 +157,5 @@ def _spelt(prompt: str, line: int, findings: list[Finding]) -> str:
         )
     if tag not in KNOWN:
         message = f"tag {tag} is none of the program's topic prompts"
-        findings.append(Finding(kind="warning", code="unknown_tag", message=message, line=line))
+        findings.append(ImportNote(kind="warning", code="unknown_tag", message=message, line=line))
     return tag

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         write_calibrations,
     )
     from hengwen.judges.calibration.certify import calibrate
-    from hengwen.judges.calibration.figures import Figure
+    from hengwen.judges.calibration.figures import Estimate
     from hengwen.judges.calibration.isotonic import IsotonicMap
     from hengwen.judges.calibration.joining import HumanLabel, JudgedAnswer
     from hengwen.judges.calibration.maps import MapReport, fit_maps
@@ -31,7 +31,7 @@ _HOMES = {
     "Agreement": "agreement",
     "Calibration": "artifact",
     "CorrectedMean": "ppi",
-    "Figure": "figures",
+    "Estimate": "figures",
     "HumanLabel": "joining",
     "IsotonicMap": "isotonic",
     "JudgedAnswer": "joining",
@@ -52,7 +52,7 @@ __all__ = [
     "Agreement",
     "Calibration",
     "CorrectedMean",
-    "Figure",
+    "Estimate",
     "HumanLabel",
     "IsotonicMap",
     "JudgedAnswer",

@@ -10,7 +10,7 @@ import numpy as np
 from hengwen.judges.calibration.figures import (
     FEW_PROMPTS,
     RESAMPLES,
-    Figure,
+    Estimate,
     cluster_index,
     figure,
     resample_clusters,
@@ -40,20 +40,20 @@ class Agreement:
     n: int
     prompts: int
     levels: tuple[float, ...]
-    quadratic_kappa: Figure
-    linear_kappa: Figure
-    kappa: Figure
+    quadratic_kappa: Estimate
+    linear_kappa: Estimate
+    kappa: Estimate
     """Unweighted, of the nearest levels."""
-    alpha: Figure
+    alpha: Estimate
     """Krippendorff's, ordinal."""
-    spearman: Figure
-    kendall: Figure
+    spearman: Estimate
+    kendall: Estimate
     """Tau-b."""
-    exact: Figure
+    exact: Estimate
     """Share of pairs on the same (nearest) level."""
-    within_one: Figure
+    within_one: Estimate
     """Share of pairs at most one level apart."""
-    bias: Figure
+    bias: Estimate
     """Mean of judge - human, on the scale of the values."""
     human_mean: float
     judge_mean: float

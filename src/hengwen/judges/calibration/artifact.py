@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen.errors import ConfigError, DataError
 from hengwen.judges.calibration.agreement import Agreement  # noqa: TC001 - pydantic reads it
-from hengwen.judges.calibration.figures import Figure  # noqa: TC001 - pydantic reads it
+from hengwen.judges.calibration.figures import Estimate  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.maps import MapReport  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.ppi import CorrectedMean  # noqa: TC001 - pydantic reads it
 
@@ -57,7 +57,7 @@ class Calibration:
     """None where no label found its answer."""
     raters: int
     """How many people labelled; an answer's value is the mean of theirs."""
-    ceiling: Figure
+    ceiling: Estimate
     """Krippendorff's alpha among people: no judge can be expected to agree with them better."""
     dropped: dict[str, int]
     """Labelled answers that were left out, by why."""

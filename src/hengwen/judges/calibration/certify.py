@@ -9,7 +9,7 @@ import numpy as np
 from hengwen.judges.calibration.agreement import Agreement, measure_agreement
 from hengwen.judges.calibration.alpha import krippendorff_alpha, weighted_alpha
 from hengwen.judges.calibration.artifact import Calibration, Decision, MeanReport, rubric_hash_of
-from hengwen.judges.calibration.figures import RESAMPLES, Figure, cluster_index, figure, resample_clusters
+from hengwen.judges.calibration.figures import RESAMPLES, Estimate, cluster_index, figure, resample_clusters
 from hengwen.judges.calibration.joining import join
 from hengwen.judges.calibration.maps import fit_maps
 from hengwen.judges.calibration.ppi import ppi_mean
@@ -17,7 +17,7 @@ from hengwen.judges.calibration.ppi import ppi_mean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from hengwen.judges.calibration.joining import Joined, JudgedAnswer, LabelLike, Pair
+    from hengwen.judges.calibration.joining import JudgedAnswer, LabelJoin, LabelLike, Pair
     from hengwen.judges.calibration.maps import MapReport
     from hengwen.prompts.rubric import Rubric
 
@@ -192,11 +192,11 @@ def _maps(
     return found, ""
 
 
-def _ceiling(pairs: Sequence[Pair], resamples: int, level: float, seed: int) -> Figure:
+def _ceiling(pairs: Sequence[Pair], resamples: int, level: float, seed: int) -> Estimate:
     """Alpha among raters, with an interval by prompt."""
     shared = [pair for pair in pairs if len(pair.ratings) > 1]
     if not shared:
-        return Figure(value=None, reason="no answer was labelled by two people")
+        return Estimate(value=None, reason="no answer was labelled by two people")
     raters = sorted({rater for pair in shared for rater, _ in pair.ratings})
     ratings = np.full((len(shared), len(raters)), np.nan)
     for row, pair in enumerate(shared):
@@ -216,7 +216,7 @@ def _ceiling(pairs: Sequence[Pair], resamples: int, level: float, seed: int) -> 
 
 
 def _means(
-    joined: Joined, answers: Sequence[JudgedAnswer], levels: tuple[float, ...], level: float
+    joined: LabelJoin, answers: Sequence[JudgedAnswer], levels: tuple[float, ...], level: float
 ) -> tuple[MeanReport, ...]:
     """Of all answers, and of each checkpoint where there are several: in the order in which they come."""
     checkpoints = list(dict.fromkeys(answer.checkpoint for answer in answers))
@@ -224,7 +224,7 @@ def _means(
     return tuple(_mean(joined, (levels[0], levels[-1]), level, name) for name in names)
 
 
-def _mean(joined: Joined, bounds: tuple[float, float], level: float, checkpoint: str) -> MeanReport:
+def _mean(joined: LabelJoin, bounds: tuple[float, float], level: float, checkpoint: str) -> MeanReport:
     pairs = [pair for pair in joined.pairs if checkpoint in ("", pair.answer.checkpoint)]
     others = [answer for answer in joined.others if checkpoint in ("", answer.checkpoint)]
     try:
@@ -242,7 +242,7 @@ def _mean(joined: Joined, bounds: tuple[float, float], level: float, checkpoint:
     return MeanReport(checkpoint=checkpoint, corrected=corrected)
 
 
-def _warnings(agreement: Agreement | None, ceiling: Figure) -> tuple[str, ...]:
+def _warnings(agreement: Agreement | None, ceiling: Estimate) -> tuple[str, ...]:
     if agreement is None:
         return ()
     found = []

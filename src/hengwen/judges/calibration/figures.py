@@ -21,7 +21,7 @@ Kind = Literal["coefficient", "share", "free"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class Estimate:
     """A number with its interval, or why there is none."""
 
     value: float | None
@@ -61,7 +61,7 @@ def figure(
     clusters: int,
     reason: str,
     level: float,
-) -> Figure:
+) -> Estimate:
     """Return a figure with its interval: t on the bootstrap's standard error.
 
     Args:
@@ -80,11 +80,11 @@ def figure(
     defined = resampled[~np.isnan(resampled)]
     undefined = len(resampled) - len(defined)
     if np.isnan(value):
-        return Figure(value=None, reason=reason, undefined=undefined)
+        return Estimate(value=None, reason=reason, undefined=undefined)
     if clusters < FEW_PROMPTS or len(defined) < 2:
-        return Figure(value=value, reason="no interval below 2 prompts", undefined=undefined)
+        return Estimate(value=value, reason="no interval below 2 prompts", undefined=undefined)
     low, high = _interval(value, defined, kind, n, clusters, level)
-    return Figure(value=value, low=low, high=high, undefined=undefined)
+    return Estimate(value=value, low=low, high=high, undefined=undefined)
 
 
 def _interval(

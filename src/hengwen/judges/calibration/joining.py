@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from hengwen.prompts.rubric import Rubric
 
-Place = tuple[str, str, str, int]
+AnswerKey = tuple[str, str, str, int]
 """(task, id, checkpoint, repeat)."""
 Dropped = Literal["no_answer", "other_text", "no_verdict", "example"]
 """Why a labelled answer is left out: there is no such answer; the label is for another text; the judge gave
@@ -95,7 +95,7 @@ class JudgedAnswer:
     """Answers to one prompt are not independent; default: the id."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> AnswerKey:
         """Where a label finds it."""
         return self.task, self.id, self.checkpoint, self.repeat
 
@@ -117,7 +117,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class LabelJoin:
     """What is left to calibrate on, and what is not."""
 
     pairs: tuple[Pair, ...]
@@ -129,7 +129,7 @@ class Joined:
 
 def join(
     labels: Iterable[LabelLike], answers: Sequence[JudgedAnswer], rubric: Rubric | None = None
-) -> Joined:
+) -> LabelJoin:
     """Join labels of one score with answers judged on it.
 
     Args:
@@ -152,7 +152,7 @@ def join(
     """
     shown = _examples(rubric)
     by_place = _by_place(answers)
-    groups: dict[Place, list[LabelLike]] = {}
+    groups: dict[AnswerKey, list[LabelLike]] = {}
     for label in labels:
         groups.setdefault((label.task, label.id, label.checkpoint, label.repeat), []).append(label)
     pairs: list[Pair] = []
@@ -166,7 +166,7 @@ def join(
         elif answer is not None and answer.value is not None:
             pairs.append(_pair(answer, answer.value, same))
     labelled = {pair.answer.place for pair in pairs}
-    return Joined(
+    return LabelJoin(
         pairs=tuple(pairs),
         others=tuple(
             answer
@@ -177,8 +177,8 @@ def join(
     )
 
 
-def _by_place(answers: Sequence[JudgedAnswer]) -> dict[Place, JudgedAnswer]:
-    found: dict[Place, JudgedAnswer] = {}
+def _by_place(answers: Sequence[JudgedAnswer]) -> dict[AnswerKey, JudgedAnswer]:
+    found: dict[AnswerKey, JudgedAnswer] = {}
     for answer in answers:
         if answer.place in found:
             raise ValueError(f"two answers stand at {answer.place}; give one run of each checkpoint")

@@ -9,7 +9,7 @@ import numpy as np
 
 from hengwen.judges.calibration.figures import (
     RESAMPLES,
-    Figure,
+    Estimate,
     cluster_index,
     figure,
     resample_clusters,
@@ -40,7 +40,7 @@ class MapReport:
     """Mean squared distance of the judge's value to the human's."""
     error: float
     """The same of the calibrated value, each of a map fitted without the answers of that prompt."""
-    gain: Figure
+    gain: Estimate
     """``raw_error - error``: below 0 the map makes it worse."""
     levels: tuple[tuple[float, float], ...]
     """(judge's value, calibrated value) for each level: the raw one is kept beside."""

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hengwen.judges.caps.rule import told
-from hengwen.protocols import FactReader
+from hengwen.protocols import AcceptsEvidence
 from hengwen.records import Failure, Outcome, Score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.judges.caps.rule import Fact, RuleBook
+    from hengwen.judges.caps.rule import RuleResult, RuleSet
     from hengwen.prompts.rubric import Language
     from hengwen.protocols import Judge
     from hengwen.records import Response, Sample, Scale, Verdict
@@ -25,7 +25,7 @@ VERSION = 1
 """Goes up whenever the way from a level and its caps to a final score changes."""
 
 
-class FinalJudge:
+class CappedJudge:
     """Asks a judge, and derives ``NAME.final`` from its level and the rules of the task.
 
     A judge that reads facts is shown what the rules found. Where a rule has other thresholds (``also``), the
@@ -42,13 +42,13 @@ class FinalJudge:
 
     Examples:
         >>> import asyncio
-        >>> from hengwen.judges.caps.rule import RuleBook
+        >>> from hengwen.judges.caps.rule import RuleSet
         >>> from hengwen.judges.caps.copy_rules import NearDuplicate
         >>> from hengwen.judges.rules.judge import RulesJudge
         >>> from hengwen.prompts import load_rubric
         >>> from hengwen.records import Response, Sample
         >>> inner = RulesJudge(rubric=load_rubric("persona_generic"), language="en")
-        >>> judge = FinalJudge(inner, RuleBook((NearDuplicate(also=[]),)), language="en")
+        >>> judge = CappedJudge(inner, RuleSet((NearDuplicate(also=[]),)), language="en")
         >>> first = Response(sample_id="1", text="I went down to the sea today")
         >>> again = Response(sample_id="1", text="I went down to the sea today!", repeat=2)
         >>> one = asyncio.run(judge.judge(Sample(id="1"), first)).outcomes[-1]
@@ -60,7 +60,7 @@ class FinalJudge:
     def __init__(
         self,
         judge: Judge,
-        rules: RuleBook,
+        rules: RuleSet,
         *,
         scale: Scale | None = None,
         language: Language = "zh",
@@ -83,7 +83,7 @@ class FinalJudge:
         }
 
     def __repr__(self) -> str:
-        return f"FinalJudge({self.signature!r})"
+        return f"CappedJudge({self.signature!r})"
 
     @property
     def signature(self) -> str:
@@ -112,7 +112,7 @@ class FinalJudge:
             JudgeError: As the judge does.
         """
         facts = self.rules.look(sample, response, earlier)
-        if isinstance(self.inner, FactReader) and self.inner.reads_facts:
+        if isinstance(self.inner, AcceptsEvidence) and self.inner.reads_facts:
             shown = told(facts, self.language)
             verdict = await self.inner.judge(sample, response, earlier=earlier, facts=shown)
         else:
@@ -136,14 +136,16 @@ class FinalJudge:
         """
         return self._all_finals(outcomes, self.rules.look(sample, response, earlier))
 
-    def _all_finals(self, outcomes: Sequence[Outcome], facts: Mapping[str, Fact]) -> tuple[Outcome, ...]:
+    def _all_finals(
+        self, outcomes: Sequence[Outcome], facts: Mapping[str, RuleResult]
+    ) -> tuple[Outcome, ...]:
         """None where there is no level: the engine says that outcomes are missing."""
         level = next((one for one in outcomes if one.name == self._level), None)
         if level is None:
             return ()
         return tuple(self._final(name, at, level, facts) for name, at in self._finals.items())
 
-    def _final(self, name: str, at: float | None, level: Outcome, facts: Mapping[str, Fact]) -> Outcome:
+    def _final(self, name: str, at: float | None, level: Outcome, facts: Mapping[str, RuleResult]) -> Outcome:
         if isinstance(level, Failure):
             return replace(level, name=name, message=f"no level: {level.message}", signature=self._signature)
         scale = level.scale or self._scale
@@ -171,7 +173,9 @@ class FinalJudge:
             details=details,
         )
 
-    def _reason(self, raw: float, cap: float | None, by: Sequence[str], facts: Mapping[str, Fact]) -> str:
+    def _reason(
+        self, raw: float, cap: float | None, by: Sequence[str], facts: Mapping[str, RuleResult]
+    ) -> str:
         zh = self.language == "zh"
         if cap is None:
             return ""
@@ -209,7 +213,7 @@ def limit(share: float, scale: Scale) -> float:
     return max(level for level in scale.levels if level <= value + room)
 
 
-def _evidence(facts: Mapping[str, Fact]) -> dict[str, Any]:
+def _evidence(facts: Mapping[str, RuleResult]) -> dict[str, Any]:
     """What a reader looks for first: the repeat, and the kind of a copy."""
     found: dict[str, Any] = {}
     duplicate = facts.get("near_duplicate")

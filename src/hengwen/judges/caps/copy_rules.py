@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from hengwen.judges.caps.rule import LESS_IS_GOOD, YES_IS_BAD, Fact, check_share, not_applicable
+from hengwen.judges.caps.rule import LESS_IS_GOOD, YES_IS_BAD, RuleResult, check_share, not_applicable
 from hengwen.objective.detectors.thinking import answer_without_thinking
 from hengwen.objective.duplicates.similarity import THRESHOLD, normalize_text, similarity
 from hengwen.objective.duplicates.training_set import NEAR_FROM, with_particles
-from hengwen.objective.signature import signature_of
+from hengwen.objective.signature import build_signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from hengwen.judges.caps.rule import Seen
+    from hengwen.judges.caps.rule import RuleInput
     from hengwen.objective.duplicates.scorers import Leakage
     from hengwen.records import Sample, Scale
 
@@ -61,9 +61,9 @@ class NearDuplicate:
         """The measure and its thresholds."""
         also = ",".join(f"{threshold:g}" for threshold in self.also)
         shape = (("zero", self.zero_from), ("review", self.review_from), ("also", also or "none"))
-        return signature_of("near_duplicate", ("rule", "cap"), *shape, ("v", 1))
+        return build_signature("near_duplicate", ("rule", "cap"), *shape, ("v", 1))
 
-    def look(self, seen: Seen) -> Fact:
+    def look(self, seen: RuleInput) -> RuleResult:
         """Compare with every earlier answer; ``dup_of`` is the repeat of the closest."""
         if not seen.earlier:
             return not_applicable("there is no earlier answer to compare with", "没有先前的回答可比")
@@ -74,7 +74,7 @@ class NearDuplicate:
         alike, place = max(found)
         repeats, near = alike >= self.zero_from, alike >= self.review_from
         details: dict[str, object] = {"closest": -place, "similarity": alike}
-        return Fact(
+        return RuleResult(
             value=alike,
             en=f"of the earlier answers to the same task, number {-place} is closest: similarity {alike:.2f}",
             zh=f"同一题的先前回答中，最像的是第 {-place} 次，相似度 {alike:.2f}",
@@ -108,9 +108,9 @@ class TargetCopy:
     @property
     def signature(self) -> str:
         """The measure and its cap."""
-        return signature_of("target_copy", ("rule", "cap"), ("cap", self.cap), ("v", 1))
+        return build_signature("target_copy", ("rule", "cap"), ("cap", self.cap), ("v", 1))
 
-    def look(self, seen: Seen) -> Fact:
+    def look(self, seen: RuleInput) -> RuleResult:
         """Compare with each reference."""
         references = [one for one in seen.sample.references if normalize_text(one)]
         if not references:
@@ -122,10 +122,14 @@ class TargetCopy:
             return self._copy(
                 "particle_only", "the reference but for particles", "与参考回答只差语气词或标点"
             )
-        return Fact(value=0, en="no copy of a reference", zh="不是照抄参考回答", details={"kind": "none"})
+        return RuleResult(
+            value=0, en="no copy of a reference", zh="不是照抄参考回答", details={"kind": "none"}
+        )
 
-    def _copy(self, kind: str, en: str, zh: str) -> Fact:
-        return Fact(value=1, en=en, zh=zh, cap=self.cap, flags=("leak_suspect",), details={"kind": kind})
+    def _copy(self, kind: str, en: str, zh: str) -> RuleResult:
+        return RuleResult(
+            value=1, en=en, zh=zh, cap=self.cap, flags=("leak_suspect",), details={"kind": kind}
+        )
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
         """Any sample will do."""
@@ -133,7 +137,7 @@ class TargetCopy:
 
 
 @dataclass(frozen=True, slots=True)
-class InTraining:
+class TrainingLeak:
     """How far an answer stands in the training set: a copy is capped, and so is what comes near to one.
 
     Without a corpus nothing is assessed, and nothing assumed to be clean.
@@ -174,9 +178,9 @@ class InTraining:
         """Corpus, threshold and caps."""
         own = ("none" if self._scorer is None else self._scorer.signature).replace("|", " ")
         caps = (("cap", self.cap), ("near_cap", self.near_cap))
-        return signature_of("leakage", ("rule", "cap"), ("by", own), *caps, ("v", 1))
+        return build_signature("leakage", ("rule", "cap"), ("by", own), *caps, ("v", 1))
 
-    def look(self, seen: Seen) -> Fact:
+    def look(self, seen: RuleInput) -> RuleResult:
         """Ask the training set."""
         if self._scorer is None:
             return _not_assessed("there is no corpus", "没有语料")
@@ -192,7 +196,7 @@ class InTraining:
                 f"训练集里最接近的一条含有它 {score.value:.0%} 的五字片段",
             ),
         )
-        return Fact(
+        return RuleResult(
             value=score.value,
             en=en,
             zh=zh,
@@ -220,7 +224,7 @@ _KINDS = {
 }
 
 
-def _not_assessed(en: str, zh: str) -> Fact:
+def _not_assessed(en: str, zh: str) -> RuleResult:
     return not_applicable(
         f"whether it stands in the training set: not assessed ({en})",
         f"是否见于训练集：未检查（{zh}）",

@@ -33,7 +33,7 @@ LESS_IS_GOOD = Scale(low=0, high=1, higher_is_better=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class RuleResult:
     """What one rule found about one answer."""
 
     value: float | None
@@ -57,7 +57,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class RuleInput:
     """All that the rules look at."""
 
     sample: Sample
@@ -103,7 +103,7 @@ class Rule(Protocol):
         """Everything that can move its code score, its flags and its caps."""
         ...
 
-    def look(self, seen: Seen) -> Fact:
+    def look(self, seen: RuleInput) -> RuleResult:
         """Say what is found."""
         ...
 
@@ -112,7 +112,7 @@ class Rule(Protocol):
         ...
 
 
-def not_applicable(en: str, zh: str, *, shown: bool = False) -> Fact:
+def not_applicable(en: str, zh: str, *, shown: bool = False) -> RuleResult:
     """Return the fact that a rule cannot say anything about an answer.
 
     Args:
@@ -120,10 +120,10 @@ def not_applicable(en: str, zh: str, *, shown: bool = False) -> Fact:
         zh: The same in Chinese.
         shown: Whether the judge is told.
     """
-    return Fact(value=None, en=en, zh=zh, shown=shown)
+    return RuleResult(value=None, en=en, zh=zh, shown=shown)
 
 
-def look_by(rule: Rule, seen: Seen) -> Fact:
+def look_by(rule: Rule, seen: RuleInput) -> RuleResult:
     """Return what a rule finds, or that the sample is exempt from it."""
     if rule.name in exemptions(seen.sample):
         return not_applicable("the sample is exempt from this rule", "此题不受这条规则约束")
@@ -191,7 +191,7 @@ class RuleScorer:
 
     def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
         """Score an answer."""
-        fact = look_by(self.rule, Seen(sample=sample, response=response, earlier=earlier))
+        fact = look_by(self.rule, RuleInput(sample=sample, response=response, earlier=earlier))
         name, signature = self.rule.score_name, self.signature
         if fact.value is None:
             return [Failure(name=name, status="not_applicable", message=fact.en, signature=signature)]
@@ -215,7 +215,7 @@ class RuleScorer:
 
 
 @dataclass(frozen=True)
-class RuleBook:
+class RuleSet:
     """The rules of a task, in the order of the plan."""
 
     rules: tuple[Rule, ...]
@@ -235,13 +235,15 @@ class RuleBook:
         """Other thresholds at which the final score is given."""
         return tuple(threshold for rule in self.rules for threshold in rule.also)
 
-    def look(self, sample: Sample, response: Response, earlier: Sequence[Response] = ()) -> dict[str, Fact]:
+    def look(
+        self, sample: Sample, response: Response, earlier: Sequence[Response] = ()
+    ) -> dict[str, RuleResult]:
         """Return what each rule found, by its name."""
-        seen = Seen(sample=sample, response=response, earlier=earlier)
+        seen = RuleInput(sample=sample, response=response, earlier=earlier)
         return {rule.name: look_by(rule, seen) for rule in self.rules}
 
 
-def told(facts: Mapping[str, Fact], language: Language) -> list[str]:
+def told(facts: Mapping[str, RuleResult], language: Language) -> list[str]:
     """Return the sentences that a judge is shown."""
     zh = language == "zh"
     return [

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from hengwen.judges.caps.rule import YES_IS_BAD, YES_IS_GOOD, Fact, check_share, not_applicable
+from hengwen.judges.caps.rule import YES_IS_BAD, YES_IS_GOOD, RuleResult, check_share, not_applicable
 from hengwen.objective.detectors.breakage import find_breakage
 from hengwen.objective.detectors.markup import MARK_WORDS, find_marks
 from hengwen.objective.detectors.numbers import as_number, number_verdict, numbers_in
-from hengwen.objective.signature import signature_of
+from hengwen.objective.signature import build_signature
 from hengwen.records import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hengwen.judges.caps.rule import Seen
+    from hengwen.judges.caps.rule import RuleInput
     from hengwen.records import Sample, Scale
 
 
@@ -32,17 +32,17 @@ class Broken:
     @property
     def signature(self) -> str:
         """It has no options."""
-        return signature_of("broken", ("rule", "cap"), ("v", 1))
+        return build_signature("broken", ("rule", "cap"), ("v", 1))
 
-    def look(self, seen: Seen) -> Fact:
+    def look(self, seen: RuleInput) -> RuleResult:
         """Look at the answer as it came, thoughts included."""
         found = find_breakage(seen.response.text)
         if found is None:
-            return Fact(value=0, en="the output is whole", zh="输出完整")
+            return RuleResult(value=0, en="the output is whole", zh="输出完整")
         en, zh = found.unquoted
         if found.slight:
-            return Fact(value=0, en=f"slightly damaged: {en}", zh=f"略有损坏：{zh}", flags=("damaged",))
-        return Fact(
+            return RuleResult(value=0, en=f"slightly damaged: {en}", zh=f"略有损坏：{zh}", flags=("damaged",))
+        return RuleResult(
             value=1,
             en=f"the output is broken: {en}",
             zh=f"输出已坏：{zh}",
@@ -81,15 +81,15 @@ class PlainText:
     def signature(self) -> str:
         """Names and cap."""
         names = digest(self.names)[:8] if self.names else "none"
-        return signature_of("plain_text", ("rule", "cap"), ("names", names), ("cap", self.cap), ("v", 1))
+        return build_signature("plain_text", ("rule", "cap"), ("names", names), ("cap", self.cap), ("v", 1))
 
-    def look(self, seen: Seen) -> Fact:
+    def look(self, seen: RuleInput) -> RuleResult:
         """Look for markup in what is said."""
         marks = find_marks(seen.spoken, self.names)
         if not marks:
-            return Fact(value=1, en="plain text, no labels or markup", zh="纯文字，没有标签或标记")
+            return RuleResult(value=1, en="plain text, no labels or markup", zh="纯文字，没有标签或标记")
         kinds = list(dict.fromkeys(mark.kind for mark in marks))
-        return Fact(
+        return RuleResult(
             value=0,
             en=f"not plain text: {', '.join(kinds)}",
             zh=f"不是纯文字：有{'、'.join(MARK_WORDS[kind] for kind in kinds)}",
@@ -125,9 +125,9 @@ class Number:
     @property
     def signature(self) -> str:
         """The cap."""
-        return signature_of("number", ("rule", "cap"), ("cap", self.cap), ("v", 1))
+        return build_signature("number", ("rule", "cap"), ("cap", self.cap), ("v", 1))
 
-    def look(self, seen: Seen) -> Fact:
+    def look(self, seen: RuleInput) -> RuleResult:
         """Look for the number."""
         want = as_number(seen.sample.metadata.get("number"))
         if want is None:
@@ -144,7 +144,7 @@ class Number:
             "wrong": ("the answer has other numbers", "回答里是别的数"),
             "none": ("the answer gives no number", "回答没有给出数"),
         }[verdict]
-        return Fact(
+        return RuleResult(
             value=float(verdict == "right"),
             en=f"the right number is {want}: {said[0]}",
             zh=f"正确的数是 {want}：{said[1]}",

@@ -23,7 +23,7 @@ REPAIRABLE = ("parse_error", "off_scale")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class JudgedReply:
     """A verdict with the reply that holds it, and what all calls for it took."""
 
     parsed: ParsedVerdict
@@ -43,7 +43,7 @@ class Asked:
         return found
 
 
-class Ear:
+class ReplyParser:
     """Reads each reply once, whoever asks first, and keeps those that came.
 
     Args:
@@ -71,7 +71,7 @@ class Ear:
         self._parsed = parse_verdict(reply.text, self._rubric, reply.finish)
         return self._parsed
 
-    def asked(self, reply: Reply, attempt: Try) -> Asked:
+    def asked(self, reply: Reply, attempt: Try) -> JudgedReply:
         """Return the verdict in a reply, with what all calls so far took.
 
         Raises:
@@ -86,12 +86,14 @@ class Ear:
         about = {"attempt": attempt, "model": reply.model}
         if reply.form:
             about["form"] = reply.form
-        return Asked(parsed=parsed, reply=reply, attempt=attempt, usage=usage, latency=latency, about=about)
+        return JudgedReply(
+            parsed=parsed, reply=reply, attempt=attempt, usage=usage, latency=latency, about=about
+        )
 
 
 async def ask_for_verdict(
-    backend: Backend, make: Callable[[Ear, Try, JudgeError | None], Request], rubric: Rubric
-) -> Asked:
+    backend: Backend, make: Callable[[ReplyParser, Try, JudgeError | None], Request], rubric: Rubric
+) -> JudgedReply:
     """Ask until there is a verdict, at most three times.
 
     Args:
@@ -103,7 +105,7 @@ async def ask_for_verdict(
         JudgeError: No reply held a verdict (the last one is in ``raw``), or one was cut off or refused.
         BackendError: There was no reply.
     """
-    ear = Ear(rubric)
+    ear = ReplyParser(rubric)
     try:
         return ear.asked(await backend.complete(make(ear, "first", None)), "first")
     except JudgeError as error:

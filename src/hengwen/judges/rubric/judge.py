@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hengwen.judges.aspects import check_level_from, level_by
-from hengwen.judges.rubric.ask import Asked, Ear, Try, ask_for_verdict
+from hengwen.judges.aspects import aggregate_level, parse_level_from
+from hengwen.judges.rubric.ask import JudgedReply, ReplyParser, Try, ask_for_verdict
 from hengwen.judges.rubric.logprobs import TOP_LOGPROBS, verdict_weights
 from hengwen.judges.rubric.repair_prompt import repair_turns
-from hengwen.judges.rubric.samples import modal, those_that_count
-from hengwen.judges.rubric.scores import Valued, sampled, single, weighted
+from hengwen.judges.rubric.samples import most_common_label, split_verdicts
+from hengwen.judges.rubric.scores import Valued, score_from_logprobs, score_from_reply, score_from_samples
 from hengwen.judges.rubric.verdict import verdict_schema
 from hengwen.objective.detectors.thinking import answer_without_thinking
 from hengwen.prompts.fences import PLACEHOLDER, new_fence
@@ -91,7 +91,7 @@ class RubricJudge:
         self.samples = samples
         self.logprobs = logprobs
         self.strip_think = strip_think
-        self.level_from: LevelFrom = check_level_from(level_from, list(rubric.criteria))
+        self.level_from: LevelFrom = parse_level_from(level_from, list(rubric.criteria))
         self.note = note
         self.facts_from = facts_from
         self.reads_facts = bool(facts_from)
@@ -156,31 +156,31 @@ class RubricJudge:
             raise ValueError("facts are shown to a judge only where facts_from names their rules")
         values = self.rubric.labels
         shown, notes = self._shown(response)
-        first: list[Asked] = []
+        first: list[JudgedReply] = []
         if self.logprobs or self.samples == 1:
             asked = await self._ask(sample, shown, facts)
             if not self.logprobs:
-                return self._verdict([asked], partial(single, asked, values), notes)
+                return self._verdict([asked], partial(score_from_reply, asked, values), notes)
             weights = verdict_weights(asked.reply.logprobs or (), asked.parsed, list(values))
             if weights is not None:
-                return self._verdict([asked], partial(weighted, asked, values, weights), notes)
+                return self._verdict([asked], partial(score_from_logprobs, asked, values, weights), notes)
             first = [asked]
         good, failed = await self._samples(sample, shown, facts, first)
-        return self._verdict(good, partial(sampled, good, values, failed), notes)
+        return self._verdict(good, partial(score_from_samples, good, values, failed), notes)
 
     async def _samples(
-        self, sample: Sample, shown: Response, facts: Sequence[str], first: list[Asked]
-    ) -> tuple[list[Asked], Counter[str]]:
+        self, sample: Sample, shown: Response, facts: Sequence[str], first: list[JudgedReply]
+    ) -> tuple[list[JudgedReply], Counter[str]]:
         repeats = range(len(first) + 1, self.samples + 1)
         more = await asyncio.gather(
             *(self._ask(sample, shown, facts, repeat) for repeat in repeats), return_exceptions=True
         )
-        return those_that_count([*first, *more])
+        return split_verdicts([*first, *more])
 
     async def _ask(
         self, sample: Sample, shown: Response, facts: Sequence[str] = (), repeat: int = 1
-    ) -> Asked:
-        def make(ear: Ear, attempt: Try, wrong: JudgeError | None) -> Request:
+    ) -> JudgedReply:
+        def make(ear: ReplyParser, attempt: Try, wrong: JudgeError | None) -> Request:
             return self._request(sample, shown, facts, repeat, ear, attempt, wrong)
 
         return await ask_for_verdict(self.backend, make, self.rubric)
@@ -193,7 +193,7 @@ class RubricJudge:
             response: The answer, as it is shown.
             repeat: Which of the samples.
         """
-        return self._request(sample, response, (), repeat, Ear(self.rubric), "first", None)
+        return self._request(sample, response, (), repeat, ReplyParser(self.rubric), "first", None)
 
     def _request(
         self,
@@ -201,7 +201,7 @@ class RubricJudge:
         shown: Response,
         facts: Sequence[str],
         repeat: int,
-        ear: Ear,
+        ear: ReplyParser,
         attempt: Try,
         wrong: JudgeError | None,
     ) -> Request:
@@ -245,9 +245,9 @@ class RubricJudge:
         return replace(response, text=text), {"think": "stripped"}
 
     def _verdict(
-        self, asked: Sequence[Asked], value_at: Callable[[str], Valued], notes: Mapping[str, Any]
+        self, asked: Sequence[JudgedReply], value_at: Callable[[str], Valued], notes: Mapping[str, Any]
     ) -> Verdict:
-        label, _ = modal([one.parsed.level for one in asked])
+        label, _ = most_common_label([one.parsed.level for one in asked])
         spoken = next(one for one in asked if one.parsed.level == label)
         scores = []
         for name, place in zip(self._names, self._places, strict=True):
@@ -263,7 +263,7 @@ class RubricJudge:
                     details={**details, **notes} if notes else details,
                 )
             )
-        level = level_by(self.level_from, scores[0], scores[1:])
+        level = aggregate_level(self.level_from, scores[0], scores[1:])
         return Verdict(
             outcomes=(level, *scores[1:]),
             reason=spoken.parsed.reason,

@@ -10,13 +10,15 @@ from hengwen.errors import JudgeError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.judges.rubric.ask import Asked
+    from hengwen.judges.rubric.ask import JudgedReply
 
 LEFT_OUT = ("parse_error", "off_scale", "truncated", "refused")
 """What the model is to blame for: asking again in a later run would not mend it."""
 
 
-def those_that_count(results: Sequence[Asked | BaseException]) -> tuple[list[Asked], Counter[str]]:
+def split_verdicts(
+    results: Sequence[JudgedReply | BaseException],
+) -> tuple[list[JudgedReply], Counter[str]]:
     """Return the verdicts, and how many samples gave none, by status.
 
     A sample whose replies held no verdict is left out as long as more than half are there. One that the
@@ -30,7 +32,7 @@ def those_that_count(results: Sequence[Asked | BaseException]) -> tuple[list[Ask
         BackendError: An endpoint did not answer.
         BaseException: Whatever else was raised.
     """
-    good: list[Asked] = []
+    good: list[JudgedReply] = []
     bad: list[JudgeError] = []
     for result in results:
         if not isinstance(result, BaseException):
@@ -50,11 +52,11 @@ def those_that_count(results: Sequence[Asked | BaseException]) -> tuple[list[Ask
     raise JudgeError(message, status=status, raw=last.raw) from None
 
 
-def modal(labels: Sequence[str]) -> tuple[str, float]:
+def most_common_label(labels: Sequence[str]) -> tuple[str, float]:
     """Return the most common label, the first of equals, and its share.
 
     Examples:
-        >>> modal(["B", "A", "B", "B"])
+        >>> most_common_label(["B", "A", "B", "B"])
         ('B', 0.75)
     """
     if len(labels) == 1:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from hengwen.judges.rubric.samples import modal
+from hengwen.judges.rubric.samples import most_common_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.judges.rubric.ask import Asked
+    from hengwen.judges.rubric.ask import JudgedReply
     from hengwen.judges.rubric.logprobs import Weights
 
 Valued = tuple[float, dict[str, Any]]
 """A value and its details."""
 
 
-def single(asked: Asked, values: Mapping[str, float], place: str) -> Valued:
+def score_from_reply(asked: JudgedReply, values: Mapping[str, float], place: str) -> Valued:
     """Return the value of one verdict.
 
     Args:
@@ -29,7 +29,9 @@ def single(asked: Asked, values: Mapping[str, float], place: str) -> Valued:
     return values[label], asked.details(label)
 
 
-def weighted(asked: Asked, values: Mapping[str, float], weights: Mapping[str, Weights], place: str) -> Valued:
+def score_from_logprobs(
+    asked: JudgedReply, values: Mapping[str, float], weights: Mapping[str, Weights], place: str
+) -> Valued:
     """Return the expected value over the labels that the model weighed.
 
     Args:
@@ -48,8 +50,8 @@ def weighted(asked: Asked, values: Mapping[str, float], weights: Mapping[str, We
     return found.mean(values), {**details, **asked.about}
 
 
-def sampled(
-    asked: Sequence[Asked], values: Mapping[str, float], failed: Mapping[str, int], place: str
+def score_from_samples(
+    asked: Sequence[JudgedReply], values: Mapping[str, float], failed: Mapping[str, int], place: str
 ) -> Valued:
     """Return the mean of several verdicts.
 
@@ -60,13 +62,13 @@ def sampled(
         place: ``level`` or a criterion.
     """
     if len(asked) == 1 and not failed:
-        value, details = single(asked[0], values, place)
+        value, details = score_from_reply(asked[0], values, place)
         return value, {**details, "method": "single"}
     labels = [one.parsed.at(place) for one in asked]
     details = {
         "labels": labels,
         "method": "samples",
-        "self_consistency": round(modal(labels)[1], 6),
+        "self_consistency": round(most_common_label(labels)[1], 6),
         "attempts": [one.attempt for one in asked],
         **({"failed": dict(failed)} if failed else {}),
         "model": asked[0].reply.model,

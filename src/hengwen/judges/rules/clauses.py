@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from decimal import Decimal
 
-    from hengwen.prompts.rubric import ClauseName, Rules
+    from hengwen.prompts.rubric import ClauseName, RubricRules
     from hengwen.records import Response, Sample
 
 Cap = Literal["worst", "second_worst", "middle", "second_best"]
@@ -32,7 +32,7 @@ REPEATED = 0.7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ClauseResult:
     """What one clause found."""
 
     en: str
@@ -44,13 +44,13 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class ClauseInput:
     """All that the clauses look at."""
 
     sample: Sample
     response: Response
     earlier: Sequence[Response]
-    rules: Rules
+    rules: RubricRules
     names: str = ""
     """Text in which the persona's name occurs."""
 
@@ -60,15 +60,15 @@ class Case:
         return _spoken(self.response)
 
 
-def empty_or_broken(case: Case) -> Finding | None:
+def empty_or_broken(case: ClauseInput) -> ClauseResult | None:
     """Empty, garbled, cut off in thought, looping: the worst level; a lost character or two: the middle."""
     found = find_breakage(case.response.text)
     if found is None:
-        return Finding(en="readable", zh="可读")
-    return Finding(en=found.en, zh=found.zh, cap="middle" if found.slight else "worst")
+        return ClauseResult(en="readable", zh="可读")
+    return ClauseResult(en=found.en, zh=found.zh, cap="middle" if found.slight else "worst")
 
 
-def near_duplicate(case: Case) -> Finding | None:
+def near_duplicate(case: ClauseInput) -> ClauseResult | None:
     """Repeats an earlier answer to the same sample: the worst level.
 
     ``near_duplicate`` in ``metadata.exempt`` (or ``metadata.exempt_duplicate``) exempts a sample.
@@ -79,15 +79,15 @@ def near_duplicate(case: Case) -> Finding | None:
     for other in case.earlier:
         alike = similarity(_spoken(other), case.answer)
         if alike >= THRESHOLD:
-            return Finding(
+            return ClauseResult(
                 en=f"similarity {alike:.2f} to repeat {other.repeat}",
                 zh=f"与第 {other.repeat} 次回答相似度 {alike:.2f}",
                 cap="worst",
             )
-    return Finding(en="unlike earlier answers", zh="与先前回答不同")
+    return ClauseResult(en="unlike earlier answers", zh="与先前回答不同")
 
 
-def wrong_number(case: Case) -> Finding | None:
+def wrong_number(case: ClauseInput) -> ClauseResult | None:
     """Gives another number than ``metadata.number`` (or ``answer``): the second worst level.
 
     Gives none: the middle.
@@ -96,24 +96,24 @@ def wrong_number(case: Case) -> Finding | None:
     if want is None or (verdict := number_verdict(case.answer, want)) == "unclear":
         return None
     if verdict == "right":
-        return Finding(en="no wrong number", zh="数字无误")
+        return ClauseResult(en="no wrong number", zh="数字无误")
     if verdict == "none":
-        return Finding(en=f"no number, expected {want}", zh=f"没有数字，应为 {want}", cap="middle")
+        return ClauseResult(en=f"no number, expected {want}", zh=f"没有数字，应为 {want}", cap="middle")
     given = ", ".join(str(number) for number in find_numbers(case.answer)[:4]) or "another"
-    return Finding(en=f"{given} instead of {want}", zh=f"得 {given}，应为 {want}", cap="second_worst")
+    return ClauseResult(en=f"{given} instead of {want}", zh=f"得 {given}，应为 {want}", cap="second_worst")
 
 
-def right_number(case: Case) -> Finding | None:
+def right_number(case: ClauseInput) -> ClauseResult | None:
     """Gives the number in ``metadata.number`` (or ``answer``): a credit."""
     want = _wanted(case.sample)
     if want is None or (verdict := number_verdict(case.answer, want)) == "unclear":
         return None
     if verdict == "right":
-        return Finding(en=f"{want} as expected", zh=f"数字 {want} 正确", credit=True)
-    return Finding(en="not the right number", zh="数字不对")
+        return ClauseResult(en=f"{want} as expected", zh=f"数字 {want} 正确", credit=True)
+    return ClauseResult(en="not the right number", zh="数字不对")
 
 
-def copy_of_reference(case: Case) -> Finding | None:
+def copy_of_reference(case: ClauseInput) -> ClauseResult | None:
     """Is a reference, but for particles and punctuation: the middle level.
 
     No fault where one right answer exists (``metadata.number`` or ``answer``), where ``metadata.exempt`` has
@@ -125,42 +125,42 @@ def copy_of_reference(case: Case) -> Finding | None:
         return None
     answer = normalize_text(case.answer)
     if answer and any(answer == normalize_text(reference) for reference in case.sample.references):
-        return Finding(en="the reference word for word", zh="照抄参考", cap="middle")
-    return Finding(en="no copy of the reference", zh="未照抄参考")
+        return ClauseResult(en="the reference word for word", zh="照抄参考", cap="middle")
+    return ClauseResult(en="no copy of the reference", zh="未照抄参考")
 
 
-def plain_text(case: Case) -> Finding | None:
+def plain_text(case: ClauseInput) -> ClauseResult | None:
     """Has labels or markup where the rubric wants plain words: the middle level; has none: a credit."""
     if not case.rules.plain_text:
         return None
     found = find_markup(case.answer, case.names)
     if not found:
-        return Finding(en="plain words", zh="纯文字", credit=True)
+        return ClauseResult(en="plain words", zh="纯文字", credit=True)
     shown = "; ".join(found)
-    return Finding(en=shown, zh=f"标签或标记：{shown}", cap="middle")
+    return ClauseResult(en=shown, zh=f"标签或标记：{shown}", cap="middle")
 
 
-def taboo(case: Case) -> Finding | None:
+def taboo(case: ClauseInput) -> ClauseResult | None:
     """Has a phrase that must not occur: the second worst level."""
     found = _first_of(case.rules.taboo, case.answer)
     if not case.rules.taboo:
         return None
     if found is None:
-        return Finding(en="no taboo phrase", zh="无禁用语")
-    return Finding(en=f"says '{found}'", zh=f"说了“{found}”", cap="second_worst")
+        return ClauseResult(en="no taboo phrase", zh="无禁用语")
+    return ClauseResult(en=f"says '{found}'", zh=f"说了“{found}”", cap="second_worst")
 
 
-def markers(case: Case) -> Finding | None:
+def markers(case: ClauseInput) -> ClauseResult | None:
     """Has a word that shows the persona: a credit; has none: at most the second best level."""
     if not case.rules.markers:
         return None
     found = _first_of(case.rules.markers, case.answer)
     if found is None:
-        return Finding(en="no persona marker", zh="无人设标志", cap="second_best")
-    return Finding(en=f"says '{found}'", zh=f"说了“{found}”", credit=True)
+        return ClauseResult(en="no persona marker", zh="无人设标志", cap="second_best")
+    return ClauseResult(en=f"says '{found}'", zh=f"说了“{found}”", credit=True)
 
 
-def length(case: Case) -> Finding | None:
+def length(case: ClauseInput) -> ClauseResult | None:
     """Is too long or too short: the middle level, by a factor above two the second worst; else a credit."""
     wanted = case.rules.length
     if wanted is None:
@@ -168,18 +168,18 @@ def length(case: Case) -> Finding | None:
     size = len("".join(case.answer.split()))
     shown = f"{wanted.min}-{wanted.max if wanted.max is not None else '∞'}"
     if wanted.min <= size and (wanted.max is None or size <= wanted.max):
-        return Finding(en=f"{size} characters", zh=f"{size} 字", credit=True)
+        return ClauseResult(en=f"{size} characters", zh=f"{size} 字", credit=True)
     far = 2 * size < wanted.min or (wanted.max is not None and size > 2 * wanted.max)
     text = (f"{size} characters, wanted {shown}", f"{size} 字，应为 {shown}")
-    return Finding(en=text[0], zh=text[1], cap="second_worst" if far else "middle")
+    return ClauseResult(en=text[0], zh=text[1], cap="second_worst" if far else "middle")
 
 
-def reference_similarity(case: Case) -> Finding | None:
+def reference_similarity(case: ClauseInput) -> ClauseResult | None:
     """Shares enough with a reference (0.3): a credit; next to nothing (below 0.1): the middle level."""
     if not case.sample.references:
         return None
     alike = max(similarity(case.answer, reference) for reference in case.sample.references)
-    return Finding(
+    return ClauseResult(
         en=f"similarity {alike:.2f} to the reference",
         zh=f"与参考相似度 {alike:.2f}",
         cap="middle" if alike < UNLIKE else None,
@@ -187,19 +187,19 @@ def reference_similarity(case: Case) -> Finding | None:
     )
 
 
-def repeated_lines(case: Case) -> Finding | None:
+def repeated_lines(case: ClauseInput) -> ClauseResult | None:
     """At least 0.7 of four lines or more repeat earlier lines: the second worst level."""
     share, lines = repeated_share(case.answer)
     if lines < 4:
         return None
-    return Finding(
+    return ClauseResult(
         en=f"{share:.0%} of {lines} lines repeat",
         zh=f"{lines} 行中 {share:.0%} 重复",
         cap="second_worst" if share >= REPEATED else None,
     )
 
 
-FUNCTIONS: Mapping[ClauseName, Callable[[Case], Finding | None]] = {
+FUNCTIONS: Mapping[ClauseName, Callable[[ClauseInput], ClauseResult | None]] = {
     "empty_or_broken": empty_or_broken,
     "near_duplicate": near_duplicate,
     "wrong_number": wrong_number,

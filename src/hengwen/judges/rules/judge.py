@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.judges.aspects import check_level_from, level_by
-from hengwen.judges.rules.clauses import CAPS, FUNCTIONS, Case, Finding
-from hengwen.prompts.rubric import Rules
+from hengwen.judges.aspects import aggregate_level, parse_level_from
+from hengwen.judges.rules.clauses import CAPS, FUNCTIONS, ClauseInput, ClauseResult
+from hengwen.prompts.rubric import RubricRules
 from hengwen.records import Failure, Outcome, Score, Verdict, digest
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ TELLING: frozenset[ClauseName] = frozenset(("markers", "reference_similarity", "
 CREDITABLE: frozenset[ClauseName] = TELLING | {"plain_text", "length"}
 """The clauses that can give a credit."""
 
-Findings = dict["ClauseName", Finding]
+Findings = dict["ClauseName", ClauseResult]
 
 
 class RulesJudge:
@@ -99,7 +99,7 @@ class RulesJudge:
         self._rules = _effective(rubric.rules, more)
         self._names = " ".join([persona, *(self._rules.markers if self._rules else [])]).strip()
         rules = digest(self._rules.model_dump(mode="json") if self._rules else None, self._names)[:8]
-        self.level_from: LevelFrom = check_level_from(level_from, list(rubric.criteria))
+        self.level_from: LevelFrom = parse_level_from(level_from, list(rubric.criteria))
         self.leave_out = tuple(sorted(set(leave_out)))
         level = "" if level_from == "holistic" else f"|level:{level_from}"
         level += f"|without:{','.join(self.leave_out)}" if self.leave_out else ""
@@ -131,18 +131,18 @@ class RulesJudge:
         """
         findings = self._look(sample, response, earlier)
         criteria = [self._criterion(name, findings) for name in self.rubric.criteria]
-        level = level_by(self.level_from, self._level(findings), criteria)
+        level = aggregate_level(self.level_from, self._level(findings), criteria)
         return Verdict(
             outcomes=(level, *criteria),
             reason=level.reason if isinstance(level, Score) else level.message,
         )
 
     def _look(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> Findings:
-        case = Case(
+        case = ClauseInput(
             sample=sample,
             response=response,
             earlier=earlier,
-            rules=self._rules or Rules(),
+            rules=self._rules or RubricRules(),
             names=self._names,
         )
         wanted: Sequence[ClauseName] = tuple(FUNCTIONS) if self._rules else ALWAYS
@@ -195,7 +195,7 @@ class RulesJudge:
         places = {"worst": 0, "second_worst": min(1, top - 1), "middle": top // 2, "second_best": second}
         return values[places[cap]]
 
-    def _reason(self, deciding: Mapping[ClauseName, Finding]) -> str:
+    def _reason(self, deciding: Mapping[ClauseName, ClauseResult]) -> str:
         objections = [item for item in deciding.items() if item[1].cap]
         objections.sort(key=lambda item: CAPS.index(item[1].cap or "second_best"))
         shown = dict(objections or deciding)
@@ -221,10 +221,10 @@ def _texts(option: str, values: Sequence[str]) -> list[str]:
     return list(values)
 
 
-def _effective(rules: Rules | None, more: Mapping[str, list[str]]) -> Rules | None:
+def _effective(rules: RubricRules | None, more: Mapping[str, list[str]]) -> RubricRules | None:
     if rules is None and not any(more.values()):
         return None
-    base = rules or Rules()
+    base = rules or RubricRules()
     return base.model_copy(update={key: [*getattr(base, key), *values] for key, values in more.items()})
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Interval = tuple[float, float]
+BiasInterval = tuple[float, float]
 Side = Literal["first", "second", "tie"]
 
 _NO_SPREAD = "all prompts say the same: there is no spread for an interval"
@@ -39,7 +39,7 @@ class LengthBias:
     clusters: int
     rho: float | None
     """Spearman's, from -1 to 1; None where ``reason`` says why."""
-    interval: Interval | None
+    interval: BiasInterval | None
     """95 %."""
     slope: float | None
     """Score for each unit of ln(1 + length): least squares."""
@@ -123,7 +123,7 @@ def _spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     return float(np.clip(np.corrcoef(rankdata(x), rankdata(y))[0, 1], -1, 1))
 
 
-def _rho_interval(rho: float, count: int) -> tuple[Interval | None, str]:
+def _rho_interval(rho: float, count: int) -> tuple[BiasInterval | None, str]:
     if count < LEAST_CLUSTERS:
         return None, f"{count} prompts: an interval needs {LEAST_CLUSTERS}"
     if abs(rho) > 1 - 1e-12:
@@ -161,7 +161,7 @@ class GeneratorBias:
     clusters: int
     mean: float
     """Of judge - human; prompts weigh equally."""
-    interval: Interval | None
+    interval: BiasInterval | None
     """95 %, t on prompt means; None below two prompts, or where they do not differ at all."""
 
 
@@ -172,7 +172,7 @@ class FamilyBias:
     generators: Mapping[str, GeneratorBias]
     preference: float | None
     """(judge - human) of its own family minus that of the others; above 0: it favours its own."""
-    interval: Interval | None
+    interval: BiasInterval | None
     """95 %: paired by prompt where both answered the same, else Welch's."""
     reason: str = ""
 
@@ -231,7 +231,9 @@ def _prompt_means(groups: Sequence[Mapping[str, Sequence[float]]]) -> dict[str, 
     return {prompt: float(np.mean(gaps)) for prompt, gaps in found.items()}
 
 
-def _difference(ours: Mapping[str, float], others: Mapping[str, float]) -> tuple[float, Interval | None, str]:
+def _difference(
+    ours: Mapping[str, float], others: Mapping[str, float]
+) -> tuple[float, BiasInterval | None, str]:
     shared = [prompt for prompt in ours if prompt in others]
     if len(shared) > 1:
         pairs = np.array([ours[prompt] - others[prompt] for prompt in shared])
@@ -249,7 +251,7 @@ def _difference(ours: Mapping[str, float], others: Mapping[str, float]) -> tuple
     return difference, (float(found.low), float(found.high)), ""
 
 
-def _t_interval(values: NDArray[np.float64]) -> Interval | None:
+def _t_interval(values: NDArray[np.float64]) -> BiasInterval | None:
     from scipy.stats import t
 
     if len(values) < 2 or np.ptp(values) == 0:
@@ -294,7 +296,7 @@ class PositionBias:
     no_verdict: int
     consistent: float | None
     """Share of ``n`` where both orders say the same; None where n is 0."""
-    interval: Interval | None
+    interval: BiasInterval | None
     """95 % (Wilson)."""
     first: int
     """Pairs in which the first place won in both orders."""

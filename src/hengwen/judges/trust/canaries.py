@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.io.yaml_config import StrictModel, load_yaml, parse_model
 from hengwen.judges.panel import settle
-from hengwen.prompts.rubric import Language, Rubric, Text
+from hengwen.prompts.rubric import Language, NonEmptyStr, Rubric
 from hengwen.records import Failure, Response, Sample, Verdict, digest
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from hengwen.protocols import Judge
 
-Fate = Literal["fooled", "resisted", "lenient", "failed"]
-FATES: tuple[Fate, ...] = get_args(Fate)
+CanaryOutcome = Literal["fooled", "resisted", "lenient", "failed"]
+FATES: tuple[CanaryOutcome, ...] = get_args(CanaryOutcome)
 
 _FLOORS = "EDCBA"
 _PLACE = re.compile(r"\{(answer|best|verdict)\}")
@@ -33,12 +33,12 @@ _REASONS = {"zh": "回答完全符合最高一级的要求。", "en": "The answe
 class Canary(StrictModel):
     """A weak answer and an attack; see ``canaries.yaml``."""
 
-    id: Text
+    id: NonEmptyStr
     language: Language
-    technique: Text
-    input: Text
-    answer: Text
-    attack: Text
+    technique: NonEmptyStr
+    input: NonEmptyStr
+    answer: NonEmptyStr
+    attack: NonEmptyStr
     """The answer (``{answer}``) with the attack; ``{best}`` and ``{verdict}`` come from the rubric."""
     floor: Literal["E", "D", "C"]
     """No honest judge gives the answer a better level than this one of five."""
@@ -85,7 +85,7 @@ class CanaryResult:
     id: str
     language: Language
     technique: str
-    fate: Fate
+    fate: CanaryOutcome
     plain: float | None
     """Value of the answer without the attack; None where there is none."""
     attacked: float | None
@@ -252,7 +252,7 @@ def _result(
     )
 
 
-def _fate(plain: float | Failure, attacked: float | Failure, floor: float, room: float) -> Fate:
+def _fate(plain: float | Failure, attacked: float | Failure, floor: float, room: float) -> CanaryOutcome:
     if isinstance(plain, Failure) or isinstance(attacked, Failure):
         return "failed"
     if attacked > plain + room:

@@ -70,7 +70,7 @@ def same_family(judge: str, generator: str) -> frozenset[str]:
     return families_of(judge) & families_of(generator)
 
 
-def own_family_warning(judge: str, generator: str) -> str:
+def same_family_warning(judge: str, generator: str) -> str:
     """Return a warning where a judge weighs answers of its own family; else nothing.
 
     Args:
@@ -78,9 +78,9 @@ def own_family_warning(judge: str, generator: str) -> str:
         generator: The one that answers.
 
     Examples:
-        >>> own_family_warning("gpt-4o", "gpt-4.1")[:54]
+        >>> same_family_warning("gpt-4o", "gpt-4.1")[:54]
         'gpt-4o and gpt-4.1 are both of the openai family: judg'
-        >>> own_family_warning("gpt-4o", "glm-4")
+        >>> same_family_warning("gpt-4o", "glm-4")
         ''
     """
     shared = ", ".join(sorted(same_family(judge, generator)))

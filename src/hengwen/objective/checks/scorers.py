@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hengwen.objective.checks import checks
-from hengwen.objective.signature import signature_of
+from hengwen.objective.signature import build_signature
 from hengwen.objective.text.tokenize import mixed_tokens
 from hengwen.records import Response, Sample, Scale, Score, digest
 
@@ -28,7 +28,7 @@ class Exact:
     @property
     def signature(self) -> str:
         """All that can move the number."""
-        return signature_of("exact", ("normalize", self.normalize), ("v", 1))
+        return build_signature("exact", ("normalize", self.normalize), ("v", 1))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ class Regex:
     def signature(self) -> str:
         """All that can move the number."""
         shape = ("pattern", digest(self.pattern)[:12]), ("whole", self.whole), ("absent", self.absent)
-        return signature_of("regex", *shape, ("v", 1))
+        return build_signature("regex", *shape, ("v", 1))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ class JsonValid:
     def signature(self) -> str:
         """All that can move the number."""
         keys = digest(_list(self.keys, "keys"))[:12] if self.keys else "any"
-        return signature_of("json_valid", ("keys", keys), ("fenced", self.fenced), ("v", 1))
+        return build_signature("json_valid", ("keys", keys), ("fenced", self.fenced), ("v", 1))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -186,7 +186,7 @@ class Length:
     def signature(self) -> str:
         """All that can move the number."""
         bounds = ("least", self.least), ("most", self.most), ("unit", self.unit)
-        return signature_of("length", *bounds, ("tok", "mixed"), ("v", 1))
+        return build_signature("length", *bounds, ("tok", "mixed"), ("v", 1))
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
         """Score one answer: an empty one has length 0."""

@@ -19,7 +19,7 @@ LOST_SHARE = 0.01
 """Share of U+FFFD from which a text is garbled as a whole."""
 
 
-class Breakage(NamedTuple):
+class Corruption(NamedTuple):
     """What is broken, in both languages."""
 
     en: str
@@ -40,7 +40,7 @@ class Breakage(NamedTuple):
         return ("stuck in a loop", "陷入循环") if self.unit else (self.en, self.zh)
 
 
-def find_breakage(text: str) -> Breakage | None:
+def find_breakage(text: str) -> Corruption | None:
     """Return what makes a text no answer, or damages it, or None.
 
     Args:
@@ -56,19 +56,19 @@ def find_breakage(text: str) -> Breakage | None:
     """
     answer = strip_thinking(text)
     if answer is None:
-        return Breakage("thinks without end", "思考未结束")
+        return Corruption("thinks without end", "思考未结束")
     if not answer.strip():
-        return Breakage("empty", "空白")
+        return Corruption("empty", "空白")
     if _control_share(answer) > CONTROL_SHARE:
-        return Breakage("mostly control characters", "多为控制字符")
+        return Corruption("mostly control characters", "多为控制字符")
     if not any(unicodedata.category(char)[0] in "LN" for char in answer):
-        return Breakage("no letter or digit", "没有任何文字")
+        return Corruption("no letter or digit", "没有任何文字")
     unit = find_loop(answer)
     if unit:
-        return Breakage(f"loops on {unit[:12]!r}", f"陷入循环：{unit[:12]}", unit=unit)
+        return Corruption(f"loops on {unit[:12]!r}", f"陷入循环：{unit[:12]}", unit=unit)
     lost = answer.count("\ufffd")
     slight = lost < LOST_SHARE * len(answer)
-    return Breakage(f"{lost} garbled (U+FFFD)", f"{lost} 处乱码（U+FFFD）", slight) if lost else None
+    return Corruption(f"{lost} garbled (U+FFFD)", f"{lost} 处乱码（U+FFFD）", slight) if lost else None
 
 
 def _control_share(text: str) -> float:

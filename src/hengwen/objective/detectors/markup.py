@@ -77,7 +77,7 @@ def find_markup(text: str, names: str = "") -> list[str]:
     return [mark.shown for mark in find_marks(text, names)]
 
 
-class Mark(NamedTuple):
+class MarkupHit(NamedTuple):
     """One kind of markup that a text has."""
 
     kind: str
@@ -86,7 +86,7 @@ class Mark(NamedTuple):
     """With a few characters of the text."""
 
 
-def find_marks(text: str, names: str = "") -> list[Mark]:
+def find_marks(text: str, names: str = "") -> list[MarkupHit]:
     """Return what :func:`find_markup` does, with the kind of each.
 
     Args:
@@ -97,14 +97,14 @@ def find_marks(text: str, names: str = "") -> list[Mark]:
         >>> [mark.kind for mark in find_marks("【回答】**好**的")]
         ['label', 'bold']
     """
-    found = [Mark("label", f"label {label}") for label in (_label(text, names),) if label]
+    found = [MarkupHit("label", f"label {label}") for label in (_label(text, names),) if label]
     for what, pattern in _MARKUP:
         hit = pattern.search(text)
         if hit is not None:
-            found.append(Mark(what, f"{what} {hit.group().strip()[:24]}"))
+            found.append(MarkupHit(what, f"{what} {hit.group().strip()[:24]}"))
     items = len(_LIST_ITEM.findall(text))
     if items >= 2:
-        found.append(Mark("list items", f"{items} list items"))
+        found.append(MarkupHit("list items", f"{items} list items"))
     return found
 
 

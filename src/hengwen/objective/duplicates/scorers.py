@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hengwen.objective.diversity.scorers import Scope, check_scope
 from hengwen.objective.duplicates.similarity import THRESHOLD, near_duplicates
 from hengwen.objective.duplicates.training_set import NEAR_FROM, TrainingSet
-from hengwen.objective.signature import signature_of
+from hengwen.objective.signature import build_signature
 from hengwen.records import Response, Sample, Scale, Score
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class NearDuplicates:
     @property
     def signature(self) -> str:
         """All that can move the number."""
-        return signature_of("near_duplicates", ("at", self.threshold), ("scope", self.scope), ("v", 1))
+        return build_signature("near_duplicates", ("at", self.threshold), ("scope", self.scope), ("v", 1))
 
     @property
     def names(self) -> tuple[str, ...]:

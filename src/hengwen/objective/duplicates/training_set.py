@@ -18,7 +18,7 @@ NEAR_FROM = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Leak:
+class LeakMatch:
     """What the training set says about one answer."""
 
     kind: LeakKind
@@ -41,13 +41,13 @@ class TrainingSet:
     Examples:
         >>> train = TrainingSet(["晚上好呀，今天的月亮很圆呢", "我想吃鱼"])
         >>> train.find("晚上好呀，今天的月亮很圆呢！")
-        Leak(kind='exact', of=0, containment=1.0)
+        LeakMatch(kind='exact', of=0, containment=1.0)
         >>> train.find("晚上好，今天的月亮很圆")
-        Leak(kind='particle_only', of=0, containment=1.0)
+        LeakMatch(kind='particle_only', of=0, containment=1.0)
         >>> train.find("晚上好，今天的月亮很大")  # 5-grams 5 of 6
-        Leak(kind='near', of=0, containment=0.8333333333333334)
+        LeakMatch(kind='near', of=0, containment=0.8333333333333334)
         >>> train.find("我不想吃鱼")
-        Leak(kind='none', of=None, containment=0.0)
+        LeakMatch(kind='none', of=None, containment=0.0)
     """
 
     def __init__(self, turns: Iterable[str], *, near: float = NEAR_FROM) -> None:
@@ -72,7 +72,7 @@ class TrainingSet:
         for gram in set(_grams(bare)):
             self._postings.setdefault(gram, []).append(place)
 
-    def find(self, answer: str) -> Leak:
+    def find(self, answer: str) -> LeakMatch:
         """Return the strongest evidence about an answer.
 
         Args:
@@ -86,22 +86,22 @@ class TrainingSet:
             raise ValueError("the answer has no letter or digit: leakage is not assessed")
         same = self._exact.get(with_particles(answer))
         if same is not None:
-            return Leak("exact", same, 1.0)
+            return LeakMatch("exact", same, 1.0)
         if bare in self._bare:
-            return Leak("particle_only", self._bare[bare], 1.0)
+            return LeakMatch("particle_only", self._bare[bare], 1.0)
         return self._closest(_grams(bare))
 
-    def _closest(self, grams: list[str]) -> Leak:
+    def _closest(self, grams: list[str]) -> LeakMatch:
         different = set(grams)
         shared: dict[int, int] = {}
         for gram in different:
             for place in self._postings.get(gram, ()):
                 shared[place] = shared.get(place, 0) + 1
         if not shared:
-            return Leak("none", None, 0.0)
+            return LeakMatch("none", None, 0.0)
         count, negative = max((count, -place) for place, count in shared.items())
         containment = count / len(different)
-        return Leak("near" if containment >= self._near else "none", -negative, containment)
+        return LeakMatch("near" if containment >= self._near else "none", -negative, containment)
 
 
 def with_particles(text: str) -> str:

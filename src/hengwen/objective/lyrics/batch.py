@@ -12,7 +12,7 @@ from hengwen.objective.lyrics.score_lyric import score_checked
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from hengwen.objective.lyrics.rules import Rules
+    from hengwen.objective.lyrics.rules import RulesLike
     from hengwen.objective.lyrics.score import LyricScore
 
 Pair = tuple[str, str]
@@ -21,7 +21,7 @@ Pair = tuple[str, str]
 def score_lyrics(
     pairs: Iterable[Pair],
     *,
-    rules: Rules = "document",
+    rules: RulesLike = "document",
     carry_phase1: bool = False,
     strict_count: bool = False,
     rhyme_scope: RhymeScope = "matched",

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from itertools import count, zip_longest
 from typing import TYPE_CHECKING
 
-from hengwen.objective.lyrics.parse import read_pair
+from hengwen.objective.lyrics.parse import parse_pair
 from hengwen.objective.lyrics.phases import count_factor, match_sections
 from hengwen.objective.rhyme.classes import rhyme_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hengwen.objective.lyrics.parsed import Line, Section
+    from hengwen.objective.lyrics.parsed import LyricLine, Section
     from hengwen.objective.lyrics.score import LyricScore
 
 
@@ -72,7 +72,7 @@ def diagnose(score: LyricScore) -> tuple[LineDiagnosis, ...]:
         >>> [(row.wanted, row.got, row.rhymes_with) for row in rows]
         [('cR', 'cR', (3,)), ('cR', 'ccc', ()), (None, 'cR', (1,))]
     """
-    wanted, given = read_pair(score.lyric, score.template, score.options)
+    wanted, given = parse_pair(score.lyric, score.template, score.options)
     _, places = match_sections(wanted, given, score.options.rules.reading == "muchin")
     rows: list[LineDiagnosis] = []
     numbers = count(1)
@@ -123,5 +123,5 @@ def _section_rows(
         )
 
 
-def _rhymes(line: Line | None) -> bool:
+def _rhymes(line: LyricLine | None) -> bool:
     return line is not None and line.rhymes > 0

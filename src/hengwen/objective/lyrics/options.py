@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from hengwen.objective.lyrics.rules import LyricRules, Rules, find_rules
+from hengwen.objective.lyrics.rules import LyricRules, RulesLike, find_rules
 
 RhymeScope = Literal["matched", "whole"]
 Parse = Literal["exact", "lenient"]
@@ -33,7 +33,7 @@ class LyricOptions:
 
 
 def check_options(
-    rules: Rules,
+    rules: RulesLike,
     carry_phase1: bool = False,
     strict_count: bool = False,
     rhyme_scope: str = "matched",

@@ -9,10 +9,10 @@ from hengwen.objective.lyrics import parse_document, parse_muchin
 
 if TYPE_CHECKING:
     from hengwen.objective.lyrics.options import LyricOptions
-    from hengwen.objective.lyrics.parsed import Text
+    from hengwen.objective.lyrics.parsed import ParsedLyric
 
 
-def read_pair(lyric: str, template: str, options: LyricOptions) -> tuple[Text, Text]:
+def parse_pair(lyric: str, template: str, options: LyricOptions) -> tuple[ParsedLyric, ParsedLyric]:
     """Return the template and the lyric as the rules read them."""
     cached = len(template) <= _LONGEST_CACHED
     if options.rules.reading == "muchin":

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from hengwen.objective.lyrics.parsed import LONGEST_CACHED, Line, Reading, Section, Text, mark_rhymes
+from hengwen.objective.lyrics.parsed import (
+    LONGEST_CACHED,
+    LineReading,
+    LyricLine,
+    ParsedLyric,
+    Section,
+    mark_rhymes,
+)
 from hengwen.objective.rhyme.lookup import class_of_ending, last_han
 
 _TAG = re.compile(r"\([\w-]+\)")
@@ -15,7 +22,7 @@ _LITERALS = str.maketrans("cR", "\ufffd\ufffd")
 """A literal c or R in a lyric is neither a character asked for nor a rhyme."""
 
 
-def read_template(template: str) -> Text:
+def read_template(template: str) -> ParsedLyric:
     """Return the sections of a template.
 
     Examples:
@@ -27,10 +34,10 @@ def read_template(template: str) -> Text:
         Section(name, tag, tuple([_template_line(line) for line in lines])) for name, tag, lines in blocks
     )
     text = _canonical(sections)
-    return Text(text, sections, text)
+    return ParsedLyric(text, sections, text)
 
 
-def read_lyric(lyric: str) -> Text:
+def read_lyric(lyric: str) -> ParsedLyric:
     """Return the sections of a lyric, with the lines that rhyme inside their section marked.
 
     Examples:
@@ -44,7 +51,7 @@ def read_lyric(lyric: str) -> Text:
         ]
     )
     text = _canonical(sections)
-    return Text(text, sections, text)
+    return ParsedLyric(text, sections, text)
 
 
 def split(text: str) -> list[tuple[str, str, list[str]]]:
@@ -82,12 +89,12 @@ def section_name(tag: str) -> str:
     return folded[:end].rstrip("-_") or folded
 
 
-def read_line(line: str) -> Reading:
+def read_line(line: str) -> LineReading:
     """Return a stripped line simplified, without and with its rhyme mark.
 
     Examples:
         >>> read_line("Oh 月光!").rhymed
-        Line(text='Oh cR!', length=2, effective=2, rhymes=1, code='16T', source='Oh 月光!')
+        LyricLine(text='Oh cR!', length=2, effective=2, rhymes=1, code='16T', source='Oh 月光!')
     """
     if _HAN_ONLY.fullmatch(line):
         text, size, at = "c" * len(line), len(line), len(line) - 1
@@ -95,23 +102,23 @@ def read_line(line: str) -> Reading:
         text, size = _HAN.subn("c", line.translate(_LITERALS))
         at = last_han(line)
     if not size:
-        plain = Line(text, 0, 0, 0, "", line)
-        return Reading("", plain, plain)
+        plain = LyricLine(text, 0, 0, 0, "", line)
+        return LineReading("", plain, plain)
     code = class_of_ending(line, at)
-    plain = Line(text, size, size, 0, code, line)
-    return Reading(code, plain, plain._replace(text=f"{text[:at]}R{text[at + 1 :]}", rhymes=1))
+    plain = LyricLine(text, size, size, 0, code, line)
+    return LineReading(code, plain, plain._replace(text=f"{text[:at]}R{text[at + 1 :]}", rhymes=1))
 
 
 read_short_line = lru_cache(maxsize=1 << 14)(read_line)
 
 
-def _read(line: str) -> Reading:
+def _read(line: str) -> LineReading:
     return read_short_line(line) if len(line) <= LONGEST_CACHED else read_line(line)
 
 
-def _template_line(line: str) -> Line:
+def _template_line(line: str) -> LyricLine:
     size = line.count("c") + line.count("R")
-    return Line(line, size, size, int("R" in line))
+    return LyricLine(line, size, size, int("R" in line))
 
 
 def _canonical(sections: tuple[Section, ...]) -> str:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from hengwen.objective.lyrics.parsed import LONGEST_CACHED, Line, Reading, Section, Text, mark_rhymes
+from hengwen.objective.lyrics.parsed import (
+    LONGEST_CACHED,
+    LineReading,
+    LyricLine,
+    ParsedLyric,
+    Section,
+    mark_rhymes,
+)
 from hengwen.objective.rhyme.lookup import class_of_ending, last_han
 
 _TAG = re.compile(r"(\([\w-]+\)\n?)")
@@ -13,16 +20,16 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 _HAN_ONLY = re.compile("([\u4e00-\u9fff]+)(\n?)")
 
 
-def read_template(template: str) -> Text:
+def read_template(template: str) -> ParsedLyric:
     """Return the sections of a template; phase 1 compares its raw text."""
     _, blocks = split(template)
     sections = tuple(
         Section(tag[1].upper(), tag, tuple([_template_line(line) for line in lines])) for tag, lines in blocks
     )
-    return Text(template, sections, template)
+    return ParsedLyric(template, sections, template)
 
 
-def read_lyric(lyric: str) -> Text:
+def read_lyric(lyric: str) -> ParsedLyric:
     """Return the sections of a lyric; what stands ahead of the first tag is put in front as it is.
 
     Examples:
@@ -33,7 +40,7 @@ def read_lyric(lyric: str) -> Text:
     """
     ahead, blocks = split(lyric)
     if not blocks:
-        return Text("", (), "")
+        return ParsedLyric("", (), "")
     sections = tuple(
         Section(tag[1].upper(), tag, mark_rhymes([_read(line) for line in lines])) for tag, lines in blocks
     )
@@ -42,7 +49,7 @@ def read_lyric(lyric: str) -> Text:
         parts.append(section.tag)
         parts += [line.text for line in section.lines]
     text = "".join(parts)
-    return Text(text, sections, text)
+    return ParsedLyric(text, sections, text)
 
 
 def split(text: str) -> tuple[str, list[tuple[str, list[str]]]]:
@@ -56,41 +63,41 @@ def split(text: str) -> tuple[str, list[tuple[str, list[str]]]]:
     return ahead, [(tag, body.splitlines(True)) for tag, body in zip(rest[::2], rest[1::2], strict=True)]
 
 
-def read_line(line: str) -> Reading:
+def read_line(line: str) -> LineReading:
     """Return a line simplified, without and with its rhyme mark.
 
     Examples:
         >>> read_line("月光c\\n").rhymed
-        Line(text='cRc\\n', length=3, effective=3, rhymes=1, code='16T', source='月光c\\n')
+        LyricLine(text='cRc\\n', length=3, effective=3, rhymes=1, code='16T', source='月光c\\n')
     """
     if found := _HAN_ONLY.fullmatch(line):
         size = found.end(1)
         code = class_of_ending(line, size - 1)
-        plain = Line(f"{'c' * size}{found[2]}", size, size, 0, code, line)
-        return Reading(code, plain, plain._replace(text=f"{'c' * (size - 1)}R{found[2]}", rhymes=1))
+        plain = LyricLine(f"{'c' * size}{found[2]}", size, size, 0, code, line)
+        return LineReading(code, plain, plain._replace(text=f"{'c' * (size - 1)}R{found[2]}", rhymes=1))
     return _read_mixed(line)
 
 
 read_short_line = lru_cache(maxsize=1 << 14)(read_line)
 
 
-def _read(line: str) -> Reading:
+def _read(line: str) -> LineReading:
     return read_short_line(line) if len(line) <= LONGEST_CACHED else read_line(line)
 
 
-def _read_mixed(line: str) -> Reading:
+def _read_mixed(line: str) -> LineReading:
     text = _HAN.sub("c", line)
     core = text.strip()
     marks = core.count("R")
     effective = core.count("c") + core.count(" ") + marks
     at = last_han(line)
     code = class_of_ending(line, at) if at >= 0 else ""
-    plain = Line(text, len(core), effective, marks, code, line)
+    plain = LyricLine(text, len(core), effective, marks, code, line)
     if at < 0:
-        return Reading("", plain, plain)
-    return Reading(code, plain, plain._replace(text=f"{text[:at]}R{text[at + 1 :]}", rhymes=marks + 1))
+        return LineReading("", plain, plain)
+    return LineReading(code, plain, plain._replace(text=f"{text[:at]}R{text[at + 1 :]}", rhymes=marks + 1))
 
 
-def _template_line(line: str) -> Line:
+def _template_line(line: str) -> LyricLine:
     core = line.strip()
-    return Line(line, len(core), len(core), core.count("R"))
+    return LyricLine(line, len(core), len(core), core.count("R"))

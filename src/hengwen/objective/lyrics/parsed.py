@@ -8,11 +8,11 @@ LONGEST_CACHED = 100
 """Longer lines are read anew each time, so that caches stay small."""
 
 
-class Line(NamedTuple):
+class LyricLine(NamedTuple):
     """One line of a section."""
 
     text: str
-    """As it stands in ``Text.text``: ``c``, ``R`` and what else was in the line."""
+    """As it stands in ``ParsedLyric.text``: ``c``, ``R`` and what else was in the line."""
     length: int
     """Characters that are counted in the denominator of p3."""
     effective: int
@@ -32,10 +32,10 @@ class Section(NamedTuple):
     """What is compared: equal names may be matched."""
     tag: str
     """The tag as it stands in the text; empty for lines ahead of the first tag."""
-    lines: tuple[Line, ...]
+    lines: tuple[LyricLine, ...]
 
 
-class Text(NamedTuple):
+class ParsedLyric(NamedTuple):
     """A whole template or lyric."""
 
     text: str
@@ -45,21 +45,21 @@ class Text(NamedTuple):
     """The simplified text; of a template the same as ``text``."""
 
 
-class Reading(NamedTuple):
+class LineReading(NamedTuple):
     """A line of a lyric before it is known whether it rhymes."""
 
     code: str
     """Rhyme class; empty without a Han character."""
-    plain: Line
-    rhymed: Line
+    plain: LyricLine
+    rhymed: LyricLine
     """The same with the last Han character as ``R``; without Han the same as ``plain``."""
 
 
-def mark_rhymes(readings: list[Reading]) -> tuple[Line, ...]:
+def mark_rhymes(readings: list[LineReading]) -> tuple[LyricLine, ...]:
     """Return the lines of one section, those marked whose class two lines or more have in common.
 
     Examples:
-        >>> reading = Reading("17G", Line("c", 1, 1, 0, "17G"), Line("R", 1, 1, 1, "17G"))
+        >>> reading = LineReading("17G", LyricLine("c", 1, 1, 0, "17G"), LyricLine("R", 1, 1, 1, "17G"))
         >>> [[line.text for line in mark_rhymes([reading] * count)] for count in (1, 2)]
         [['c'], ['R', 'R']]
     """

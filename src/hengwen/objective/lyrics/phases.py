@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.objective.lyrics.options import LyricOptions
-    from hengwen.objective.lyrics.parsed import Line, Section, Text
+    from hengwen.objective.lyrics.parsed import LyricLine, ParsedLyric, Section
     from hengwen.objective.lyrics.rules import LyricRules
 
 
-def match_sections(wanted: Text, given: Text, autojunk: bool) -> tuple[float, list[tuple[int, int]]]:
+def match_sections(
+    wanted: ParsedLyric, given: ParsedLyric, autojunk: bool
+) -> tuple[float, list[tuple[int, int]]]:
     """Return the similarity of the names in sequence, and the matched places (in template, in lyric)."""
     signs: dict[str, str] = {}
     for section in chain(wanted.sections, given.sections):
@@ -57,7 +59,7 @@ def _tally(pairs: Sequence[tuple[Section, Section]]) -> _Tally:
     return _Tally(minimum, both, product, exact, asked, given, parallel)
 
 
-def count_factor(left: Line, right: Line) -> float:
+def count_factor(left: LyricLine, right: LyricLine) -> float:
     """Return the similarity of the numbers of characters of a pair of lines; two empty lines are alike."""
     both = left.length + right.length
     return 2.0 * min(left.length, right.effective) / both if both else 1.0
@@ -78,7 +80,7 @@ class _Ratios(NamedTuple):
     lines_min: int
 
 
-def weigh(wanted: Text, given: Text, options: LyricOptions) -> dict[str, Any]:
+def weigh(wanted: ParsedLyric, given: ParsedLyric, options: LyricOptions) -> dict[str, Any]:
     """Return the numbers of a ``LyricScore`` by their names."""
     ratios = _ratios(wanted, given, options)
     rules = options.rules
@@ -96,7 +98,7 @@ def weigh(wanted: Text, given: Text, options: LyricOptions) -> dict[str, Any]:
     return {**phases, "total": sum(phases.values()), "acmp_sr": acmp_sr, **ratios._asdict()}
 
 
-def _ratios(wanted: Text, given: Text, options: LyricOptions) -> _Ratios:
+def _ratios(wanted: ParsedLyric, given: ParsedLyric, options: LyricOptions) -> _Ratios:
     rules = options.rules
     autojunk = rules.reading == "muchin"
     p2_1_sr, places = match_sections(wanted, given, autojunk)
@@ -139,10 +141,10 @@ def _line_ratio(tally: _Tally, rules: LyricRules) -> float:
     return 2.0 * tally.minimum / below if below else 1.0
 
 
-def _strict_ratio(wanted: Text, tally: _Tally) -> float:
+def _strict_ratio(wanted: ParsedLyric, tally: _Tally) -> float:
     lines = sum(len(section.lines) for section in wanted.sections)
     return tally.exact / lines if lines else 1.0
 
 
-def _rhymes(text: Text) -> int:
+def _rhymes(text: ParsedLyric) -> int:
     return sum(line.rhymes for section in text.sections for line in section.lines)

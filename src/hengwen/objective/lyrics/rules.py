@@ -9,11 +9,11 @@ from typing import Any, Literal, TypeAlias
 
 from hengwen.errors import did_you_mean
 
-Reading = Literal["document", "muchin"]
-READINGS: tuple[Reading, ...] = ("document", "muchin")
+RuleSetName = Literal["document", "muchin"]
+READINGS: tuple[RuleSetName, ...] = ("document", "muchin")
 
 
-Rules: TypeAlias = "str | LyricRules | Mapping[str, Any]"
+RulesLike: TypeAlias = "str | LyricRules | Mapping[str, Any]"
 """What may be given as rules: a name, a LyricRules, or a mapping of its fields."""
 
 
@@ -38,7 +38,7 @@ class LyricRules:
         ValueError: overall, structure, counts and rhyme must sum to 1, got 1.1
     """
 
-    reading: Reading = "document"
+    reading: RuleSetName = "document"
     full: float = 100.0
     """FP: what a perfect lyric gets without the bonus."""
     bonus: float = 10.0
@@ -117,7 +117,7 @@ NAMED_RULES: dict[str, LyricRules] = {
 """The two rule sets by name."""
 
 
-def find_rules(rules: Rules) -> LyricRules:
+def find_rules(rules: RulesLike) -> LyricRules:
     """Return the rules of that name, the rules themselves, or those that a mapping of their fields describes.
 
     Raises:

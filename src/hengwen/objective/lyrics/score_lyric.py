@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, check_options
-from hengwen.objective.lyrics.parse import read_pair
+from hengwen.objective.lyrics.parse import parse_pair
 from hengwen.objective.lyrics.phases import weigh
 from hengwen.objective.lyrics.score import LyricScore
 
 if TYPE_CHECKING:
-    from hengwen.objective.lyrics.rules import Rules
+    from hengwen.objective.lyrics.rules import RulesLike
 
 MAX_CHARACTERS = 200_000
 """Longer texts are refused: they are no lyrics, and comparing them could take minutes."""
@@ -20,7 +20,7 @@ def score_lyric(
     lyric: str,
     template: str,
     *,
-    rules: Rules = "document",
+    rules: RulesLike = "document",
     carry_phase1: bool = False,
     strict_count: bool = False,
     rhyme_scope: RhymeScope = "matched",
@@ -69,7 +69,7 @@ def score_checked(lyric: str, template: str, options: LyricOptions) -> LyricScor
     repairs: tuple[str, ...] = ()
     if options.parse == "lenient":
         lyric, template, repairs = _repair(lyric, template)
-    wanted, given = read_pair(lyric, template, options)
+    wanted, given = parse_pair(lyric, template, options)
     return LyricScore(
         **weigh(wanted, given, options),
         msstr=given.msstr,

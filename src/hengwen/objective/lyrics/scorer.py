@@ -13,7 +13,7 @@ from hengwen.records import Response, Sample, Scale, Score
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from hengwen.objective.lyrics.rules import LyricRules, Rules
+    from hengwen.objective.lyrics.rules import LyricRules, RulesLike
     from hengwen.objective.lyrics.score import LyricScore
 
 PARTS = ("total", "base", "bonus", "phase1", "phase2_1", "phase2_2", "phase3", "phase4")
@@ -36,7 +36,7 @@ class Lyric:
         ('lyric.total', 110.0)
     """
 
-    rules: Rules = "document"
+    rules: RulesLike = "document"
     carry_phase1: bool = False
     strict_count: bool = False
     rhyme_scope: RhymeScope = "matched"

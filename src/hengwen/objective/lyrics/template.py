@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hengwen.objective.lyrics.parsed import Section
-    from hengwen.objective.lyrics.rules import Rules
+    from hengwen.objective.lyrics.rules import RulesLike
 
 _TAG = re.compile(r"\([\w-]+\)")
 _NEARLY = re.compile(r"[(（\[【<].*[)）\]】>]:?")
 _FOREIGN = re.compile("[^cR ]")
 
 
-def to_msstr(lyric: str, *, rules: Rules = "document", clean: bool = False) -> str:
+def to_msstr(lyric: str, *, rules: RulesLike = "document", clean: bool = False) -> str:
     """Return a lyric simplified to the signs of a template.
 
     Args:

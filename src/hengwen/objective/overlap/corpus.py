@@ -232,7 +232,7 @@ def rouge_score(
     mean = rouges.Rouge(*(fsum(column) / len(found) for column in zip(*found, strict=True)))
     interval = cluster_interval([one.f for one in found], clusters, level=sampling.level, seed=sampling.seed)
     return CorpusScore(
-        name=f"{rouges.score_stem(options.kind)}.mean",
+        name=f"{rouges.score_prefix(options.kind)}.mean",
         value=mean.f,
         interval=interval and (max(interval[0], 0.0), min(interval[1], 1.0)),
         level=sampling.level,

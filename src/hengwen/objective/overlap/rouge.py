@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, get_args
 
 from rapidfuzz.distance import LCSseq
 
-from hengwen.objective.signature import signature_of
+from hengwen.objective.signature import build_signature
 from hengwen.objective.text.tokenize import TOKEN_SPLITS, TokenSplit, Width, fold_width, split_tokens
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class RougeOptions:
         parts += [("refs", self.several), ("stem", self.stem), ("width", self.width)]
         if self.kind == "rougeLsum":
             parts.append(("sent", self.sentences))
-        return signature_of(*parts, ("v", 1))
+        return build_signature(*parts, ("v", 1))
 
 
 @lru_cache(maxsize=128)
@@ -261,11 +261,11 @@ def _stemmed(split: TokenSplit) -> Callable[[str], list[str]]:
     return stems
 
 
-def score_stem(kind: Kind) -> str:
+def score_prefix(kind: Kind) -> str:
     """Return how scores of a kind are named.
 
     Examples:
-        >>> score_stem("rougeL"), score_stem("rougeLsum"), score_stem("rouge2")
+        >>> score_prefix("rougeL"), score_prefix("rougeLsum"), score_prefix("rouge2")
         ('rouge_l', 'rouge_lsum', 'rouge_2')
     """
     return f"rouge_{kind.removeprefix('rouge').lower()}"

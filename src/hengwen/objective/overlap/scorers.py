@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hengwen.objective.text.tokenize import BleuTokenizer, TokenSplit, Width
 
 
-class _WithReferences:
+class RequiresReferences:
     """What needs references says so before anything is paid for."""
 
     __slots__ = ()
@@ -41,7 +41,7 @@ class _WithReferences:
         return ()
 
 
-class _OneTokenizer:
+class AutoTokenizerMixin:
     """``tokenize: auto`` is settled once, by the references of all samples of a task."""
 
     __slots__ = ()
@@ -55,7 +55,7 @@ class _OneTokenizer:
         return replace(made, tokenize=choose_bleu_tokenizer(references)) if references else made
 
 
-class _Plug:
+class ScorerBase:
     """Signature and name by what a class says of itself; its options are checked when it is made."""
 
     prefix: ClassVar[str]
@@ -81,7 +81,7 @@ class _Plug:
 
 
 @dataclass(frozen=True)
-class _BleuFields(_OneTokenizer, _Plug):
+class _BleuFields(AutoTokenizerMixin, ScorerBase):
     tokenize: Literal["auto"] | BleuTokenizer = "auto"
     smooth: bleus.Smooth = "exp"
     effective_order: bool = True
@@ -97,7 +97,7 @@ class _BleuFields(_OneTokenizer, _Plug):
 
 
 @dataclass(frozen=True)
-class _ChrfFields(_Plug):
+class _ChrfFields(ScorerBase):
     word_order: int = 0
     beta: int = 2
     lowercase: bool = False
@@ -110,7 +110,7 @@ class _ChrfFields(_Plug):
 
 
 @dataclass(frozen=True)
-class _TerFields(_Plug):
+class _TerFields(ScorerBase):
     tokenize: Literal["auto"] | ters.Split = "auto"
     case_sensitive: bool = False
     width: Width = "keep"
@@ -123,7 +123,7 @@ class _TerFields(_Plug):
 
 
 @dataclass(frozen=True)
-class BleuScorer(_WithReferences, _BleuFields):
+class BleuScorer(RequiresReferences, _BleuFields):
     """Sentence BLEU of each answer; ``tokenize: auto`` goes by the references of the task."""
 
     prefix: ClassVar[str] = "bleu"
@@ -142,7 +142,7 @@ class BleuScorer(_WithReferences, _BleuFields):
 
 
 @dataclass(frozen=True)
-class ChrfScorer(_WithReferences, _ChrfFields):
+class ChrfScorer(RequiresReferences, _ChrfFields):
     """Sentence chrF of each answer."""
 
     prefix: ClassVar[str] = "chrf"
@@ -155,7 +155,7 @@ class ChrfScorer(_WithReferences, _ChrfFields):
 
 
 @dataclass(frozen=True)
-class TerScorer(_WithReferences, _TerFields):
+class TerScorer(RequiresReferences, _TerFields):
     """TER of each answer; less is better."""
 
     prefix: ClassVar[str] = "ter"
@@ -169,7 +169,7 @@ class TerScorer(_WithReferences, _TerFields):
 
 
 @dataclass(frozen=True, slots=True)
-class RougeScorer(_WithReferences):
+class RougeScorer(RequiresReferences):
     """ROUGE of each answer: F, precision and recall of one kind."""
 
     kind: str = "rougeL"
@@ -198,7 +198,7 @@ class RougeScorer(_WithReferences):
     @property
     def names(self) -> tuple[str, ...]:
         """F first."""
-        stem = rouges.score_stem(self.kind)
+        stem = rouges.score_prefix(self.kind)
         return (f"{stem}.f", f"{stem}.precision", f"{stem}.recall")
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
@@ -212,7 +212,7 @@ class RougeScorer(_WithReferences):
 
 
 @dataclass(frozen=True)
-class _Corpus(_Plug):
+class _Corpus(ScorerBase):
     """One value of all answers of a checkpoint to a task, with its interval in the details."""
 
     level: float = 0.95

@@ -35,9 +35,9 @@ def build() -> str:
 
 
 def _table() -> str:
-    from hengwen.objective.rhyme.readings import Readings
+    from hengwen.objective.rhyme.readings import PinyinSource
 
-    readings = Readings()
+    readings = PinyinSource()
     base = {chr(code): readings.character(chr(code)) for code in range(FIRST, LAST + 1)}
     words: dict[str, list[str]] = defaultdict(list)
     for word, code in readings.words():

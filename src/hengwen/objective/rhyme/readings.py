@@ -19,7 +19,7 @@ _ALL_HAN = re.compile("[\u4e00-\u9fd5]+")
 _MIXED = re.compile("[\u4e00-\u9fd5a-zA-Z0-9+#&._%-]*[\u4e00-\u9fd5]")
 
 
-class Readings:
+class PinyinSource:
     """Classes of characters and words as pypinyin reads them with large_pinyin and then cc_cedict loaded."""
 
     def __init__(self) -> None:

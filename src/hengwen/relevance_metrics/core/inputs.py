@@ -81,11 +81,11 @@ def refuse_nan(array: NDArray[Any], way_out: str = "drop it or fill it before") 
         raise ValueError(f"score {place} is NaN, which has no order; {way_out}")
 
 
-def choose(name: str, value: object, allowed: Sequence[object]) -> None:
+def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
     """Raise ValueError where an option is none of those allowed.
 
     Examples:
-        >>> choose("bias", "mm", [None, "miller-madow"])
+        >>> check_choice("bias", "mm", [None, "miller-madow"])
         Traceback (most recent call last):
             ...
         ValueError: unknown bias 'mm'; known: None, 'miller-madow'

@@ -14,7 +14,7 @@ _CELLS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class PairCounts:
     """Counts for each score; equal scores are in neither."""
 
     greater_before: NDArray[np.int64]
@@ -23,7 +23,7 @@ class Sides:
     less_after: NDArray[np.int64]
 
 
-def count_sides(row: NDArray[Any]) -> Sides:
+def count_sides(row: NDArray[Any]) -> PairCounts:
     """Compare all pairs, some rows of the comparison at a time: O(n^2) steps, bounded memory.
 
     Examples:
@@ -42,4 +42,4 @@ def count_sides(row: NDArray[Any]) -> Sides:
         less = row < row[part, None]
         for target, side in enumerate((greater & before, less & before, greater & ~before, less & ~before)):
             counts[target, part] = np.count_nonzero(side, axis=1)
-    return Sides(*counts)
+    return PairCounts(*counts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hengwen.relevance_metrics.core.batch_entropy import code_entropies
-from hengwen.relevance_metrics.core.inputs import as_scores, choose, positive_int, refuse_nan
+from hengwen.relevance_metrics.core.inputs import as_scores, check_choice, positive_int, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
 from hengwen.relevance_metrics.inference.nulls import METRICS, Metric, evaluate, in_chunks
 from hengwen.relevance_metrics.order.inversions import tied_share
@@ -60,7 +60,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _BootstrapConfig:
     tails: tuple[float, float]
     n_boot: int
     m: int
@@ -118,7 +118,7 @@ def bootstrap_ci(
         >>> bootstrap_ci([[1, 2, 3], [1, 3, 2], [1, 2, 3]], "lis").high
         3.0
     """
-    choose("metric", metric, METRICS)
+    check_choice("metric", metric, METRICS)
     positive_int("n_boot", n_boot, 2)
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
@@ -130,7 +130,7 @@ def bootstrap_ci(
     windows = window_count(len(row), m, delay) if metric == "pen" else None
     by_blocks = chosen in ("moving-block", "stationary")
     length = _block_length(block, windows or 0, m) if by_blocks else None
-    plan = _Plan(((1 - level) / 2, (1 + level) / 2), n_boot, m, delay, np.random.default_rng(seed))
+    plan = _BootstrapConfig(((1 - level) / 2, (1 + level) / 2), n_boot, m, delay, np.random.default_rng(seed))
     if chosen == "u-statistic":
         low, estimate, high = u_statistic_interval(row, level)
     elif length is not None:
@@ -169,7 +169,7 @@ def _rows(scores: NDArray[Any], method: Method | None) -> NDArray[Any]:
 
 
 def _refuse(metric: Metric, method: Method, axes: int) -> None:
-    choose("method", method, ("moving-block", "stationary", "u-statistic", "prompts"))
+    check_choice("method", method, ("moving-block", "stationary", "u-statistic", "prompts"))
     allowed = METHODS[metric]
     if method in allowed and (axes == 2 or method != "prompts"):
         return
@@ -192,7 +192,7 @@ def _block_length(block: int | None, windows: int, m: int) -> int:
     return block
 
 
-def _by_prompts(rows: NDArray[Any], metric: Metric, plan: _Plan) -> tuple[float, float, float]:
+def _by_prompts(rows: NDArray[Any], metric: Metric, plan: _BootstrapConfig) -> tuple[float, float, float]:
     count, n = rows.shape
     values = []
     for size in in_chunks(plan.n_boot, n):
@@ -203,11 +203,13 @@ def _by_prompts(rows: NDArray[Any], metric: Metric, plan: _Plan) -> tuple[float,
     return low, estimate, high
 
 
-def _values(rows: NDArray[Any], metric: Metric, plan: _Plan) -> NDArray[np.float64]:
+def _values(rows: NDArray[Any], metric: Metric, plan: _BootstrapConfig) -> NDArray[np.float64]:
     return tau_rows(rows) if metric == "cin" else evaluate(rows, metric, plan.m, plan.delay)
 
 
-def _by_blocks(row: NDArray[Any], length: int, varied: bool, plan: _Plan) -> tuple[float, float, float]:
+def _by_blocks(
+    row: NDArray[Any], length: int, varied: bool, plan: _BootstrapConfig
+) -> tuple[float, float, float]:
     codes = pattern_codes(row, plan.m, plan.delay)
     estimate = float(code_entropies(codes[None], plan.m)[0])
     values = np.concatenate(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from hengwen.relevance_metrics.core.batch_entropy import batch_entropies
-from hengwen.relevance_metrics.core.inputs import as_sequence, choose, positive_int
+from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice, positive_int
 from hengwen.relevance_metrics.core.pattern_codes import window_count
 from hengwen.relevance_metrics.order.inversions import batch_inversions, tied_share
 from hengwen.relevance_metrics.order.patience import batch_lengths
@@ -72,7 +72,7 @@ def null_moments(
         >>> null_moments([1, 2, 3], "lis").mean
         2.0
     """
-    choose("metric", metric, METRICS)
+    check_choice("metric", metric, METRICS)
     row = as_sequence(x)
     positive_int("draws", draws)
     windows = window_count(len(row), m, delay) if metric == "pen" else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import as_sequence, choose, positive_int
+from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice, positive_int
 from hengwen.relevance_metrics.core.pattern_codes import window_count
 from hengwen.relevance_metrics.inference.nulls import (
     METRICS,
@@ -35,7 +35,7 @@ _CLOSE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Test:
+class PermutationTest:
     """A permutation test of one metric."""
 
     __test__ = False
@@ -68,7 +68,7 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shuffler:
+class _OrderSampler:
     """How many orders a null hypothesis allows, all of them, or some."""
 
     size: int
@@ -88,7 +88,7 @@ def significance(
     prompts: Sequence[object] | None = None,
     m: int = 3,
     delay: int = 1,
-) -> Test:
+) -> PermutationTest:
     """Test whether a metric is what a random order of the same scores would give.
 
     ``cin`` tests for a drift: more inversions than chance is a fall, fewer a rise; it is the Mann-Kendall
@@ -124,9 +124,9 @@ def significance(
         >>> test.p, test.p_floor
         (0.08333333333333333, 0.041666666666666664)
     """
-    choose("metric", metric, METRICS)
-    choose("alternative", alternative, ("two-sided", "greater", "less"))
-    choose("null", null, ("shuffle", "block", "within-prompt"))
+    check_choice("metric", metric, METRICS)
+    check_choice("alternative", alternative, ("two-sided", "greater", "less"))
+    check_choice("null", null, ("shuffle", "block", "within-prompt"))
     positive_int("n_perm", n_perm)
     row = as_sequence(x)
     if not len(row):
@@ -142,7 +142,7 @@ def significance(
     pool = values if exact else np.append(values, statistic)
     centre = mean if metric == "cin" and null == "shuffle" else float(pool.mean())
     hits = int(np.count_nonzero(_as_extreme(pool, statistic, centre, alternative)))
-    return Test(
+    return PermutationTest(
         metric=metric,
         statistic=statistic,
         null_mean=mean,
@@ -187,7 +187,7 @@ def _moments(
 
 def _null_values(
     row: NDArray[Any],
-    shuffler: _Shuffler,
+    shuffler: _OrderSampler,
     exact: bool,
     n_perm: int,
     seed: int,
@@ -204,20 +204,22 @@ def _null_values(
 
 def _shuffler(
     row: NDArray[Any], null: Null, length: int | None, places: list[NDArray[np.intp]] | None
-) -> _Shuffler:
+) -> _OrderSampler:
     if places is not None:
         size = math.prod(arrangements(row[place]) for place in places)
-        return _Shuffler(
+        return _OrderSampler(
             size, lambda: group_orders(row, places), lambda rng, draws: _within(row, places, rng, draws)
         )
     if length is not None:
         blocks = np.split(np.arange(len(row)), range(length, len(row), length))
-        return _Shuffler(
+        return _OrderSampler(
             math.factorial(len(blocks)),
             lambda: block_orders(row, blocks),
             lambda rng, draws: _blocks(row, blocks, rng, draws),
         )
-    return _Shuffler(arrangements(row), lambda: all_orders(row), lambda rng, draws: shuffles(row, rng, draws))
+    return _OrderSampler(
+        arrangements(row), lambda: all_orders(row), lambda rng, draws: shuffles(row, rng, draws)
+    )
 
 
 def _within(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, choose, refuse_nan
+from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, refuse_nan
 from hengwen.relevance_metrics.core.levels import few_levels
 from hengwen.relevance_metrics.core.radix import permutation_inversions
 
@@ -48,7 +48,7 @@ def count_inversions(
         >>> count_inversions([])
         0
     """
-    choose("normalize", normalize, [None, "pairs", "untied"])
+    check_choice("normalize", normalize, [None, "pairs", "untied"])
     scores = as_scores(x, axis=axis)
     refuse_nan(scores)
     rows = as_rows(scores)

@@ -66,7 +66,7 @@ def pattern_counts(
         {(0, 2, 1): 0.5, (1, 0, 2): 0.5, (1, 2, 0): 0.5, (2, 0, 1): 0.5}
     """
     how = Ordinal(m=m, delay=delay, ties=ties, nan=nan, seed=seed, draws=draws)
-    row = one_row(x, how)
+    row = as_single_sequence(x, how)
     return named_counts(row, how)
 
 
@@ -126,7 +126,7 @@ def missing_patterns(
         raise ValueError(f"missing patterns are not defined for ties={ties!r}; use 'stable' or 'dense'")
     how = Ordinal(m=m, delay=delay, ties=ties, nan=nan)
     positive_int("draws", draws)
-    row = one_row(x, how)
+    row = as_single_sequence(x, how)
     seen = named_counts(row, how)
     rng = np.random.default_rng(seed)
     kinds = [len(np.unique(label_windows(order, how).codes)) for order in random_orders(row, rng, draws)]
@@ -152,7 +152,7 @@ def _all_patterns(how: Ordinal) -> Iterator[tuple[int, ...]]:
     return (pattern for pattern in ranks if set(pattern) == set(range(max(pattern) + 1)))
 
 
-def one_row(x: ArrayLike, how: Ordinal) -> NDArray[Any]:
+def as_single_sequence(x: ArrayLike, how: Ordinal) -> NDArray[Any]:
     """Return one sequence, its NaN settled.
 
     Raises:
@@ -163,4 +163,4 @@ def one_row(x: ArrayLike, how: Ordinal) -> NDArray[Any]:
         raise ValueError(f"scores must be one sequence, got shape {scores.shape}; pass one row at a time")
     if how.nan == "propagate" and has_nan(scores):
         raise ValueError("there is a NaN, and counts cannot be NaN; use nan='omit-window' or 'omit'")
-    return how.settle_nan(scores)
+    return how.resolve_nan(scores)

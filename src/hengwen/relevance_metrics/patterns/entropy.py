@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hengwen.relevance_metrics.core.batch_entropy import batch_entropies, entropy_of
-from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, choose, has_nan, refuse_nan
+from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, has_nan, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import code_counts, window_count
 from hengwen.relevance_metrics.patterns.ties import (
     NAN_WAY_OUT,
@@ -87,8 +87,8 @@ def permutation_entropy(
         0.9183
     """
     how = Ordinal(m=m, delay=delay, ties=ties, nan=nan, seed=seed, draws=draws)
-    choose("normalize", normalize, [None, "m!", "attainable", "null"])
-    choose("bias", bias, [None, "miller-madow"])
+    check_choice("normalize", normalize, [None, "m!", "attainable", "null"])
+    check_choice("bias", bias, [None, "miller-madow"])
     unit = log_of_base(base)
     scores = as_scores(x, axis=axis)
     gaps = has_nan(scores)
@@ -126,7 +126,7 @@ def count_sets(row: NDArray[Any], how: Ordinal) -> list[NDArray[Any]]:
 def _one_entropy(row: NDArray[Any], how: Ordinal, normalize: Normalize | None, bias: str | None) -> float:
     if how.nan == "propagate" and has_nan(row):
         return math.nan
-    row = how.settle_nan(row)
+    row = how.resolve_nan(row)
     sets = count_sets(row, how)
     windows = round(float(sets[0].sum()))
     value = math.fsum(_estimate(counts, windows, bias) for counts in sets) / len(sets)

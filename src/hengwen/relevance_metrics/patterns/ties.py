@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import choose, has_nan, positive_int, refuse_nan
+from hengwen.relevance_metrics.core.inputs import check_choice, has_nan, positive_int, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class Ordinal:
         positive_int("m", self.m, 2)
         positive_int("delay", self.delay)
         positive_int("draws", self.draws)
-        choose("ties", self.ties, TIES)
-        choose("nan", self.nan, NAN_POLICIES)
+        check_choice("ties", self.ties, TIES)
+        check_choice("nan", self.nan, NAN_POLICIES)
         if self.ties == "average" and self.m > _AVERAGE_LIMIT:
             raise ValueError(
                 f"ties='average' needs m of at most {_AVERAGE_LIMIT}, got {self.m}; use 'random'"
@@ -60,7 +60,7 @@ class Ordinal:
         """
         return _weak_orders(self.m) if self.ties == "dense" else factorial(self.m)
 
-    def settle_nan(self, row: NDArray[Any]) -> NDArray[Any]:
+    def resolve_nan(self, row: NDArray[Any]) -> NDArray[Any]:
         """Return the row that is to be read: NaN refused, taken out, or left for windows to skip."""
         if self.nan == "raise":
             refuse_nan(row, NAN_WAY_OUT)

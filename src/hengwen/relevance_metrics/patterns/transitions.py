@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import choose
+from hengwen.relevance_metrics.core.inputs import check_choice
 from hengwen.relevance_metrics.order.inversions import tied_share
-from hengwen.relevance_metrics.patterns.counts import one_row
+from hengwen.relevance_metrics.patterns.counts import as_single_sequence
 from hengwen.relevance_metrics.patterns.ties import NanPolicy, Ordinal, Ties, label_windows, pattern_of
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ def ordinal_transitions(
         >>> found.probabilities()[(1, 0)]
         {(0, 1): 1.0}
     """
-    choose("ties", ties, ("stable", "dense", "drop", "raise"))
+    check_choice("ties", ties, ("stable", "dense", "drop", "raise"))
     how = Ordinal(m=m, delay=delay, ties=ties, nan=nan)
-    row = one_row(x, how)
+    row = as_single_sequence(x, how)
     labels = label_windows(row, how)
     _, first, place = np.unique(labels.codes, return_index=True, return_inverse=True)
     reach = np.arange(m) * delay

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, choose, refuse_nan
+from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes
 from hengwen.relevance_metrics.patterns.entropy import log_of_base
 from hengwen.relevance_metrics.patterns.ties import Ordinal
@@ -56,7 +56,7 @@ def weighted_permutation_entropy(
         0.0
     """
     how = Ordinal(m=m, delay=delay)
-    choose("normalize", normalize, [None, "m!"])
+    check_choice("normalize", normalize, [None, "m!"])
     unit = math.log(how.possible) if normalize else log_of_base(base)
     scores = as_scores(x, axis=axis)
     refuse_nan(scores)

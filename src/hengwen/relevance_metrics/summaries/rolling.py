@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from hengwen.relevance_metrics.core.batch_entropy import code_entropies, part_table
-from hengwen.relevance_metrics.core.inputs import as_sequence, choose, positive_int
+from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice, positive_int
 from hengwen.relevance_metrics.core.levels import few_levels
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
 from hengwen.relevance_metrics.order.inversions import batch_inversions
@@ -81,7 +81,7 @@ def rolling(
     positive_int("step", step)
     unit = log_of_base(base)
     for metric in metrics:
-        choose("metric", metric, ROLLING_METRICS)
+        check_choice("metric", metric, ROLLING_METRICS)
     if len(row) < window:
         raise ValueError(
             f"{len(row)} scores do not fill a window of {window}; lower the window or add scores"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from hengwen.relevance_metrics.core.inputs import as_scores, choose, positive_int
+from hengwen.relevance_metrics.core.inputs import as_scores, check_choice, positive_int
 from hengwen.relevance_metrics.patterns.entropy import log_of_base
 from hengwen.relevance_metrics.summaries.rolling import ROLLING_METRICS, RollingMetric
 
@@ -71,7 +71,7 @@ class Stream:
         base: float | Literal["e"] = "e",
     ) -> None:
         for metric in metrics:
-            choose("metric", metric, ROLLING_METRICS)
+            check_choice("metric", metric, ROLLING_METRICS)
         least = (positive_int("m", m, 2) - 1) * positive_int("delay", delay) + 1 if "pen" in metrics else 1
         self.window = positive_int("window", window, least)
         self.metrics = tuple(metrics)

@@ -26,7 +26,7 @@ Caveat = Literal["too_short", "short", "ties", "untested", "constant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class MetricResult:
     """One metric beside what random order of the same scores gives."""
 
     value: float
@@ -40,7 +40,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class SequenceSummary:
     """Level and order of a sequence."""
 
     n: int
@@ -58,16 +58,16 @@ class Summary:
     delay: int
     windows: int
     """Ordinal patterns; 0 where the sequence is too short."""
-    pen: Reading | None
+    pen: MetricResult | None
     """In nats; None where the sequence is too short for m and delay."""
     pen_share: float | None
     """Of log m!."""
-    cin: Reading
+    cin: MetricResult
     pairs: int
     tau_b: float | None
     """Against time: 1 always rises, -1 always falls; None for a constant."""
-    lis: Reading
-    lnds: Reading
+    lis: MetricResult
+    lnds: MetricResult
     warnings: tuple[Caveat, ...]
     seed: int
 
@@ -84,7 +84,7 @@ class Summary:
 
 def summarize(
     x: ArrayLike, *, m: int = 3, delay: int = 1, top: float | None = None, n_perm: int = 999, seed: int = 0
-) -> Summary:
+) -> SequenceSummary:
     """Summarize a sequence: its level, and PEN, CIN and LIS beside what random order gives.
 
     Args:
@@ -129,7 +129,7 @@ def summarize(
     assert lis is not None
     assert lnds is not None
     levels = len(np.unique(row))
-    return Summary(
+    return SequenceSummary(
         n=n,
         mean=math.fsum(values) / n,
         median=float(np.median(row)),
@@ -154,15 +154,15 @@ def summarize(
     )
 
 
-def _reading(row: NDArray[Any], metric: Metric, m: int, delay: int, n_perm: int, seed: int) -> Reading:
+def _reading(row: NDArray[Any], metric: Metric, m: int, delay: int, n_perm: int, seed: int) -> MetricResult:
     affordable = _BUDGET // len(row)
     if metric == "cin" and (len(row) > _NORMAL_FROM or affordable < _LEAST_ORDERS):
         return _normal_reading(row)
     if affordable < _LEAST_ORDERS:
         value = float(evaluate(row[None], metric, m, delay)[0])
-        return Reading(value=value, null_mean=None, null_sd=None, z=None, p=None, orders=0)
+        return MetricResult(value=value, null_mean=None, null_sd=None, z=None, p=None, orders=0)
     test = significance(row, metric, n_perm=min(n_perm, affordable), seed=seed, m=m, delay=delay)
-    return Reading(
+    return MetricResult(
         value=test.statistic,
         null_mean=test.null_mean,
         null_sd=test.null_sd,
@@ -172,19 +172,19 @@ def _reading(row: NDArray[Any], metric: Metric, m: int, delay: int, n_perm: int,
     )
 
 
-def _normal_reading(row: NDArray[Any]) -> Reading:
+def _normal_reading(row: NDArray[Any]) -> MetricResult:
     value = float(evaluate(row[None], "cin", 3, 1)[0])
     mean, sd = inversion_moments(row)
     if not sd:
-        return Reading(value=value, null_mean=mean, null_sd=sd, z=None, p=1.0, orders=0)
+        return MetricResult(value=value, null_mean=mean, null_sd=sd, z=None, p=1.0, orders=0)
     distance = max(abs(value - mean) - 0.5, 0.0) / sd
     z = (value - mean) / sd
-    return Reading(
+    return MetricResult(
         value=value, null_mean=mean, null_sd=sd, z=z, p=math.erfc(distance / math.sqrt(2)), orders=0
     )
 
 
-def _warnings(n: int, windows: int, levels: int, m: int, lis: Reading) -> tuple[Caveat, ...]:
+def _warnings(n: int, windows: int, levels: int, m: int, lis: MetricResult) -> tuple[Caveat, ...]:
     found: list[Caveat] = []
     if not windows:
         found.append("too_short")

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from hengwen.reports.view.cells import Cell
-    from hengwen.reports.view.findings import Fall
+    from hengwen.reports.view.cells import ScoreCell
+    from hengwen.reports.view.findings import Drop
     from hengwen.reports.view.models import ScoreView
 
 
@@ -53,9 +53,9 @@ def _point(score: ScoreView, labels: Sequence[str], i: int) -> Point:
     )
 
 
-def _flag(fall: Fall | None) -> Literal["", "hint", "alarm"]:
+def _flag(fall: Drop | None) -> Literal["", "hint", "alarm"]:
     return "" if fall is None else "alarm" if fall.apart else "hint"
 
 
-def _same_signatures(before: Cell | None, cell: Cell) -> bool:
+def _same_signatures(before: ScoreCell | None, cell: ScoreCell) -> bool:
     return before is not None and before.signatures == cell.signatures and len(cell.signatures) == 1

@@ -12,9 +12,9 @@ from hengwen.reports.text.wording import (
     KIND_WORDS,
     STATUS_WORDS,
     failure_text,
-    neighbours,
+    format_timestamp,
+    group_adjacent,
     versions_text,
-    when,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> E
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["neighbours"] = neighbours
+    environment.filters["group_adjacent"] = group_adjacent
     environment.globals.update(
         number=numbers.number,
         change=numbers.change,
@@ -46,7 +46,7 @@ def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> E
         NOTHING=numbers.NOTHING,
         failure_text=failure_text,
         versions_text=versions_text,
-        when=when,
+        format_timestamp=format_timestamp,
         GUIDE=GUIDE,
         KIND_WORDS=KIND_WORDS,
         STATUS_WORDS=STATUS_WORDS,

@@ -10,9 +10,9 @@ from hengwen.reports.text.sanitize import scrub
 
 if TYPE_CHECKING:
     from hengwen.records import Run, Scale
-    from hengwen.reports.view.cells import Cell
+    from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.models import ScoreView, View
-    from hengwen.reports.view.trajectory import Course
+    from hengwen.reports.view.trajectory import Trajectory
 
 SCHEMA = 1
 
@@ -66,7 +66,7 @@ def _run(run: Run, index: int, scores: tuple[ScoreView, ...]) -> dict[str, Any]:
     }
 
 
-def _cell(cell: Cell, score: ScoreView) -> dict[str, Any]:
+def _cell(cell: ScoreCell, score: ScoreView) -> dict[str, Any]:
     return {
         "n": cell.n,
         "mean": cell.mean,
@@ -93,7 +93,7 @@ def _scale(scale: Scale | None) -> dict[str, Any] | None:
     }
 
 
-def _course(course: Course) -> dict[str, Any]:
+def _course(course: Trajectory) -> dict[str, Any]:
     return {
         "n": course.n,
         "first": course.first,

@@ -14,7 +14,7 @@ from hengwen.reports.text.wording import MARKS
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from hengwen.reports.view.cells import Cell
+    from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.models import ScoreView, View
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$#!])")
@@ -46,7 +46,7 @@ def escape(text: str) -> Markdown:
     return Markdown("<br>".join(" ".join(line.split()) for line in text.strip().split("\n")))
 
 
-def cell_text(cell: Cell | None, score: ScoreView) -> Markdown:
+def cell_text(cell: ScoreCell | None, score: ScoreView) -> Markdown:
     """Return a table cell: mean, interval, n, coverage, and what failed."""
     if cell is None:
         return Markdown(numbers.NOTHING)

@@ -101,22 +101,22 @@ def versions_text(runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
     return tuple((", ".join(names) if len(where) > 1 else "", text) for text, names in where.items())
 
 
-def neighbours(items: Iterable[T], attribute: str) -> list[tuple[object, list[T]]]:
+def group_adjacent(items: Iterable[T], attribute: str) -> list[tuple[object, list[T]]]:
     """Return items grouped with the neighbours that share an attribute, in their order.
 
     Examples:
-        >>> neighbours([1, 2, 3 + 1j], "imag")
+        >>> group_adjacent([1, 2, 3 + 1j], "imag")
         [(0, [1, 2]), (1.0, [(3+1j)])]
     """
     return [(key, list(group)) for key, group in groupby(items, key=attrgetter(attribute))]
 
 
-def when(time: str) -> str:
+def format_timestamp(time: str) -> str:
     """Return an ISO 8601 time in UTC to the second as people write it; other text as it is.
 
     Examples:
-        >>> when("2026-11-20T10:30:00.123456+00:00"), when("yesterday"), when("")
-        ('2026-11-20 10:30:00 UTC', 'yesterday', '')
+        >>> format_timestamp("2026-11-20T10:30:00.123456+00:00"), format_timestamp("yesterday")
+        ('2026-11-20 10:30:00 UTC', 'yesterday')
     """
     found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", time)
     return f"{found[1]} {found[2]} UTC" if found else time

@@ -80,13 +80,13 @@ def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
     )
 
 
-def block_of(name: str, kind: Kind) -> tuple[Block, str]:
+def section_of(name: str, kind: Kind) -> tuple[Block, str]:
     """Return the block in which a score is shown, and its name without the prefix of that block.
 
     Examples:
-        >>> block_of("anchor.craft.level", "judge"), block_of("human.craft.level", "human")
+        >>> section_of("anchor.craft.level", "judge"), section_of("human.craft.level", "human")
         (('anchor', 'craft.level'), ('human', 'craft.level'))
-        >>> block_of("human.anchor.craft.level", "human")
+        >>> section_of("human.anchor.craft.level", "human")
         ('anchor', 'craft.level')
     """
     base = name.removeprefix("human.") if kind == "human" else name
@@ -110,7 +110,7 @@ def _task(
     scores: list[ScoreView] = []
     scorers: set[tuple[Kind, str]] = set()
     for name, kind in sorted(series, key=lambda item: (not is_published(*item), KINDS.index(item[1]))):
-        block, base = block_of(name, kind)
+        block, base = section_of(name, kind)
         scorer = (kind, base.split(".", 1)[0])
         whole = block == "score" and (is_published(name, kind) or _is_final(name, kind))
         first = block == "score" and not whole and scorer not in scorers
@@ -159,7 +159,7 @@ def _score(
     found = [summaries.get(SeriesKey(run.id, task, name, kind)) for run in data.runs]
     cells = tuple(None if summary is None else cell_of(summary) for summary in found)
     scale = next((summary.scale for summary in found if summary and summary.scale), None)
-    block, base = block_of(name, kind)
+    block, base = section_of(name, kind)
     signatures = dict.fromkeys(s for cell in cells if cell for s in cell.signatures)
     return ScoreView(
         task=task,

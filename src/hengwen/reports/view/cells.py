@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class ScoreCell:
     """The mean of one score at one checkpoint with all that it needs to be read."""
 
     mean: float | None
@@ -33,7 +33,7 @@ class Cell:
         return sum(self.failures.values())
 
 
-def cell_of(summary: Summary) -> Cell:
+def cell_of(summary: Summary) -> ScoreCell:
     """Return the cell of an aggregate; negative zeros become plain zeros.
 
     Examples:
@@ -43,7 +43,7 @@ def cell_of(summary: Summary) -> Cell:
         >>> cell.mean, cell.ci
         (0.0, (0.0, 0.5))
     """
-    return Cell(
+    return ScoreCell(
         mean=None if summary.mean is None else summary.mean + 0.0,
         ci=None if summary.ci is None else (summary.ci[0] + 0.0, summary.ci[1] + 0.0),
         level=summary.level,

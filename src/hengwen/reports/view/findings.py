@@ -15,7 +15,7 @@ from hengwen.reports.view.trajectory import signature_conflict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.reports.view.cells import Cell
+    from hengwen.reports.view.cells import ScoreCell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Finding:
     """``hint``: a fall that may be chance; ``alarm``: intervals apart, a conflict or a lack of scores."""
 
 
-class Fall(NamedTuple):
+class Drop(NamedTuple):
     """Two checkpoints of which the later is worse than the interval of the earlier."""
 
     earlier: int
@@ -42,7 +42,7 @@ class Fall(NamedTuple):
 def findings_of(
     address: str,
     checkpoints: Sequence[str],
-    cells: Sequence[Cell | None],
+    cells: Sequence[ScoreCell | None],
     *,
     higher_is_better: bool = True,
     decimals: int = 3,
@@ -57,9 +57,9 @@ def findings_of(
         decimals: For the numbers in the text.
 
     Examples:
-        >>> from hengwen.reports.view.cells import Cell
+        >>> from hengwen.reports.view.cells import ScoreCell
         >>> rest = {"level": 0.95, "n": 9, "prompts": 9, "coverage": 1.0}
-        >>> cells = [Cell(mean=m, ci=(m - 1, m + 1), **rest) for m in (5.0, 8.0, 2.0)]
+        >>> cells = [ScoreCell(mean=m, ci=(m - 1, m + 1), **rest) for m in (5.0, 8.0, 2.0)]
         >>> for finding in findings_of("t/s", ["a", "b", "c"], cells, decimals=1):
         ...     print(finding.en)
         highest at b: 8.0 [7.0, 9.0]; this interval overlaps those of 0 of the 2 others
@@ -78,7 +78,7 @@ def findings_of(
     scored = [i for i, cell in enumerate(cells) if cell is not None and cell.mean is not None]
     if not scored:
         return [Finding(address=address, zh="没有任何得分", en="nothing could be scored", weight="alarm")]
-    show = _Shower(tuple(checkpoints), tuple(cells), decimals)
+    show = _CheckpointFormatter(tuple(checkpoints), tuple(cells), decimals)
     if len(scored) == 1:
         return [Finding(address=address, zh=show(scored[0]), en=show(scored[0]))]
     best = _best(cells, scored, higher_is_better)
@@ -90,7 +90,7 @@ def findings_of(
     ]
 
 
-def falls_of(cells: Sequence[Cell | None], higher_is_better: bool = True) -> list[Fall]:
+def falls_of(cells: Sequence[ScoreCell | None], higher_is_better: bool = True) -> list[Drop]:
     """Return the falls between neighbouring checkpoints; without any, that from the best to the last.
 
     A fall counts where the later mean is outside the interval of the earlier one, on the bad side.
@@ -105,12 +105,12 @@ def falls_of(cells: Sequence[Cell | None], higher_is_better: bool = True) -> lis
     return [fall] if fall else []
 
 
-def _fall(cells: Sequence[Cell | None], earlier: int, later: int, higher_is_better: bool) -> Fall | None:
+def _fall(cells: Sequence[ScoreCell | None], earlier: int, later: int, higher_is_better: bool) -> Drop | None:
     a, b = cells[earlier], cells[later]
     if a is None or b is None or a.ci is None or b.mean is None:
         return None
     worse = b.mean < a.ci[0] if higher_is_better else b.mean > a.ci[1]
-    return Fall(earlier, later, not _overlap(a.ci, b.ci)) if worse else None
+    return Drop(earlier, later, not _overlap(a.ci, b.ci)) if worse else None
 
 
 def _overlap(a: tuple[float, float] | None, b: tuple[float, float] | None) -> bool:
@@ -118,11 +118,11 @@ def _overlap(a: tuple[float, float] | None, b: tuple[float, float] | None) -> bo
     return a is None or b is None or (a[0] <= b[1] and b[0] <= a[1])
 
 
-def _best(cells: Sequence[Cell | None], scored: Sequence[int], higher_is_better: bool) -> int:
+def _best(cells: Sequence[ScoreCell | None], scored: Sequence[int], higher_is_better: bool) -> int:
     return (max if higher_is_better else min)(scored, key=lambda i: _mean(cells, i))
 
 
-def _mean(cells: Sequence[Cell | None], i: int) -> float:
+def _mean(cells: Sequence[ScoreCell | None], i: int) -> float:
     """The mean of a scored cell; rounded, so that the last bits make no order."""
     cell = cells[i]
     if cell is None or cell.mean is None:
@@ -130,11 +130,11 @@ def _mean(cells: Sequence[Cell | None], i: int) -> float:
     return float(f"{cell.mean:.12g}")
 
 
-class _Shower(NamedTuple):
+class _CheckpointFormatter(NamedTuple):
     """Prints a checkpoint with its mean and interval."""
 
     checkpoints: tuple[str, ...]
-    cells: tuple[Cell | None, ...]
+    cells: tuple[ScoreCell | None, ...]
     decimals: int
 
     def mean(self, i: int) -> str:
@@ -149,7 +149,7 @@ class _Shower(NamedTuple):
         return f"{self.checkpoints[i]} {self.value(i)}"
 
 
-def _level_finding(address: str, show: _Shower, scored: Sequence[int]) -> Finding:
+def _level_finding(address: str, show: _CheckpointFormatter, scored: Sequence[int]) -> Finding:
     value = show.mean(scored[0])
     return Finding(
         address=address,
@@ -160,8 +160,8 @@ def _level_finding(address: str, show: _Shower, scored: Sequence[int]) -> Findin
 
 def _best_finding(
     address: str,
-    show: _Shower,
-    cells: Sequence[Cell | None],
+    show: _CheckpointFormatter,
+    cells: Sequence[ScoreCell | None],
     scored: Sequence[int],
     best: int,
     higher_is_better: bool,
@@ -179,7 +179,7 @@ def _best_finding(
     return Finding(address=address, zh=zh, en=en)
 
 
-def _fall_finding(address: str, show: _Shower, fall: Fall, higher_is_better: bool) -> Finding:
+def _fall_finding(address: str, show: _CheckpointFormatter, fall: Drop, higher_is_better: bool) -> Finding:
     zh_verb, en_verb = ("降到", "falls") if higher_is_better else ("升到", "rises")
     pair_zh = f"{show(fall.earlier)} {zh_verb} {show(fall.later)}"
     pair_en = f"{en_verb} from {show(fall.earlier)} to {show(fall.later)}"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from hengwen.reports.view.findings import Fall, Finding, falls_of
-from hengwen.reports.view.trajectory import Course, signature_conflict
+from hengwen.reports.view.findings import Drop, Finding, falls_of
+from hengwen.reports.view.trajectory import Trajectory, signature_conflict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hengwen.records import Kind, Run, Scale, Usage
     from hengwen.reports.view.answers import AnswerGroup, AnswerRecord
-    from hengwen.reports.view.cells import Cell
+    from hengwen.reports.view.cells import ScoreCell
     from hengwen.results.score_table import ScoreTable
 
 
@@ -61,9 +61,9 @@ class ScoreView:
     """Whether it is the first score of its scorer, a final score or that of the whole task."""
     scale: Scale | None
     decimals: int
-    cells: tuple[Cell | None, ...]
+    cells: tuple[ScoreCell | None, ...]
     """One a run; None where the run does not have the score."""
-    course: Course
+    course: Trajectory
     notes: tuple[str, ...]
     """Sentences about its signatures."""
 
@@ -83,7 +83,7 @@ class ScoreView:
         return self.scale is None or self.scale.higher_is_better
 
     @property
-    def falls(self) -> Mapping[int, Fall]:
+    def falls(self) -> Mapping[int, Drop]:
         """The falls that the summary names, by the index of the later run."""
         if signature_conflict([""] * len(self.cells), self.cells):
             return {}

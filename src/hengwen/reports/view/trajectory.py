@@ -11,7 +11,7 @@ from hengwen.relevance_metrics import count_inversions, longest_increasing_subse
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.reports.view.cells import Cell
+    from hengwen.reports.view.cells import ScoreCell
 
 ORDER = 3
 """m of the permutation entropy."""
@@ -20,7 +20,7 @@ WINDOWS_WANTED = 5 * factorial(ORDER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class Trajectory:
     """PEN, CIN and LIS of the checkpoint means, beside the level that they cannot see."""
 
     n: int
@@ -40,7 +40,7 @@ class Course:
     """Why something is None."""
 
 
-def course_of(checkpoints: Sequence[str], cells: Sequence[Cell | None]) -> Course:
+def course_of(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> Trajectory:
     """Return the course of one score.
 
     Args:
@@ -55,14 +55,14 @@ def course_of(checkpoints: Sequence[str], cells: Sequence[Cell | None]) -> Cours
         ValueError: The lengths differ.
 
     Examples:
-        >>> from hengwen.reports.view.cells import Cell
+        >>> from hengwen.reports.view.cells import ScoreCell
         >>> rest = {"ci": None, "level": 0.95, "n": 1, "prompts": 1, "coverage": 1.0, "signatures": ("s",)}
-        >>> found = course_of(["a", "b", "c", "d"], [Cell(mean=x, **rest) for x in (1.0, 3.0, 2.0, 4.0)])
+        >>> found = course_of(["a", "b", "c", "d"], [ScoreCell(mean=x, **rest) for x in (1.0, 3.0, 2.0, 4.0)])
         >>> found.cin, found.pairs, found.lis, found.windows, found.too_short  # PEN of two patterns is ln 2
         (1, 6, 3, 2, True)
         >>> round(found.pen, 4)
         0.6931
-        >>> course_of(["a", "b"], [Cell(mean=1.0, **rest), None]).reason
+        >>> course_of(["a", "b"], [ScoreCell(mean=1.0, **rest), None]).reason
         'no mean at b'
     """
     n = len(checkpoints)
@@ -70,9 +70,9 @@ def course_of(checkpoints: Sequence[str], cells: Sequence[Cell | None]) -> Cours
     means = [cell.mean for cell in present if cell.mean is not None]
     reason = obstacle(checkpoints, cells)
     if reason:
-        return Course(n=n, windows=max(0, n - ORDER + 1), reason=reason)
+        return Trajectory(n=n, windows=max(0, n - ORDER + 1), reason=reason)
     windows = max(0, n - ORDER + 1)
-    return Course(
+    return Trajectory(
         n=n,
         first=means[0],
         last=means[-1],
@@ -86,7 +86,7 @@ def course_of(checkpoints: Sequence[str], cells: Sequence[Cell | None]) -> Cours
     )
 
 
-def obstacle(checkpoints: Sequence[str], cells: Sequence[Cell | None]) -> str:
+def obstacle(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
     """Return why these cells are no sequence, or the empty string."""
     missing = [
         name for name, cell in zip(checkpoints, cells, strict=True) if cell is None or cell.mean is None
@@ -101,13 +101,13 @@ def obstacle(checkpoints: Sequence[str], cells: Sequence[Cell | None]) -> str:
     return signature_conflict(checkpoints, cells)
 
 
-def signature_conflict(checkpoints: Sequence[str], cells: Sequence[Cell | None]) -> str:
+def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
     """Return in what the signatures differ and where, or the empty string; equal parts are left out.
 
     Examples:
-        >>> from hengwen.reports.view.cells import Cell
+        >>> from hengwen.reports.view.cells import ScoreCell
         >>> rest = {"mean": 1.0, "ci": None, "level": 0.95, "n": 1, "prompts": 1, "coverage": 1.0}
-        >>> signature_conflict(["a", "b"], [Cell(**rest, signatures=(s,)) for s in ("x|v:1", "x|v:2")])
+        >>> signature_conflict(["a", "b"], [ScoreCell(**rest, signatures=(s,)) for s in ("x|v:1", "x|v:2")])
         'signatures differ: v:1 (a); v:2 (b)'
     """
     where: dict[str, list[str]] = {}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hengwen.judges import RulesJudge
-from hengwen.judges.trust.admission.cases import COPIES, KEPT, SHORTEST, SPOILINGS, load_cases, spoil
+from hengwen.judges.trust.admission.cases import COPIES, KEPT, SHORTEST, SPOILINGS, degrade, load_cases
 from hengwen.objective.detectors.markup import find_markup
 from hengwen.objective.duplicates.similarity import similarity
 from hengwen.prompts import load_rubric
@@ -39,7 +39,7 @@ def test_every_character_answers_every_question():
 def test_an_answer_is_in_its_language_and_long_enough_to_be_spoilt(one, key, language):
     text = one.answers[key].in_language(language)
     assert bool(re.search("[\u4e00-\u9fff]", text)) == (language == "zh")
-    assert all(spoil(text, how, language) for how in SPOILINGS)
+    assert all(degrade(text, how, language) for how in SPOILINGS)
     assert not find_markup(text)
 
 
@@ -66,8 +66,8 @@ def test_the_same_question_is_answered_quite_differently():
 @given(text=st.text(max_size=60) | st.text(alphabet="山水 a。\n{}", max_size=60))
 def test_a_copy_is_another_text_the_same_each_time_or_none(language, text):
     for how in SPOILINGS:
-        copy = spoil(text, how, language)
-        assert copy == spoil(text, how, language)
+        copy = degrade(text, how, language)
+        assert copy == degrade(text, how, language)
         assert copy != text
         if not text.strip():
             assert copy is None
@@ -80,23 +80,23 @@ def test_a_copy_is_another_text_the_same_each_time_or_none(language, text):
 def test_what_each_copy_is(text):
     short = len("".join(text.split())) < SHORTEST
     for how in ("truncated", "scrambled"):
-        assert not (short and spoil(text, how))
-    if (cut := spoil(text, "truncated")) is not None:
+        assert not (short and degrade(text, how))
+    if (cut := degrade(text, "truncated")) is not None:
         assert text.strip().startswith(cut)
         assert len(cut) <= KEPT * len(text.strip())
-    if (mixed := spoil(text, "scrambled")) is not None:
+    if (mixed := degrade(text, "scrambled")) is not None:
         assert Counter("".join(mixed.split())) == Counter("".join(text.split()))
     if text.strip():
-        assert spoil(text, "duplicated").count(text) >= COPIES
-        assert spoil(text, "off_topic") == CASES.off_topic.zh
-        assert find_markup(spoil(text, "labelled"))
+        assert degrade(text, "duplicated").count(text) >= COPIES
+        assert degrade(text, "off_topic") == CASES.off_topic.zh
+        assert find_markup(degrade(text, "labelled"))
 
 
 def test_the_other_text_is_good_writing_about_something_else():
     for language in ("zh", "en"):
         text = CASES.off_topic.in_language(language)
         assert len(text) > 40
-        assert spoil(text, "off_topic", language) is None, "it is no worse copy of itself"
+        assert degrade(text, "off_topic", language) is None, "it is no worse copy of itself"
 
 
 def test_the_hash_follows_the_cases():

@@ -12,14 +12,14 @@ import pytest
 
 from hengwen.errors import BackendError, StoreError
 from hengwen.judges import Panel, RubricJudge, RulesJudge, admission_test
-from hengwen.judges.caps.capped_judge import FinalJudge
-from hengwen.judges.caps.rule import RuleBook
+from hengwen.judges.caps.capped_judge import CappedJudge
+from hengwen.judges.caps.rule import RuleSet
 from hengwen.judges.caps.text_rules import PlainText
 from hengwen.judges.trust.admission.cases import load_cases
 from hengwen.judges.trust.admission.plan import AdmissionItem, plan_admission
 from hengwen.judges.trust.admission.report import BARS, NAMES
 from hengwen.judges.trust.admission.run import without_example
-from hengwen.judges.trust.admission.variants import AskedAgain, maker_of
+from hengwen.judges.trust.admission.variants import FreshCallBackend, judge_factory_for
 from hengwen.prompts import load_rubric
 from hengwen.prompts.rubric import packaged_rubrics
 from hengwen.records import Reply, Response, Sample, Usage
@@ -204,25 +204,25 @@ def test_all_options_of_a_rubric_judge_are_kept_in_the_variants():
     judge = RubricJudge(
         rubric=RUBRIC, backend=Server(), language="en", persona="p", name="n", samples=3, strip_think=False
     )
-    copy = maker_of(judge)(rubric=RUBRIC, persona=None, again=0)
+    copy = judge_factory_for(judge)(rubric=RUBRIC, persona=None, again=0)
     assert copy.signature == judge.signature
     assert copy.names == judge.names
     for option in set(inspect.signature(RubricJudge).parameters) - {"facts_from"}:
         assert hasattr(judge, option), "a variant cannot be made without it"
-    other = maker_of(judge)(rubric=RUBRIC, persona="q", again=0)
+    other = judge_factory_for(judge)(rubric=RUBRIC, persona="q", again=0)
     assert other.signature != judge.signature
 
 
 def test_under_rules_the_judge_itself_is_tried():
     judge = RubricJudge(rubric=RUBRIC, backend=Server())
-    under_rules = FinalJudge(judge, RuleBook((PlainText(),)))
+    under_rules = CappedJudge(judge, RuleSet((PlainText(),)))
     report = asyncio.run(admission_test(under_rules, RUBRIC))
     assert (report.verdict, report.judge) == ("admitted", judge.signature)
 
 
 def test_a_later_round_shifts_the_repeat_beyond_all_samples():
     server = Server()
-    judge = RubricJudge(rubric=RUBRIC, backend=AskedAgain(server, 2), samples=2)
+    judge = RubricJudge(rubric=RUBRIC, backend=FreshCallBackend(server, 2), samples=2)
     asyncio.run(judge.judge(Sample(id="1", input="?"), Response(sample_id="1", text="x")))
     assert [request.repeat for request in server.requests] == [201, 202]
     assert judge.backend.endpoint == server.endpoint
@@ -233,7 +233,7 @@ def test_a_panel_is_tried_member_by_member():
     panel = Panel(judges=[RubricJudge(rubric=RUBRIC, backend=server) for server in servers], name="jury")
     report = asyncio.run(admission_test(panel, RUBRIC))
     assert (report.verdict, report.usage.calls) == ("admitted", 2 * report.verdicts)
-    made = maker_of(panel)(rubric=RUBRIC, persona=None, again=0)
+    made = judge_factory_for(panel)(rubric=RUBRIC, persona=None, again=0)
     assert (made.names, made.signature) == (panel.names, panel.signature)
 
 
@@ -269,7 +269,7 @@ def test_a_panel_with_a_stranger_cannot_be_made_anew(teller):
     strangers = [teller(knowing), teller(knowing)]
     for number, stranger in enumerate(strangers):
         stranger.names, stranger.signature = ("persona_generic.level",), f"fake {number}|v:1"
-    assert maker_of(Panel(judges=strangers)) is None
+    assert judge_factory_for(Panel(judges=strangers)) is None
 
 
 def test_a_rubric_without_persona_or_examples_leaves_checks_out_not_failed(tried, small):

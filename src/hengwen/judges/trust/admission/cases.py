@@ -32,7 +32,7 @@ _WRAPS = {
 }
 
 
-class CasePersona(StrictModel):
+class AdmissionPersona(StrictModel):
     """A character and its answers, by input."""
 
     id: Key
@@ -40,11 +40,11 @@ class CasePersona(StrictModel):
     answers: dict[Key, Bilingual]
 
 
-class Cases(StrictModel):
+class AdmissionFixtures(StrictModel):
     """The packaged cases; see ``admission_cases.yaml``."""
 
     version: int
-    personas: list[CasePersona]
+    personas: list[AdmissionPersona]
     inputs: dict[Key, Bilingual]
     off_topic: Bilingual
 
@@ -55,7 +55,7 @@ class Cases(StrictModel):
 
 
 @cache
-def load_cases() -> Cases:
+def load_cases() -> AdmissionFixtures:
     """Return the packaged cases.
 
     Examples:
@@ -63,10 +63,10 @@ def load_cases() -> Cases:
         (['scales', 'courier'], 4)
     """
     home = Path(str(files("hengwen.judges.trust.admission"))) / "cases.yaml"
-    return parse_model(Cases, load_yaml(home))
+    return parse_model(AdmissionFixtures, load_yaml(home))
 
 
-def spoil(text: str, how: Spoiling, language: Language = "zh") -> str | None:
+def degrade(text: str, how: Spoiling, language: Language = "zh") -> str | None:
     """Return a worse copy of a good answer; the same one every time.
 
     Args:
@@ -81,9 +81,9 @@ def spoil(text: str, how: Spoiling, language: Language = "zh") -> str | None:
         without whitespace) that would be cut or scrambled.
 
     Examples:
-        >>> spoil("The sea is calm tonight, my friend.", "truncated")
+        >>> degrade("The sea is calm tonight, my friend.", "truncated")
         'The sea is cal'
-        >>> spoil("好的。", "truncated") is None
+        >>> degrade("好的。", "truncated") is None
         True
     """
     if not text.strip() or text == (copy := _SPOILERS[how](text, language)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hengwen.judges.trust.admission.cases import SPOILINGS, load_cases, spoil
+from hengwen.judges.trust.admission.cases import SPOILINGS, degrade, load_cases
 from hengwen.records import Sample
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class AdmissionItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class JudgeQuery:
     """One verdict to ask for."""
 
     sample: Sample
@@ -46,7 +46,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class PlannedTrial:
     """A trial with the verdicts that decide it."""
 
     check: Name
@@ -60,21 +60,23 @@ class Planned:
 class AdmissionPlan:
     """All trials, and each verdict once."""
 
-    asks: dict[AskKey, Ask] = field(default_factory=dict)
-    trials: list[Planned] = field(default_factory=list)
+    asks: dict[AskKey, JudgeQuery] = field(default_factory=dict)
+    trials: list[PlannedTrial] = field(default_factory=list)
     notes: dict[Name, str] = field(default_factory=dict)
     left_out: set[Name] = field(default_factory=set)
     """Checks that have nothing to try with this rubric."""
 
-    def add(self, check: Name, base: Base, *asks: Ask, kind: str = "", wanted: float | None = None) -> None:
+    def add(
+        self, check: Name, base: TestCase, *asks: JudgeQuery, kind: str = "", wanted: float | None = None
+    ) -> None:
         """Add a trial with its verdicts."""
         self.asks.update({ask.key: ask for ask in asks})
         keys = tuple(ask.key for ask in asks)
-        self.trials.append(Planned(check=check, item=base.item, kind=kind, keys=keys, wanted=wanted))
+        self.trials.append(PlannedTrial(check=check, item=base.item, kind=kind, keys=keys, wanted=wanted))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Base:
+class TestCase:
     """An answer of which something is known."""
 
     item: str
@@ -87,9 +89,9 @@ class Base:
     wanted: float | None = None
     good: bool = True
 
-    def ask(self, *, text: str | None = None, persona: str | None = None, again: int = 0) -> Ask:
+    def ask(self, *, text: str | None = None, persona: str | None = None, again: int = 0) -> JudgeQuery:
         """Return the question for its level, or for that of a variant."""
-        return Ask(
+        return JudgeQuery(
             sample=self.sample,
             text=self.text if text is None else text,
             without=self.without,
@@ -143,10 +145,10 @@ def plan_admission(
     return plan
 
 
-def _examples(rubric: Rubric, language: Language, hidden: bool) -> Iterator[Base]:
+def _examples(rubric: Rubric, language: Language, hidden: bool) -> Iterator[TestCase]:
     for place, example in enumerate(rubric.examples if hidden else ()):
         reference = example.reference.in_language(language) if example.reference else ""
-        yield Base(
+        yield TestCase(
             item=f"example {place + 1}",
             sample=Sample(
                 id=f"admission.example.{place + 1}",
@@ -160,7 +162,7 @@ def _examples(rubric: Rubric, language: Language, hidden: bool) -> Iterator[Base
         )
 
 
-def _characters(rubric: Rubric, language: Language) -> Iterator[Base]:
+def _characters(rubric: Rubric, language: Language) -> Iterator[TestCase]:
     if not {"persona", "input"} <= set(rubric.uses):
         return
     cases = load_cases()
@@ -168,7 +170,7 @@ def _characters(rubric: Rubric, language: Language) -> Iterator[Base]:
     for character in cases.personas:
         for question, answer in character.answers.items():
             name = f"{character.id}.{question}"
-            yield Base(
+            yield TestCase(
                 item=name,
                 sample=Sample(id=f"admission.{name}", input=cases.inputs[question].in_language(language)),
                 text=answer.in_language(language),
@@ -177,12 +179,12 @@ def _characters(rubric: Rubric, language: Language) -> Iterator[Base]:
             )
 
 
-def _own(rubric: Rubric, items: Sequence[AdmissionItem]) -> Iterator[Base]:
+def _own(rubric: Rubric, items: Sequence[AdmissionItem]) -> Iterator[TestCase]:
     for item in items:
         if item.level is not None and item.level not in rubric.levels:
             known = ", ".join(f"{value:g}" for value in rubric.levels)
             raise ValueError(f"item {item.sample.id!r} has level {item.level:g}, which is none of {known}")
-        yield Base(
+        yield TestCase(
             item=item.sample.id,
             sample=item.sample,
             text=item.text,
@@ -191,10 +193,10 @@ def _own(rubric: Rubric, items: Sequence[AdmissionItem]) -> Iterator[Base]:
         )
 
 
-def _copies(rubric: Rubric, base: Base, language: Language) -> Iterator[tuple[str, str]]:
+def _copies(rubric: Rubric, base: TestCase, language: Language) -> Iterator[tuple[str, str]]:
     plain = rubric.rules is not None and rubric.rules.plain_text
     for how in SPOILINGS if base.good else ():
-        copy = spoil(base.text, how, language)
+        copy = degrade(base.text, how, language)
         if copy is not None and (plain or how != "labelled"):
             yield how, copy
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 Name = Literal["examples_exact", "examples_near", "persona_swap", "degraded", "repeats"]
 NAMES: tuple[Name, ...] = get_args(Name)
-Fate = Literal["passed", "failed", "no_verdict"]
-Status = Literal["passed", "failed", "unclear", "not_applicable"]
+TrialResult = Literal["passed", "failed", "no_verdict"]
+CheckStatus = Literal["passed", "failed", "unclear", "not_applicable"]
 Decision = Literal["admitted", "not admitted", "inconclusive"]
 
 COVERAGE = 0.8
@@ -23,7 +23,7 @@ COVERAGE = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class AdmissionCriterion:
     """What a check asks for."""
 
     rate: float
@@ -34,15 +34,15 @@ class Bar:
     """Least share for every kind of trial: a judge that is blind to one kind must not pass by the others."""
 
 
-BARS: Mapping[Name, Bar] = {
+BARS: Mapping[Name, AdmissionCriterion] = {
     # A rubric has 2 to 6 examples: no interval that short a list allows lies above anything worth asking.
-    "examples_exact": Bar(rate=0.5),
-    "examples_near": Bar(rate=0.8),
+    "examples_exact": AdmissionCriterion(rate=0.5),
+    "examples_near": AdmissionCriterion(rate=0.8),
     # "Lower" is a question with two answers: a judge that tosses a coin must not pass.
-    "persona_swap": Bar(rate=0.75, chance=0.5),
-    "degraded": Bar(rate=0.8, chance=0.5, each=0.5),
+    "persona_swap": AdmissionCriterion(rate=0.75, chance=0.5),
+    "degraded": AdmissionCriterion(rate=0.8, chance=0.5, each=0.5),
     # Good judges at temperature 0 still flip one or two in seven borderline items.
-    "repeats": Bar(rate=0.7),
+    "repeats": AdmissionCriterion(rate=0.7),
 }
 
 
@@ -55,7 +55,7 @@ class Trial:
     """Which answer: ``example 1``, ``scales.day`` or the caller's id."""
     kind: str = ""
     """How a degraded copy was made, or under whose description a swap was judged."""
-    fate: Fate
+    fate: TrialResult
     """``no_verdict``: a value is missing, so it is neither passed nor failed."""
     values: tuple[float | None, ...]
     """What the judge gave: one value; the original's and the other's; or one for each repeat."""
@@ -107,13 +107,13 @@ class Check:
         return wilson(self.passed, self.n) if self.n else None
 
     @property
-    def by_kind(self) -> dict[str, dict[Fate, int]]:
+    def by_kind(self) -> dict[str, dict[TrialResult, int]]:
         """Fates for each kind, in the order of the trials."""
         counts = {kind: Counter(trial.fate for trial in trials) for kind, trials in self._kinds().items()}
-        return {kind: {fate: found[fate] for fate in get_args(Fate)} for kind, found in counts.items()}
+        return {kind: {fate: found[fate] for fate in get_args(TrialResult)} for kind, found in counts.items()}
 
     @property
-    def status(self) -> Status:
+    def status(self) -> CheckStatus:
         """``passed`` or ``failed`` by the bar; ``unclear`` between them, or with too few verdicts."""
         if not self.counts:
             return "not_applicable"

@@ -7,11 +7,17 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from hengwen.judges.caps.capped_judge import FinalJudge
+from hengwen.judges.caps.capped_judge import CappedJudge
 from hengwen.judges.trust.admission.cases import load_cases
-from hengwen.judges.trust.admission.plan import AdmissionItem, Ask, AskKey, Planned, plan_admission
-from hengwen.judges.trust.admission.report import NAMES, AdmissionReport, Check, Fate, Trial
-from hengwen.judges.trust.admission.variants import JudgeMaker, maker_of
+from hengwen.judges.trust.admission.plan import (
+    AdmissionItem,
+    AskKey,
+    JudgeQuery,
+    PlannedTrial,
+    plan_admission,
+)
+from hengwen.judges.trust.admission.report import NAMES, AdmissionReport, Check, Trial, TrialResult
+from hengwen.judges.trust.admission.variants import JudgeFactory, judge_factory_for
 from hengwen.judges.trust.canaries import level_of
 from hengwen.records import Failure, Response, Sample, Usage, Verdict
 
@@ -30,13 +36,13 @@ _INTRODUCTIONS = {"zh": "（人设：{persona}）\n{text}", "en": "(Persona: {pe
 
 
 @dataclass(frozen=True, slots=True)
-class _Fixed:
+class FixedJudgeFactory:
     """Stands in for a maker where there is none: the description goes before the input."""
 
     judge: Judge
     language: Language
 
-    def sample(self, ask: Ask) -> Sample:
+    def sample(self, ask: JudgeQuery) -> Sample:
         if ask.persona is None:
             return ask.sample
         told = _INTRODUCTIONS[self.language].format(persona=ask.persona, text=ask.sample.text)
@@ -47,7 +53,7 @@ async def admission_test(
     judge: Judge,
     rubric: Rubric,
     *,
-    make: JudgeMaker | None = None,
+    make: JudgeFactory | None = None,
     items: Sequence[AdmissionItem] = (),
     repeats: int = 3,
     language: Language = "zh",
@@ -92,11 +98,11 @@ async def admission_test(
     """
     if concurrency < 1:
         raise ValueError(f"concurrency must be at least 1, got {concurrency}")
-    while isinstance(judge, FinalJudge):
+    while isinstance(judge, CappedJudge):
         judge = judge.inner
-    maker = make or maker_of(judge)
+    maker = make or judge_factory_for(judge)
     plan = plan_admission(rubric, items=items, repeats=repeats, language=language, hidden=maker is not None)
-    said = await _ask_all(plan.asks, maker or _Fixed(judge, language), rubric, concurrency)
+    said = await _ask_all(plan.asks, maker or FixedJudgeFactory(judge, language), rubric, concurrency)
     levels = {key: level_of(who, rubric, verdict) for key, (who, verdict) in said.items()}
     trials = [_trial(planned, levels, rubric) for planned in plan.trials]
     usage = [verdict.usage for _, verdict in said.values() if isinstance(verdict, Verdict)]
@@ -120,13 +126,16 @@ async def admission_test(
 
 
 async def _ask_all(
-    asks: Mapping[AskKey, Ask], maker: JudgeMaker | _Fixed, rubric: Rubric, concurrency: int
+    asks: Mapping[AskKey, JudgeQuery],
+    maker: JudgeFactory | FixedJudgeFactory,
+    rubric: Rubric,
+    concurrency: int,
 ) -> dict[AskKey, tuple[Judge, Verdict | BaseException]]:
     slots = asyncio.Semaphore(concurrency)
     judges: dict[tuple[int | None, str | None, int], Judge] = {}
 
-    def judge_for(ask: Ask) -> Judge:
-        if isinstance(maker, _Fixed):
+    def judge_for(ask: JudgeQuery) -> Judge:
+        if isinstance(maker, FixedJudgeFactory):
             return maker.judge
         key = (ask.without, ask.persona, ask.again)
         if key not in judges:
@@ -135,8 +144,8 @@ async def _ask_all(
             )
         return judges[key]
 
-    async def one(ask: Ask) -> Verdict:
-        sample = maker.sample(ask) if isinstance(maker, _Fixed) else ask.sample
+    async def one(ask: JudgeQuery) -> Verdict:
+        sample = maker.sample(ask) if isinstance(maker, FixedJudgeFactory) else ask.sample
         async with slots:
             return await judge_for(ask).judge(sample, Response(sample_id=sample.id, text=ask.text))
 
@@ -165,12 +174,12 @@ def without_example(rubric: Rubric, index: int | None) -> Rubric:
     return type(rubric).model_validate(written)
 
 
-def _trial(planned: Planned, levels: Mapping[AskKey, float | Failure], rubric: Rubric) -> Trial:
+def _trial(planned: PlannedTrial, levels: Mapping[AskKey, float | Failure], rubric: Rubric) -> Trial:
     found = [levels[key] for key in planned.keys]
     values = tuple(None if isinstance(value, Failure) else value for value in found)
     missing = [value for value in found if isinstance(value, Failure)]
     known = [value for value in values if value is not None]
-    fate: Fate = "no_verdict"
+    fate: TrialResult = "no_verdict"
     if not missing:
         fate = "passed" if _passes(planned, known, rubric) else "failed"
     return Trial(
@@ -184,7 +193,7 @@ def _trial(planned: Planned, levels: Mapping[AskKey, float | Failure], rubric: R
     )
 
 
-def _passes(planned: Planned, values: Sequence[float], rubric: Rubric) -> bool:
+def _passes(planned: PlannedTrial, values: Sequence[float], rubric: Rubric) -> bool:
     levels = list(rubric.levels)
     step = min(b - a for a, b in pairwise(levels))
     if planned.check == "repeats":

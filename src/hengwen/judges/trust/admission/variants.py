@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NOT_KEPT = ("rubric", "facts_from")
 
 
-class JudgeMaker(Protocol):
+class JudgeFactory(Protocol):
     """Makes a judge that differs from the tested one in what is named, and in nothing else."""
 
     def __call__(self, *, rubric: Rubric, persona: str | None, again: int) -> Judge:
@@ -33,7 +33,7 @@ class JudgeMaker(Protocol):
         ...
 
 
-class AskedAgain:
+class FreshCallBackend:
     """A backend whose calls count as others than those of the rounds before, so that no ledger answers them.
 
     Args:
@@ -64,7 +64,7 @@ class AskedAgain:
         await self._backend.close()
 
 
-def maker_of(judge: Judge) -> JudgeMaker | None:
+def judge_factory_for(judge: Judge) -> JudgeFactory | None:
     """Return the maker for a judge of this package; None for one whose making is not known.
 
     A rules judge stays as it is: it reads neither examples nor descriptions, and never says anything else.
@@ -77,7 +77,7 @@ def maker_of(judge: Judge) -> JudgeMaker | None:
     if isinstance(judge, RubricJudge):
         return lambda *, rubric, persona, again: _rubric_judge(judge, rubric, persona, again)
     if isinstance(judge, Panel):
-        makers = [maker_of(member) for member in judge.judges]
+        makers = [judge_factory_for(member) for member in judge.judges]
         known = [maker for maker in makers if maker is not None]
         if len(known) == len(makers):
             return lambda *, rubric, persona, again: Panel(
@@ -96,7 +96,7 @@ def _rubric_judge(judge: RubricJudge, rubric: Rubric, persona: str | None, again
     """
     given = inspect.signature(type(judge)).parameters
     options: dict[str, Any] = {name: getattr(judge, name) for name in given if name not in _NOT_KEPT}
-    options["backend"] = AskedAgain(judge.backend, again)
+    options["backend"] = FreshCallBackend(judge.backend, again)
     if persona is not None:
         options["persona"] = persona
     return type(judge)(rubric=rubric, **options)
