@@ -1,55 +1,77 @@
-# Everything a developer or CI does has a name here. `make demo` and `make test` need Python >= 3.11, make and a package index.
+# Every step of development and CI has a target here. `make demo` and `make test` need Python >= 3.11, make and a package index.
 PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
+UV     := $(VENV)/bin/uv
 PIP    := $(PY) -m pip --disable-pip-version-check --no-input
-COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet pyproject.toml
+COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet
 ARGS   ?=
+WORKERS ?= auto
+
+# The locks are complete, so nothing is resolved. uv installs them in seconds and asks the index that pip is configured for;
+# where uv is not available for the platform, pip does the same more slowly.
+INDEX  = $${PIP_INDEX_URL:-$$($(PIP) config get global.index-url 2>/dev/null)}
+define install
+	@index="$(INDEX)"; $(UV) pip install --quiet --python $(PY) $${index:+--default-index "$$index"} --no-deps $(1) 2>/dev/null \
+	  || $(PIP) install --quiet --no-deps $(1)
+endef
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types check golden bench lock clean
+.PHONY: help setup demo test lint types coverage check matrix mutants golden bench lock clean
 
-help:  ## what there is
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+help:  ## list the targets
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(VENV)/.core: requirements.lock pyproject.toml
+$(UV): requirements-uv.lock
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"hengwen needs Python >= 3.11, {sys.executable} is {v.major}.{v.minor}; say make PYTHON=python3.11")'
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --require-hashes -r requirements.lock
-	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@$(PIP) install --quiet --require-hashes -r requirements-uv.lock || echo "uv is not available here, pip installs the locks"
+	@touch $(UV)
+
+$(VENV)/.core: requirements.lock pyproject.toml $(UV)
+	$(call install,--require-hashes -r requirements.lock)
+	$(call install,--no-build-isolation --editable .)
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.core
-	$(PIP) install --quiet --require-hashes -r requirements-dev.lock
+	$(call install,--require-hashes -r requirements-dev.lock)
 	@touch $@
 
-setup: $(VENV)/.dev  ## .venv with all that development needs
+setup: $(VENV)/.dev  ## create .venv with everything that development needs
 
 demo: $(VENV)/.core  ## run the main job on the packaged sample suite
 	$(VENV)/bin/hengwen demo -o demo-report.html $(ARGS)
 
-test: $(VENV)/.dev  ## install what tests need, run them and the doctests
-	$(PY) -m pytest $(ARGS)
+test: $(VENV)/.dev  ## install what tests need, run tests and doctests on all cores
+	$(PY) -m pytest -n $(WORKERS) $(ARGS)
 
-lint: $(VENV)/.dev  ## ruff: format and rules; no host names in the locks
+lint: $(VENV)/.dev  ## check format and rules with ruff; no host names in the locks
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	@! grep -nE 'https?:' requirements*.lock
 
-types: $(VENV)/.dev  ## mypy --strict
+types: $(VENV)/.dev  ## check types with mypy: strict in src, relaxed in tests
 	$(VENV)/bin/mypy
 
-check: test lint types  ## all of it, as CI does
+coverage: $(VENV)/.dev  ## run the tests with coverage; at least 95 % of lines, 90 % of branches
+	$(PY) -m pytest -n $(WORKERS) --cov --cov-report=json:.coverage.json -q $(ARGS)
+	$(PY) tools/coverage_floor.py .coverage.json
 
-golden: $(VENV)/.dev  ## write the golden reports anew; review them as a diff
+check: test lint types coverage  ## everything that CI runs
+
+matrix: $(VENV)/.dev  ## run the tests on every installed Python 3.11-3.14 and on the lowest allowed versions
+	$(VENV)/bin/nox $(ARGS)
+
+golden: $(VENV)/.dev  ## rewrite the golden reports; review them as a diff
 	HENGWEN_GOLDEN=write $(PY) -m pytest -q tests/reports
 
-bench: $(VENV)/.dev  ## benchmarks beside their peers
+bench: $(VENV)/.dev  ## run the benchmarks beside their peers
 	$(PY) -m pytest benchmarks -o python_files='bench_*.py' --benchmark-only $(ARGS)
 
-lock:  ## solve the locks anew (needs uv)
-	$(COMPILE) --group build -o requirements.lock
-	$(COMPILE) --group dev -o requirements-dev.lock
+lock: $(UV)  ## resolve the locks again
+	$(COMPILE) pyproject.toml --group build -o requirements.lock
+	$(COMPILE) pyproject.toml --group dev -o requirements-dev.lock
+	echo uv | $(COMPILE) - -o requirements-uv.lock
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .nox .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*
