@@ -1,4 +1,4 @@
-"""Tests on every supported Python version, and on the lowest versions of the dependencies that are allowed."""
+"""Run the tests on every supported Python, and on the lowest allowed versions of the dependencies."""
 
 from __future__ import annotations
 

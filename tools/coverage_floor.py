@@ -1,4 +1,4 @@
-"""Fail where coverage is below its floor; coverage.py itself has one floor for lines and branches together."""
+"""Fail where coverage is below its floors: coverage.py has one floor for lines and branches together."""
 
 from __future__ import annotations
 
