@@ -220,7 +220,7 @@ def test_an_answer_that_plays_at_facts_stays_behind_its_fence() -> None:
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_a_note_stands_behind_the_instructions_of_the_rubric(language) -> None:
     note = "Only the style counts. {{ not a template }}"
-    system = render("Fine.", language=language, note=note)[0][1]
+    system = render("Fine.", language=language, task_instruction=note)[0][1]
     own = PERSONA.instructions.in_language(language)
     assert f"{own}\n{note}\n" in system
     assert system.replace(f"\n{note}", "", 1) == render("Fine.", language=language)[0][1]
@@ -230,11 +230,11 @@ def test_facts_and_notes_are_in_the_hash_of_the_prompt_and_only_where_they_are_u
     hashes = [
         prompt_hash(PERSONA, "en"),
         prompt_hash(PERSONA, "en", facts=True),
-        prompt_hash(PERSONA, "en", note="a"),
-        prompt_hash(PERSONA, "en", note="b"),
+        prompt_hash(PERSONA, "en", task_instruction="a"),
+        prompt_hash(PERSONA, "en", task_instruction="b"),
     ]
     assert len(set(hashes)) == 4
-    assert prompt_hash(PERSONA, "en", note=" ", facts=False) == hashes[0]
+    assert prompt_hash(PERSONA, "en", task_instruction=" ", facts=False) == hashes[0]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, field_validator
 
 from hengwen.io.yaml_config import StrictModel, load_yaml, parse_model
-from hengwen.prompts.rubric import EitherText, Language, NonEmptyStr
+from hengwen.prompts.language import Language
+from hengwen.prompts.rubric import EitherText, NonEmptyStr
 
 Scene = Literal["new_topic", "live", "emotion", "daily", "comprehensive"]
 """What a character may be asked to do; ``daily`` stands in older revisions of the Muice document."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hengwen.personas.tasks import PersonaTask
-    from hengwen.prompts.rubric import Language
+    from hengwen.prompts.language import Language
 
     Say = Callable[[str, str], str]
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.personas.persona import Persona, Scene
-    from hengwen.prompts.rubric import Language
+    from hengwen.prompts.language import Language
 
 BRIEF = "{{ brief }}"
 """Where a topic prompt's own brief goes: each sample has it in its metadata."""

@@ -1,4 +1,4 @@
-"""Rubrics and prompt templates: text is data. Names load on first use."""
+"""Rubrics and prompt templates, as data files. Names load on first use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hengwen._internal.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from hengwen.prompts.rubric import Rubric, load_rubric
 
-_HOMES = {
+_EXPORTS = {
     "Rubric": "rubric",
     "load_rubric": "rubric",
 }
@@ -20,4 +20,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

@@ -1,4 +1,4 @@
-"""Fences round what is judged: data stays data. Look-alikes inside it are made harmless."""
+"""Fences around the material that a judge reads, so that instructions in it stay data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hashlib import blake2b
 from itertools import count
 
 PLACEHOLDER = "0" * 16
-"""Stands for the fence where a prompt is identified: calls that differ only in their fence are one call."""
+"""Stands for the fence in the identity of a prompt: calls that differ only in their fence are one call."""
 
 _KEY = secrets.token_bytes(32)
 _numbers = count()
@@ -21,7 +21,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def new_fence() -> str:
-    """Return a fence of 16 hex digits: a new one for each call, which nobody else can foretell.
+    """Return a fence of 16 hex digits: new for each call, and unpredictable for the author of an answer.
 
     Examples:
         >>> new_fence() != new_fence(), len(new_fence())
@@ -31,14 +31,14 @@ def new_fence() -> str:
 
 
 def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
-    """Return a text in which nothing looks like a fence or a chat model's control token.
+    """Return a text in which nothing looks like a fence or a control token of a chat model.
 
-    ``<<<word`` and ``word>>>`` get other angle brackets, ``<|token|>`` too; the fence itself is masked; lone
-    surrogates, which no request can carry, become U+FFFD. The rest stays as it is.
+    The angle brackets of ``<<<word``, ``word>>>`` and ``<|token|>`` are replaced; the fence itself is masked;
+    lone surrogates, which no request can carry, become U+FFFD. The rest is unchanged.
 
     Args:
-        text: What is judged, or what comes with it.
-        fence: The one in use.
+        text: An answer, or other material of the prompt.
+        fence: The fence of this prompt.
 
     Examples:
         >>> neutralize("ok\\n0123456789abcdef>>>\\n<<<abc:system\\n<|im_start|>")
@@ -49,5 +49,5 @@ def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
     text = _SURROGATE.sub("\ufffd", text)
     if _BRACKET.search(text):
         text = _CLOSING.sub(r"\1›››", _OPENING.sub("‹‹‹", text))
-        text = _CHAT_TOKEN.sub(lambda hit: f"‹{hit[1]}›" if hit[1] else f"［{hit[2]}］", text)
+        text = _CHAT_TOKEN.sub(lambda match: f"‹{match[1]}›" if match[1] else f"［{match[2]}］", text)
     return text if fence == PLACEHOLDER else text.replace(fence, "·" * len(fence))

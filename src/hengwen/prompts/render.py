@@ -1,30 +1,31 @@
-"""Prompts from templates: what a judge is sent, and what a subject is asked. Plain text, sandboxed."""
+"""Prompts from templates, rendered in a sandbox: those of judges and those of the model under test."""
 
 from __future__ import annotations
 
 import json
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError
 from jinja2.sandbox import SandboxedEnvironment
 
 from hengwen.errors import ConfigError
 from hengwen.prompts.fences import PLACEHOLDER, neutralize
+from hengwen.prompts.language import Language
 from hengwen.records import Message, digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.prompts.rubric import Language, Rubric
+    from hengwen.prompts.rubric import Rubric
     from hengwen.records import Response, Sample
 
 DEFAULT_USER = "{{ input }}"
 
 _FENCE_MARK, _TEXT_MARK = "\ue000", "\ue001"
 _SYSTEMS: dict[tuple[str, tuple[str, ...], str, str], list[str]] = {}
-"""System turns that were rendered before, cut where the fence belongs: they repeat for every call."""
+"""Rendered system turns, split at the position of the fence: they are the same for every call."""
 
 _PARTS: Mapping[str, tuple[str, str]] = {
     "input": ("题目：", "The task:"),
@@ -41,29 +42,30 @@ def render_judge_prompt(
     *,
     language: Language = "zh",
     persona: str = "",
-    note: str = "",
+    task_instruction: str = "",
     facts: Sequence[str] = (),
     fence: str = PLACEHOLDER,
 ) -> tuple[Message, ...]:
-    """Return what a judge is sent: a system turn with the rubric, a user turn with the fenced material.
+    """Return the prompt of a judge: a system turn with the rubric, a user turn with the fenced material.
 
     Args:
-        rubric: ``uses`` decides which parts are shown; parts that are empty are left out, but the response.
-        sample: What was asked; its input and references.
+        rubric: ``uses`` decides which parts are shown; empty parts are omitted, except the response.
+        sample: Task input and references.
         response: The answer to judge.
-        language: Of the prompt.
-        persona: Text about the character, as the subject was told it.
-        note: An instruction of the task, besides those of the rubric.
-        facts: What rules found about the answer, in words of ours; it stands outside all fences.
+        language: Language of the prompt.
+        persona: Text about the character, as the model under test received it.
+        task_instruction: An instruction of the task, in addition to those of the rubric.
+        facts: Sentences of the rules about the answer, which quote nothing of it; they stand outside all
+            fences.
         fence: From :func:`hengwen.prompts.fences.new_fence`; the default placeholder gives the identity.
 
     Examples:
         >>> from hengwen.prompts import load_rubric
         >>> from hengwen.records import Response, Sample
         >>> answer = Response(sample_id="1", text="Sea, sea")
-        >>> asked = Sample(id="1", input="Theme: sea")
+        >>> sample = Sample(id="1", input="Theme: sea")
         >>> rubric = load_rubric("lyric_craft")
-        >>> turns = render_judge_prompt(rubric, asked, answer, language="en", fence="f00d")
+        >>> turns = render_judge_prompt(rubric, sample, answer, language="en", fence="f00d")
         >>> [role for role, _ in turns]
         ['system', 'user']
         >>> turns[1][1].splitlines()[:4]
@@ -73,28 +75,36 @@ def render_judge_prompt(
     user = _user_frame(names, language).format(*[neutralize(text, fence) for text in texts], fence=fence)
     if facts:
         user = _packaged(f"judge_facts.{language}.j2").render(facts=facts) + user
-    return (("system", judge_system(rubric, language, fence, note=note)), ("user", user))
+    system = judge_system(rubric, language, fence, task_instruction=task_instruction)
+    return (("system", system), ("user", user))
 
 
-def judge_system(rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, note: str = "") -> str:
+def judge_system(
+    rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, task_instruction: str = ""
+) -> str:
     """Return the system turn of a judge; only its last lines hold the fence, so that servers can cache it.
 
     Args:
-        rubric: What to judge by.
-        language: Of the prompt.
-        fence: To name in it.
-        note: Stands behind the instructions of the rubric.
+        rubric: Instructions, levels, criteria and examples.
+        language: Language of the prompt.
+        fence: The fence that the turn names.
+        task_instruction: An instruction of the task; it follows the instructions of the rubric.
     """
-    key = (rubric.hash, tuple(rubric.criteria), language, note)
+    key = (rubric.hash, tuple(rubric.criteria), language, task_instruction)
     if key not in _SYSTEMS:
-        _SYSTEMS[key] = _render_system(_with_note(rubric, note), language).split(_FENCE_MARK)
+        _SYSTEMS[key] = _render_system(_with_instruction(rubric, task_instruction), language).split(
+            _FENCE_MARK
+        )
     return fence.join(_SYSTEMS[key])
 
 
-def _with_note(rubric: Rubric, note: str) -> Rubric:
-    if not note.strip():
+def _with_instruction(rubric: Rubric, task_instruction: str) -> Rubric:
+    if not task_instruction.strip():
         return rubric
-    texts = {one: f"{rubric.instructions.in_language(one)}\n{note.strip()}" for one in ("zh", "en")}
+    texts = {
+        language: f"{rubric.instructions.in_language(language)}\n{task_instruction.strip()}"
+        for language in get_args(Language)
+    }
     return rubric.model_copy(update={"instructions": rubric.instructions.model_copy(update=texts)})
 
 
@@ -119,30 +129,32 @@ def _render_system(rubric: Rubric, language: Language) -> str:
     )
 
 
-def prompt_hash(rubric: Rubric, language: Language, *, note: str = "", facts: bool = False) -> str:
-    """Return 8 hex digits of all that decides a judge's prompt but the sample: templates, rubric, order.
+def prompt_hash(
+    rubric: Rubric, language: Language, *, task_instruction: str = "", facts: bool = False
+) -> str:
+    """Return 8 hex digits of everything that decides a judge's prompt, except the sample and its answer.
 
     Args:
-        rubric: What to judge by.
-        language: Of the prompt.
-        note: An instruction of the task.
-        facts: Whether the judge is shown what rules found.
+        rubric: Instructions, levels, criteria (in their order) and examples.
+        language: Language of the prompt.
+        task_instruction: An instruction of the task.
+        facts: Whether the judge is shown sentences of rules.
     """
     turns = ("system", "user", "facts") if facts else ("system", "user")
     sources = [_source(f"judge_{turn}.{language}.j2") for turn in turns]
-    more = [note.strip()] if note.strip() else []
-    return digest(sources, rubric.hash, list(rubric.criteria), *more)[:8]
+    instructions = [task_instruction.strip()] if task_instruction.strip() else []
+    return digest(sources, rubric.hash, list(rubric.criteria), *instructions)[:8]
 
 
 def render_persona(template: str, sample: Sample) -> str:
-    """Return the persona as a subject was told it for a sample.
+    """Return the persona as the model under test received it for a sample.
 
     Args:
-        template: The template of the system turn; a text without Jinja2 marks stays as it is.
+        template: The template of the system turn; a text without Jinja2 marks is returned unchanged.
         sample: As in :func:`render_subject_prompt`.
 
     Raises:
-        ConfigError: The template is wrong, or uses what the sample does not have.
+        ConfigError: The template is invalid, or uses a value that the sample does not have.
 
     Examples:
         >>> from hengwen.records import Sample
@@ -157,6 +169,9 @@ def render_persona(template: str, sample: Sample) -> str:
 def is_template(text: str) -> bool:
     """Return whether a text has Jinja2 marks.
 
+    Args:
+        text: A template, or a plain text.
+
     Examples:
         >>> is_template("You are {{ role }}."), is_template("You are {a cat}.")
         (True, False)
@@ -169,16 +184,16 @@ def _values(sample: Sample) -> dict[str, Any]:
 
 
 def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tuple[Message, ...]:
-    """Return what a subject is asked.
+    """Return the prompt of the model under test.
 
     Args:
-        system: Template of the system turn; none where it is None or renders to nothing.
-        user: Template of the user turn. Where it is the default ``{{ input }}`` and the input is a list of
+        system: Template of the system turn; if it is None or renders to nothing, there is no such turn.
+        user: Template of the user turn. If it is the default ``{{ input }}`` and the input is a list of
             messages, these become the turns.
         sample: Templates see ``input``, ``id``, ``references`` and the keys of its metadata.
 
     Raises:
-        ConfigError: A template is wrong, or uses what the sample does not have.
+        ConfigError: A template is invalid, or uses a value that the sample does not have.
 
     Examples:
         >>> from hengwen.records import Sample
@@ -200,8 +215,8 @@ def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tupl
 def _parts(
     rubric: Rubric, sample: Sample, response: Response, persona: str
 ) -> tuple[tuple[str, ...], list[str]]:
-    """The parts that are shown: their names, numbered where one has several texts, and their texts."""
-    given: dict[str, Sequence[str]] = {
+    """Return the names and texts of the parts that the rubric uses; a part with several texts is numbered."""
+    texts_by_part: dict[str, Sequence[str]] = {
         "input": (_conversation(sample),),
         "persona": (persona,),
         "references": sample.references,
@@ -211,15 +226,15 @@ def _parts(
     texts: list[str] = []
     for name in _PARTS:
         if name in rubric.uses:
-            shown = [text for text in given[name] if text.strip() or name == "response"]
-            names += [name] if len(shown) == 1 else [f"{name}-{place}" for place in range(1, len(shown) + 1)]
-            texts += shown
+            used = [text for text in texts_by_part[name] if text.strip() or name == "response"]
+            names += [name] if len(used) == 1 else [f"{name}-{index}" for index in range(1, len(used) + 1)]
+            texts += used
     return tuple(names), texts
 
 
 @lru_cache(maxsize=256)
 def _user_frame(names: tuple[str, ...], language: Language) -> str:
-    """The user turn of a judge for ``str.format``: it is rendered once, for only texts and fences change."""
+    """Return the user turn of a judge as a format string, rendered once: only texts and fences change."""
     parts = []
     for name in names:
         zh, en = _PARTS[name.partition("-")[0]]

@@ -1,4 +1,4 @@
-"""A rubric: what a judge looks at and the levels it may give, in Chinese and English. One YAML file each."""
+"""A rubric: what a judge reads and the levels it may give, in Chinese and English. One YAML file each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib.resources import files
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
@@ -16,9 +16,11 @@ from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.yaml_config import StrictModel, YamlFile, load_yaml, parse_model
 from hengwen.records import Scale, digest
 
-Language = Literal["zh", "en"]
+if TYPE_CHECKING:
+    from hengwen.prompts.language import Language
+
 Part = Literal["input", "response", "references", "persona"]
-"""What a judge may be shown."""
+"""A part of the prompt of a judge."""
 ClauseName = Literal[
     "empty_or_broken",
     "near_duplicate",
@@ -32,7 +34,7 @@ ClauseName = Literal[
     "reference_similarity",
     "repeated_lines",
 ]
-"""What the rules judge can see."""
+"""A clause of the rules judge."""
 CLAUSES: tuple[ClauseName, ...] = get_args(ClauseName)
 
 
@@ -80,6 +82,9 @@ class Bilingual(StrictModel):
     def in_language(self, language: Language) -> str:
         """Return the text in one language.
 
+        Args:
+            language: ``zh`` or ``en``.
+
         Examples:
             >>> Bilingual(zh="意象", en="imagery").in_language("en")
             'imagery'
@@ -96,13 +101,13 @@ EitherText = Annotated[Bilingual, BeforeValidator(_both)]
 
 
 class Level(Bilingual):
-    """One level: the label that a judge names, and what it means."""
+    """One level: the label that a judge names, and its meaning."""
 
     label: Label
 
 
 class Example(StrictModel):
-    """An invented answer with its level, shown to a model."""
+    """An invented answer with its level, shown to the judge."""
 
     input: EitherText
     response: EitherText
@@ -112,7 +117,7 @@ class Example(StrictModel):
 
 
 class Length(StrictModel):
-    """How long an answer should be, in characters without whitespace."""
+    """Length of a good answer, in characters without whitespace."""
 
     min: Annotated[int, Field(ge=0)] = 0
     max: Annotated[int, Field(ge=1)] | None = None
@@ -125,21 +130,21 @@ class Length(StrictModel):
 
 
 class RubricRules(StrictModel):
-    """What the rules judge needs to know; no language model reads it."""
+    """Options of the rules judge; no language model reads them."""
 
     plain_text: bool = False
     """Labels and markup are faults."""
     length: Length | None = None
     markers: list[NonEmptyStr] = []
-    """Words that show the persona; one is enough."""
+    """Words that show the persona; one is sufficient."""
     taboo: list[NonEmptyStr] = []
     """Phrases that must not occur."""
     criteria: dict[Key, list[Clause]] = {}
-    """The clauses that speak for a criterion."""
+    """The clauses that decide each criterion."""
 
 
 class Rubric(StrictModel):
-    """A checked rubric."""
+    """A validated rubric."""
 
     name: Key
     version: Annotated[int, Field(ge=1)]
@@ -150,7 +155,7 @@ class Rubric(StrictModel):
     examples: list[Example] = []
     uses: list[Part] = ["input", "response"]
     better_than_reference: bool = False
-    """Whether an answer unlike the reference may be as good as it, or better."""
+    """Whether an answer that differs from the reference may be as good, or better."""
     rules: RubricRules | None = None
 
     @field_validator("levels")
@@ -159,11 +164,11 @@ class Rubric(StrictModel):
         for value in levels:
             if not isfinite(value):
                 raise ValueError(f"level {value} is not finite")
-        seen: set[str] = set()
+        labels: set[str] = set()
         for level in levels.values():
-            if level.label.casefold() in seen:
+            if level.label.casefold() in labels:
                 raise ValueError(f"label {level.label!r} is used twice (upper and lower case are the same)")
-            seen.add(level.label.casefold())
+            labels.add(level.label.casefold())
         return dict(sorted(levels.items()))
 
     @model_validator(mode="after")
@@ -184,12 +189,12 @@ class Rubric(StrictModel):
 
     @cached_property
     def hash(self) -> str:
-        """8 hex digits of all that a model is shown, in any order of the keys; ``rules`` is not in it."""
+        """8 hex digits of everything that a model is shown, in any order of the keys; excludes ``rules``."""
         return digest(self.model_dump(mode="json", exclude={"rules"}) | {"uses": sorted(self.uses)})[:8]
 
     @cached_property
     def scale(self) -> Scale:
-        """The values that a verdict may have, ascending."""
+        """Scale with the values of the levels, ascending."""
         values = tuple(self.levels)
         return Scale(low=values[0], high=values[-1], levels=values)
 
@@ -206,7 +211,7 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
         name_or_path: A packaged name, or a path that ends in ``.yaml`` or ``.yml``.
 
     Raises:
-        ConfigError: Nobody has the name, or the file is wrong; the message names file and line.
+        ConfigError: The name is unknown, or the file is invalid; the message names file and line.
 
     Examples:
         >>> load_rubric("lyric_craft").labels
@@ -219,7 +224,7 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
         raise ConfigError(
             f"unknown rubric {str(name_or_path)!r}{hint} (a file of your own must end in .yaml)"
         )
-    return _read(_home() / f"{name_or_path}.yaml")
+    return _read(_rubric_folder() / f"{name_or_path}.yaml")
 
 
 def packaged_rubrics() -> list[str]:
@@ -229,10 +234,10 @@ def packaged_rubrics() -> list[str]:
         >>> "persona_generic" in packaged_rubrics()
         True
     """
-    return sorted(path.stem for path in _home().glob("*.yaml"))
+    return sorted(path.stem for path in _rubric_folder().glob("*.yaml"))
 
 
-def _home() -> Path:
+def _rubric_folder() -> Path:
     return Path(str(files("hengwen.prompts") / "rubrics"))
 
 
@@ -241,15 +246,15 @@ def _read(path: Path) -> Rubric:
 
 
 def _keys_as_written(file: YamlFile) -> YamlFile:
-    """Make the keys of ``levels`` strings, so that complaints find their lines; refuse what YAML merged."""
+    """Turn the keys of ``levels`` into strings, so that errors find their lines; refuse equal numbers."""
     levels = file.data.get("levels") if isinstance(file.data, dict) else None
     if not isinstance(levels, dict):
         return file
-    written = [where for where in file.lines if len(where) == 2 and where[0] == "levels"]
-    if len(written) != len(levels):
+    paths = [path for path in file.lines if len(path) == 2 and path[0] == "levels"]
+    if len(paths) != len(levels):
         raise ConfigError(f"{file.at(('levels',))}: levels: two keys are the same number")
-    for key, where in zip(levels, written, strict=True):
+    for key, path in zip(levels, paths, strict=True):
         if isinstance(key, bool) or not isinstance(key, (int, float)):
-            raise ConfigError(f"{file.at(where)}: levels: a level must be a number, got {where[1]!r}")
-    keyed = {str(where[1]): levels[key] for key, where in zip(levels, written, strict=True)}
+            raise ConfigError(f"{file.at(path)}: levels: a level must be a number, got {path[1]!r}")
+    keyed = {str(path[1]): levels[key] for key, path in zip(levels, paths, strict=True)}
     return replace(file, data={**file.data, "levels": keyed})

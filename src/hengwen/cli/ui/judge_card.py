@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from hengwen.judges.trust.admission.report import AdmissionReport, Check
     from hengwen.judges.trust.canaries import CanaryReport
-    from hengwen.prompts.rubric import Language, Rubric
+    from hengwen.prompts.language import Language
+    from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend, Judge
     from hengwen.records import Reply, Request
 

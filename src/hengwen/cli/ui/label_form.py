@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.labels.queue import Question
-    from hengwen.prompts.rubric import Language, Rubric
+    from hengwen.prompts.language import Language
+    from hengwen.prompts.rubric import Rubric
 
 COMMANDS = {"s": "跳过 skip", "u": "撤销 undo", "?": "说明 help", "q": "退出 quit"}
 

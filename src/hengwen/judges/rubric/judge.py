@@ -16,6 +16,7 @@ from hengwen.judges.rubric.scores import Valued, score_from_logprobs, score_from
 from hengwen.judges.rubric.verdict import verdict_schema
 from hengwen.objective.detectors.thinking import answer_without_thinking
 from hengwen.prompts.fences import PLACEHOLDER, new_fence
+from hengwen.prompts.language import check_language
 from hengwen.prompts.render import judge_system, prompt_hash, render_judge_prompt, render_persona
 from hengwen.records import Request, Scale, Score, Verdict, digest
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     from hengwen.errors import JudgeError
     from hengwen.judges.aspects import LevelFrom
-    from hengwen.prompts.rubric import Language, Rubric
+    from hengwen.prompts.language import Language
+    from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend
     from hengwen.records import Response, Sample
 
@@ -76,8 +78,7 @@ class RubricJudge:
         note: str = "",
         facts_from: str = "",
     ) -> None:
-        if language not in ("zh", "en"):
-            raise ValueError(f"language must be 'zh' or 'en', got {language!r}")
+        check_language(language)
         if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MOST_SAMPLES:
             raise ValueError(f"samples must be a whole number from 1 to {MOST_SAMPLES}, got {samples!r}")
         for option, value in (("logprobs", logprobs), ("strip_think", strip_think)):
@@ -96,7 +97,9 @@ class RubricJudge:
         self.facts_from = facts_from
         self.reads_facts = bool(facts_from)
         self._schema = verdict_schema(rubric)
-        self._system = digest(judge_system(rubric, language, note=note))  # stands for it in identities
+        self._system = digest(
+            judge_system(rubric, language, task_instruction=note)
+        )  # stands for it in identities
         self._call_signature = self._sign()
         self._signature = self._sign(
             (f"|samples:{samples}" if samples > 1 else "")
@@ -114,7 +117,7 @@ class RubricJudge:
     def _sign(self, beyond_the_call: str = "") -> str:
         persona = f"|persona:{digest(self.persona)[:8]}" if self.persona.strip() else ""
         options = ("" if self.strip_think else "|think:kept") + ("|logprobs" if self.logprobs else "")
-        prompt = prompt_hash(self.rubric, self.language, note=self.note, facts=self.reads_facts)
+        prompt = prompt_hash(self.rubric, self.language, task_instruction=self.note, facts=self.reads_facts)
         return (
             f"{self.name}|rubric:{self.rubric.version}.{self.rubric.hash}"
             f"|prompt:{prompt}"
@@ -212,7 +215,7 @@ class RubricJudge:
             shown,
             language=self.language,
             persona=render_persona(self.persona, sample),
-            note=self.note,
+            task_instruction=self.note,
             facts=facts,
             fence=fence,
         )

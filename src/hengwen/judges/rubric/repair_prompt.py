@@ -9,7 +9,7 @@ from hengwen.prompts.fences import neutralize
 
 if TYPE_CHECKING:
     from hengwen.errors import JudgeError
-    from hengwen.prompts.rubric import Language
+    from hengwen.prompts.language import Language
     from hengwen.records import Message
 
 QUOTED = 4000

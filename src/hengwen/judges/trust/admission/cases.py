@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from hengwen.io.yaml_config import StrictModel, load_yaml, parse_model
-from hengwen.prompts.rubric import Bilingual, Key, Language
+from hengwen.prompts.rubric import Bilingual, Key
 from hengwen.records import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from hengwen.prompts.language import Language
 
 Spoiling = Literal["labelled", "off_topic", "truncated", "duplicated", "scrambled"]
 SPOILINGS: tuple[Spoiling, ...] = get_args(Spoiling)

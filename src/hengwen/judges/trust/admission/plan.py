@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hengwen.judges.trust.admission.cases import SPOILINGS, degrade, load_cases
+from hengwen.prompts.language import check_language
 from hengwen.records import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hengwen.judges.trust.admission.report import Name
-    from hengwen.prompts.rubric import Language, Rubric
+    from hengwen.prompts.language import Language
+    from hengwen.prompts.rubric import Rubric
 
 AskKey = tuple[int | None, str | None, int, str, str]
 
@@ -126,8 +128,7 @@ def plan_admission(
         >>> len(plan.asks), len(plan.trials)
         (86, 70)
     """
-    if language not in ("zh", "en"):
-        raise ValueError(f"language must be 'zh' or 'en', got {language!r}")
+    check_language(language)
     if repeats < 2:
         raise ValueError(f"repeats must be at least 2, got {repeats}")
     bases = [*_examples(rubric, language, hidden), *_characters(rubric, language), *_own(rubric, items)]

@@ -1,0 +1,25 @@
+"""The languages of prompts and reasons."""
+
+from __future__ import annotations
+
+from typing import Literal, cast, get_args
+
+Language = Literal["zh", "en"]
+
+
+def check_language(value: str) -> Language:
+    """Return a language from an option.
+
+    Args:
+        value: ``zh`` or ``en``.
+
+    Raises:
+        ValueError: The language is unknown.
+
+    Examples:
+        >>> check_language("en")
+        'en'
+    """
+    if value not in get_args(Language):
+        raise ValueError(f"language must be 'zh' or 'en', got {value!r}")
+    return cast("Language", value)
