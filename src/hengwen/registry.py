@@ -1,6 +1,8 @@
-"""Scorers, judges and backends by name: a dict of built-ins, and the entry points of installed packages.
+"""Scorers, judges, rules and backends by name: the built-ins and the entry points of installed packages.
 
-Listing imports nothing. Two owners of one name are an error; a broken plug-in fails only who asks for it.
+An installed package adds a plug-in by an entry point in the group ``hengwen.scorers``, ``hengwen.judges``,
+``hengwen.rules`` or ``hengwen.backends``. Listing names imports nothing. Two owners of one name are an error;
+a broken plug-in fails only the plan that names it.
 """
 
 from __future__ import annotations
@@ -46,12 +48,12 @@ BUILTINS: Mapping[Group, Mapping[str, str]] = {
         "rules": "hengwen.judges.rules.judge:RulesJudge",
     },
     "rules": {
-        "broken": "hengwen.judges.caps.text_rules:Broken",
-        "near_duplicate": "hengwen.judges.caps.copy_rules:NearDuplicate",
-        "target_copy": "hengwen.judges.caps.copy_rules:TargetCopy",
-        "leakage": "hengwen.judges.caps.copy_rules:TrainingLeak",
-        "plain_text": "hengwen.judges.caps.text_rules:PlainText",
-        "number": "hengwen.judges.caps.text_rules:Number",
+        "broken": "hengwen.judges.rules.text_rules:Broken",
+        "near_duplicate": "hengwen.judges.rules.copy_rules:NearDuplicate",
+        "target_copy": "hengwen.judges.rules.copy_rules:TargetCopy",
+        "leakage": "hengwen.judges.rules.copy_rules:TrainingLeak",
+        "plain_text": "hengwen.judges.rules.text_rules:PlainText",
+        "number": "hengwen.judges.rules.text_rules:Number",
     },
     "backends": {
         "openai": "hengwen.backends.openai.backend:OpenAIBackend",
@@ -63,23 +65,35 @@ BUILTINS: Mapping[Group, Mapping[str, str]] = {
 
 @cache
 def _installed(group: Group) -> dict[str, list[EntryPoint]]:
-    found: dict[str, list[EntryPoint]] = {}
+    points: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=f"hengwen.{group}"):
-        found.setdefault(point.name, []).append(point)
-    return found
+        points.setdefault(point.name, []).append(point)
+    return points
 
 
 def known(group: Group) -> list[str]:
-    """Return the names in a group, sorted; imports nothing."""
+    """Return the names in a group, sorted; imports nothing.
+
+    Args:
+        group: scorers, judges, backends or rules.
+
+    Examples:
+        >>> {"broken", "number"} <= set(known("rules"))
+        True
+    """
     return sorted({*BUILTINS[group], *_installed(group)})
 
 
 def load(group: Group, name: str) -> Any:
-    """Return the class or factory behind a name.
+    """Return the class or factory registered under a name.
+
+    Args:
+        group: scorers, judges, backends or rules.
+        name: Name of the plug-in.
 
     Raises:
-        ConfigError: Nobody, or more than one package, has the name.
-        PluginError: It cannot be imported; the message names its package.
+        ConfigError: The name is unknown, or several packages claim it.
+        PluginError: The plug-in cannot be imported; the message names its package.
     """
     owners = _installed(group).get(name, [])
     builtin = BUILTINS[group].get(name)
@@ -100,35 +114,35 @@ def load(group: Group, name: str) -> Any:
         ) from error
 
 
-def build(group: Group, name: str, options: Mapping[str, Any], /, **given: Any) -> Any:
-    """Make a plug-in from its options.
+def build(group: Group, name: str, options: Mapping[str, Any], /, **injected: Any) -> Any:
+    """Build a plug-in from its options.
 
     Args:
         group: scorers, judges, backends or rules.
-        name: Of the plug-in.
-        options: From the plan; the plug-in's own keyword arguments.
-        **given: What the house hands to every plug-in of the group.
+        name: Name of the plug-in.
+        options: Keyword arguments from the plan.
+        **injected: Keyword arguments that every plug-in of the group receives.
 
     Raises:
-        ConfigError: An option is unknown or refused; the message names plug-in and option.
+        ConfigError: An option is unknown or invalid; the message names plug-in and option.
         PluginError: The plug-in cannot be loaded.
     """
     factory = load(group, name)
     try:
-        return factory(**given, **options)
+        return factory(**injected, **options)
     except TypeError as error:
         reason = str(error).replace("__init__() ", "").replace(f"{getattr(factory, '__name__', '')}.", "")
-        hint = _option_hint(factory, options, given)
+        hint = _option_hint(factory, options, injected)
         raise ConfigError(f"{group[:-1]} {name!r}: {reason}{hint}") from None
     except ValueError as error:
         raise ConfigError(f"{group[:-1]} {name!r}: {error}") from None
 
 
-def _option_hint(factory: Any, options: Mapping[str, Any], given: Mapping[str, Any]) -> str:
+def _option_hint(factory: Any, options: Mapping[str, Any], injected: Mapping[str, Any]) -> str:
     import inspect
 
     try:
-        parameters = {name for name in inspect.signature(factory).parameters if name not in given}
+        parameters = {name for name in inspect.signature(factory).parameters if name not in injected}
     except (TypeError, ValueError):
         return ""
     unknown = [name for name in options if name not in parameters]

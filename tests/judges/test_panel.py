@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hengwen.errors import BackendError, JudgeError, StoreError
 from hengwen.judges import Panel, RubricJudge, RulesJudge
-from hengwen.judges.panel import settle
+from hengwen.judges.panel import outcomes_or_failures
 from hengwen.prompts import load_rubric
 from hengwen.protocols import Judge
 from hengwen.records import Failure, Response, Sample, Scale, Score, Usage, Verdict
@@ -296,7 +296,7 @@ def test_a_panel_may_sit_in_a_panel():
         ({"judges": [Member("a", 1.0)]}, "at least two judges, got 1"),
         (
             {"judges": [Member("a", 1.0), Member("a", 0.5)]},
-            "'tone|rubric:1.aa|a|v:1' sits in the panel twice",
+            "'tone|rubric:1.aa|a|v:1' is in the panel twice",
         ),
         ({"reducer": "mode"}, "reducer must be one of mean, median, majority, got 'mode'"),
         ({"quorum": 0}, "quorum must be from 1 to 2, the number of judges, got 0"),
@@ -359,7 +359,7 @@ def _score(name):
     ],
 )
 def test_a_verdict_that_breaks_its_promise_is_a_failure(names, failed):
-    settled = settle(Member("a", 1.0), Verdict(outcomes=tuple(map(_score, names))))
+    settled = outcomes_or_failures(Member("a", 1.0), Verdict(outcomes=tuple(map(_score, names))))
     assert {name for name, outcome in settled.items() if isinstance(outcome, Failure)} == failed
     assert set(settled) == {"tone.level", "tone.wit"}
 

@@ -163,7 +163,11 @@ def test_a_corpus_may_be_several_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("[broken,", "[brokn,", r"plan.yaml:6: tasks.0.rules.0.name: .*'broken', 'near_duplicate'"),
+        (
+            "[broken,",
+            "[brokn,",
+            r"plan.yaml:6: tasks.0.rules.0.name: .*unknown rule 'brokn'; did you mean 'broken'",
+        ),
         ("[broken,", "[broken, broken,", r"plan.yaml:3: .*rule 'broken' is named twice"),
         ("{mean_times: 10}", "{}", r"plan.yaml:8: .*a scale is either mean_times or sum_divided_by"),
         ("mean_times: 10", "mean_times: 10, sum_divided_by: 10", r"plan.yaml:8: .*either mean_times or"),

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from hengwen.errors import ConfigError
-from hengwen.judges.rules.clauses import FUNCTIONS
+from hengwen.judges.rules.clauses import CLAUSES_BY_NAME
 from hengwen.prompts import Rubric, load_rubric
 from hengwen.prompts.rubric import CLAUSES, ClauseName, packaged_rubrics
 from hengwen.records import Scale
@@ -157,4 +157,4 @@ def test_the_packaged_rubrics_share_the_quarter_scale(name):
 
 
 def test_every_clause_that_a_rubric_may_name_exists():
-    assert set(CLAUSES) == set(get_args(ClauseName)) == set(FUNCTIONS)
+    assert set(CLAUSES) == set(get_args(ClauseName)) == set(CLAUSES_BY_NAME)

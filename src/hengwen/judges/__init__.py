@@ -1,4 +1,4 @@
-"""Who gives verdicts: a model that reads a rubric, rules that need none, panels. Names load on first use."""
+"""Judges: a model that reads a rubric, rules without a model, panels. Names load on first use."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration.artifact import Calibration, is_stale, read_calibrations
     from hengwen.judges.calibration.certify import calibrate
     from hengwen.judges.calibration.ppi import ppi_mean
-    from hengwen.judges.caps.capped_judge import CappedJudge
     from hengwen.judges.panel import Panel
     from hengwen.judges.rubric.judge import RubricJudge
+    from hengwen.judges.rules.capped_judge import CappedJudge
     from hengwen.judges.rules.judge import RulesJudge
     from hengwen.judges.trust.admission.run import admission_test
     from hengwen.judges.trust.biases import (
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
         position_bias,
     )
 
-_HOMES = {
+_EXPORTS = {
     "Calibration": "calibration.artifact",
-    "CappedJudge": "caps.capped_judge",
+    "CappedJudge": "rules.capped_judge",
     "LabelledAnswer": "trust.biases",
     "PairOutcome": "trust.biases",
     "Panel": "panel",
@@ -63,4 +63,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

@@ -1,13 +1,13 @@
-"""Several judges of one rubric as one judge: who failed is left out and named, disagreement is kept.
+"""A panel: several judges of one rubric as one. Failed members are excluded and listed.
 
-What the members say becomes one score by a reducer:
+A reducer makes one score of the members' values:
 
 - ``mean`` and ``median`` of the members' values;
-- ``majority``: the value that most members gave (the most, not more than half). A tie falls back to the
-  median of the tied values, and ``details["tied"]`` names them: two judges that disagree meet half-way, which
-  favours neither, where the lower or the first value would, and no verdict that was paid for is thrown away.
+- ``majority``: the most frequent value (it need not be more than half). A tie falls back to the median of the
+  tied values, and ``details["tied"]`` lists them: unlike the lowest or the first value, the median favours no
+  member, and no paid verdict is discarded.
 
-A reduced value may lie between two levels, so the scale of a panel's score has none, under any reducer.
+A reduced value may lie between two levels, so the scale of a panel's score has no levels, under any reducer.
 """
 
 from __future__ import annotations
@@ -37,24 +37,25 @@ VERSION = 1
 
 
 class Panel:
-    """Judges by several judges of the same rubric, all asked at the same time.
+    """Judges by several judges of the same rubric, which run concurrently.
 
-    A member that raises, or gives a ``Failure`` for a score, is left out of that score, never counted as a
-    low one; ``details["left_out"]`` says who and why. Below the quorum the outcome is a ``Failure``: of the
-    status that most left-out members have, and ``not_applicable`` only where too many members cannot see
-    the thing for a quorum to be reached at all. In ``details`` are also each member's value (``members``,
-    by signature), their ``range`` and ``agreement``: the share of pairs of members that say the same, None
-    for one member.
+    A member that raises, or gives a ``Failure`` for a score, is excluded from that score, never counted as a
+    low one. Below the quorum the outcome is a ``Failure``: with the status that most excluded members have,
+    and ``not_applicable`` only if too many members are not applicable for a quorum to be reached at all.
+
+    The details of a score hold ``reducer``, each member's value (``members``, by signature), the status of
+    each excluded member (``left_out``), the ``range`` of the values and ``agreement``: the share of pairs of
+    members with equal values, None for a single member. Agreement is not corrected for chance.
 
     Args:
-        judges: At least two, with different signatures; the order does not matter.
-        reducer: How values become one: ``mean``, ``median`` or ``majority`` (a tie: the median of what tied).
-        quorum: Members that must have scored; default: more than half.
+        judges: At least two judges with different signatures, in any order.
+        reducer: ``mean``, ``median`` or ``majority`` (on a tie, the median of the tied values).
+        quorum: Number of members that must have scored; default: more than half.
         name: First part of the score names; default: that of the members.
 
     Raises:
-        ValueError: The judges are too few, give different names, use different rubrics or are the same
-            twice; the reducer is unknown; the quorum is not from 1 to the number of judges.
+        ValueError: There are too few judges, or they give different scores, use different rubrics or are
+            equal; the reducer is unknown; the quorum is not from 1 to the number of judges.
 
     Examples:
         >>> import asyncio
@@ -62,8 +63,8 @@ class Panel:
         >>> from hengwen.prompts import load_rubric
         >>> from hengwen.records import Response, Sample
         >>> rubric = load_rubric("persona_generic")
-        >>> one, other = RulesJudge(rubric=rubric), RulesJudge(rubric=rubric, markers=["meow"])
-        >>> panel = Panel(judges=[one, other], reducer="mean")
+        >>> members = [RulesJudge(rubric=rubric), RulesJudge(rubric=rubric, markers=["meow"])]
+        >>> panel = Panel(judges=members, reducer="mean")
         >>> answer = Response(sample_id="1", text="Good night, meow.")
         >>> level = asyncio.run(panel.judge(Sample(id="1"), answer)).outcomes[0]
         >>> sorted(level.details["members"].values()), level.value, level.details["agreement"]
@@ -92,7 +93,10 @@ class Panel:
         self._signature = (
             f"{self.name}|panel:{reducer}|quorum:{self.quorum}|[{'; '.join(members)}]|v:{VERSION}"
         )
-        self._named = {old: _renamed(old, self.name) if name else old for old in judges[0].names}
+        self._names_by_member_name = {
+            member_name: _renamed(member_name, self.name) if name else member_name
+            for member_name in judges[0].names
+        }
         self._labels = dict(zip(members, _short_labels(members), strict=True))
 
     def __repr__(self) -> str:
@@ -100,13 +104,13 @@ class Panel:
 
     @property
     def signature(self) -> str:
-        """Reducer, quorum and the members' signatures; never that of a single judge."""
+        """Reducer, quorum and the signatures of all members."""
         return self._signature
 
     @property
     def names(self) -> Sequence[str]:
-        """Those of the members, under the panel's name."""
-        return tuple(self._named.values())
+        """Names of the members' scores, under the panel's name."""
+        return tuple(self._names_by_member_name.values())
 
     async def judge(
         self,
@@ -116,16 +120,16 @@ class Panel:
         earlier: Sequence[Response] = (),
         facts: Sequence[str] = (),
     ) -> Verdict:
-        """Judge an answer by all members; usage is their sum, latency the longest.
+        """Judge an answer by all members; usage is summed, latency is the longest.
 
         Args:
-            sample: What was asked.
+            sample: Task input, references and metadata.
             response: The answer.
-            earlier: The answers with a lower ``repeat``; handed to each member.
-            facts: What rules found; handed to the members that read facts.
+            earlier: Answers to the same sample with a lower ``repeat``; passed to each member.
+            facts: Sentences of the rules about the answer; passed to the members that accept evidence.
 
         Raises:
-            StoreError: A member could not keep what was paid for.
+            StoreError: A member could not store a paid reply.
             ValueError: Members use different scales.
         """
 
@@ -135,8 +139,9 @@ class Panel:
             return await judge.judge(sample, response, earlier=earlier)
 
         results = await asyncio.gather(*map(ask, self.judges), return_exceptions=True)
-        said = {
-            judge.signature: settle(judge, result) for judge, result in zip(self.judges, results, strict=True)
+        outcomes = {
+            judge.signature: outcomes_or_failures(judge, result)
+            for judge, result in zip(self.judges, results, strict=True)
         }
         verdicts = {
             judge.signature: result
@@ -146,8 +151,8 @@ class Panel:
         raw = {signature: verdict.raw for signature, verdict in verdicts.items() if verdict.raw}
         return Verdict(
             outcomes=tuple(
-                self._outcome(new, {signature: outcomes[old] for signature, outcomes in said.items()})
-                for old, new in self._named.items()
+                self._outcome(name, {key: by_name[member_name] for key, by_name in outcomes.items()})
+                for member_name, name in self._names_by_member_name.items()
             ),
             reason=self._labelled({key: verdict.reason for key, verdict in verdicts.items()}),
             raw=json.dumps(raw, ensure_ascii=False) if raw else "",
@@ -156,9 +161,9 @@ class Panel:
             model=", ".join(sorted({verdict.model for verdict in verdicts.values() if verdict.model})),
         )
 
-    def _outcome(self, name: str, said: Mapping[str, Outcome]) -> Outcome:
-        scores = {key: outcome for key, outcome in said.items() if isinstance(outcome, Score)}
-        failures = {key: outcome for key, outcome in said.items() if isinstance(outcome, Failure)}
+    def _outcome(self, name: str, outcomes: Mapping[str, Outcome]) -> Outcome:
+        scores = {key: outcome for key, outcome in outcomes.items() if isinstance(outcome, Score)}
+        failures = {key: outcome for key, outcome in outcomes.items() if isinstance(outcome, Failure)}
         if len(scores) < self.quorum:
             return self._failure(name, scores, failures)
         scale = _common_scale(scores)
@@ -183,27 +188,27 @@ class Panel:
         )
 
     def _failure(self, name: str, scores: Mapping[str, Score], failures: Mapping[str, Failure]) -> Failure:
-        told = "; ".join(f"{self._labels[key]}: {failure.status}" for key, failure in failures.items())
+        statuses = "; ".join(f"{self._labels[key]}: {failure.status}" for key, failure in failures.items())
         count = f"{len(scores)} of {len(self.judges)} judges gave a score"
-        kept = {key: score.value for key, score in scores.items()}
-        why = {
+        values = {key: score.value for key, score in scores.items()}
+        excluded = {
             key: {"status": failure.status, "message": failure.message, "raw": failure.raw}
             for key, failure in failures.items()
         }
         return Failure(
             name=name,
             status=self._status(failures),
-            message=f"{count}, the quorum is {self.quorum}: {told}",
+            message=f"{count}, the quorum is {self.quorum}: {statuses}",
             signature=self.signature,
             kind="judge",
-            raw=json.dumps({"members": kept, "left_out": why}, ensure_ascii=False),
+            raw=json.dumps({"members": values, "left_out": excluded}, ensure_ascii=False),
         )
 
     def _status(self, failures: Mapping[str, Failure]) -> Status:
-        """Of the most; where two are as common, the first in ``STATUSES``."""
+        """Return the most frequent status; of equally frequent ones, the first in ``STATUSES``."""
         counts = Counter(failure.status for failure in failures.values())
-        blind = counts.pop("not_applicable", 0)
-        if len(self.judges) - blind < self.quorum:
+        not_applicable = counts.pop("not_applicable", 0)
+        if len(self.judges) - not_applicable < self.quorum:
             return "not_applicable"
         return max(counts, key=lambda status: (counts[status], -STATUSES.index(status)))
 
@@ -211,17 +216,17 @@ class Panel:
         return "\n".join(f"[{self._labels[key]}] {reason}" for key, reason in reasons.items() if reason)
 
 
-def settle(judge: Judge, result: Verdict | BaseException) -> dict[str, Outcome]:
-    """Return an outcome for each name of a judge, from its verdict or from what it raised.
+def outcomes_or_failures(judge: Judge, result: Verdict | BaseException) -> dict[str, Outcome]:
+    """Return an outcome for each name of a judge, from its verdict or its exception.
 
-    An exception, or a verdict that does not hold what the judge promises, becomes Failures.
+    An exception, or a verdict without exactly one outcome for each name, becomes Failures.
 
     Args:
-        judge: Who was asked.
-        result: What came of it, as ``asyncio.gather(..., return_exceptions=True)`` gives it.
+        judge: The judge that was called.
+        result: Its verdict or exception, as ``asyncio.gather(..., return_exceptions=True)`` returns it.
 
     Raises:
-        BaseException: The result, where it is a ``StoreError`` or no ``Exception`` (a cancellation).
+        BaseException: The result, if it is a ``StoreError`` or not an ``Exception`` (a cancellation).
     """
     if isinstance(result, JudgeError):
         return _failures(judge, result.status, str(result), result.raw)
@@ -231,15 +236,15 @@ def settle(judge: Judge, result: Verdict | BaseException) -> dict[str, Outcome]:
         return _failures(judge, "scorer_error", message)
     if isinstance(result, BaseException):
         raise result
-    given = {outcome.name: outcome for outcome in result.outcomes}
-    if len(given) < len(result.outcomes) or set(given) - set(judge.names):
+    outcomes = {outcome.name: outcome for outcome in result.outcomes}
+    if len(outcomes) < len(result.outcomes) or set(outcomes) - set(judge.names):
         names = [outcome.name for outcome in result.outcomes]
         return _failures(judge, "scorer_error", f"gave {names}, but promised {list(judge.names)}, each once")
-    return _failures(judge, "scorer_error", "no outcome was given for this name") | given
+    return _failures(judge, "scorer_error", "no outcome was given for this name") | outcomes
 
 
 def _failures(judge: Judge, status: str, message: str, raw: str = "") -> dict[str, Outcome]:
-    known: Status = next((one for one in STATUSES if one == status), "scorer_error")
+    known: Status = next((item for item in STATUSES if item == status), "scorer_error")
     return {
         name: Failure(
             name=name, status=known, message=message, signature=judge.signature, kind="judge", raw=raw
@@ -253,19 +258,21 @@ def _check_judges(judges: Sequence[Judge]) -> None:
         raise ValueError(f"a panel needs at least two judges, got {len(judges)}")
     names = {tuple(judge.names) for judge in judges}
     if len(names) > 1:
-        shown = " and ".join(", ".join(found) for found in sorted(names)[:2])
-        raise ValueError(f"the judges of a panel must give the same scores, got {shown}")
+        examples = " and ".join(", ".join(group) for group in sorted(names)[:2])
+        raise ValueError(f"the judges of a panel must give the same scores, got {examples}")
     rubrics = {_rubric_of(judge) for judge in judges} - {""}
     if len(rubrics) > 1:
         raise ValueError(f"the judges of a panel must use the same rubric, got {', '.join(sorted(rubrics))}")
     signatures = Counter(judge.signature for judge in judges)
-    twice = [signature for signature, count in signatures.items() if count > 1]
-    if twice:
-        raise ValueError(f"judge {twice[0]!r} sits in the panel twice; ask one judge again with repeats")
+    repeated = [signature for signature, count in signatures.items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"judge {repeated[0]!r} is in the panel twice; use repeats for several verdicts of one judge"
+        )
 
 
 def _rubric_of(judge: Judge) -> str:
-    """Name, version and hash, where a judge tells its rubric."""
+    """Return name, version and hash of a judge's rubric; empty if the judge has no such attribute."""
     rubric: Any = getattr(judge, "rubric", None)
     return f"{rubric.name} {rubric.version}.{rubric.hash}" if hasattr(rubric, "hash") else ""
 
@@ -275,24 +282,24 @@ def _renamed(name: str, panel: str) -> str:
 
 
 def _short_labels(signatures: Sequence[str]) -> list[str]:
-    """Say what tells each signature from the others, or all of it where that is not enough."""
+    """Return for each signature the parts that distinguish it; the whole signatures if that is ambiguous."""
     parts = [signature.split("|") for signature in signatures]
     shared = set(parts[0]).intersection(*parts[1:])
-    short = ["|".join(part for part in own if part not in shared) for own in parts]
+    short = ["|".join(part for part in signature if part not in shared) for signature in parts]
     return short if all(short) and len(set(short)) == len(short) else list(signatures)
 
 
 def _common_scale(scores: Mapping[str, Score]) -> Scale | None:
-    """The members' scale without its levels: one that takes the mean of samples has none either."""
+    """Return the members' scale without levels, so that members with and without levels agree."""
     scales = {score.scale and replace(score.scale, levels=None) for score in scores.values()}
     if len(scales) > 1:
-        shown = "; ".join(f"{key}: {score.scale}" for key, score in scores.items())
-        raise ValueError(f"the judges of a panel must use one scale, got {shown}")
+        by_member = "; ".join(f"{key}: {score.scale}" for key, score in scores.items())
+        raise ValueError(f"the judges of a panel must use one scale, got {by_member}")
     return scales.pop()
 
 
 def _label_of(value: float, scores: Mapping[str, Score]) -> dict[str, str]:
-    """The label of a level, where a member whose scale has levels named it for this very value."""
+    """Return the label that a member whose scale has levels gave to exactly this value, if any."""
     for score in scores.values():
         if score.value == value and score.scale and score.scale.levels and "label" in score.details:
             return {"label": score.details["label"]}

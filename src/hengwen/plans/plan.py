@@ -6,8 +6,9 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
+from hengwen import registry
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.yaml_config import StrictModel, YamlFile, load_yaml, parse_model
 from hengwen.prompts.rubric import EitherText
@@ -44,8 +45,6 @@ class PluginSpec(StrictModel):
         return data
 
 
-RuleName = Literal["broken", "near_duplicate", "target_copy", "leakage", "plain_text", "number"]
-"""The deterministic rules that may stand beside a task's judges."""
 LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
 """Where a verdict's level comes from: the judge's own word for the whole, or its criteria."""
 
@@ -53,7 +52,12 @@ LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
 class RuleSpec(PluginSpec):
     """A rule by name with its options: ``broken`` or ``{leakage: {corpus: train.jsonl}}`` in YAML."""
 
-    name: RuleName
+    @field_validator("name")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in (known := registry.known("rules")):
+            raise ValueError(f"unknown rule {name!r}{did_you_mean(name, known)}")
+        return name
 
 
 class ScaleSpec(StrictModel):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen import registry
 from hengwen.errors import ConfigError, DataError, did_you_mean
-from hengwen.judges.caps.capped_judge import CappedJudge
-from hengwen.judges.caps.rule import RuleScorer, RuleSet
 from hengwen.judges.panel import Panel
+from hengwen.judges.rules.capped_judge import CappedJudge
+from hengwen.judges.rules.rule_set import RuleScorer, RuleSet
 from hengwen.judges.trust.model_families import same_family_warning
 from hengwen.plans.datasets import Label, ResponseSet, SampleSet, read_labels, read_responses, read_samples
 from hengwen.plans.plan import PromptSpec, task_score_names
@@ -77,9 +77,13 @@ class ConfiguredJudge:
         if self.spec.note is not None and self.spec.plugin != "rules":  # rules read no instructions
             found["note"] = self.spec.note.in_language(self.spec.language)
         if self.rules is not None and self._takes("facts_from"):
-            found["facts_from"] = self.rules.measures
-        if self.rules is not None and self._takes("leave_out"):  # else the judge's own score were not raw
-            found["leave_out"] = [rule.name for rule in self.rules.rules if rule.name == "near_duplicate"]
+            found["facts_from"] = self.rules.evidence_signature
+        if self.rules is not None and self._takes(
+            "exclude_clauses"
+        ):  # else the judge's own score were not raw
+            found["exclude_clauses"] = [
+                rule.name for rule in self.rules.rules if rule.name == "near_duplicate"
+            ]
         return found
 
     def _takes(self, option: str) -> bool:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hengwen import registry
 from hengwen.errors import ConfigError
 from hengwen.judges import RulesJudge
-from hengwen.judges.rules.clauses import CAPS, FUNCTIONS
+from hengwen.judges.rules.clauses import CAPS, CLAUSES_BY_NAME
 from hengwen.prompts import load_rubric
 from hengwen.protocols import Judge
 from hengwen.records import Failure, Response, Sample, Score
@@ -280,7 +280,7 @@ def test_the_registry_builds_it():
 
 def test_every_clause_has_a_cap_that_the_ladder_knows(weigh):
     assert CAPS == ("worst", "second_worst", "middle", "second_best")
-    assert all(function.__doc__ for function in FUNCTIONS.values())
+    assert all(function.__doc__ for function in CLAUSES_BY_NAME.values())
 
 
 @settings(deadline=None, max_examples=150)

@@ -1,1 +1,1 @@
-"""The deterministic baseline judge."""
+"""Deterministic rules: they cap a judge's level (``RuleSet``), or are a judge themselves (``RulesJudge``)."""

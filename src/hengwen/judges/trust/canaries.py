@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.io.yaml_config import StrictModel, load_yaml, parse_model
-from hengwen.judges.panel import settle
-from hengwen.prompts.rubric import Language, NonEmptyStr, Rubric
+from hengwen.judges.panel import outcomes_or_failures
+from hengwen.prompts.language import Language
+from hengwen.prompts.rubric import NonEmptyStr, Rubric
 from hengwen.records import Failure, Response, Sample, Verdict, digest
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def level_of(judge: Judge, rubric: Rubric, said: Verdict | BaseException) -> flo
         ValueError: The value lies beyond the rubric's levels; it is a judge of another one.
         StoreError: What was paid for cannot be kept.
     """
-    outcome = settle(judge, said)[judge.names[0]]
+    outcome = outcomes_or_failures(judge, said)[judge.names[0]]
     if isinstance(outcome, Failure):
         return outcome
     scale = replace(rubric.scale, levels=None)

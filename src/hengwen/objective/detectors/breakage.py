@@ -1,4 +1,4 @@
-"""What makes an output broken: nothing there, garbled, cut off in thought, or stuck in a loop."""
+"""Broken output: empty, garbled, cut off in thought, or stuck in a loop."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ from hengwen.objective.detectors.thinking import strip_thinking
 from hengwen.objective.duplicates.similarity import normalize_text
 
 _LOOP = re.compile(r"(.{1,60}?)\1{4,}")
-LOOP_LEAST = 24
-"""Characters from which a repeated piece is a loop and not a laugh."""
-LOOP_SHARE = 0.5
-CONTROL_SHARE = 0.5
-LOST_SHARE = 0.01
-"""Share of U+FFFD from which a text is garbled as a whole."""
+MIN_LOOP_CHARACTERS = 24
+"""Length from which a repeated piece is a loop and not laughter."""
+MIN_LOOP_SHARE = 0.5
+"""Share of a text from which a repeated piece is a loop."""
+MAX_CONTROL_SHARE = 0.5
+"""Share of control characters above which a text is broken."""
+MIN_LOST_SHARE = 0.01
+"""Share of U+FFFD from which a text counts as garbled, not just damaged."""
 
 
 class Corruption(NamedTuple):
-    """What is broken, in both languages."""
+    """What is broken in a text, in English and Chinese."""
 
     en: str
     zh: str
     slight: bool = False
-    """The rest can still be read."""
+    """Whether the rest is readable."""
     unit: str = ""
-    """The piece of the text that the words quote."""
+    """The repeated piece that the description quotes; empty if it quotes nothing."""
 
     @property
     def unquoted(self) -> tuple[str, str]:
-        """English and Chinese words that quote nothing of the text.
+        """English and Chinese description without a quotation of the text.
 
         Examples:
             >>> find_breakage("很好" * 30).unquoted
@@ -41,7 +43,7 @@ class Corruption(NamedTuple):
 
 
 def find_breakage(text: str) -> Corruption | None:
-    """Return what makes a text no answer, or damages it, or None.
+    """Return what makes a text unusable or damages it; None if it is whole.
 
     Args:
         text: The answer as it came, thoughts included.
@@ -59,7 +61,7 @@ def find_breakage(text: str) -> Corruption | None:
         return Corruption("thinks without end", "思考未结束")
     if not answer.strip():
         return Corruption("empty", "空白")
-    if _control_share(answer) > CONTROL_SHARE:
+    if _control_share(answer) > MAX_CONTROL_SHARE:
         return Corruption("mostly control characters", "多为控制字符")
     if not any(unicodedata.category(char)[0] in "LN" for char in answer):
         return Corruption("no letter or digit", "没有任何文字")
@@ -67,36 +69,42 @@ def find_breakage(text: str) -> Corruption | None:
     if unit:
         return Corruption(f"loops on {unit[:12]!r}", f"陷入循环：{unit[:12]}", unit=unit)
     lost = answer.count("\ufffd")
-    slight = lost < LOST_SHARE * len(answer)
+    slight = lost < MIN_LOST_SHARE * len(answer)
     return Corruption(f"{lost} garbled (U+FFFD)", f"{lost} 处乱码（U+FFFD）", slight) if lost else None
 
 
 def _control_share(text: str) -> float:
-    strange = sum(
+    controls = sum(
         unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn") and char not in "\n\r\t" for char in text
     )
-    return strange / len(text)
+    return controls / len(text)
 
 
 def find_loop(text: str) -> str:
     """Return the piece (up to 60 characters) that a text repeats over most of its length, or "".
+
+    Args:
+        text: An answer without thoughts; whitespace is ignored.
 
     Examples:
         >>> find_loop("开头" + "去远方" * 20)
         '去远方'
     """
     bare = "".join(text.split())
-    least = max(LOOP_LEAST, LOOP_SHARE * len(bare))
-    for hit in _LOOP.finditer(bare):
-        if hit.end() - hit.start() >= least:
-            return hit.group(1)
+    min_length = max(MIN_LOOP_CHARACTERS, MIN_LOOP_SHARE * len(bare))
+    for match in _LOOP.finditer(bare):
+        if match.end() - match.start() >= min_length:
+            return match.group(1)
     return ""
 
 
 def repeated_share(text: str) -> tuple[float, int]:
     """Return the share of lines that repeat an earlier line, and the number of lines.
 
-    Lines without words and section tags do not count.
+    Lines without words, and section tags, do not count.
+
+    Args:
+        text: An answer without thoughts.
 
     Examples:
         >>> repeated_share("(verse)\\n风起\\n云涌\\n风起！\\n风起")

@@ -1,4 +1,4 @@
-"""Labels and markup in what should be plain words: what is there, in a few characters of evidence."""
+"""Labels and markup in a text that should be plain words."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _LABEL_WORDS = re.compile(
     r"|answer|assistant|bot|character|content|lyrics|narrator|output|reply|response|result|title|user",
     re.IGNORECASE,
 )
-_NO_NAME = re.compile(
+_SENTENCE_WORDS = re.compile(
     r"[说道想问是了吗的有要会我你他她它咱这那就都很真么如住得着看听记例比注对好先一不没今明昨早晚午]"
     r"|天气|秘密|提示|贴士|大家|各位|总之|结论|最后|首先|原来|其实|因为|所以|但|祝"
 )
-"""What makes a short opening before a colon a sentence and not a name."""
+"""Characters and words that mark a short opening before a colon as a sentence, not as a name."""
 MARK_WORDS = {
     "label": "标签",
     "code fence": "代码块",
@@ -38,7 +38,7 @@ MARK_WORDS = {
     "HTML tag": "HTML 标签",
     "list items": "列表",
 }
-"""What a mark may be, in English and Chinese."""
+"""Kinds of markup, in English and Chinese."""
 _MARKUP = (
     ("code fence", re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)),
     ("heading", re.compile(r"^\s{0,3}#{1,6}\s+\S[^\n]{0,20}", re.MULTILINE)),
@@ -56,60 +56,50 @@ _MARKUP = (
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]\s+\S|\d{1,2}[.)、）]\s*[^\d\s.])", re.MULTILINE)
 
 
-def find_markup(text: str, names: str = "") -> list[str]:
-    """Return what is not plain words in a text, each in a few words.
+class MarkupHit(NamedTuple):
+    """One kind of markup in a text."""
 
-    Section tags of lyrics, ``(verse)`` or ``[Chorus 2]``, are part of a format and no fault.
+    kind: str
+    """A key of ``MARK_WORDS``."""
+    evidence: str
+    """The kind with a few characters of the text."""
+
+
+def find_markup(text: str, names: str = "") -> list[MarkupHit]:
+    """Return labels and markup in a text, one hit for each kind.
+
+    Section tags of lyrics, ``(verse)`` or ``[Chorus 2]``, belong to a format and do not count.
 
     Args:
         text: An answer.
-        names: Text in which the speaker's name occurs. Without it, two to four Chinese characters before
-            a colon at the start are taken for a name where they do not look like a sentence.
+        names: Text that contains the speaker's name. Without it, two to four Chinese characters before a
+            colon at the start count as a name unless they look like the start of a sentence.
 
     Examples:
-        >>> find_markup("【回答】好的")
-        ['label 【回答】']
-        >>> find_markup("# 标题\\n- 一\\n- 二")
+        >>> [hit.evidence for hit in find_markup("【回答】**好**的")]
+        ['label 【回答】', 'bold **好**']
+        >>> [hit.evidence for hit in find_markup("# 标题\\n- 一\\n- 二")]
         ['heading # 标题', '2 list items']
         >>> find_markup("[Verse 1]\\n风吹过")
         []
     """
-    return [mark.shown for mark in find_marks(text, names)]
-
-
-class MarkupHit(NamedTuple):
-    """One kind of markup that a text has."""
-
-    kind: str
-    """One of ``MARK_WORDS``."""
-    shown: str
-    """With a few characters of the text."""
-
-
-def find_marks(text: str, names: str = "") -> list[MarkupHit]:
-    """Return what :func:`find_markup` does, with the kind of each.
-
-    Args:
-        text: An answer.
-        names: As there.
-
-    Examples:
-        >>> [mark.kind for mark in find_marks("【回答】**好**的")]
-        ['label', 'bold']
-    """
-    found = [MarkupHit("label", f"label {label}") for label in (_label(text, names),) if label]
-    for what, pattern in _MARKUP:
-        hit = pattern.search(text)
-        if hit is not None:
-            found.append(MarkupHit(what, f"{what} {hit.group().strip()[:24]}"))
+    label = _label(text, names)
+    hits = [MarkupHit("label", f"label {label}")] if label else []
+    for kind, pattern in _MARKUP:
+        match = pattern.search(text)
+        if match is not None:
+            hits.append(MarkupHit(kind, f"{kind} {match.group().strip()[:24]}"))
     items = len(_LIST_ITEM.findall(text))
     if items >= 2:
-        found.append(MarkupHit("list items", f"{items} list items"))
-    return found
+        hits.append(MarkupHit("list items", f"{items} list items"))
+    return hits
 
 
 def is_section_tag(line: str) -> bool:
-    """Return whether a line is nothing but a section tag of a lyric.
+    """Return whether a line consists only of a section tag of a lyric.
+
+    Args:
+        line: One line of a text.
 
     Examples:
         >>> is_section_tag("(chorus)"), is_section_tag("[Verse 2]"), is_section_tag("chorus of birds in May")
@@ -119,6 +109,7 @@ def is_section_tag(line: str) -> bool:
 
 
 def _label(text: str, names: str) -> str:
+    """Return the label at the start of a text, or ""."""
     bracket = _BRACKET_LABEL.match(text)
     if bracket is not None:
         label = bracket.group().strip()
@@ -135,4 +126,4 @@ def _is_speaker(label: str, names: str) -> bool:
     if names:
         return len(label) > 1 and label in names
     is_chinese = all("\u4e00" <= char <= "\u9fff" or char == "·" for char in label)
-    return is_chinese and 2 <= len(label) <= 4 and not _NO_NAME.search(label)
+    return is_chinese and 2 <= len(label) <= 4 and not _SENTENCE_WORDS.search(label)

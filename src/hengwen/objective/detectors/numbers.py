@@ -7,6 +7,8 @@ import unicodedata
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
+NumberVerdict = Literal["right", "wrong", "none", "unclear"]
+
 _WIDE_SEPARATOR = re.compile(r"(?<=[０-９])，(?=[０-９]{3}(?![０-９]))")
 _NUMBER = re.compile(
     r"(?:(?<![A-Za-z0-9_.)\]])[-+−])?(?:(?<![\d.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?![A-Za-z0-9_]))?"
@@ -17,7 +19,10 @@ _UNITS = {"十": 10, "百": 100, "千": 1000}
 
 
 def find_numbers(text: str) -> list[Decimal]:
-    """Return the numbers written with digits, in their order.
+    """Return the numbers written with digits, in order.
+
+    Args:
+        text: Any text.
 
     Examples:
         >>> [str(n) for n in find_numbers("３^7 是 2,187，减6得２，１８１。约 -1.5 度")]
@@ -25,11 +30,14 @@ def find_numbers(text: str) -> list[Decimal]:
     """
     plain = _WIDE_SEPARATOR.sub(",", text).replace("，", " ")
     plain = unicodedata.normalize("NFKC", plain)
-    return [Decimal(found.replace(",", "").replace("−", "-")) for found in _NUMBER.findall(plain)]
+    return [Decimal(digits.replace(",", "").replace("−", "-")) for digits in _NUMBER.findall(plain)]
 
 
 def find_chinese_numbers(text: str) -> list[tuple[int, str]]:
-    """Return the numbers written with Chinese numerals, each with the characters.
+    """Return the numbers written with Chinese numerals, each with its characters.
+
+    Args:
+        text: Any text.
 
     Examples:
         >>> find_chinese_numbers("答案是两千一百八十一，也就是二一八一，一起")
@@ -56,7 +64,10 @@ def _chinese_value(run: str) -> int:
 
 
 def as_number(value: object) -> Decimal | None:
-    """Return what a sample gives as its answer, or None where that is no single number.
+    """Return a value from a sample's metadata as a number; None if it is not a single number.
+
+    Args:
+        value: Any value from JSON.
 
     Examples:
         >>> as_number("2,181"), as_number(0.5), as_number("上海"), as_number(True)
@@ -74,34 +85,42 @@ def as_number(value: object) -> Decimal | None:
     return number if number.is_finite() and abs(number.adjusted()) <= 400 else None
 
 
-def number_verdict(text: str, want: Decimal) -> Literal["right", "wrong", "none", "unclear"]:
-    """Say whether a text gives a number: in digits, or in Chinese numerals.
+def number_verdict(text: str, expected: Decimal, *, question: str = "") -> NumberVerdict:
+    """Return whether a text gives a number: in digits, or in Chinese numerals.
 
     Args:
         text: An answer.
-        want: The right number.
+        expected: The right number.
+        question: If all numbers of the text occur here too, none of them counts as wrong.
 
     Returns:
-        ``right``; ``wrong`` where there are only other numbers; ``none`` where there is no number;
-        ``unclear`` where the number occurs only as a single Chinese numeral, which is a word as well.
+        ``right``; ``wrong`` if there are only other numbers; ``none`` if there is no number; ``unclear`` if
+        the number occurs only as a single Chinese numeral, which may also be part of a word.
 
     Examples:
         >>> [number_verdict(text, Decimal(2181)) for text in ("是两千一百八十一", "2187-6=2180", "不会算")]
         ['right', 'wrong', 'none']
+        >>> number_verdict("3 的 7 次方？太难啦", Decimal(2181), question="3^7-6=?")
+        'none'
         >>> number_verdict("我们一起走", Decimal(1))
         'unclear'
     """
-    given = numbers_in(text)
-    if any(_equal(number, want) for number in given):
+    numbers = numbers_in(text)
+    if any(_equal(number, expected) for number in numbers):
         return "right"
-    short = [value for value, run in find_chinese_numbers(text) if len(run) == 1]
-    if any(_equal(Decimal(value), want) for value in short):
+    single = [value for value, run in find_chinese_numbers(text) if len(run) == 1]
+    if any(_equal(Decimal(value), expected) for value in single):
         return "unclear"
-    return "wrong" if given else "none"
+    if not numbers or (question and set(numbers) <= set(numbers_in(question))):
+        return "none"
+    return "wrong"
 
 
 def numbers_in(text: str) -> list[Decimal]:
-    """Return the numbers in digits, then those of two Chinese numerals or more: one alone may be a word.
+    """Return the numbers in digits, then those of two or more Chinese numerals: a single one may be a word.
+
+    Args:
+        text: Any text.
 
     Examples:
         >>> [str(number) for number in numbers_in("3 加十二，一共十五")]

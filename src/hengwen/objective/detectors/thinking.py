@@ -1,4 +1,4 @@
-"""The ``<think>`` block that reasoning models put before what they say."""
+"""The ``<think>`` block that reasoning models put before their answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ _LONE_CLOSE = re.compile(r"</think(?:ing)?>[ \t]*(?:\r?\n|\Z)", re.IGNORECASE)
 
 
 def strip_thinking(text: str) -> str | None:
-    """Return a text without a leading ``<think>…</think>``; None where it is never closed.
+    """Return a text without a leading ``<think>…</think>``; None if it is never closed.
+
+    Args:
+        text: A reply or an answer.
 
     Examples:
         >>> strip_thinking("<think>hm</think> yes")
@@ -28,9 +31,12 @@ def strip_thinking(text: str) -> str | None:
 
 
 def after_thinking(text: str) -> str | None:
-    """Return what follows the last ``</think>``; None where there is none.
+    """Return the text after the last ``</think>``; None if there is no such tag.
 
-    Some chat templates open the thought themselves, so that a reply has only its end.
+    Some chat templates open the thought themselves, so that a reply contains only the closing tag.
+
+    Args:
+        text: A reply.
 
     Examples:
         >>> after_thinking("hm</think>yes")
@@ -43,9 +49,12 @@ def after_thinking(text: str) -> str | None:
 
 
 def answer_without_thinking(text: str) -> str | None:
-    """Return an answer without the thought before it; None where the thought is never closed.
+    """Return an answer without the thought before it; None if the thought is never closed.
 
-    Without an opening tag, an end tag counts where its line ends with it: a tag that is spoken of is none.
+    Without an opening tag, a closing tag counts only at the end of a line: otherwise the answer mentions it.
+
+    Args:
+        text: An answer.
 
     Examples:
         >>> answer_without_thinking("<think>hm</think>\\n\\nRain falls")
@@ -57,8 +66,8 @@ def answer_without_thinking(text: str) -> str | None:
     """
     if "<" not in text:
         return text
-    said = strip_thinking(text)
-    if said is text:
+    answer = strip_thinking(text)
+    if answer is text:
         closed = _LONE_CLOSE.search(text)
-        said = text if closed is None else text[closed.end() :]
-    return said if said is None or said is text else said.lstrip()
+        answer = text if closed is None else text[closed.end() :]
+    return answer if answer is None or answer is text else answer.lstrip()

@@ -12,9 +12,9 @@ import pytest
 
 from hengwen.errors import BackendError, StoreError
 from hengwen.judges import Panel, RubricJudge, RulesJudge, admission_test
-from hengwen.judges.caps.capped_judge import CappedJudge
-from hengwen.judges.caps.rule import RuleSet
-from hengwen.judges.caps.text_rules import PlainText
+from hengwen.judges.rules.capped_judge import CappedJudge
+from hengwen.judges.rules.rule_set import RuleSet
+from hengwen.judges.rules.text_rules import PlainText
 from hengwen.judges.trust.admission.cases import load_cases
 from hengwen.judges.trust.admission.plan import AdmissionItem, plan_admission
 from hengwen.judges.trust.admission.report import BARS, NAMES

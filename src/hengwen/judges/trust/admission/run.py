@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from hengwen.judges.caps.capped_judge import CappedJudge
+from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.trust.admission.cases import load_cases
 from hengwen.judges.trust.admission.plan import (
     AdmissionItem,
@@ -24,7 +24,8 @@ from hengwen.records import Failure, Response, Sample, Usage, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.prompts.rubric import Language, Rubric
+    from hengwen.prompts.language import Language
+    from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Judge
 
 LEAST_DROP = 0.1

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from hengwen.errors import BackendError
 from hengwen.judges import Panel, RubricJudge, RulesJudge
-from hengwen.judges.caps.capped_judge import CappedJudge, limit
-from hengwen.judges.caps.copy_rules import NearDuplicate, TargetCopy
-from hengwen.judges.caps.rule import RuleSet
-from hengwen.judges.caps.text_rules import Broken, Number, PlainText
+from hengwen.judges.rules.capped_judge import CappedJudge, cap_on_scale
+from hengwen.judges.rules.copy_rules import NearDuplicate, TargetCopy
+from hengwen.judges.rules.rule_set import RuleSet
+from hengwen.judges.rules.text_rules import Broken, Number, PlainText
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import prompt_hash
 from hengwen.records import Failure, Response, Sample, Scale, Score, Verdict
@@ -151,12 +151,12 @@ async def test_what_a_judge_raises_goes_through(fake, small) -> None:
     ids=["of 0..1", "of 1..5", "the low end", "the lower level", "the lower of three", "no limit"],
 )
 def test_a_cap_is_a_share_of_the_scale_and_a_level_where_there_are_levels(share, scale, expected) -> None:
-    assert limit(share, scale) == expected
+    assert cap_on_scale(share, scale) == expected
 
 
 def test_a_scale_on_which_less_is_better_is_refused() -> None:
     with pytest.raises(ValueError, match="caps are for scales on which more is better"):
-        limit(0.5, Scale(low=0, high=1, higher_is_better=False))
+        cap_on_scale(0.5, Scale(low=0, high=1, higher_is_better=False))
 
 
 async def test_a_judge_without_any_scale_is_refused() -> None:
@@ -183,7 +183,7 @@ REPLY = json.dumps({"reason": "r", "criteria": {"wit": "Low", "form": "Mid"}, "l
 
 async def test_a_model_is_shown_what_the_rules_found_outside_all_fences(fake, small) -> None:
     backend = fake(REPLY)
-    inner = RubricJudge(rubric=small, backend=backend, facts_from=RULES.measures, language="en")
+    inner = RubricJudge(rubric=small, backend=backend, facts_from=RULES.evidence_signature, language="en")
     found = await final(CappedJudge(inner, RULES, language="en"), A, A1)
     assert (found["small.level"].value, found["small.final"].value) == (5, 1), "the scale is 1..5"
     system, user = (content for _, content in backend.requests[0].messages)
@@ -196,10 +196,10 @@ async def test_a_model_is_shown_what_the_rules_found_outside_all_fences(fake, sm
 
 def test_only_a_judge_that_is_shown_facts_has_another_prompt(fake, small) -> None:
     plain = RubricJudge(rubric=small, backend=fake())
-    told = RubricJudge(rubric=small, backend=fake(), facts_from=RULES.measures)
+    told = RubricJudge(rubric=small, backend=fake(), facts_from=RULES.evidence_signature)
     assert f"|prompt:{prompt_hash(small, 'zh')}|" in plain.signature
     assert f"|prompt:{prompt_hash(small, 'zh')}|" not in told.signature
-    assert f"|facts:{RULES.measures}|" in told.signature
+    assert f"|facts:{RULES.evidence_signature}|" in told.signature
     other = RubricJudge(rubric=small, backend=fake(), facts_from="00000000")
     key = [judge.request(SAMPLE, answers(A)[0]).key("e") for judge in (told, other)]
     assert key[0] == key[1], "another corpus buys nothing where the facts are the same"
@@ -214,7 +214,9 @@ async def test_facts_of_rules_that_the_signature_does_not_name_are_refused(fake,
 async def test_a_panel_hands_the_facts_to_those_who_read_them(fake, small) -> None:
     backends = [fake(REPLY), fake(REPLY)]
     backends[1].signature = "fake/two|temp:0"
-    members = [RubricJudge(rubric=small, backend=one, facts_from=RULES.measures) for one in backends]
+    members = [
+        RubricJudge(rubric=small, backend=one, facts_from=RULES.evidence_signature) for one in backends
+    ]
     judge = CappedJudge(Panel(judges=members), RULES)
     found = await final(judge, "# 月亮")
     assert (found["small.level"].value, found["small.final"].value) == (5, 3), "the middle of 1..5"
@@ -223,7 +225,7 @@ async def test_a_panel_hands_the_facts_to_those_who_read_them(fake, small) -> No
 
 
 async def test_the_rules_judge_leaves_repeats_to_the_rule() -> None:
-    inner = RulesJudge(rubric=load_rubric("muice_live"), leave_out=["near_duplicate"])
+    inner = RulesJudge(rubric=load_rubric("muice_live"), exclude_clauses=["near_duplicate"])
     found = await final(CappedJudge(inner, RULES), "月亮圆圆的，想咬一口", "月亮圆圆的，想咬一口！")
     assert found["muice_live.level"].value == found["muice_live.content"].value == 0.75
     assert found["muice_live.final"].value == 0

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from hengwen import registry
 from hengwen.errors import ConfigError
-from hengwen.judges.caps.copy_rules import NearDuplicate, TargetCopy, TrainingLeak
-from hengwen.judges.caps.rule import RULES, RuleInput, RuleScorer, RuleSet, look_by, told
-from hengwen.judges.caps.text_rules import Broken, Number, PlainText
+from hengwen.judges.rules.copy_rules import NearDuplicate, TargetCopy, TrainingLeak
+from hengwen.judges.rules.input import RuleInput
+from hengwen.judges.rules.rule_set import RuleScorer, RuleSet, evaluate_unless_exempt, evidence_sentences
+from hengwen.judges.rules.text_rules import Broken, Number, PlainText
 from hengwen.objective.duplicates.similarity import similarity
 from hengwen.records import Failure, Response, Sample, Score
 
@@ -31,7 +32,7 @@ def seen(text: str, *, earlier: tuple[str, ...] = (), **sample: object) -> RuleI
 
 
 def test_every_rule_can_be_made_by_name() -> None:
-    for name in RULES:
+    for name in registry.BUILTINS["rules"]:
         rule = registry.build("rules", name, {})
         assert rule.name == name
         assert rule.score_name.startswith(f"{name}.")
@@ -57,7 +58,7 @@ def test_every_rule_can_be_made_by_name() -> None:
         ("broken", {"cap": 0}, "rule 'broken': .*unexpected keyword argument 'cap'"),
     ],
 )
-def test_a_wrong_option_is_told(rule: str, options: dict[str, object], said: str) -> None:
+def test_a_wrong_option_is_evidence_sentences(rule: str, options: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         registry.build("rules", rule, options)
 
@@ -65,28 +66,28 @@ def test_a_wrong_option_is_told(rule: str, options: dict[str, object], said: str
 def test_a_chain_is_compared_with_every_earlier_answer_and_the_first_keeps_its_score() -> None:
     a, a1, a2 = "abcdefghij", "abcdefghiX", "YbcdefghiX"  # a letter of ten: 1 - 2 / 20; two: 1 - 4 / 20
     rule = NearDuplicate()
-    assert rule.look(seen(a)).value is None
-    second = rule.look(seen(a1, earlier=(a,)))
+    assert rule.evaluate(seen(a)).value is None
+    second = rule.evaluate(seen(a1, earlier=(a,)))
     assert (second.value, second.cap, second.details["dup_of"]) == (0.9, 0, 1)
-    third = rule.look(seen(a2, earlier=(a, a1)))
+    third = rule.evaluate(seen(a2, earlier=(a, a1)))
     assert (third.value, third.cap, third.details["dup_of"]) == (0.9, 0, 2), "A' counts, a repeat itself"
-    alone = rule.look(seen(a2, earlier=(a,)))
+    alone = rule.evaluate(seen(a2, earlier=(a,)))
     assert (alone.value, alone.cap, "dup_of" in alone.details, alone.flags) == (0.8, None, False, ("review",))
-    assert alone.also == {0.8: 0.0, 0.9: None}
+    assert alone.extra_caps == {0.8: 0.0, 0.9: None}
 
 
 @pytest.mark.parametrize(("at", "cap"), [(0.85, None), (0.75, 0.0)])
 def test_the_threshold_is_where_it_is_set(at: float, cap: float | None) -> None:
-    found = NearDuplicate(zero_from=at, also=[]).look(seen("abxd", earlier=("abcd",)))  # 1 - 2 / 8
+    found = NearDuplicate(zero_from=at, also=[]).evaluate(seen("abxd", earlier=("abcd",)))  # 1 - 2 / 8
     assert (found.value, found.cap) == (0.75, cap)
     assert found.flags == (("review",) if cap is None else ("duplicate",))
 
 
 def test_thoughts_are_neither_repeats_nor_copies() -> None:
     thought = "<think>" + "同样的想法" * 9 + "</think>"
-    assert NearDuplicate().look(seen(thought + A, earlier=(thought + OTHER,))).cap is None
-    assert NearDuplicate().look(seen(thought + A, earlier=(A,))).cap == 0
-    assert TargetCopy().look(seen(thought + A, references=(A,))).cap == 0.5
+    assert NearDuplicate().evaluate(seen(thought + A, earlier=(thought + OTHER,))).cap is None
+    assert NearDuplicate().evaluate(seen(thought + A, earlier=(A,))).cap == 0
+    assert TargetCopy().evaluate(seen(thought + A, references=(A,))).cap == 0.5
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_thoughts_are_neither_repeats_nor_copies() -> None:
     ids=["exact", "particles", "another"],
 )
 def test_a_copy_of_the_reference_is_capped_and_suspected(text: str, kind: str, cap: float | None) -> None:
-    found = TargetCopy().look(seen(text, references=(OTHER, A)))
+    found = TargetCopy().evaluate(seen(text, references=(OTHER, A)))
     assert (found.details["kind"], found.cap, found.value) == (kind, cap, float(cap is not None))
     assert ("leak_suspect" in found.flags) == (cap is not None)
 
@@ -112,14 +113,14 @@ def test_a_copy_of_the_reference_is_capped_and_suspected(text: str, kind: str, c
 def test_what_stands_in_the_training_set_is_capped(tmp_path, text: str, kind: str, cap: float | None) -> None:
     corpus = tmp_path / "train.txt"
     corpus.write_text("晚上好呀，今天的月亮很圆呢\n我想吃鱼\n", "utf-8")
-    found = TrainingLeak(str(corpus)).look(seen(text))
+    found = TrainingLeak(str(corpus)).evaluate(seen(text))
     assert (found.details["kind"], found.cap) == (kind, cap)
 
 
 def test_without_a_corpus_leakage_is_not_assessed_and_the_judge_is_told_so() -> None:
-    found = TrainingLeak().look(seen(A))
+    found = TrainingLeak().evaluate(seen(A))
     assert (found.value, found.cap) == (None, None)
-    assert told({"leakage": found}, "en") == [
+    assert evidence_sentences({"leakage": found}, "en") == [
         "whether it stands in the training set: not assessed (there is no corpus)"
     ]
     (outcome,) = RuleScorer(TrainingLeak()).score(seen(A).sample, seen(A).response)
@@ -133,7 +134,7 @@ def test_without_a_corpus_leakage_is_not_assessed_and_the_judge_is_told_so() -> 
     ids=["empty", "open thought", "no word", "loop", "one lost character", "whole"],
 )
 def test_broken_output_is_worth_nothing(text: str, cap: float | None) -> None:
-    found = Broken().look(seen(text))
+    found = Broken().evaluate(seen(text))
     assert (found.cap, found.value) == (cap, float(cap == 0))
 
 
@@ -142,7 +143,7 @@ def test_broken_output_is_worth_nothing(text: str, cap: float | None) -> None:
     [("【回答】月亮很圆", ["label"]), ("# 月亮\n- 圆\n- 亮", ["heading", "list items"]), (A, None)],
 )
 def test_labels_and_markup_are_capped(text: str, kinds: list[str] | None) -> None:
-    found = PlainText().look(seen(text))
+    found = PlainText().evaluate(seen(text))
     assert (found.cap, found.details.get("kinds")) == (None if kinds is None else 0.5, kinds)
 
 
@@ -159,21 +160,21 @@ def test_labels_and_markup_are_capped(text: str, kinds: list[str] | None) -> Non
 )
 def test_a_wrong_number_is_capped(text: str, value: float, cap: float | None) -> None:
     asked = {"input": "3^7-log2(64)=?", "metadata": {"number": 2181}}
-    found = Number().look(seen(text, **asked))
+    found = Number().evaluate(seen(text, **asked))
     assert (found.value, found.cap) == (value, cap)
 
 
 def test_a_sample_without_a_number_or_a_reference_is_not_applicable() -> None:
-    assert Number().look(seen("2181")).value is None
-    assert TargetCopy().look(seen(A)).value is None
+    assert Number().evaluate(seen("2181")).value is None
+    assert TargetCopy().evaluate(seen(A)).value is None
 
 
 def test_an_exempt_sample_is_left_alone() -> None:
     one = seen(A, earlier=(A,), references=(A,), metadata={"exempt": ["near_duplicate", "target_copy"]})
     for rule in (NearDuplicate(), TargetCopy()):
-        fact = look_by(rule, one)
-        assert (fact.value, fact.cap, fact.shown) == (None, None, False)
-    assert look_by(Broken(), one).value == 0
+        fact = evaluate_unless_exempt(rule, one)
+        assert (fact.value, fact.cap, fact.visible_to_judge) == (None, None, False)
+    assert evaluate_unless_exempt(Broken(), one).value == 0
 
 
 @pytest.mark.parametrize(
@@ -235,13 +236,13 @@ WORD = "QZXJWV"
 )
 def test_what_a_judge_is_told_never_quotes_the_answer(corpus: str, form: str) -> None:
     text = form.format(WORD)
-    facts = everything(corpus).look(
+    facts = everything(corpus).evaluate(
         Sample(id="1", references=(text,), metadata={"number": 5}),
         Response(sample_id="1", text=text, repeat=2),
         [Response(sample_id="1", text=text)],
     )
     for language in ("zh", "en"):
-        said = told(facts, language)
+        said = evidence_sentences(facts, language)
         assert said
         assert WORD not in "".join(said)
 
@@ -258,7 +259,7 @@ def test_what_a_judge_is_told_does_not_depend_on_a_threshold(
     books = [everything(corpus, zero_from=at, also=()) for at in (one, other)]
     asked = Sample(id="1", references=(A1,)), Response(sample_id="1", text=text, repeat=2)
     earlier = [Response(sample_id="1", text=A)]
-    first, second = (told(book.look(*asked, earlier), "zh") for book in books)
+    first, second = (evidence_sentences(book.evaluate(*asked, earlier), "zh") for book in books)
     assert first == second
-    assert books[0].measures == books[1].measures
+    assert books[0].evidence_signature == books[1].evidence_signature
     assert (books[0].signature == books[1].signature) == (f"{one:g}" == f"{other:g}")

@@ -5,44 +5,42 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from hengwen.judges.caps.rule import LESS_IS_GOOD, YES_IS_BAD, RuleResult, check_share, not_applicable
-from hengwen.objective.detectors.thinking import answer_without_thinking
-from hengwen.objective.duplicates.similarity import THRESHOLD, normalize_text, similarity
-from hengwen.objective.duplicates.training_set import NEAR_FROM, with_particles
+from hengwen.judges.rules.rule import FAIL_SCALE, LOWER_BETTER, RuleResult, check_share, not_applicable
+from hengwen.objective.duplicates.similarity import THRESHOLD, normalize_text
+from hengwen.objective.duplicates.training_set import NEAR_FROM
 from hengwen.objective.signature import build_signature
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from hengwen.judges.caps.rule import RuleInput
+    from hengwen.judges.rules.input import RuleInput
     from hengwen.objective.duplicates.scorers import Leakage
-    from hengwen.records import Sample, Scale
+    from hengwen.records import Scale
 
-REVIEW = 0.7
-
-
-SHOWN = (0.8, 0.85, 0.9)
-"""Thresholds at which a final score is shown."""
+REVIEW_THRESHOLD = 0.7
+"""Similarity to an earlier answer from which a person should compare the two."""
+DEFAULT_EXTRA_THRESHOLDS = (0.8, 0.85, 0.9)
+"""Thresholds at which a final score is given by default, except the one that is in force."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicate:
     """The zero rule: an answer that repeats an earlier one to the same sample gets the lowest value.
 
-    It is compared with every earlier answer, also with one that is itself a repeat: else A, A', A'' would
-    depend on the chain. The first keeps its score. The thresholds are this project's own: ``also`` names
-    others at which the final score stands beside.
+    It is compared with every earlier answer, including those that are repeats themselves: otherwise the
+    result for A, A', A'' would depend on the chain. The first answer keeps its score. The thresholds are
+    this project's own: ``also`` names others at which the final score is given as well.
     """
 
     zero_from: float = THRESHOLD
-    review_from: float = REVIEW
+    review_from: float = REVIEW_THRESHOLD
     """From here up to ``zero_from`` an answer is flagged ``review``."""
-    also: Sequence[float] = SHOWN
-    """Default: those of 0.8, 0.85 and 0.9 that ``zero_from`` is not."""
+    also: Sequence[float] = DEFAULT_EXTRA_THRESHOLDS
+    """Extra thresholds; default: those of 0.8, 0.85 and 0.9 that differ from ``zero_from``."""
     name: ClassVar[str] = "near_duplicate"
     score_name: ClassVar[str] = "near_duplicate.similarity"
-    scale: ClassVar[Scale] = LESS_IS_GOOD
-    measures: ClassVar[str] = "near_duplicate|v:1"
+    scale: ClassVar[Scale] = LOWER_BETTER
+    evidence_signature: ClassVar[str] = "near_duplicate|v:1"
 
     def __post_init__(self) -> None:
         zero = check_share("zero_from", self.zero_from, above_zero=True)
@@ -50,75 +48,76 @@ class NearDuplicate:
             raise ValueError(f"review_from {self.review_from} is above zero_from {self.zero_from}")
         if not isinstance(self.also, (list, tuple)):
             raise ValueError(f"also must be a list of thresholds, got {self.also!r}")
-        given = [threshold for threshold in SHOWN if threshold != zero] if self.also is SHOWN else self.also
-        other = [check_share("also", threshold, above_zero=True) for threshold in given]
-        if len({zero, *other}) <= len(other):
+        thresholds = self.also
+        if thresholds is DEFAULT_EXTRA_THRESHOLDS:
+            thresholds = [threshold for threshold in thresholds if threshold != zero]
+        extra = [check_share("also", threshold, above_zero=True) for threshold in thresholds]
+        if len({zero, *extra}) <= len(extra):
             raise ValueError(f"also must name other thresholds than zero_from {zero:g}, each once")
-        object.__setattr__(self, "also", tuple(other))
+        object.__setattr__(self, "also", tuple(extra))
+
+    @property
+    def extra_thresholds(self) -> Sequence[float]:
+        """Thresholds of the option ``also``."""
+        return self.also
 
     @property
     def signature(self) -> str:
-        """The measure and its thresholds."""
-        also = ",".join(f"{threshold:g}" for threshold in self.also)
-        shape = (("zero", self.zero_from), ("review", self.review_from), ("also", also or "none"))
-        return build_signature("near_duplicate", ("rule", "cap"), *shape, ("v", 1))
+        """Signature with all thresholds."""
+        also = ",".join(f"{threshold:g}" for threshold in self.also) or "none"
+        thresholds = (("zero", self.zero_from), ("review", self.review_from), ("also", also))
+        return build_signature("near_duplicate", ("rule", "cap"), *thresholds, ("v", 1))
 
-    def look(self, seen: RuleInput) -> RuleResult:
-        """Compare with every earlier answer; ``dup_of`` is the repeat of the closest."""
-        if not seen.earlier:
+    def evaluate(self, answer: RuleInput) -> RuleResult:
+        """Compare with every earlier answer; ``dup_of`` is the repeat index of the closest."""
+        if not answer.earlier_matches:
             return not_applicable("there is no earlier answer to compare with", "没有先前的回答可比")
-        found = [
-            (similarity(answer_without_thinking(other.text) or "", seen.spoken), -other.repeat)
-            for other in seen.earlier
-        ]
-        alike, place = max(found)
-        repeats, near = alike >= self.zero_from, alike >= self.review_from
-        details: dict[str, object] = {"closest": -place, "similarity": alike}
+        closest = max(answer.earlier_matches, key=lambda match: (match.similarity, -match.repeat))
+        repeat, similarity = closest
+        is_repeat, is_near = similarity >= self.zero_from, similarity >= self.review_from
+        details: dict[str, object] = {"closest": repeat, "similarity": similarity}
         return RuleResult(
-            value=alike,
-            en=f"of the earlier answers to the same task, number {-place} is closest: similarity {alike:.2f}",
-            zh=f"同一题的先前回答中，最像的是第 {-place} 次，相似度 {alike:.2f}",
-            aside=_NO_MATTER,
-            reason=f"similarity {alike:.2f} to answer {-place}" + (", which it repeats" if repeats else ""),
-            cap=0.0 if repeats else None,
-            also={threshold: 0.0 if alike >= threshold else None for threshold in self.also},
-            flags=("duplicate",) if repeats else ("review",) if near else (),
-            details=details | ({"dup_of": -place} if repeats else {}),
+            value=similarity,
+            en=f"of the earlier answers to the same task, number {repeat} is closest: "
+            f"similarity {similarity:.2f}",
+            zh=f"同一题的先前回答中，最像的是第 {repeat} 次，相似度 {similarity:.2f}",
+            judge_note=_REPEATS_HANDLED_LATER,
+            reason=f"similarity {similarity:.2f} to answer {repeat}"
+            + (", which it repeats" if is_repeat else ""),
+            cap=0.0 if is_repeat else None,
+            extra_caps={threshold: 0.0 if similarity >= threshold else None for threshold in self.also},
+            flags=("duplicate",) if is_repeat else ("review",) if is_near else (),
+            details=details | ({"dup_of": repeat} if is_repeat else {}),
         )
-
-    def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Any sample will do."""
-        return ()
 
 
 @dataclass(frozen=True, slots=True)
 class TargetCopy:
-    """A reference word for word, but for particles and punctuation: capped, and suspected of a leak."""
+    """A reference word for word, except for particles and punctuation: capped, and suspected of a leak."""
 
     cap: float = 0.5
     name: ClassVar[str] = "target_copy"
     score_name: ClassVar[str] = "target_copy.match"
-    scale: ClassVar[Scale] = YES_IS_BAD
-    also: ClassVar[tuple[float, ...]] = ()
-    measures: ClassVar[str] = "target_copy|v:1"
+    scale: ClassVar[Scale] = FAIL_SCALE
+    extra_thresholds: ClassVar[tuple[float, ...]] = ()
+    evidence_signature: ClassVar[str] = "target_copy|v:1"
 
     def __post_init__(self) -> None:
         check_share("cap", self.cap)
 
     @property
     def signature(self) -> str:
-        """The measure and its cap."""
+        """Signature with the cap."""
         return build_signature("target_copy", ("rule", "cap"), ("cap", self.cap), ("v", 1))
 
-    def look(self, seen: RuleInput) -> RuleResult:
+    def evaluate(self, answer: RuleInput) -> RuleResult:
         """Compare with each reference."""
-        references = [one for one in seen.sample.references if normalize_text(one)]
-        if not references:
+        copy = answer.reference_copy
+        if copy is None:
             return not_applicable("the sample has no reference", "此题没有参考回答")
-        answer, bare = with_particles(seen.spoken), normalize_text(seen.spoken)
-        if any(answer == with_particles(one) for one in references):
+        if copy.exact:
             return self._copy("exact", "the reference word for word", "与参考回答逐字相同")
-        if any(bare == normalize_text(one) for one in references):
+        if copy.normalized:
             return self._copy(
                 "particle_only", "the reference but for particles", "与参考回答只差语气词或标点"
             )
@@ -131,16 +130,12 @@ class TargetCopy:
             value=1, en=en, zh=zh, cap=self.cap, flags=("leak_suspect",), details={"kind": kind}
         )
 
-    def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Any sample will do."""
-        return ()
-
 
 @dataclass(frozen=True, slots=True)
 class TrainingLeak:
-    """How far an answer stands in the training set: a copy is capped, and so is what comes near to one.
+    """How much of an answer is in the training set: a copy is capped, and so is a near copy.
 
-    Without a corpus nothing is assessed, and nothing assumed to be clean.
+    Without a corpus nothing is assessed, and no answer counts as clean.
     """
 
     corpus: str | Sequence[str] = ()
@@ -148,13 +143,14 @@ class TrainingLeak:
     near: float = NEAR_FROM
     """Share of the answer's 5-grams in one training answer from which it is a near copy."""
     cap: float = 0.5
-    """Of an exact copy, and of one but for particles."""
+    """Cap of an exact copy, and of one that differs only in particles."""
     near_cap: float = 0.75
+    """Cap of a near copy."""
     _scorer: Leakage | None = field(init=False, repr=False, compare=False)
     name: ClassVar[str] = "leakage"
     score_name: ClassVar[str] = "leakage.containment"
-    scale: ClassVar[Scale] = LESS_IS_GOOD
-    also: ClassVar[tuple[float, ...]] = ()
+    scale: ClassVar[Scale] = LOWER_BETTER
+    extra_thresholds: ClassVar[tuple[float, ...]] = ()
 
     def __post_init__(self) -> None:
         check_share("cap", self.cap)
@@ -168,28 +164,27 @@ class TrainingLeak:
         object.__setattr__(self, "_scorer", scorer)
 
     @property
-    def measures(self) -> str:
-        """The corpus; not from where on a copy is near."""
+    def evidence_signature(self) -> str:
+        """Signature with the corpus, without the threshold of a near copy."""
         corpus = "none" if self._scorer is None else self._scorer.signature.split("|")[1]
         return f"leakage|{corpus}|v:1"
 
     @property
     def signature(self) -> str:
-        """Corpus, threshold and caps."""
-        own = ("none" if self._scorer is None else self._scorer.signature).replace("|", " ")
+        """Signature with corpus, threshold and caps."""
+        scorer = ("none" if self._scorer is None else self._scorer.signature).replace("|", " ")
         caps = (("cap", self.cap), ("near_cap", self.near_cap))
-        return build_signature("leakage", ("rule", "cap"), ("by", own), *caps, ("v", 1))
+        return build_signature("leakage", ("rule", "cap"), ("by", scorer), *caps, ("v", 1))
 
-    def look(self, seen: RuleInput) -> RuleResult:
-        """Ask the training set."""
+    def evaluate(self, answer: RuleInput) -> RuleResult:
+        """Search the training set for the answer."""
         if self._scorer is None:
             return _not_assessed("there is no corpus", "没有语料")
-        if not normalize_text(seen.spoken):
+        if not normalize_text(answer.text):
             return _not_assessed("the answer has no letter or digit", "回答里没有文字")
-        (score,) = self._scorer.score(seen.sample, replace(seen.response, text=seen.spoken))
+        (score,) = self._scorer.score(answer.sample, replace(answer.response, text=answer.text))
         kind = score.details["kind"]
-        copied = kind in ("exact", "particle_only")
-        en, zh = _KINDS.get(
+        en, zh = _COPY_KINDS.get(
             kind,
             (
                 f"the closest answer of the training set shares {score.value:.0%} of its 5-grams",
@@ -201,21 +196,17 @@ class TrainingLeak:
             en=en,
             zh=zh,
             reason="" if kind == "none" else score.reason,
-            cap=self.cap if copied else self.near_cap if kind == "near" else None,
+            cap=self.cap if kind in _COPY_KINDS else self.near_cap if kind == "near" else None,
             flags=() if kind == "none" else ("leak_suspect",),
             details=dict(score.details),
         )
 
-    def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Any sample will do."""
-        return ()
 
-
-_NO_MATTER = (
+_REPEATS_HANDLED_LATER = (
     " (a rule deals with repeats after you: do not lower the level for it)",
     "（重复另有规则在你之后处理，不要因此降级）",
 )
-_KINDS = {
+_COPY_KINDS = {
     "exact": ("an answer of the training set word for word", "与训练集里的一条回答逐字相同"),
     "particle_only": (
         "an answer of the training set but for particles",
@@ -228,5 +219,5 @@ def _not_assessed(en: str, zh: str) -> RuleResult:
     return not_applicable(
         f"whether it stands in the training set: not assessed ({en})",
         f"是否见于训练集：未检查（{zh}）",
-        shown=True,
+        visible_to_judge=True,
     )

@@ -1,1 +1,0 @@
-"""Rules that cap the score of a judge."""

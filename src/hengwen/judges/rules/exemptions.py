@@ -1,0 +1,47 @@
+"""Which rules a sample is exempt from: the list ``metadata.exempt``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen import registry
+from hengwen.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from hengwen.records import Sample
+
+_FLAGS = {"exempt_copy": "target_copy", "exempt_duplicate": "near_duplicate"}
+"""Keys of the metadata that exempt from one rule if they are true; read only leniently."""
+
+
+def exemptions(sample: Sample, *, lenient: bool = False) -> frozenset[str]:
+    """Return the names of the rules that a sample is exempt from.
+
+    Args:
+        sample: ``metadata.exempt`` lists names of rules, packaged or installed.
+        lenient: Ignore a malformed list and unknown names instead of raising, and also read the flags
+            ``metadata.exempt_copy`` and ``metadata.exempt_duplicate``.
+
+    Raises:
+        ValueError: ``metadata.exempt`` is not a list of names, or no rule has one of the names.
+
+    Examples:
+        >>> from hengwen.records import Sample
+        >>> sorted(exemptions(Sample(id="13", metadata={"exempt": ["target_copy"]})))
+        ['target_copy']
+        >>> sorted(exemptions(Sample(id="13", metadata={"exempt_copy": True}), lenient=True))
+        ['target_copy']
+    """
+    names = sample.metadata.get("exempt", ())
+    if lenient:
+        listed = names if isinstance(names, (list, tuple)) else ()
+        flagged = {rule for flag, rule in _FLAGS.items() if sample.metadata.get(flag) is True}
+        return frozenset(flagged.union(name for name in listed if isinstance(name, str)))
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"metadata.exempt must be a list of rules, got {names!r}")
+    if names:
+        known = registry.known("rules")
+        for name in names:
+            if name not in known:
+                raise ValueError(f"metadata.exempt: unknown rule {name!r}{did_you_mean(name, known)}")
+    return frozenset(names)

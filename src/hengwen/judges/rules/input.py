@@ -1,0 +1,139 @@
+"""One answer with everything that rules and clauses detect in it; each part is computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from hengwen.judges.rules.exemptions import exemptions
+from hengwen.objective.detectors.breakage import Corruption, find_breakage
+from hengwen.objective.detectors.copies import CopyMatch, find_copy
+from hengwen.objective.detectors.markup import MarkupHit, find_markup
+from hengwen.objective.detectors.numbers import as_number, number_verdict
+from hengwen.objective.detectors.thinking import answer_without_thinking, strip_thinking
+from hengwen.objective.duplicates.similarity import similarity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from decimal import Decimal
+
+    from hengwen.objective.detectors.numbers import NumberVerdict
+    from hengwen.prompts.rubric import RubricRules
+    from hengwen.records import Response, Sample
+
+
+class EarlierMatch(NamedTuple):
+    """The similarity of an answer to one earlier answer."""
+
+    repeat: int
+    """Repeat index of the earlier answer."""
+    similarity: float
+
+
+class NumberMatch(NamedTuple):
+    """The number that a sample expects, and whether the answer gives it."""
+
+    expected: Decimal
+    verdict: NumberVerdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleInput:
+    """An answer, its sample and the earlier answers, with what is detected in them.
+
+    Args:
+        sample: Task input, references and metadata.
+        response: The answer to check.
+        earlier: Answers to the same sample with a lower ``repeat``.
+
+    Examples:
+        >>> from hengwen.records import Response, Sample
+        >>> first, second = (Response(sample_id="1", text=text) for text in ("Rain falls", "Rain falls!"))
+        >>> RuleInput(sample=Sample(id="1"), response=second, earlier=[first]).earlier_matches
+        (EarlierMatch(repeat=1, similarity=1.0),)
+    """
+
+    sample: Sample
+    response: Response
+    earlier: Sequence[Response] = ()
+
+    remove_thinking = staticmethod(answer_without_thinking)
+    """How the thought before an answer is removed; returns None if it is never closed."""
+    number_keys: ClassVar[tuple[str, ...]] = ("number",)
+    """Keys of the metadata that may hold the expected number; the first one present counts."""
+    ignores_question_numbers: ClassVar[bool] = True
+    """Whether an answer that only repeats numbers of the question counts as one without numbers."""
+
+    @cached_property
+    def text(self) -> str:
+        """The answer without the thought before it; empty if that is never closed."""
+        return self.remove_thinking(self.response.text) or ""
+
+    @cached_property
+    def exempt(self) -> frozenset[str]:
+        """Rules that the sample is exempt from."""
+        return exemptions(self.sample)
+
+    @cached_property
+    def breakage(self) -> Corruption | None:
+        """What is broken in the answer as it came, thoughts included."""
+        return find_breakage(self.response.text)
+
+    @cached_property
+    def earlier_matches(self) -> tuple[EarlierMatch, ...]:
+        """Similarity to each earlier answer, in their order."""
+        return tuple(
+            EarlierMatch(answer.repeat, similarity(self.remove_thinking(answer.text) or "", self.text))
+            for answer in self.earlier
+        )
+
+    @cached_property
+    def reference_copy(self) -> CopyMatch | None:
+        """Whether the answer copies a reference; None if no reference has a letter or digit."""
+        return find_copy(self.text, self.sample.references)
+
+    @cached_property
+    def number(self) -> NumberMatch | None:
+        """The expected number and whether the answer gives it; None if the sample expects no number."""
+        metadata = self.sample.metadata
+        expected = as_number(next((metadata[key] for key in self.number_keys if key in metadata), None))
+        if expected is None:
+            return None
+        question = self.sample.text if self.ignores_question_numbers else ""
+        return NumberMatch(expected, number_verdict(self.text, expected, question=question))
+
+    def markup(self, names: str) -> list[MarkupHit]:
+        """Return labels and markup in the answer.
+
+        Args:
+            names: Text that contains the speaker's name, as for ``find_markup``.
+        """
+        return find_markup(self.text, names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClauseInput(RuleInput):
+    """The input of the clauses of the rules judge: a ``RuleInput`` with the rules of a rubric.
+
+    The rules judge also works outside of plans, where samples are not checked beforehand. Therefore it reads
+    them leniently: it ignores a malformed ``metadata.exempt``, also accepts the keys ``exempt_copy``,
+    ``exempt_duplicate`` and ``answer``, removes only a ``<think>`` block that opens at the start, and counts
+    numbers of the question like any other.
+
+    Args:
+        rules: The ``rules:`` block of the rubric.
+        names: Text that contains the persona's name.
+    """
+
+    rules: RubricRules
+    names: str = ""
+
+    remove_thinking = staticmethod(strip_thinking)
+    number_keys: ClassVar[tuple[str, ...]] = ("number", "answer")
+    ignores_question_numbers: ClassVar[bool] = False
+
+    @cached_property
+    def exempt(self) -> frozenset[str]:
+        """Rules that the sample is exempt from, read leniently."""
+        return exemptions(self.sample, lenient=True)

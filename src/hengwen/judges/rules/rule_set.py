@@ -1,0 +1,148 @@
+"""The rules of a task: as scorers, each with its code score, and together beside a judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from hengwen.judges.rules.exemptions import exemptions
+from hengwen.judges.rules.input import RuleInput
+from hengwen.judges.rules.rule import not_applicable
+from hengwen.protocols import SampleValidator
+from hengwen.records import Failure, Outcome, Score, digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from hengwen.judges.rules.rule import Rule, RuleResult
+    from hengwen.prompts.language import Language
+    from hengwen.records import Response, Sample
+
+RULE_TAG = "|rule:cap|"
+"""Part of the signature of every code score of a rule; reports do not repeat such a score as a headline."""
+
+
+def evaluate_unless_exempt(rule: Rule, answer: RuleInput) -> RuleResult:
+    """Return the result of a rule, or that the sample is exempt from it.
+
+    Args:
+        rule: The rule to apply.
+        answer: The answer with its sample.
+
+    Raises:
+        ValueError: ``metadata.exempt`` is malformed.
+    """
+    if rule.name in answer.exempt:
+        return not_applicable("the sample is exempt from this rule", "此题不受这条规则约束")
+    return rule.evaluate(answer)
+
+
+def evidence_sentences(results: Mapping[str, RuleResult], language: Language) -> list[str]:
+    """Return the sentences that a judge is shown.
+
+    Args:
+        results: Result by name of the rule.
+        language: Language of the prompt.
+    """
+    zh = language == "zh"
+    return [
+        (result.zh if zh else result.en) + result.judge_note[1 if zh else 0]
+        for result in results.values()
+        if result.visible_to_judge
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleScorer:
+    """A rule as a scorer: its code score in the report."""
+
+    rule: Rule
+
+    @property
+    def signature(self) -> str:
+        """Signature of the rule, with the tag by which reports recognise code scores of rules."""
+        signature = self.rule.signature
+        return signature if RULE_TAG in signature else f"{self.rule.name}{RULE_TAG}{signature}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Name of the one code score."""
+        return (self.rule.score_name,)
+
+    def score(self, sample: Sample, response: Response) -> list[Outcome]:
+        """Score an answer that has no earlier ones."""
+        return self.score_after(sample, response, ())
+
+    def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
+        """Score an answer.
+
+        Args:
+            sample: Task input, references and metadata.
+            response: The answer.
+            earlier: Answers to the same sample with a lower ``repeat``.
+        """
+        answer = RuleInput(sample=sample, response=response, earlier=earlier)
+        result = evaluate_unless_exempt(self.rule, answer)
+        name, signature = self.rule.score_name, self.signature
+        if result.value is None:
+            return [Failure(name=name, status="not_applicable", message=result.en, signature=signature)]
+        flags = {"flags": list(result.flags)} if result.flags else {}
+        suffix = f" [{', '.join(result.flags)}]" if result.flags else ""
+        return [
+            Score(
+                name=name,
+                value=result.value,
+                signature=signature,
+                scale=self.rule.scale,
+                reason=(result.reason or result.en) + suffix,
+                details={**result.details, **flags},
+            )
+        ]
+
+    def check_sample(self, sample: Sample) -> Iterable[str]:
+        """Check the exemptions of a sample, and what the rule itself requires of it.
+
+        Args:
+            sample: A sample of the task.
+
+        Raises:
+            ValueError: The sample can never be scored.
+        """
+        exemptions(sample)
+        return self.rule.check_sample(sample) if isinstance(self.rule, SampleValidator) else ()
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """The rules of a task, in the order of the plan."""
+
+    rules: tuple[Rule, ...]
+
+    @cached_property
+    def signature(self) -> str:
+        """Everything that can change a cap."""
+        return "; ".join(rule.signature for rule in self.rules)
+
+    @cached_property
+    def evidence_signature(self) -> str:
+        """Eight hex digits of everything that can change what a judge is shown."""
+        return digest([rule.evidence_signature for rule in self.rules])[:8]
+
+    @property
+    def extra_thresholds(self) -> tuple[float, ...]:
+        """Other thresholds at which the final score is given."""
+        return tuple(threshold for rule in self.rules for threshold in rule.extra_thresholds)
+
+    def evaluate(
+        self, sample: Sample, response: Response, earlier: Sequence[Response] = ()
+    ) -> dict[str, RuleResult]:
+        """Return the result of each rule, by its name.
+
+        Args:
+            sample: Task input, references and metadata.
+            response: The answer.
+            earlier: Answers to the same sample with a lower ``repeat``.
+        """
+        answer = RuleInput(sample=sample, response=response, earlier=earlier)
+        return {rule.name: evaluate_unless_exempt(rule, answer) for rule in self.rules}

@@ -1,0 +1,49 @@
+"""Whether a text is a copy of another: word for word, or except for particles and punctuation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from hengwen.objective.duplicates.similarity import normalize_text
+from hengwen.objective.duplicates.training_set import with_particles
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class CopyMatch(NamedTuple):
+    """How a text copies one of several others; both are false if it does not."""
+
+    exact: bool
+    """The letters and digits are equal."""
+    normalized: bool
+    """The texts are equal except for final particles and punctuation.
+
+    Usually true for an exact copy as well; punctuation within the text can move a particle to the end of a
+    phrase in only one of the two.
+    """
+
+
+def find_copy(text: str, references: Sequence[str]) -> CopyMatch | None:
+    """Return whether a text copies a reference; None if no reference has a letter or digit.
+
+    Args:
+        text: An answer.
+        references: Texts that it is compared with.
+
+    Examples:
+        >>> find_copy("晚上好呀", ["晚上好", "晚安"])
+        CopyMatch(exact=False, normalized=True)
+        >>> find_copy("晚上好！", ["晚上好"])
+        CopyMatch(exact=True, normalized=True)
+        >>> find_copy("晚上好", ["……"]) is None
+        True
+    """
+    comparable = [(reference, bare) for reference in references if (bare := normalize_text(reference))]
+    if not comparable:
+        return None
+    letters, normalized = with_particles(text), normalize_text(text)
+    return CopyMatch(
+        exact=any(letters == with_particles(reference) for reference, _ in comparable),
+        normalized=any(normalized == bare for _, bare in comparable),
+    )
