@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -45,11 +45,14 @@ def doctor(
     if judge is not None:
         from hengwen.cli.ui.judge_card import print_judge_card
 
-        if language not in ("zh", "en"):
-            raise typer.BadParameter(f"--lang is zh or en, got {language!r}")
-        tongue: Literal["zh", "en"] = "zh" if language == "zh" else "en"
         print_judge_card(
-            judge, base_url, rubric, language=tongue, generator=generator, dry=dry_run, as_json=as_json
+            judge,
+            base_url,
+            rubric,
+            language=options.parse_language(language),
+            generator=generator,
+            dry=dry_run,
+            as_json=as_json,
         )
         return
     import os

@@ -31,8 +31,7 @@ def judge(
     from hengwen.runs.judge_file import judge_file
     from hengwen.store import open_store
 
-    if language not in ("zh", "en"):
-        raise typer.BadParameter(f"--lang is zh or en, got {language!r}")
+    prompt_language = options.parse_language(language)
     with open_store(store) as opened, progress_bar(quiet=quiet) as progress:
         result = judge_file(
             file,
@@ -42,7 +41,7 @@ def judge(
             judge=model,
             base_url=base_url,
             columns=dict(options.pairs("--column", column)),
-            language=language,
+            language=prompt_language,
             concurrency=concurrency,
             limit=limit,
             progress=progress,

@@ -51,8 +51,7 @@ def label(
     from hengwen.plans.plan import load_plan
     from hengwen.plans.suite import load_suite
 
-    if language not in ("zh", "en"):
-        raise typer.BadParameter(f"--lang is zh or en, got {language!r}")
+    rubric_language = options.parse_language(language)
     checked = load_plan(plan)
     target = output or checked.labels or plan.with_name("labels.csv")
     suite = load_suite(checked.model_copy(update={"labels": None}))
@@ -64,7 +63,7 @@ def label(
     )
     file = LabelFile(target)
     name = ask_rater(rater)
-    form = LabelSession(found, file, name, language="zh" if language == "zh" else "en", show=show)
+    form = LabelSession(found, file, name, language=rubric_language, show=show)
     if form.stale:
         print_warning(
             f"{form.stale} labels of {name} are for another text: take them out of {target} to label anew"

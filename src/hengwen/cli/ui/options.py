@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from hengwen.prompts.language import Language, check_language
+
 DEFAULT_STORE = "hengwen.db"
 
 Store = Annotated[
@@ -76,6 +78,18 @@ Quiet = Annotated[bool, typer.Option("-q", "--quiet", envvar="HENGWEN_QUIET", he
 Columns = Annotated[
     list[str] | None, typer.Option("--column", help="THEIRS=OURS, such as lyric=output; repeatable.")
 ]
+
+
+def parse_language(value: str) -> Language:
+    """Return the value of ``--lang``.
+
+    Raises:
+        BadParameter: The language is unknown.
+    """
+    try:
+        return check_language(value)
+    except ValueError:
+        raise typer.BadParameter(f"--lang is zh or en, got {value!r}") from None
 
 
 def pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
