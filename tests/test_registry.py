@@ -13,20 +13,20 @@ from hengwen.errors import ConfigError, PluginError
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch):
-    """Pretend that packages offer entry points."""
+    """Replace the entry points of installed packages."""
 
     def offer(*points: EntryPoint) -> None:
-        found: dict[str, list[EntryPoint]] = {}
+        by_name: dict[str, list[EntryPoint]] = {}
         for point in points:
-            found.setdefault(point.name, []).append(point)
-        monkeypatch.setattr(registry, "_installed", lambda group: found if group == "scorers" else {})
+            by_name.setdefault(point.name, []).append(point)
+        monkeypatch.setattr(registry, "_installed", lambda group: by_name if group == "scorers" else {})
 
     return offer
 
 
 @dataclass
 class Tone:
-    """A scorer of somebody else's."""
+    """A scorer of another package."""
 
     warmth: int = 1
 
@@ -52,7 +52,7 @@ def test_an_installed_plugin_is_built_with_its_options(installed, monkeypatch: p
     assert "tone" in registry.known("scorers")
 
 
-def test_a_broken_plugin_fails_only_who_asks_for_it(installed) -> None:
+def test_a_broken_plugin_fails_only_when_it_is_loaded(installed) -> None:
     installed(point("tone", "no_such_package:Tone"))
     assert "tone" in registry.known("scorers")
     assert registry.load("scorers", "distinct_n") is not None
@@ -68,19 +68,19 @@ def test_two_owners_of_one_name_are_an_error(installed) -> None:
         registry.load("scorers", "lyric")
 
 
-def test_a_typo_is_told_the_nearest_name() -> None:
+def test_a_typo_gets_the_nearest_name() -> None:
     with pytest.raises(ConfigError, match=r"unknown scorer 'lyrics'; did you mean 'lyric'\?"):
         registry.load("scorers", "lyrics")
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "said"),
+    ("name", "options", "message"),
     [
         ("distinct_n", {"m": 2}, r"scorer 'distinct_n': .*'m'.*; known: n, scope"),
         ("distinct_n", {"scopes": "all"}, r"did you mean 'scope'\?"),
         ("distinct_n", {"n": 0}, r"scorer 'distinct_n': n must be a whole number >= 1, got 0"),
     ],
 )
-def test_a_wrong_option_names_the_plugin_and_the_option(name: str, options: dict, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_a_wrong_option_names_the_plugin_and_the_option(name: str, options: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         registry.build("scorers", name, options)

@@ -36,21 +36,21 @@ LEVEL = score("level", 1)
     ids=["own word", "least", "middle", "lower of two"],
 )
 def test_the_level_is_the_judges_own_the_least_or_the_lower_median(how, values, expected) -> None:
-    found = aggregate_level(how, LEVEL, [score(f"c{i}", value) for i, value in enumerate(values)])
-    assert (found.name, found.value) == ("x.level", expected)
+    level = aggregate_level(how, LEVEL, [score(f"c{i}", value) for i, value in enumerate(values)])
+    assert (level.name, level.value) == ("x.level", expected)
     if how != "holistic":
-        assert found.details["holistic"] == 1
-        assert found.details["label"] == f"L{expected:g}"
-        assert found.details["level_from"] == how
+        assert level.details["holistic"] == 1
+        assert level.details["label"] == f"L{expected:g}"
+        assert level.details["level_from"] == how
 
 
 def test_what_does_not_apply_is_left_out_and_what_failed_fails_the_level() -> None:
     assert (
         aggregate_level("min_aspect", LEVEL, [failure("a", "not_applicable"), score("b", 0.5)]).value == 0.5
     )
-    found = aggregate_level("min_aspect", LEVEL, [failure("a", "parse_error"), score("b", 0.5)])
-    assert isinstance(found, Failure)
-    assert (found.name, found.status) == ("x.level", "parse_error")
+    level = aggregate_level("min_aspect", LEVEL, [failure("a", "parse_error"), score("b", 0.5)])
+    assert isinstance(level, Failure)
+    assert (level.name, level.status) == ("x.level", "parse_error")
     none = aggregate_level("median_aspect", LEVEL, [failure("a", "not_applicable")])
     assert isinstance(none, Failure)
     assert none.status == "not_applicable"
@@ -58,31 +58,30 @@ def test_what_does_not_apply_is_left_out_and_what_failed_fails_the_level() -> No
 
 async def test_the_three_ways_are_one_call_under_three_signatures(fake, small) -> None:
     reply = json.dumps({"reason": "r", "criteria": {"wit": "Low", "form": "Mid"}, "level": "High"})
-    found = {}
+    levels, calls, signatures = [], set(), set()
     for how in ("holistic", "min_aspect", "median_aspect"):
         backend = fake(reply)
         judge = RubricJudge(rubric=small, backend=backend, level_from=how)
         level, wit, form = (await judge.judge(SAMPLE, ANSWER)).outcomes
-        found[how] = level.value
+        levels.append(level.value)
         assert (wit.value, form.value) == (1, 2), "the criteria stand as they are"
         assert {level.signature, wit.signature} == {judge.signature}
         assert level.details.get("holistic", level.value) == 5
         (request,) = backend.requests
-        found[f"{how} call"] = request.key("e")
-        found[f"{how} signature"] = judge.signature
-    assert [found["holistic"], found["min_aspect"], found["median_aspect"]] == [5, 1, 1]
-    assert len({found[f"{how} call"] for how in ("holistic", "min_aspect", "median_aspect")}) == 1
-    assert len({found[f"{how} signature"] for how in ("holistic", "min_aspect", "median_aspect")}) == 3
+        calls.add(request.key("e"))
+        signatures.add(judge.signature)
+    assert levels == [5, 1, 1]
+    assert (len(calls), len(signatures)) == (1, 3)
 
 
 async def test_the_rules_judge_takes_the_criteria_that_it_can_see() -> None:
     rubric = load_rubric("muice_live")
     text = Response(sample_id="1", text="【回答】晚安，做个好梦，明天见")
-    own = (await RulesJudge(rubric=rubric).judge(SAMPLE, text)).outcomes
+    holistic = (await RulesJudge(rubric=rubric).judge(SAMPLE, text)).outcomes
     least = (await RulesJudge(rubric=rubric, level_from="min_aspect").judge(SAMPLE, text)).outcomes
-    seen = [one.value for one in own[1:] if isinstance(one, Score)]
-    assert least[0].value == min(seen) == 0.5
-    assert [one.name for one in least] == [one.name for one in own]
+    values = [criterion.value for criterion in holistic[1:] if isinstance(criterion, Score)]
+    assert least[0].value == min(values) == 0.5
+    assert [outcome.name for outcome in least] == [outcome.name for outcome in holistic]
 
 
 def test_a_rubric_without_criteria_has_no_aspects(fake, small) -> None:

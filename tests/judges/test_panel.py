@@ -28,26 +28,32 @@ GOOD = '{"reason": "clear", "criteria": {"wit": "%s", "form": "Mid"}, "level": "
 class Member:
     """Gives a value (or a status, or raises) for the level, and 1 for its criterion."""
 
-    def __init__(self, key: str, says: float | str | BaseException, **given) -> None:
+    def __init__(self, key: str, says: float | str | BaseException, **options) -> None:
         self.signature = f"tone|rubric:1.aa|{key}|v:1"
         self.names = ("tone.level", "tone.wit")
         self.says = says
-        self.given = {"scale": QUARTERS, "tokens": 10, "latency": 1.0, "reason": f"{key} says so", **given}
+        self.options = {
+            "scale": QUARTERS,
+            "tokens": 10,
+            "latency": 1.0,
+            "reason": f"{key} says so",
+            **options,
+        }
         self.earlier = None
 
     async def judge(self, sample, response, *, earlier=()):
         self.earlier = earlier
-        await asyncio.sleep(self.given.get("wait", 0))
+        await asyncio.sleep(self.options.get("wait", 0))
         if isinstance(self.says, BaseException):
             raise self.says
         outcomes = [self._outcome("tone.level", self.says), self._outcome("tone.wit", 1.0)]
         return Verdict(
             outcomes=tuple(outcomes),
-            reason=self.given["reason"],
+            reason=self.options["reason"],
             raw=f"raw {self.signature}",
-            usage=Usage(calls=1, input_tokens=self.given["tokens"], output_tokens=1),
-            latency=self.given["latency"],
-            model=self.given.get("model", "m"),
+            usage=Usage(calls=1, input_tokens=self.options["tokens"], output_tokens=1),
+            latency=self.options["latency"],
+            model=self.options.get("model", "m"),
         )
 
     def _outcome(self, name, says):
@@ -56,23 +62,23 @@ class Member:
         labels = dict(zip(LEVELS, "EDCBA", strict=True))
         details = {"label": labels[says]} if says in labels else {}
         return Score(
-            name=name, value=says, signature=self.signature, scale=self.given["scale"], details=details
+            name=name, value=says, signature=self.signature, scale=self.options["scale"], details=details
         )
 
 
-def seat(*said, **options):
-    return Panel(judges=[Member(f"m{number}", one) for number, one in enumerate(said)], **options)
+def seat(*replies, **options):
+    return Panel(judges=[Member(f"m{number}", reply) for number, reply in enumerate(replies)], **options)
 
 
-def ask(panel, **given):
-    return asyncio.run(panel.judge(SAMPLE, ANSWER, **given))
+def ask(panel, **options):
+    return asyncio.run(panel.judge(SAMPLE, ANSWER, **options))
 
 
 DOWN = BackendError("down", status="timeout", retryable=True)
 
 
 @pytest.mark.parametrize(
-    ("said", "reducer", "value", "tied"),
+    ("replies", "reducer", "value", "tied"),
     [
         ((1.0, 0.5, 0.75), "median", 0.75, None),
         ((1.0, 0.5, 0.25), "mean", 1.75 / 3, None),
@@ -86,8 +92,8 @@ DOWN = BackendError("down", status="timeout", retryable=True)
         ((0.5, 0.5, 0.5), "mean", 0.5, None),
     ],
 )
-def test_values_become_one(said, reducer, value, tied):
-    level = ask(seat(*said, reducer=reducer)).outcomes[0]
+def test_values_become_one(replies, reducer, value, tied):
+    level = ask(seat(*replies, reducer=reducer)).outcomes[0]
     assert level.value == pytest.approx(value, abs=1e-12)
     assert level.details.get("tied") == tied
     assert (level.scale, level.kind) == (Scale(low=0, high=1), "judge"), "no levels: it may lie between two"
@@ -143,7 +149,7 @@ def test_a_member_may_fail_for_one_score_and_count_for_another():
 
 
 @pytest.mark.parametrize(
-    ("said", "quorum", "status", "message"),
+    ("replies", "quorum", "status", "message"),
     [
         (
             (1.0, DOWN, "parse_error", "timeout"),
@@ -164,8 +170,8 @@ def test_a_member_may_fail_for_one_score_and_count_for_another():
         (("not_applicable", "not_applicable", "timeout"), None, "not_applicable", "0 of 3"),
     ],
 )
-def test_below_the_quorum_there_is_a_failure_that_counts(said, quorum, status, message):
-    panel = seat(*said, quorum=quorum)
+def test_below_the_quorum_there_is_a_failure_that_counts(replies, quorum, status, message):
+    panel = seat(*replies, quorum=quorum)
     level = ask(panel).outcomes[0]
     assert isinstance(level, Failure)
     assert (level.name, level.status, level.kind, level.signature) == (
@@ -231,9 +237,9 @@ def test_every_member_gives_its_labelled_reason():
 
 
 def test_the_reasons_of_the_members_go_with_their_scores(small, fake):
-    one, other = fake(GOOD % ("High", "High")), fake(GOOD % ("Low", "Mid"))
-    other.signature = "fake/two|temp:0"
-    panel = Panel(judges=[RubricJudge(rubric=small, backend=backend) for backend in (one, other)])
+    first, second = fake(GOOD % ("High", "High")), fake(GOOD % ("Low", "Mid"))
+    second.signature = "fake/two|temp:0"
+    panel = Panel(judges=[RubricJudge(rubric=small, backend=backend) for backend in (first, second)])
     level, wit, form = ask(panel).outcomes
     assert (level.value, wit.value, form.value) == (3.5, 3, 2)
     assert level.reason == "[fake/one] clear\n[fake/two] clear"
@@ -251,9 +257,9 @@ def test_earlier_answers_reach_every_member():
 
 def test_the_order_of_the_judges_moves_nothing():
     members = [Member("a", 0.5), Member("b", 1.0), Member("c", DOWN)]
-    one, other = Panel(judges=members), Panel(judges=members[::-1])
-    assert one.signature == other.signature
-    assert ask(one) == ask(other)
+    panel, reverse = Panel(judges=members), Panel(judges=members[::-1])
+    assert panel.signature == reverse.signature
+    assert ask(panel) == ask(reverse)
 
 
 def test_the_signature_says_reducer_quorum_and_members():
@@ -340,7 +346,7 @@ def test_a_stopped_panel_stops_its_members():
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        return [one.done() for one in asyncio.all_tasks() if one is not asyncio.current_task()]
+        return [other.done() for other in asyncio.all_tasks() if other is not asyncio.current_task()]
 
     assert asyncio.run(stopped()) == []
 
@@ -359,9 +365,9 @@ def _score(name):
     ],
 )
 def test_a_verdict_that_breaks_its_promise_is_a_failure(names, failed):
-    settled = outcomes_or_failures(Member("a", 1.0), Verdict(outcomes=tuple(map(_score, names))))
-    assert {name for name, outcome in settled.items() if isinstance(outcome, Failure)} == failed
-    assert set(settled) == {"tone.level", "tone.wit"}
+    outcomes = outcomes_or_failures(Member("a", 1.0), Verdict(outcomes=tuple(map(_score, names))))
+    assert {name for name, outcome in outcomes.items() if isinstance(outcome, Failure)} == failed
+    assert set(outcomes) == {"tone.level", "tone.wit"}
 
 
 def test_two_rules_judges_sit_in_a_panel():
@@ -378,13 +384,13 @@ def test_two_rules_judges_sit_in_a_panel():
     st.sampled_from(["mean", "median", "majority"]),
     st.integers(1, 7),
 )
-def test_a_panel_scores_within_its_members_or_fails(said, reducer, quorum):
-    quorum = min(quorum, len(said))
-    level = ask(seat(*said, reducer=reducer, quorum=quorum)).outcomes[0]
-    values = [one for one in said if not isinstance(one, str)]
+def test_a_panel_scores_within_its_members_or_fails(replies, reducer, quorum):
+    quorum = min(quorum, len(replies))
+    level = ask(seat(*replies, reducer=reducer, quorum=quorum)).outcomes[0]
+    values = [reply for reply in replies if not isinstance(reply, str)]
     if len(values) < quorum:
         assert isinstance(level, Failure)
-        assert level.status in said
+        assert level.status in replies
         return
     expected = {
         "mean": statistics.fmean(values),
@@ -395,4 +401,4 @@ def test_a_panel_scores_within_its_members_or_fails(said, reducer, quorum):
     }
     assert level.value == pytest.approx(expected[reducer])
     assert min(values) <= level.value <= max(values)
-    assert len(level.details["members"]) + len(level.details["left_out"]) == len(said)
+    assert len(level.details["members"]) + len(level.details["left_out"]) == len(replies)

@@ -27,14 +27,14 @@ SEED = {
 
 
 def texts(rubric):
-    """All texts of a rubric, by place."""
-    found = {"title": rubric.title, "instructions": rubric.instructions}
-    found |= {f"level {value:g}": level for value, level in rubric.levels.items()}
-    found |= rubric.criteria
+    """All texts of a rubric, by key."""
+    by_key = {"title": rubric.title, "instructions": rubric.instructions}
+    by_key |= {f"level {value:g}": level for value, level in rubric.levels.items()}
+    by_key |= rubric.criteria
     for number, example in enumerate(rubric.examples, 1):
         parts = {name: getattr(example, name) for name in ("input", "reference", "response", "reason")}
-        found |= {f"example {number} {name}": text for name, text in parts.items() if text}
-    return found
+        by_key |= {f"example {number} {name}": text for name, text in parts.items() if text}
+    return by_key
 
 
 def test_the_packaged_rubrics_are_these():
@@ -76,16 +76,16 @@ def test_levels_criteria_and_parts(name, levels, criteria, uses):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_no_two_texts_say_the_same(name, language):
-    said = {place: text.in_language(language) for place, text in texts(load_rubric(name)).items()}
-    alike = [(a, b) for (a, x), (b, y) in combinations(said.items(), 2) if similarity(x, y) > 0.75]
+    by_key = {key: text.in_language(language) for key, text in texts(load_rubric(name)).items()}
+    alike = [(a, b) for (a, x), (b, y) in combinations(by_key.items(), 2) if similarity(x, y) > 0.75]
     assert not alike
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_both_languages_say_as_much(name):
     """A clause that is missing on one side shows: English takes 2 to 5 letters for a Chinese character."""
-    ratios = {place: len(text.en) / len(text.zh) for place, text in texts(load_rubric(name)).items()}
-    assert not {place: ratio for place, ratio in ratios.items() if not 2 <= ratio <= 5}
+    ratios = {key: len(text.en) / len(text.zh) for key, text in texts(load_rubric(name)).items()}
+    assert not {key: ratio for key, ratio in ratios.items() if not 2 <= ratio <= 5}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -104,7 +104,7 @@ def test_examples_show_several_levels_and_the_best(name):
 def test_the_prompt_holds_every_text_and_label(name, language):
     rubric = load_rubric(name)
     system = judge_system(rubric, language)
-    assert not [place for place, text in texts(rubric).items() if text.in_language(language) not in system]
+    assert not [key for key, text in texts(rubric).items() if text.in_language(language) not in system]
     colon = "：" if language == "zh" else ": "
     for level in rubric.levels.values():
         assert f"\n{level.label}{colon}{level.in_language(language)}\n" in system
@@ -126,9 +126,9 @@ def test_a_reference_is_shown_only_where_the_rubric_uses_it(name):
     rubric = load_rubric(name)
     sample = Sample(id="1", input="hi", references=("the reference text",))
     turns = render_judge_prompt(rubric, sample, Response(sample_id="1", text="x"), persona="a cat")
-    shown = "references" in rubric.uses
-    assert ("the reference text" in turns[1][1]) == shown
-    assert ("# 关于参考" in turns[0][1]) == shown
+    uses_references = "references" in rubric.uses
+    assert ("the reference text" in turns[1][1]) == uses_references
+    assert ("# 关于参考" in turns[0][1]) == uses_references
     assert ("a cat" in turns[1][1]) == ("persona" in rubric.uses)
 
 
@@ -151,9 +151,9 @@ def test_the_published_sentences_are_not_repeated(name, source, shared):
     published = shared(source).read_text("utf-8")
     words = re.findall(r"\w+", published.lower())
     runs = {" ".join(words[i : i + 8]) for i in range(len(words))}
-    for place, text in texts(load_rubric(name)).items():
+    for key, text in texts(load_rubric(name)).items():
         ours = re.findall(r"\w+", text.en.lower())
-        assert not runs & {" ".join(ours[i : i + 8]) for i in range(len(ours) - 7)}, place
+        assert not runs & {" ".join(ours[i : i + 8]) for i in range(len(ours) - 7)}, key
         assert not [text.zh[i : i + 10] for i in range(len(text.zh) - 9) if text.zh[i : i + 10] in published]
 
 
@@ -161,7 +161,7 @@ REFERENCE = "没关系的啦，谁第一次做饭不是手忙脚乱的，下次�
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "given", "value"),
+    ("name", "text", "options", "value"),
     [
         (
             "muice_live",
@@ -186,9 +186,9 @@ REFERENCE = "没关系的啦，谁第一次做饭不是手忙脚乱的，下次�
         ("relevance", "来链条巷吧", {}, 2),
     ],
 )
-def test_the_rules_judge_reads_the_rules_blocks(name, text, given, value):
+def test_the_rules_judge_reads_the_rules_blocks(name, text, options, value):
     judge = RulesJudge(rubric=load_rubric(name))
-    sample = Sample(id="1", input="?", **given)
+    sample = Sample(id="1", input="?", **options)
     level = asyncio.run(judge.judge(sample, Response(sample_id="1", text=text))).outcomes[0]
     assert level.value == value, level.reason
 

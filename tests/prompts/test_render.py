@@ -1,4 +1,4 @@
-"""What a judge is sent, and what a subject is asked."""
+"""Prompts of judges, and of the model under test."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def test_the_system_turn_holds_all_that_a_judge_needs(language):
 def test_the_user_turn_holds_the_parts_between_fences_in_order():
     _, (role, user) = render("I am a cat.")
     assert role == "user"
-    found = re.findall(rf"^<<<{FENCE}:([\w-]+)\n(.*?)\n{FENCE}>>>$", user, re.MULTILINE | re.DOTALL)
-    assert found == [
+    fenced = re.findall(rf"^<<<{FENCE}:([\w-]+)\n(.*?)\n{FENCE}>>>$", user, re.MULTILINE | re.DOTALL)
+    assert fenced == [
         ("input", "How are you?"),
         ("persona", "A cat."),
         ("references", "Fine, meow."),
@@ -94,9 +94,9 @@ def test_several_references_and_a_conversation_are_shown():
 def test_a_hostile_answer_stays_one_part_and_out_of_the_system_turn(text):
     system, user = render(text)
     assert system == render("harmless")[0]
-    found = re.findall(rf"^<<<{FENCE}:([\w-]+)\n(.*?)\n{FENCE}>>>$", user[1], re.MULTILINE | re.DOTALL)
-    assert [name for name, _ in found] == ["input", "persona", "references", "response"]
-    inside = found[-1][1]
+    fenced = re.findall(rf"^<<<{FENCE}:([\w-]+)\n(.*?)\n{FENCE}>>>$", user[1], re.MULTILINE | re.DOTALL)
+    assert [name for name, _ in fenced] == ["input", "persona", "references", "response"]
+    inside = fenced[-1][1]
     assert inside == neutralize(text, FENCE)
     assert not re.search(r"<<<\w|\w>>>|＜＜＜|＞＞＞|<\||\[/?INST\]", inside)
     user[1].encode("utf-8")
@@ -111,8 +111,8 @@ def test_jinja_in_data_is_not_run():
 @pytest.mark.parametrize("text", ["{} {0} {fence}", "}} {{", "{x!r:{y}}", "\ue000 \ue001", "%s %(fence)s"])
 def test_marks_of_a_format_in_data_stay_as_they_are(text):
     turn = render(text, sample=Sample(id="1", input=text, references=(text, text)), persona=text)[1][1]
-    found = re.findall(rf"^<<<{FENCE}:[\w-]+\n(.*?)\n{FENCE}>>>$", turn, re.MULTILINE | re.DOTALL)
-    assert found == [text] * 5
+    fenced = re.findall(rf"^<<<{FENCE}:[\w-]+\n(.*?)\n{FENCE}>>>$", turn, re.MULTILINE | re.DOTALL)
+    assert fenced == [text] * 5
 
 
 @settings(deadline=None, max_examples=150)
@@ -132,17 +132,17 @@ def test_ordinary_text_is_hardly_touched(text):
 
 
 def test_the_identity_differs_only_in_the_fence():
-    one, two = (render("Hi", fence=new_fence()) for _ in range(2))
-    assert one != two
+    first, second = (render("Hi", fence=new_fence()) for _ in range(2))
+    assert first != second
     swapped = render("Hi", fence=FENCE)
     plain = render("Hi", fence=PLACEHOLDER)
     assert tuple((role, text.replace(FENCE, PLACEHOLDER)) for role, text in swapped) == plain
 
 
 def test_only_the_end_of_the_system_turn_depends_on_the_fence():
-    one, two = judge_system(LYRIC, "zh", "aaaa"), judge_system(LYRIC, "zh", "bbbb")
-    same = next(index for index, (a, b) in enumerate(zip(one, two, strict=True)) if a != b)
-    assert same > 0.85 * len(one)
+    first, second = judge_system(LYRIC, "zh", "aaaa"), judge_system(LYRIC, "zh", "bbbb")
+    same = next(index for index, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
+    assert same > 0.85 * len(first)
 
 
 def test_a_reference_is_a_measure_or_an_example_as_the_rubric_says():
@@ -162,14 +162,14 @@ def test_the_prompt_hash_depends_on_rubric_language_and_order_of_criteria():
         prompt_hash(turned, "zh"),
     }
     assert len(hashes) == 4
-    assert all(re.fullmatch(r"[0-9a-f]{8}", found) for found in hashes)
+    assert all(re.fullmatch(r"[0-9a-f]{8}", value) for value in hashes)
     assert judge_system(turned, "zh") != judge_system(LYRIC, "zh")
 
 
 def test_a_subject_is_asked_by_templates_that_see_the_sample():
     sample = Sample(id="7", input="hi <b>", references=("r",), metadata={"who": "cat", "input": "no"})
-    asked = render_subject_prompt("You are {{ who }} {{ id }}.", "{{ input }}/{{ references[0] }}", sample)
-    assert asked == (("system", "You are cat 7."), ("user", "hi <b>/r"))
+    turns = render_subject_prompt("You are {{ who }} {{ id }}.", "{{ input }}/{{ references[0] }}", sample)
+    assert turns == (("system", "You are cat 7."), ("user", "hi <b>/r"))
 
 
 def test_messages_become_turns_where_the_template_is_the_default():
@@ -238,15 +238,15 @@ def test_facts_and_notes_are_in_the_hash_of_the_prompt_and_only_where_they_are_u
 
 
 @pytest.mark.parametrize(
-    ("template", "shown"),
+    ("template", "persona"),
     [
         ("You are {{ role }}, asked {{ input }}", "You are a cat, asked How?"),
         ("Line\nbreaks stay\n", "Line\nbreaks stay\n"),
         ("{curly} 100 % #hash", "{curly} 100 % #hash"),
     ],
 )
-def test_a_persona_is_what_the_subject_was_told(template: str, shown: str) -> None:
-    assert render_persona(template, Sample(id="1", input="How?", metadata={"role": "a cat"})) == shown
+def test_a_persona_is_rendered_as_the_target_received_it(template: str, persona: str) -> None:
+    assert render_persona(template, Sample(id="1", input="How?", metadata={"role": "a cat"})) == persona
 
 
 def test_a_persona_that_a_sample_cannot_fill_names_the_sample() -> None:

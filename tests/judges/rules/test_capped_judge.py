@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
@@ -34,14 +34,12 @@ class Says:
     scale: Scale | None = FIFTHS
     signature: str = "x|v:1"
     names: tuple[str, ...] = ("x.level", "x.wit")
-    asked: list[int] = field(default_factory=list)
 
     async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
-        self.asked.append(response.repeat)
         if isinstance(self.value, Failure):
             return Verdict(outcomes=(self.value,))
-        made = {"signature": self.signature, "kind": "judge", "scale": self.scale, "value": self.value}
-        return Verdict(outcomes=tuple(Score(name=name, **made) for name in self.names))
+        common = {"signature": self.signature, "kind": "judge", "scale": self.scale, "value": self.value}
+        return Verdict(outcomes=tuple(Score(name=name, **common) for name in self.names))
 
 
 def answers(*texts: str) -> list[Response]:
@@ -51,15 +49,15 @@ def answers(*texts: str) -> list[Response]:
 async def final(judge: CappedJudge, *texts: str, **sample: object) -> dict[str, Score]:
     """The outcomes for the last answer, by name."""
     *earlier, response = answers(*texts)
-    asked = Sample(**{"id": "1", "input": "说说月亮", **sample})
-    verdict = await judge.judge(asked, response, earlier=earlier)
-    assert [one.name for one in verdict.outcomes] == list(judge.names)
-    return {one.name: one for one in verdict.outcomes}
+    record = Sample(**{"id": "1", "input": "说说月亮", **sample})
+    verdict = await judge.judge(record, response, earlier=earlier)
+    assert [outcome.name for outcome in verdict.outcomes] == list(judge.names)
+    return {outcome.name: outcome for outcome in verdict.outcomes}
 
 
 async def test_a_repeat_is_worth_nothing_and_the_judges_own_score_stands_beside_it() -> None:
-    found = await final(CappedJudge(Says(0.75), RULES, language="en"), A, A1)
-    values = {name: one.value for name, one in found.items()}
+    outcomes = await final(CappedJudge(Says(0.75), RULES, language="en"), A, A1)
+    values = {name: outcome.value for name, outcome in outcomes.items()}
     assert values == {
         "x.level": 0.75,
         "x.wit": 0.75,
@@ -67,7 +65,7 @@ async def test_a_repeat_is_worth_nothing_and_the_judges_own_score_stands_beside_
         "x.final_at_0.8": 0,
         "x.final_at_0.9": 0,
     }
-    details = found["x.final"].details
+    details = outcomes["x.final"].details
     assert details == {
         "raw": 0.75,
         "cap": 0,
@@ -76,12 +74,12 @@ async def test_a_repeat_is_worth_nothing_and_the_judges_own_score_stands_beside_
         "similarity": 0.9,
         "flags": ["duplicate"],
     }
-    assert found["x.final"].reason.startswith("0.75 becomes 0: near_duplicate (of the earlier answers")
+    assert outcomes["x.final"].reason.startswith("0.75 becomes 0: near_duplicate (of the earlier answers")
 
 
 async def test_between_two_thresholds_the_final_scores_differ() -> None:
-    found = await final(CappedJudge(Says(0.75), RULES), "abcdefgh", "abcdefgX")  # 1 - 2 / 16 = 0.875
-    values = [found[name].value for name in ("x.final", "x.final_at_0.8", "x.final_at_0.9")]
+    outcomes = await final(CappedJudge(Says(0.75), RULES), "abcdefgh", "abcdefgX")  # 1 - 2 / 16 = 0.875
+    values = [outcomes[name].value for name in ("x.final", "x.final_at_0.8", "x.final_at_0.9")]
     assert values == [0, 0, 0.75]
 
 
@@ -99,16 +97,16 @@ async def test_between_two_thresholds_the_final_scores_differ() -> None:
     ids=["clean", "capped", "below its cap", "copy", "the strictest wins", "two alike", "empty"],
 )
 async def test_the_strictest_cap_wins_and_never_lifts(text, sample, raw, expected, by) -> None:
-    found = (await final(CappedJudge(Says(raw), RULES), text, **sample))["x.final"]
-    assert (found.value, found.details["by"], found.details["raw"]) == (expected, by, raw)
+    score = (await final(CappedJudge(Says(raw), RULES), text, **sample))["x.final"]
+    assert (score.value, score.details["by"], score.details["raw"]) == (expected, by, raw)
 
 
 async def test_the_judges_own_scores_keep_their_signature_and_the_final_ones_carry_both() -> None:
     inner = Says()
     judge = CappedJudge(inner, RULES)
-    found = await final(judge, A)
-    assert {name: one.signature for name, one in found.items()} == judge.signatures
-    assert found["x.level"].signature == inner.signature
+    outcomes = await final(judge, A)
+    assert {name: outcome.signature for name, outcome in outcomes.items()} == judge.signatures
+    assert outcomes["x.level"].signature == inner.signature
     assert inner.signature in judge.signature
     assert RULES.signature in judge.signature
     other = CappedJudge(inner, RuleSet((NearDuplicate(zero_from=0.86),)))
@@ -126,10 +124,10 @@ async def test_a_judge_without_a_level_has_no_final_score_either() -> None:
     verdict = await CappedJudge(Says(failure), RULES).judge(SAMPLE, answers("")[0])
     level, *finals = verdict.outcomes
     assert level is failure
-    assert [one.name for one in finals] == ["x.final", "x.final_at_0.8", "x.final_at_0.9"]
-    for one in finals:
-        assert isinstance(one, Failure)
-        assert (one.status, one.message) == ("parse_error", "no level: words")
+    assert [outcome.name for outcome in finals] == ["x.final", "x.final_at_0.8", "x.final_at_0.9"]
+    for outcome in finals:
+        assert isinstance(outcome, Failure)
+        assert (outcome.status, outcome.message) == ("parse_error", "no level: words")
 
 
 async def test_what_a_judge_raises_goes_through(fake, small) -> None:
@@ -173,9 +171,9 @@ def test_a_final_score_is_never_above_the_judges_and_never_off_the_scale(raw, te
 
     before = [text] if repeated else []
     judge = CappedJudge(Says(raw, scale=Scale(low=0, high=1)), RULES)
-    found = asyncio.run(final(judge, *before, text))["x.final"]
-    assert 0 <= found.value <= raw
-    assert (found.value == raw) == (found.details["cap"] is None or found.details["cap"] >= raw)
+    score = asyncio.run(final(judge, *before, text))["x.final"]
+    assert 0 <= score.value <= raw
+    assert (score.value == raw) == (score.details["cap"] is None or score.details["cap"] >= raw)
 
 
 REPLY = json.dumps({"reason": "r", "criteria": {"wit": "Low", "form": "Mid"}, "level": "High"})
@@ -184,8 +182,8 @@ REPLY = json.dumps({"reason": "r", "criteria": {"wit": "Low", "form": "Mid"}, "l
 async def test_a_model_is_shown_what_the_rules_found_outside_all_fences(fake, small) -> None:
     backend = fake(REPLY)
     inner = RubricJudge(rubric=small, backend=backend, facts_from=RULES.evidence_signature, language="en")
-    found = await final(CappedJudge(inner, RULES, language="en"), A, A1)
-    assert (found["small.level"].value, found["small.final"].value) == (5, 1), "the scale is 1..5"
+    outcomes = await final(CappedJudge(inner, RULES, language="en"), A, A1)
+    assert (outcomes["small.level"].value, outcomes["small.final"].value) == (5, 1), "the scale is 1..5"
     system, user = (content for _, content in backend.requests[0].messages)
     told = user[: user.index("<<<")]
     assert "number 1 is closest: similarity 0.90 (a rule deals with repeats after you" in told
@@ -215,18 +213,19 @@ async def test_a_panel_hands_the_facts_to_those_who_read_them(fake, small) -> No
     backends = [fake(REPLY), fake(REPLY)]
     backends[1].signature = "fake/two|temp:0"
     members = [
-        RubricJudge(rubric=small, backend=one, facts_from=RULES.evidence_signature) for one in backends
+        RubricJudge(rubric=small, backend=backend, facts_from=RULES.evidence_signature)
+        for backend in backends
     ]
     judge = CappedJudge(Panel(judges=members), RULES)
-    found = await final(judge, "# 月亮")
-    assert (found["small.level"].value, found["small.final"].value) == (5, 3), "the middle of 1..5"
+    outcomes = await final(judge, "# 月亮")
+    assert (outcomes["small.level"].value, outcomes["small.final"].value) == (5, 3), "the middle of 1..5"
     for backend in backends:
         assert "不是纯文字：有标题" in backend.requests[0].messages[1][1]
 
 
 async def test_the_rules_judge_leaves_repeats_to_the_rule() -> None:
     inner = RulesJudge(rubric=load_rubric("muice_live"), exclude_clauses=["near_duplicate"])
-    found = await final(CappedJudge(inner, RULES), "月亮圆圆的，想咬一口", "月亮圆圆的，想咬一口！")
-    assert found["muice_live.level"].value == found["muice_live.content"].value == 0.75
-    assert found["muice_live.final"].value == 0
+    outcomes = await final(CappedJudge(inner, RULES), "月亮圆圆的，想咬一口", "月亮圆圆的，想咬一口！")
+    assert outcomes["muice_live.level"].value == outcomes["muice_live.content"].value == 0.75
+    assert outcomes["muice_live.final"].value == 0
     assert "|without:near_duplicate|" in inner.signature

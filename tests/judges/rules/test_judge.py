@@ -26,7 +26,7 @@ LYRIC = "\n".join(
 
 
 @pytest.mark.parametrize(
-    ("text", "given", "value", "clauses"),
+    ("text", "options", "value", "clauses"),
     [
         (FINE, {"references": (REFERENCE,)}, 1.0, {}),
         ("我在窗台上等了你一个下午。", {}, 0.75, {}),
@@ -88,8 +88,8 @@ LYRIC = "\n".join(
         ),
     ],
 )
-def test_a_clause_that_objects_caps_the_level_and_is_named(weigh, text, given, value, clauses):
-    level = weigh(text, **given).outcomes[0]
+def test_a_clause_that_objects_caps_the_level_and_is_named(weigh, text, options, value, clauses):
+    level = weigh(text, **options).outcomes[0]
     assert level.value == value, level.reason
     assert bool(level.details["caps"]) == bool(clauses), level.reason
     for clause, evidence in clauses.items():
@@ -185,8 +185,8 @@ def test_the_ladder_fits_any_number_of_levels(weigh, small, values, worst, numbe
     rubric.__dict__.pop("labels", None)
     rubric.__dict__.pop("scale", None)
 
-    def level(text, **given):
-        return weigh(text, rubric=rubric, **given).outcomes[0].value
+    def level(text, **options):
+        return weigh(text, rubric=rubric, **options).outcomes[0].value
 
     assert level("") == worst
     assert level("it is 5", metadata={"answer": 4}) == number

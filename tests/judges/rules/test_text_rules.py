@@ -42,8 +42,8 @@ def test_labels_and_markup_are_capped(rule_input, text: str, kinds: list[str] | 
     ids=["right", "in Chinese", "wrong", "only the question's", "none"],
 )
 def test_a_wrong_number_is_capped(rule_input, text: str, value: float, cap: float | None) -> None:
-    asked = {"input": "3^7-log2(64)=?", "metadata": {"number": 2181}}
-    result = Number().evaluate(rule_input(text, **asked))
+    sample = {"input": "3^7-log2(64)=?", "metadata": {"number": 2181}}
+    result = Number().evaluate(rule_input(text, **sample))
     assert (result.value, result.cap) == (value, cap)
 
 
