@@ -42,6 +42,7 @@ def test_every_rule_can_be_made_by_name() -> None:
         ("near_duplicate", {"also": [1.5]}, "also must be a number above 0 to 1, got 1.5"),
         ("target_copy", {"cap": 2}, "cap must be a number from 0 to 1, got 2"),
         ("plain_text", {"cap": "half"}, "cap must be a number from 0 to 1, got 'half'"),
+        ("plain_text", {"names": ["墨团"]}, r"names must be a text, got \['墨团'\]"),
         ("number", {"cap": True}, "cap must be a number from 0 to 1, got True"),
         ("leakage", {"near_cap": -1}, "near_cap must be a number from 0 to 1, got -1"),
         ("broken", {"cap": 0}, "rule 'broken': .*unexpected keyword argument 'cap'"),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from hengwen.judges.rules.input import RuleInput
 
+RULE_TAG = "|rule:cap|"
+"""Part of the signature of every code score of a rule; reports do not repeat such a score as a headline."""
 PASS_SCALE = Scale(low=0, high=1, levels=(0, 1))
 """1 if the answer passes the rule."""
 FAIL_SCALE = Scale(low=0, high=1, levels=(0, 1), higher_is_better=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.judges.rules.exemptions import exemptions
 from hengwen.judges.rules.input import RuleInput
-from hengwen.judges.rules.rule import not_applicable
+from hengwen.judges.rules.rule import RULE_TAG, not_applicable
 from hengwen.protocols import SampleValidator
 from hengwen.records import Failure, Outcome, Score, digest
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from hengwen.judges.rules.rule import Rule, RuleResult
     from hengwen.prompts.language import Language
     from hengwen.records import Response, Sample
-
-RULE_TAG = "|rule:cap|"
-"""Part of the signature of every code score of a rule; reports do not repeat such a score as a headline."""
 
 
 def evaluate_unless_exempt(rule: Rule, answer: RuleInput) -> RuleResult:

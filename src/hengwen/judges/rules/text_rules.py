@@ -66,6 +66,8 @@ class PlainText:
 
     def __post_init__(self) -> None:
         check_share("cap", self.cap)
+        if not isinstance(self.names, str):
+            raise ValueError(f"names must be a text, got {self.names!r}")
 
     @property
     def evidence_signature(self) -> str:
