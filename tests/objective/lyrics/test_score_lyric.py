@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import pytest
 
@@ -156,3 +157,24 @@ def test_a_long_lyric_against_a_long_template_is_scored() -> None:
     lyric = "(verse)\n月光洒在窗台\n远方\n(chorus)\n海浪\n" * 1_000
     template = "(verse)\ncccccR\nccc\n(chorus)\ncR\n" * 1_100
     assert 40 < score_lyric(lyric, template).total < 60
+
+
+def test_readable_names_give_the_published_numbers() -> None:
+    score = score_lyric("(verse)\n我在远方\n看见月光\n你在风里\n想着天亮", FOUR)
+    assert (score.rhymes_required, score.rhymes_found, score.rhymes_aligned) == (4, 3, 3)
+    assert (score.rc_ino, score.rc_ing, score.pll_rc) == (4, 3, 3)
+    assert score.structure_ratio == score.acmp_sr == 1.0
+
+
+def test_the_total_is_the_correctly_rounded_sum_of_the_phases() -> None:
+    score = score_lyric("(verse)\n我在远方\n看见风\n\n(chorus)\noh", FOUR)
+    phases = (score.phase1, score.phase2_1, score.phase2_2, score.phase3, score.phase4, score.extra)
+    assert score.total == math.fsum(phases)
+
+
+def test_a_pickled_score_is_equal_and_explains_itself_without_its_parsed_texts() -> None:
+    score = score_lyric(PERFECT, FOUR)
+    unpickled = pickle.loads(pickle.dumps(score))
+    assert unpickled == score
+    assert (unpickled.parsed, unpickled.lines, unpickled.explain()) == (None, score.lines, score.explain())
+    assert "parsed" not in repr(score)
