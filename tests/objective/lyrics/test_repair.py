@@ -71,23 +71,23 @@ MESSES = {
 
 @pytest.mark.parametrize("mess", MESSES.values(), ids=MESSES.keys())
 def test_a_messy_lyric_scores_as_the_clean_one_and_every_repair_is_told(mess: str) -> None:
-    found, clean = score_lyric(mess, TEMPLATE, parse="lenient"), score_lyric(CLEAN, TEMPLATE)
-    assert found.total == clean.total == 110
-    assert found.msstr == clean.msstr
-    assert found.repairs
+    score, clean = score_lyric(mess, TEMPLATE, parse="lenient"), score_lyric(CLEAN, TEMPLATE)
+    assert score.total == clean.total == 110
+    assert score.msstr == clean.msstr
+    assert score.repairs
 
 
 @pytest.mark.parametrize("rules", ["document", "muchin"])
 def test_a_clean_lyric_needs_no_repair(rules: str) -> None:
-    found = score_lyric(CLEAN, TEMPLATE, rules=rules, parse="lenient")
-    assert found.repairs == ()
-    assert found.total == score_lyric(CLEAN, TEMPLATE, rules=rules).total
-    assert "|parse:lenient|" in found.signature
+    score = score_lyric(CLEAN, TEMPLATE, rules=rules, parse="lenient")
+    assert score.repairs == ()
+    assert score.total == score_lyric(CLEAN, TEMPLATE, rules=rules).total
+    assert "|parse:lenient|" in score.signature
 
 
 def test_exact_parsing_repairs_nothing() -> None:
-    found = score_lyric(MESSES["brackets"], TEMPLATE)
-    assert (found.repairs, found.p2_1_sr) == ((), 0.0)
+    score = score_lyric(MESSES["brackets"], TEMPLATE)
+    assert (score.repairs, score.p2_1_sr) == ((), 0.0)
 
 
 def test_repairs_name_the_lines_of_the_text_as_it_came() -> None:
@@ -101,9 +101,9 @@ def test_repairs_name_the_lines_of_the_text_as_it_came() -> None:
 
 
 def test_repairs_of_the_template_are_told_apart() -> None:
-    found = score_lyric(CLEAN, TEMPLATE.replace("(verse)", "[Verse]"), parse="lenient")
-    assert found.repairs == ("template, line 1: read '[Verse]' as (verse)",)
-    assert found.total == 110
+    score = score_lyric(CLEAN, TEMPLATE.replace("(verse)", "[Verse]"), parse="lenient")
+    assert score.repairs == ("template, line 1: read '[Verse]' as (verse)",)
+    assert score.total == 110
 
 
 def test_lines_ahead_of_the_tags_stay_where_the_template_asks_for_them() -> None:
