@@ -1,9 +1,9 @@
-"""The lyric scorer on 360 real lyrics, beside the same scorer on plain difflib.
+"""The lyric scorer on 360 real lyrics, compared with the same scorer on plain difflib.
 
     .venv/bin/python -m pytest benchmarks/bench_lyrics.py --benchmark-only
 
-Each round scores all 360; with ``--benchmark-json`` the extra information of each result has
-``lyrics_per_second``. Needs ``../shared/data/muchin-checkpoints.jsonl``.
+Each round scores all 360 lyrics; with ``--benchmark-json`` the extra information of each result contains
+``lyrics_per_second``. Requires ``../shared/data/muchin-checkpoints.jsonl``.
 """
 
 from __future__ import annotations
