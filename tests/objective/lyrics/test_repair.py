@@ -6,46 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hengwen.objective import rhyme_class, score_lyric
+from hengwen.objective import score_lyric
 from hengwen.objective.lyrics.repair import repair
-from hengwen.objective.lyrics.tags import read_tag
-from hengwen.objective.text.simplify import simplify
 
 TEMPLATE = "(verse)\ncccR\ncccR\n(chorus)\nccccc"
 CLEAN = "(verse)\n我在远方\n看见月光\n(chorus)\n风吹过窗台"
-
-
-@pytest.mark.parametrize(
-    ("line", "tag"),
-    [
-        ("[Verse 1]", "(verse)"),
-        ("[Verse 1: 男声]", "(verse)"),
-        ("（主歌）", "(verse)"),
-        ("【副歌】", "(chorus)"),
-        ("（主歌一）", "(verse)"),
-        ("**Chorus**", "(chorus)"),
-        ("**[Pre-Chorus]**", "(pre-chorus)"),
-        ("**Chorus:**", "(chorus)"),
-        ("## 桥段", "(bridge)"),
-        ("Verse 1:", "(verse)"),
-        ("主歌：", "(verse)"),
-        ("導歌：", "(pre-chorus)"),
-        ("(Verse 2)", "(verse)"),
-        ("Pre Chorus", "(pre-chorus)"),
-        ("(chorus x2)", "(chorus)"),
-        ("(主歌)", "(verse)"),
-        ("(verse2)", "(verse2)"),
-        ("(hey)", "(hey)"),
-        ("（啊）", None),
-        ("主歌：风吹过窗台", None),
-        ("尾声", None),
-        ("月光", None),
-        ("", None),
-        ("[Verse" + " " * 50 + "]", None),
-    ],
-)
-def test_tags_are_known_in_many_dresses(line: str, tag: str | None) -> None:
-    assert read_tag(line) == tag
 
 
 MESSES = {
@@ -118,20 +83,6 @@ def test_a_line_of_the_song_at_its_end_stays() -> None:
 
 def test_inner_punctuation_becomes_a_space() -> None:
     assert repair("(verse)\n“月亮，升起来。”").text == "(verse)\n月亮 升起来"
-
-
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [("聽音樂", "04J"), ("在銀行", "16T"), ("想睡覺", "13H"), ("聽著", "03G"), ("歸還", "14H")],
-)
-def test_traditional_characters_rhyme_as_they_should(line: str, code: str) -> None:
-    assert rhyme_class(simplify(line)) == code
-    rows = score_lyric(f"(verse)\n{line}", "(verse)\nccc", parse="lenient").lines
-    assert rows[0].code == code
-
-
-def test_simplifying_keeps_the_number_of_characters() -> None:
-    assert simplify("名著看著後來") == "名著看着后来"
 
 
 @settings(deadline=None, max_examples=200)

@@ -63,8 +63,8 @@ def _between(digits: NDArray[np.uint8], width: int) -> int:
     kinds = 1 << _BITS
     dtype = np.int32 if length < 2**31 else np.int64
     cell = np.arange(groups * blocks)[:, None] * kinds + digits.reshape(-1, width)
-    counts = np.bincount(cell.ravel(), minlength=groups * blocks * kinds)
-    counts = counts.astype(dtype).reshape(groups, blocks, kinds)
+    flat_counts = np.bincount(cell.ravel(), minlength=groups * blocks * kinds)
+    counts = flat_counts.astype(dtype).reshape(groups, blocks, kinds)
     before: NDArray[Any] = np.cumsum(counts, axis=1, dtype=dtype)
     before -= counts
     less: NDArray[Any] = np.cumsum(counts, axis=2, dtype=dtype)
