@@ -1,4 +1,4 @@
-"""A backend that answers from a list, a judge that says what a function says, short ways to a rules judge."""
+"""Fixtures: a scripted backend, a judge that calls a function, a small rubric, verdicts by rules."""
 
 from __future__ import annotations
 
@@ -88,49 +88,49 @@ def weigh() -> Callable[..., Verdict]:
     return weigh
 
 
-class Teller:
-    """Gives what a function of (text, persona, again, sample) says: a value, a status or an error."""
+class FunctionJudge:
+    """Judge that calls ``level_of(text, persona, round_no, sample)`` for a level, a status or an error."""
 
     names = ("fake.level",)
     signature = "fake|v:1"
 
-    def __init__(self, says, persona=None, again=0):
-        self.says = says
+    def __init__(self, level_of, persona=None, round_no=0):
+        self.level_of = level_of
         self.persona = persona
-        self.again = again
-        self.busy = self.most = 0
+        self.round_no = round_no
+        self.active = self.max_active = 0
 
     async def judge(self, sample, response, *, earlier=()):
-        self.busy += 1
-        self.most = max(self.most, self.busy)
+        self.active += 1
+        self.max_active = max(self.max_active, self.active)
         await asyncio.sleep(0)
-        self.busy -= 1
-        said = self.says(response.text, self.persona, self.again, sample)
-        if isinstance(said, Exception):
-            raise said
-        given = {"name": "fake.level", "signature": self.signature}
+        self.active -= 1
+        level = self.level_of(response.text, self.persona, self.round_no, sample)
+        if isinstance(level, Exception):
+            raise level
+        fields = {"name": "fake.level", "signature": self.signature}
         outcome = (
-            Failure(status=said, message="no", **given)
-            if isinstance(said, str)
-            else Score(value=said, scale=Scale(low=-9, high=9), **given)
+            Failure(status=level, message="no", **fields)
+            if isinstance(level, str)
+            else Score(value=level, scale=Scale(low=-9, high=9), **fields)
         )
         return Verdict(outcomes=(outcome,), usage=Usage(calls=1))
 
 
 @pytest.fixture
-def teller() -> type[Teller]:
-    return Teller
+def function_judge() -> type[FunctionJudge]:
+    return FunctionJudge
 
 
 @pytest.fixture
-def tried() -> Callable[..., AdmissionReport]:
-    """Run the admission test on a teller that is made anew for each question."""
+def run_admission() -> Callable[..., AdmissionReport]:
+    """Run the admission test on a function judge that is rebuilt for each query."""
 
-    def run(says: Callable[..., Any], rubric: Rubric | None = None, **given: Any) -> AdmissionReport:
-        def make(*, rubric: Rubric, persona: str | None, again: int) -> Teller:
-            return Teller(says, persona, again)
+    def run(level_of: Callable[..., Any], rubric: Rubric | None = None, **options: Any) -> AdmissionReport:
+        def make(*, rubric: Rubric, persona: str | None, round_no: int) -> FunctionJudge:
+            return FunctionJudge(level_of, persona, round_no)
 
-        asked = load_rubric("persona_generic") if rubric is None else rubric
-        return asyncio.run(admission_test(Teller(says), asked, make=make, **given))
+        tested = load_rubric("persona_generic") if rubric is None else rubric
+        return asyncio.run(admission_test(FunctionJudge(level_of), tested, make=make, **options))
 
     return run
