@@ -25,8 +25,8 @@ DESIGNS = [
     # whether the other answers are to the same prompts
     ("independent, 150 others", 50, 1, 150, 1, 0.0, False),
     ("independent, 450 others", 50, 1, 450, 1, 0.0, False),
-    ("3 a prompt, 150 others", 50, 3, 50, 3, 0.3, False),
-    ("3 a prompt, much alike", 50, 3, 50, 3, 0.6, False),
+    ("3 per prompt, 150 others", 50, 3, 50, 3, 0.3, False),
+    ("3 per prompt, similar", 50, 3, 50, 3, 0.6, False),
     ("3 of 5 repeats labelled", 50, 3, 17, 2, 0.3, True),
     ("20 labels, 180 others", 20, 1, 180, 1, 0.0, False),
 ]
