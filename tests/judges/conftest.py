@@ -53,9 +53,7 @@ def small() -> Rubric:
             "title": both,
             "instructions": both,
             "levels": {
-                1: {"label": "Low", **both},
-                2: {"label": "Mid", **both},
-                5: {"label": "High", **both},
+                value: {"label": label, **both} for value, label in ((1, "Low"), (2, "Mid"), (5, "High"))
             },
             "criteria": {"wit": both, "form": both},
             "uses": ["input", "response", "persona"],
