@@ -200,7 +200,7 @@ def test_the_means_are_of_all_and_of_each_checkpoint_in_their_order(draw) -> Non
     ("answers", "options", "message"),
     [
         ([], {}, "no judged answers"),
-        (answers_of([0.5]) * 2, {}, "two answers stand at"),
+        (answers_of([0.5]) * 2, {}, "two answers have the key"),
         ([*answers_of([0.5]), replace(answers_of([1])[0], task="x")], {}, "answers of one task"),
         ([*answers_of([0.5]), replace(answers_of([1, 1])[1], signature="s")], {}, "answers of one judge"),
         (answers_of([0.5]), {"levels": None}, "give a rubric, or levels"),
