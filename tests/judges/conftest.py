@@ -63,10 +63,10 @@ def small() -> Rubric:
 
 
 @pytest.fixture
-def weigh() -> Callable[..., Verdict]:
+def judge_by_rules() -> Callable[..., Verdict]:
     """Judge one answer by rules."""
 
-    def weigh(
+    def judge(
         text: str,
         *,
         rubric: Rubric | str = "persona_generic",
@@ -75,15 +75,15 @@ def weigh() -> Callable[..., Verdict]:
         earlier: tuple[str, ...] = (),
         **options: Any,
     ) -> Verdict:
-        judge = RulesJudge(
+        rules_judge = RulesJudge(
             rubric=load_rubric(rubric) if isinstance(rubric, str) else rubric, **{"language": "en", **options}
         )
         sample = Sample(id="1", input="?", references=references, metadata=metadata or {})
         before = [Response(sample_id="1", text=old, repeat=i) for i, old in enumerate(earlier, 1)]
         answer = Response(sample_id="1", text=text, repeat=len(before) + 1)
-        return asyncio.run(judge.judge(sample, answer, earlier=before))
+        return asyncio.run(rules_judge.judge(sample, answer, earlier=before))
 
-    return weigh
+    return judge
 
 
 class FunctionJudge:
