@@ -26,48 +26,48 @@ class LabelLike(Protocol):
 
     @property
     def task(self) -> str:
-        """Task of the answer."""
+        """Of the plan."""
         ...
 
     @property
     def id(self) -> str:
-        """Id of the sample."""
+        """Of the sample."""
         ...
 
     @property
     def checkpoint(self) -> str:
-        """Checkpoint that gave the answer."""
+        """Whose answer it is."""
         ...
 
     @property
     def repeat(self) -> int:
-        """Number of the answer to the sample, from 1."""
+        """Which answer to the sample, from 1."""
         ...
 
     @property
     def output(self) -> str:
-        """Text that was labelled; empty matches any text."""
+        """The text that was labelled; empty: whatever stands at that place."""
         ...
 
     @property
     def score(self) -> str:
-        """Name of the score, such as ``muice_live.level``."""
+        """Such as ``muice_live.level``."""
         ...
 
     @property
     def value(self) -> float:
-        """Level given by the rater."""
+        """A level."""
         ...
 
     @property
     def rater(self) -> str:
-        """Name of the rater."""
+        """Who gave it."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanLabel:
-    """The value that one rater gave to one answer."""
+    """One person's value for one answer."""
 
     task: str
     id: str
