@@ -26,48 +26,48 @@ class LabelLike(Protocol):
 
     @property
     def task(self) -> str:
-        """Of the plan."""
+        """Task of the answer."""
         ...
 
     @property
     def id(self) -> str:
-        """Of the sample."""
+        """Id of the sample."""
         ...
 
     @property
     def checkpoint(self) -> str:
-        """Whose answer it is."""
+        """Checkpoint that gave the answer."""
         ...
 
     @property
     def repeat(self) -> int:
-        """Which answer to the sample, from 1."""
+        """Number of the answer to the sample, from 1."""
         ...
 
     @property
     def output(self) -> str:
-        """The text that was labelled; empty: whatever stands at that place."""
+        """Text that was labelled; empty matches any text."""
         ...
 
     @property
     def score(self) -> str:
-        """Such as ``muice_live.level``."""
+        """Name of the score, such as ``muice_live.level``."""
         ...
 
     @property
     def value(self) -> float:
-        """A level."""
+        """Level given by the rater."""
         ...
 
     @property
     def rater(self) -> str:
-        """Who gave it."""
+        """Name of the rater."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanLabel:
-    """One person's value for one answer."""
+    """The value that one rater gave to one answer."""
 
     task: str
     id: str
