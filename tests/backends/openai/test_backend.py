@@ -8,8 +8,6 @@ import json
 import logging
 import socket
 import traceback
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 
 import pytest
 
@@ -123,7 +121,7 @@ async def test_a_redirect_is_not_followed(server, backend):
         ({"Retry_After": "7"}, 7, 7),
         ({"Retry_After": "1.5"}, 1.5, 1.5),
         ({"retry_after_ms": "250", "Retry_After": "7"}, 0.25, 0.25),
-        ({"Retry_After": format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)}, 20, 61),
+        ({"Retry_After": "Fri, 31 Dec 9999 23:59:59 GMT"}, 1e10, 1e12),
         ({"Retry_After": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0, 0),
     ],
     ids=["seconds", "fraction", "milliseconds", "date", "past date"],
