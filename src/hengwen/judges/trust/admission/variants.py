@@ -6,17 +6,20 @@ import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from hengwen.backends.parsing import parsing_backend
 from hengwen.judges.panel import Panel
-from hengwen.judges.rubric.judge import MOST_SAMPLES, RubricJudge
+from hengwen.judges.rubric.judge import MAX_SAMPLES, RubricJudge
 from hengwen.judges.rules.judge import RulesJudge
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hengwen.prompts.rubric import Rubric
-    from hengwen.protocols import Backend, Judge
+    from hengwen.protocols import Backend, Judge, Parsed
     from hengwen.records import Reply, Request
 
 
-_NOT_COPIED = ("rubric", "facts_from")
+_NOT_COPIED = ("rubric", "evidence_signature")
 
 
 class JudgeFactory(Protocol):
@@ -43,7 +46,8 @@ class FreshCallBackend:
 
     def __init__(self, backend: Backend, round_no: int) -> None:
         self._backend = backend
-        self._offset = round_no * MOST_SAMPLES
+        self._parsing_backend = parsing_backend(backend)
+        self._offset = round_no * MAX_SAMPLES
 
     @property
     def signature(self) -> str:
@@ -57,7 +61,16 @@ class FreshCallBackend:
 
     async def complete(self, request: Request) -> Reply:
         """Send a request with the repeat index of this round."""
-        return await self._backend.complete(replace(request, repeat=request.repeat + self._offset))
+        return await self._backend.complete(self._shifted(request))
+
+    async def complete_parsed(
+        self, request: Request, parse: Callable[[Reply], Parsed]
+    ) -> tuple[Reply, Parsed]:
+        """Return a reply with its parsed value, with the repeat index of this round."""
+        return await self._parsing_backend.complete_parsed(self._shifted(request), parse)
+
+    def _shifted(self, request: Request) -> Request:
+        return replace(request, repeat=request.repeat + self._offset)
 
     async def close(self) -> None:
         """Close the wrapped backend."""
@@ -92,7 +105,7 @@ def judge_factory_for(judge: Judge) -> JudgeFactory | None:
 def _rubric_judge(judge: RubricJudge, rubric: Rubric, persona: str | None, round_no: int) -> RubricJudge:
     """Build a variant from the judge's options, each of which is an attribute of the same name.
 
-    ``facts_from`` is left out, because the test has no rules that could provide evidence.
+    ``evidence_signature`` is left out, because the test has no rules that could provide evidence.
     """
     parameters = inspect.signature(type(judge)).parameters
     options: dict[str, Any] = {name: getattr(judge, name) for name in parameters if name not in _NOT_COPIED}
