@@ -140,8 +140,8 @@ def _key(line: DataRow) -> str:
             isinstance(turn, list) and len(turn) == 2 for turn in value
         ):
             line.fail("messages must be a list of [role, content]")
-        return _hash(value, line.whole("repeat", 1))
-    return _hash(value, line.whole("repeat", 1)) if name == "identity" else line.text(name)
+        return _hash(value, line.positive_int("repeat", 1))
+    return _hash(value, line.positive_int("repeat", 1)) if name == "identity" else line.required_text(name)
 
 
 def _answer(line: DataRow) -> Reply | BackendError:

@@ -54,7 +54,7 @@ def import_muchin(
     for line in read_rows(file):
         _add_prompt(line, prompts)
         answers.setdefault(_checkpoint(line), []).append(
-            {"id": line.text("id"), "repeat": line.whole("repeat", 1), "output": _lyric(line)}
+            {"id": line.required_text("id"), "repeat": line.positive_int("repeat", 1), "output": _lyric(line)}
         )
     names = _ordered(list(answers), order)
     said = "given" if order else "taken from the file, check it"
@@ -76,11 +76,11 @@ def import_muchin(
 
 
 def _add_prompt(line: DataRow, prompts: dict[str, tuple[DataRow, dict[str, Any]]]) -> None:
-    name = line.text("id")
+    name = line.required_text("id")
     prompt = {
         "id": name,
         "input": line.text("theme", ""),
-        "metadata": {"template": line.text("template")},
+        "metadata": {"template": line.required_text("template")},
     }
     first = prompts.setdefault(name, (line, prompt))
     if first[1] != prompt:
@@ -88,7 +88,7 @@ def _add_prompt(line: DataRow, prompts: dict[str, tuple[DataRow, dict[str, Any]]
 
 
 def _checkpoint(line: DataRow) -> str:
-    name = line.text("checkpoint")
+    name = line.required_text("checkpoint")
     if not all(char.isalnum() or char in "_-." for char in name) or not name[0].isalnum():
         line.fail(f"checkpoint {name!r}: a name has only letters, digits, '_', '-' and '.'")
     return name

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from hengwen.backends.http.endpoint import NO_KEY, SECRET_FROM, api_key_from, validate_url, without_secrets
 from hengwen.backends.langchain.reply import cut_reply, error_of, reply_of
 from hengwen.backends.openai.backend import signature
-from hengwen.backends.openai.reply import storable
 from hengwen.backends.openai.request import TOOL, checked_params, without_limits
 from hengwen.backends.openai.schema_modes import SchemaModes
 from hengwen.errors import BackendError, ConfigError, PluginError
+from hengwen.io.text_safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,7 +139,7 @@ class LangChainBackend:
     async def _ask(self, asking: Any, request: Request) -> BaseMessage:
         from langsmith import tracing_context
 
-        turns = [(role, storable(content)) for role, content in request.messages]
+        turns = [(role, replace_surrogates(content)) for role, content in request.messages]
         with tracing_context(enabled=False):
             async with asyncio.timeout(self.timeout):
                 answer = await asking.ainvoke(turns)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.backends.http.errors import redact, status_error
 from hengwen.backends.openai.logprobs import read_logprobs
-from hengwen.backends.openai.reply import read_reply, storable
+from hengwen.backends.openai.reply import read_reply
 from hengwen.errors import BackendError
+from hengwen.io.text_safety import replace_surrogates
 from hengwen.records import Reply, Usage
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def reply_of(
         raise BackendError("the model refused to answer", status="refused", raw=redact(refusal, hidden))
     arguments = "\n".join(_arguments(message)) if form else ""
     return Reply(
-        text=redact(storable(arguments or "".join(_texts(message.content))), hidden),
+        text=redact(replace_surrogates(arguments or "".join(_texts(message.content))), hidden),
         model=str(about.get("model_name") or about.get("model") or ""),
         usage=_usage(getattr(message, "usage_metadata", None)),
         latency=latency,

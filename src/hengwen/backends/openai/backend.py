@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.backends.http.endpoint import NO_KEY, Endpoint, validate_url, without_secrets
 from hengwen.backends.http.errors import RAW_LIMIT, redact, status_error
-from hengwen.backends.openai.reply import read_reply, storable
+from hengwen.backends.openai.reply import read_reply
 from hengwen.backends.openai.request import ChatRequestEncoder
 from hengwen.backends.openai.schema_modes import SchemaModes
 from hengwen.errors import BackendError, ConfigError
+from hengwen.io.text_safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,7 +124,9 @@ class OpenAIBackend:
         except (ClientError, OSError) as error:
             raise self._no_answer(error) from None
         except (ValueError, RecursionError) as error:
-            raw = redact(storable(getattr(error, "doc", None) or ""), self._access.secrets)[:RAW_LIMIT]
+            raw = redact(replace_surrogates(getattr(error, "doc", None) or ""), self._access.secrets)[
+                :RAW_LIMIT
+            ]
             raise BackendError("the reply is not JSON", raw=raw, retryable=True) from None
 
     def _no_answer(self, error: BaseException) -> BackendError:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen.backends.http.errors import RAW_LIMIT, error_words, redact
 from hengwen.backends.openai.logprobs import read_logprobs
 from hengwen.errors import BackendError
+from hengwen.io.text_safety import replace_surrogates
 from hengwen.records import Reply, Usage
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _text(content: object) -> str | None:
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(part for part in parts if isinstance(part, str))
-    return storable(content) if isinstance(content, str) else None
+    return replace_surrogates(content) if isinstance(content, str) else None
 
 
 def _arguments(calls: object) -> str | None:
@@ -90,25 +91,11 @@ def _arguments(calls: object) -> str | None:
     functions = [call.get("function") for call in calls if isinstance(call, dict)]
     found = [function.get("arguments") for function in functions if isinstance(function, dict)]
     said = [one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in found]
-    return storable("\n".join(said))
-
-
-def storable(text: str) -> str:
-    """Return a text without lone surrogates, which no store and no request can carry.
-
-    Examples:
-        >>> storable("a\\ud800b")
-        'a\ufffdb'
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    return replace_surrogates("\n".join(said))
 
 
 def _clean(value: object) -> str:
-    return storable(value) if isinstance(value, str) else ""
+    return replace_surrogates(value) if isinstance(value, str) else ""
 
 
 def _usage(usage: object) -> Usage:
@@ -127,4 +114,4 @@ def _count(value: object) -> int:
 
 def _raw(body: object, secrets: Iterable[str]) -> str:
     text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)
-    return redact(storable(text), secrets)[:RAW_LIMIT]
+    return redact(replace_surrogates(text), secrets)[:RAW_LIMIT]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from hengwen.backends.openai.reply import storable
 from hengwen.errors import ConfigError
+from hengwen.io.text_safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ class ChatRequestEncoder:
     """
 
     def __init__(self, model: str, params: Mapping[str, Any], *, limits: bool) -> None:
-        self._head = storable(f'{{"model":{_encode(model)},"messages":').encode()
+        self._head = replace_surrogates(f'{{"model":{_encode(model)},"messages":').encode()
         self._params = checked_params(params)
         self._limits = limits
         self._ends: dict[tuple[object, ...], tuple[object, bytes]] = {}
@@ -60,7 +60,7 @@ class ChatRequestEncoder:
         try:
             turns = _turns(request.messages)
         except orjson.JSONEncodeError:  # lone surrogates, which no body can carry
-            turns = _turns([(role, storable(content)) for role, content in request.messages])
+            turns = _turns([(role, replace_surrogates(content)) for role, content in request.messages])
         return self._head + turns + self._end(request, form, logprobs)
 
     def _end(self, request: Request, form: str, logprobs: int | None) -> bytes:
@@ -86,7 +86,7 @@ class ChatRequestEncoder:
         if request.schema is not None:
             params |= _structure(request.schema if self._limits else without_limits(request.schema), form)
         text = "".join(f",{_encode(name)}:{_encode(value)}" for name, value in params.items()) + "}"
-        return storable(text).encode()
+        return replace_surrogates(text).encode()
 
 
 def checked_params(params: Mapping[str, Any]) -> dict[str, Any]:

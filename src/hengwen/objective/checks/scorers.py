@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hengwen._internal.checks import whole_number
 from hengwen.objective.checks import checks
 from hengwen.objective.signature import build_signature
 from hengwen.objective.text.tokenize import mixed_tokens
@@ -169,8 +170,8 @@ class Length:
 
     def __post_init__(self) -> None:
         for name, value in (("least", self.least), ("most", self.most)):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-                raise ValueError(f"{name} must be a whole number >= 0, got {value!r}")
+            if value is not None:
+                whole_number(name, value, 0)
         if self.unit not in ("characters", "words"):
             raise ValueError(f"unit must be characters or words, got {self.unit!r}")
         if self.least is not None and self.most is not None and self.least > self.most:

@@ -7,6 +7,7 @@ from collections import Counter
 from math import log2
 from typing import TYPE_CHECKING
 
+from hengwen._internal.checks import whole_number
 from hengwen.objective.text.tokenize import mixed_tokens
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def type_token_ratio(text: str, *, window: int | None = None) -> float:
     tokens = mixed_tokens(text)
     if window is None:
         return distinct_n([text], 1)
-    check_n(window, "window")
+    whole_number("window", window)
     if len(tokens) < window:
         raise ValueError(f"the text has {len(tokens)} tokens, fewer than the window of {window}")
     counts = Counter(tokens[:window])
@@ -155,7 +156,7 @@ def compression_ratio(texts: Iterable[str]) -> float:
 
 
 def _count(texts: Iterable[str], n: int) -> Counter[tuple[str, ...]]:
-    check_n(n, "n")
+    whole_number("n", n)
     counts = Counter(gram for text in texts for gram in _grams(text, n))
     if not counts:
         raise ValueError(f"no {n}-gram: every answer has fewer than {n} tokens")
@@ -165,8 +166,3 @@ def _count(texts: Iterable[str], n: int) -> Counter[tuple[str, ...]]:
 def _grams(text: str, n: int) -> Iterator[tuple[str, ...]]:
     found = mixed_tokens(text)
     return zip(*(found[start:] for start in range(n)), strict=False)
-
-
-def check_n(n: int, name: str) -> None:
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ValueError(f"{name} must be a whole number >= 1, got {n!r}")

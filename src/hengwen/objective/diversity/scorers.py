@@ -6,8 +6,8 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from hengwen._internal.checks import whole_number
 from hengwen.objective.diversity.metrics import (
-    check_n,
     compression_ratio,
     distinct_n,
     ngram_entropy,
@@ -40,7 +40,7 @@ class DistinctN:
     scope: Scope = "checkpoint"
 
     def __post_init__(self) -> None:
-        check_n(self.n, "n")
+        whole_number("n", self.n)
         check_scope(self.scope)
 
     @property
@@ -67,7 +67,7 @@ class NgramEntropy:
     scope: Scope = "checkpoint"
 
     def __post_init__(self) -> None:
-        check_n(self.n, "n")
+        whole_number("n", self.n)
         check_scope(self.scope)
 
     @property
@@ -129,7 +129,7 @@ class Repetition:
     n: int = 4
 
     def __post_init__(self) -> None:
-        check_n(self.n, "n")
+        whole_number("n", self.n)
 
     @property
     def signature(self) -> str:
@@ -156,7 +156,7 @@ class TypeTokenRatio:
 
     def __post_init__(self) -> None:
         if self.window is not None:
-            check_n(self.window, "window")
+            whole_number("window", self.window)
 
     @property
     def signature(self) -> str:

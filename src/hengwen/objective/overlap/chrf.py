@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from hengwen._internal.checks import whole_number
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
 from hengwen.objective.text.tokenize import Width, fold_width
@@ -34,9 +35,8 @@ class ChrfOptions:
     width: Width = "keep"
 
     def __post_init__(self) -> None:
-        for name, value, low in (("word_order", self.word_order, 0), ("beta", self.beta, 1)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < low:
-                raise ValueError(f"{name} must be a whole number >= {low}, got {value!r}")
+        whole_number("word_order", self.word_order, 0)
+        whole_number("beta", self.beta)
         if not isinstance(self.lowercase, bool):
             raise ValueError(f"lowercase must be true or false, got {self.lowercase!r}")
         if self.width not in ("keep", "fold"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from hengwen._internal.checks import whole_number
 from hengwen.objective.overlap import bleu as bleus
 from hengwen.objective.overlap import chrf as chrfs
 from hengwen.objective.overlap import rouge as rouges
@@ -284,8 +285,7 @@ def _check_sampling(scorer: _Corpus) -> None:
         raise ValueError(f"scope must be 'checkpoint', got {scorer.scope!r}")
     if isinstance(scorer.level, bool) or not 0 < scorer.level < 1:
         raise ValueError(f"level must lie in (0, 1), got {scorer.level!r}")
-    if isinstance(scorer.resamples, bool) or not isinstance(scorer.resamples, int) or scorer.resamples < 1:
-        raise ValueError(f"resamples must be a whole number >= 1, got {scorer.resamples!r}")
+    whole_number("resamples", scorer.resamples)
 
 
 def _corpus(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, get_args
 
+from hengwen._internal.checks import whole_number
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
 from hengwen.objective.text.tokenize import Width, char_tokens, choose_bleu_tokenizer, fold_width
@@ -50,9 +51,7 @@ class TerOptions:
             raise ValueError(f"case_sensitive must be true or false, got {self.case_sensitive!r}")
         if self.width not in ("keep", "fold"):
             raise ValueError(f"width must be keep or fold, got {self.width!r}")
-        most = self.max_characters
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise ValueError(f"max_characters must be a whole number >= 1, got {most!r}")
+        whole_number("max_characters", self.max_characters)
 
     def of(self, references: Sequence[str]) -> Split:
         """Return the tokenizer for references that have their final width."""

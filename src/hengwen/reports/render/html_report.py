@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from hengwen.io.text_safety import strip_controls
 from hengwen.reports.render.charts import score_chart
 from hengwen.reports.render.jinja import report_environment
 from hengwen.reports.text import numbers
-from hengwen.reports.text.sanitize import clean
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -31,7 +31,7 @@ def _charts(view: View) -> dict[str, Markup]:
 
 def _finalize(value: object) -> object:
     """What the environment does to every value before it is escaped; pieces of HTML stay as they are."""
-    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return strip_controls(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @lru_cache(maxsize=1)

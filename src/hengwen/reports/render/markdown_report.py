@@ -6,9 +6,9 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from hengwen.io.text_safety import strip_controls
 from hengwen.reports.render.jinja import report_environment
 from hengwen.reports.text import numbers
-from hengwen.reports.text.sanitize import clean
 from hengwen.reports.text.wording import MARKS
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def escape(text: str) -> Markdown:
     """
     if isinstance(text, Markdown):
         return text
-    text = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = strip_controls(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = _SPECIAL.sub(r"\\\1", text).replace("://", "&#58;//")
     return Markdown("<br>".join(" ".join(line.split()) for line in text.strip().split("\n")))
 

@@ -10,8 +10,8 @@ from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
+from hengwen.io.text_safety import strip_controls
 from hengwen.reports.text.numbers import number
-from hengwen.reports.text.sanitize import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -126,7 +126,7 @@ def fit(text: str, room: float) -> str:
         >>> fit("checkpoint-1000", 60.0), fit("短", 60.0)
         ('checkpoi…', '短')
     """
-    text = clean(text).replace("\n", " ")
+    text = strip_controls(text).replace("\n", " ")
     if text_width(text) <= room:
         return text
     ends = accumulate(text_width(c) for c in text)
@@ -162,7 +162,7 @@ def line_chart(
     radius = 4.2 if len(points) < 2 or xs[1] - xs[0] >= 16 else 2.8
     parts = [
         Markup('<title id="{0}-t">{1}</title><desc id="{0}-d">{2}</desc>').format(
-            key, clean(title), clean(description)
+            key, strip_controls(title), strip_controls(description)
         ),
         *_grid(axis),
         *_names(points, xs),
@@ -236,7 +236,7 @@ def _line(points: Sequence[Point], xs: Sequence[float], axis: Axis) -> Markup:
 
 def _mark(point: Point, x: float, axis: Axis, radius: float) -> Markup:
     """One point with its interval; a cross at the foot where there is no mean."""
-    hint = Markup("<title>{}</title>").format(clean(point.hint or point.label))
+    hint = Markup("<title>{}</title>").format(strip_controls(point.hint or point.label))
     if point.mean is None:
         y = HEIGHT - BOTTOM - 8
         return Markup(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
+from hengwen.io.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from hengwen.reports.view.models import View
@@ -67,30 +66,6 @@ def write_report(view: View, path: str | Path) -> Path:
     text = render(view, format_of(path))
     if not path.parent.is_dir():
         raise ConfigError(f"no folder {str(path.parent)!r} to write {path.name!r} into; create it first")
-    try:
-        _replace(path, text)
-    except OSError as error:
-        raise ConfigError(f"cannot write report {str(path)!r}: {error.strerror or error}") from error
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
     return path
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        temporary.chmod(_mode(path))
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _mode(path: Path) -> int:
-    """The mode of the file that is replaced, else that of a new file: mkstemp would make it private."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

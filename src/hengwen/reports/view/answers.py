@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from hengwen.io.text_safety import strip_controls
 from hengwen.records import Outcome, Score
 from hengwen.reports.text.numbers import decimals_for, number
-from hengwen.reports.text.sanitize import clean, one_line, shorten
+from hengwen.reports.text.sanitize import one_line, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -138,8 +139,8 @@ def _view(answer: AnswerRecord, by: str, rank: Rank) -> AnswerView:
     return AnswerView(
         sample_id=answer.sample_id,
         repeat=answer.repeat,
-        input=shorten(clean(answer.input), INPUT_LIMIT),
-        text=shorten(clean(answer.text), TEXT_LIMIT),
+        input=shorten(strip_controls(answer.input), INPUT_LIMIT),
+        text=shorten(strip_controls(answer.text), TEXT_LIMIT),
         rank=rank,
         headline=head,
         excerpt=one_line(answer.text[:400]),
@@ -158,5 +159,5 @@ def _line(outcome: Outcome) -> OutcomeLine:
         kind=outcome.kind,
         value=value,
         status=status,
-        reason=shorten(clean(reason), REASON_LIMIT),
+        reason=shorten(strip_controls(reason), REASON_LIMIT),
     )
