@@ -18,7 +18,7 @@ RUN = Run(
     checkpoint="c",
     started="2026-01-01",
     versions={"numpy": "2"},
-    layout=("t/s.level",),
+    score_order=("t/s.level",),
     step=5,
 )
 SCALE = Scale(low=0, high=1, levels=(0, 0.5, 1))
@@ -92,7 +92,7 @@ def test_all_that_was_recorded_comes_back_as_it_was(store: Store) -> None:
     assert store.ledger().find_call(KEY, "") == attempt()
 
 
-def test_the_very_prompt_comes_back_though_long_beginnings_are_kept_once(store: Store) -> None:
+def test_the_very_prompt_comes_back_though_long_prefixes_are_stored_once(store: Store) -> None:
     rules = "按这份细则评判。" * 300
     prompts = [(("system", f"{rules}围栏是 {number:04x}"), ("user", f"第{number}题")) for number in range(50)]
     ledger = store.ledger()

@@ -1,4 +1,4 @@
-"""What is settled already, in sixteen bytes a key: a run of millions goes on without millions of texts."""
+"""Index of completed evaluations: 16 bytes per key, so that large runs resume in bounded memory."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
     from hengwen.protocols import EvaluationKey
 
-BYTES = 16
+HASH_BYTES = 16
 
 
-class StoredCompletedIndex:
-    """The run that settled a key, by 128 bits of the key.
+class HashedCompletedIndex:
+    """The run that completed each key, by a 128-bit hash of the key.
 
-    Two of a million keys are alike by chance once in 10^27 times.
+    The probability that any two of a million keys collide is about 1e-27.
 
     Examples:
-        >>> index = StoredCompletedIndex()
+        >>> index = HashedCompletedIndex()
         >>> index.add("new", [("t", "a", 1, "s|v:1", "")])
         >>> index.add("old", [("t", "a", 1, "s|v:1", ""), ("t", "b", 1, "s|v:1", "")])
         >>> index.get(("t", "a", 1, "s|v:1", "")), index.get(("t", "b", 1, "s|v:1", "")), len(index)
@@ -33,40 +33,39 @@ class StoredCompletedIndex:
     """
 
     def __init__(self) -> None:
-        self._keys: NDArray[np.bytes_] = np.empty(0, dtype=f"S{BYTES}")
-        self._places: NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        self._sources: list[str] = []
+        self._hashes: NDArray[np.bytes_] = np.empty(0, dtype=f"S{HASH_BYTES}")
+        self._run_indexes: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self._run_ids: list[str] = []
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._hashes)
 
-    def add(self, source: str, keys: Iterable[EvaluationKey]) -> None:
-        """Add what a run settled; keys that are here already keep their run.
+    def add(self, run_id: str, keys: Iterable[EvaluationKey]) -> None:
+        """Add the keys that a run completed; a key that an earlier call added keeps its run.
 
         Args:
-            source: The id of the run.
-            keys: Streamed.
+            run_id: Id of the run.
+            keys: Keys to add, consumed one by one.
         """
-        found = bytearray()
+        buffer = bytearray()
         for key in keys:
-            found += _short(key)
-        fresh = np.frombuffer(bytes(found), dtype=f"S{BYTES}")
-        self._sources.append(source)
-        places = np.full(len(fresh), len(self._sources) - 1, dtype=np.int32)
-        every = np.concatenate([self._keys, fresh])
-        self._keys, first = np.unique(every, return_index=True)
-        self._places = np.concatenate([self._places, places])[first]
+            buffer += _hash(key)
+        added = np.frombuffer(bytes(buffer), dtype=f"S{HASH_BYTES}")
+        self._run_ids.append(run_id)
+        indexes = np.full(len(added), len(self._run_ids) - 1, dtype=np.int32)
+        self._hashes, first = np.unique(np.concatenate([self._hashes, added]), return_index=True)
+        self._run_indexes = np.concatenate([self._run_indexes, indexes])[first]
 
     def get(self, key: EvaluationKey) -> str | None:
-        """Return the run that settled a key, or None."""
-        if not len(self._keys):
+        """Return the id of the run that completed a key, or None."""
+        if not len(self._hashes):
             return None
-        short = np.frombuffer(_short(key), dtype=f"S{BYTES}")[0]
-        place = int(np.searchsorted(self._keys, short))
-        if place == len(self._keys) or self._keys[place] != short:
+        hashed = np.frombuffer(_hash(key), dtype=f"S{HASH_BYTES}")[0]
+        index = int(np.searchsorted(self._hashes, hashed))
+        if index == len(self._hashes) or self._hashes[index] != hashed:
             return None
-        return self._sources[int(self._places[place])]
+        return self._run_ids[int(self._run_indexes[index])]
 
 
-def _short(key: EvaluationKey) -> bytes:
-    return blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=BYTES).digest()
+def _hash(key: EvaluationKey) -> bytes:
+    return blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
