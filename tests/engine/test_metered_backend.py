@@ -80,10 +80,10 @@ async def test_a_reply_of_no_use_is_kept_but_not_used_again(bench, meter: CallCo
     oracle = bench.Oracle(answer=lambda number, request: "junk" if number == 1 else "good")
     backend = bench.wrap(meter, oracle, "judge")
     with pytest.raises(JudgeError, match="not a verdict"):
-        await backend.complete(ask(accept=accept))
+        await backend.complete(ask(validate=accept))
     (attempt,) = bench.ledger.attempts
     assert (attempt.status, attempt.raw, attempt.usage.calls) == ("parse_error", "junk", 1)
-    assert (await backend.complete(ask(accept=accept))).text == "good"
+    assert (await backend.complete(ask(validate=accept))).text == "good"
 
 
 async def test_an_unreachable_endpoint_is_given_up_and_not_asked_a_thousand_times(bench) -> None:

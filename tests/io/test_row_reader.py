@@ -29,7 +29,7 @@ def test_csv_cells_may_hold_line_breaks_and_lines_are_still_right(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("id,input\na,b,c\n", r"x.csv:2: 3 cells, but the header has 2"),
         ("id,id\na,b\n", r"x.csv:1: a column name repeats"),
@@ -39,8 +39,8 @@ def test_csv_cells_may_hold_line_breaks_and_lines_are_still_right(tmp_path: Path
     ],
     ids=["ragged", "header twice", "quote left open", "no rows", "not UTF-8"],
 )
-def test_wrong_csv_is_named_by_line(tmp_path: Path, text: str | bytes, said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_wrong_csv_is_named_by_line(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         list(read_rows(write(tmp_path, text, "x.csv")))
 
 

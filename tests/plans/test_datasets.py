@@ -45,7 +45,7 @@ def test_a_sample_is_read_with_all_its_fields(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (rows({"input": "x"}), r"x.jsonl:1: field 'id' is missing"),
         (
@@ -83,8 +83,8 @@ def test_a_sample_is_read_with_all_its_fields(tmp_path: Path) -> None:
         "deep",
     ],
 )
-def test_wrong_samples_are_named_by_line(tmp_path: Path, text: str | bytes, said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_wrong_samples_are_named_by_line(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         read_samples(write(tmp_path, text), task="t")
 
 
@@ -105,10 +105,10 @@ def test_answers_find_their_task_by_id(tmp_path: Path, tasks: list) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"id": "zzz", "output": "x"}, "no task has a sample 'zzz'"),
-        ({"id": "both", "output": "x"}, "stands in tasks one, two: a field 'task' must say which"),
+        ({"id": "both", "output": "x"}, "tasks one, two all have a sample 'both'; add a field 'task'"),
         ({"id": "a", "output": "x", "task": "tow"}, "unknown task 'tow'; did you mean 'two'"),
         ({"id": "a", "output": "x", "task": "two"}, "task 'two' has no sample 'a'"),
         ({"id": "a"}, "field 'output' is missing"),
@@ -118,14 +118,14 @@ def test_answers_find_their_task_by_id(tmp_path: Path, tasks: list) -> None:
     ],
     ids=["unknown", "ambiguous", "task", "wrong task", "no output", "number", "repeat 0", "repeat"],
 )
-def test_wrong_answers_are_named_by_line(tmp_path: Path, tasks: list, row: dict, said: str) -> None:
-    with pytest.raises(DataError, match=f"x.jsonl:1: .*{said}"):
+def test_wrong_answers_are_named_by_line(tmp_path: Path, tasks: list, row: dict, message: str) -> None:
+    with pytest.raises(DataError, match=f"x.jsonl:1: .*{message}"):
         read_responses(write(tmp_path, rows(row)), tasks, checkpoint="c")
 
 
 def test_the_same_repeat_twice_is_refused(tmp_path: Path, tasks: list) -> None:
     text = rows({"id": "a", "output": "x"}, {"id": "a", "output": "y", "repeat": 1})
-    with pytest.raises(DataError, match="x.jsonl:2: repeat 1 of 'a' is here again, first seen on line 1"):
+    with pytest.raises(DataError, match="x.jsonl:2: repeat 1 of 'a' is a duplicate, first seen on line 1"):
         read_responses(write(tmp_path, text), tasks, checkpoint="c")
 
 
@@ -133,7 +133,7 @@ LABEL = {"task": "one", "id": "a", "checkpoint": "c", "score": "s.level", "value
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"value": "good"}, "field 'value' must be a number, got 'good'"),
         ({"value": "nan"}, "field 'value' must be a finite number, got 'nan'"),
@@ -142,8 +142,8 @@ LABEL = {"task": "one", "id": "a", "checkpoint": "c", "score": "s.level", "value
     ],
     ids=["word", "nan", "score", "checkpoint"],
 )
-def test_wrong_labels_are_named_by_line(tmp_path: Path, change: dict, said: str) -> None:
-    with pytest.raises(DataError, match=f"x.jsonl:1: {said}"):
+def test_wrong_labels_are_named_by_line(tmp_path: Path, change: dict, message: str) -> None:
+    with pytest.raises(DataError, match=f"x.jsonl:1: {message}"):
         read_labels(write(tmp_path, rows({**LABEL, **change})))
 
 

@@ -102,7 +102,7 @@ def test_one_prompt_has_no_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "more", "said"),
+    ("values", "more", "message"),
     [
         (
             {"a": [1, "parse_error", 0], "b": [1, 1, 1]},
@@ -129,12 +129,12 @@ def test_one_prompt_has_no_interval() -> None:
     ids=["no verdict", "a repeat too few", "other samples", "nothing to score", "nothing at all"],
 )
 @pytest.mark.parametrize("scale", [{"mean_times": 10}, {"sum_divided_by": 10}], ids=["mean", "sum"])
-def test_below_full_coverage_there_is_no_number(values, more, said, scale) -> None:
+def test_below_full_coverage_there_is_no_number(values, more, message, scale) -> None:
     found = publish(values, scale, **more)
     assert list(found) == (["x.published"] if "mean_times" in scale else ["x.published", "x.normalised"])
     for one in found.values():
         assert isinstance(one, Failure)
-        assert (one.status, one.message) == ("missing", said)
+        assert (one.status, one.message) == ("missing", message)
 
 
 def test_full_marks_are_on_the_scale_to_the_last_bit() -> None:

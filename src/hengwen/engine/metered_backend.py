@@ -136,7 +136,7 @@ class LedgerBackend:
         """Answer a request: from the ledger, from a call in flight, or by a call.
 
         Raises:
-            JudgeError: The reply was of no use (``request.accept`` said so).
+            JudgeError: The reply was of no use (``request.validate`` said so).
             BackendError: There was no reply, after all retries.
             StoreError: The ledger failed.
             CancelledError: The run is stopping.
@@ -205,8 +205,8 @@ class LedgerBackend:
             raw = reply.text
             self._unreachable = 0
             self._limiter.keep_up()
-            if request.accept is not None:
-                request.accept(reply)
+            if request.validate is not None:
+                request.validate(reply)
             return reply
         except JudgeError as error:
             status, raw = error.status, error.raw or raw

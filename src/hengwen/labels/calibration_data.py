@@ -6,18 +6,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
-from hengwen.judges.calibration.joining import HumanLabel, JudgedAnswer
+from hengwen.judges.calibration.joining import JudgedAnswer
 from hengwen.plans.datasets import read_labels
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.prompts import load_rubric
-from hengwen.records import Score
+from hengwen.records import Label, Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from hengwen.judges.calibration.joining import LabelLike
     from hengwen.prompts import Rubric
     from hengwen.records import Outcome, Row, Run, Scale
     from hengwen.store import Store
@@ -32,7 +31,7 @@ class CalibrationRequest:
 
     plan: str | None
     """Its name; None: that of the newest run."""
-    labels: tuple[LabelLike, ...] | None
+    labels: tuple[Label, ...] | None
     """None: the human values that the runs hold."""
     rubrics: dict[Address, Rubric]
     """Of the scores that the plan's judges give; empty without a plan."""
@@ -62,7 +61,7 @@ class StoredJudgments:
 
     runs: list[Run]
     materials: dict[Address, ScoreSeries]
-    human: list[LabelLike] = field(default_factory=list)
+    human: list[Label] = field(default_factory=list)
     """The human values in the runs: means of raters."""
 
 
@@ -82,10 +81,7 @@ def ask(plan_file: Path | None, labels: Path | None) -> CalibrationRequest:
         plan = plan.model_copy(update={"labels": labels.resolve()})
     suite = load_suite(plan)
     rubrics = {
-        (task.spec.name, f"{judge.name}.{part}"): judge.rubric
-        for task in suite.tasks
-        for judge in task.panel
-        for part in ("level", *judge.rubric.criteria)
+        (task.spec.name, score): rubric for task in suite.tasks for score, rubric in task.rubrics.items()
     }
     if plan.labels is None:
         return CalibrationRequest(plan.name, None, rubrics)
@@ -131,14 +127,14 @@ def _judged(row: Row, text: str) -> JudgedAnswer:
     )
 
 
-def _human(row: Row, text: str) -> list[LabelLike]:
+def _human(row: Row, text: str) -> list[Label]:
     """The mean of an answer's raters, as one label."""
     outcome, name = row.outcome, row.outcome.name.removeprefix("human.")
     if not isinstance(outcome, Score) or name.startswith("anchor."):
         return []
     raters = [str(rater) for rater in outcome.details.get("raters", ())]
     return [
-        HumanLabel(
+        Label(
             task=row.task,
             id=row.sample_id or "",
             checkpoint=row.checkpoint,
@@ -181,7 +177,7 @@ def wanted(asked: CalibrationRequest, found: StoredJudgments, names: Sequence[st
     return [one for name, one in known.items() if not names or name in names]
 
 
-def labels_of(asked: CalibrationRequest, found: StoredJudgments) -> Sequence[LabelLike]:
+def labels_of(asked: CalibrationRequest, found: StoredJudgments) -> Sequence[Label]:
     """Return the labels that were given, else those in the runs."""
     return found.human if asked.labels is None else asked.labels
 

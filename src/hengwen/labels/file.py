@@ -8,24 +8,17 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from hengwen.errors import ConfigError, DataError
+from hengwen.errors import DataError
+from hengwen.io.atomic_write import atomic_write
 from hengwen.io.row_writer import check_target, spreadsheet_safe
 from hengwen.plans.datasets import LABEL_FIELDS, read_labels
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hengwen.plans.datasets import Label
-
-AnswerKey = tuple[str, str, str, int, str]
-"""(task, id, checkpoint, repeat, score): what one rater labels once."""
+    from hengwen.records import Label
 
 NEEDED = tuple(name for name in LABEL_FIELDS if name != "output")
-
-
-def place_of(label: Label) -> AnswerKey:
-    """Return what a label is of."""
-    return (label.task, label.id, label.checkpoint, label.repeat, label.score)
 
 
 class LabelFile:
@@ -115,21 +108,10 @@ class LabelFile:
         return self._bytes().decode("utf-8-sig", "replace")
 
     def _write(self, content: bytes) -> None:
-        """Put the whole file in place at once: whoever looks finds the old one or the new one."""
-        target = self.path.resolve()
-        beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            with beside.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            if target.exists():
-                beside.chmod(target.stat().st_mode & 0o777)
-            beside.replace(target)
-        except OSError as error:
-            raise ConfigError(f"{self.path}: cannot be written: {error.strerror}") from None
-        finally:
-            beside.unlink(missing_ok=True)
+        with atomic_write(self.path) as temporary, temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def _csv_row(cells: list[str]) -> bytes:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
-from hengwen.plans.datasets import Label
-from hengwen.records import digest
+from hengwen.records import Label, digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -77,7 +76,7 @@ def questions(
     chosen = {one.spec.name: one for one in _tasks(suite, task)}
     scores = {name: _score(one, score) for name, one in chosen.items()}
     if score is not None and not any(scores.values()):
-        known = [name for one in chosen.values() for name in judged(one)]
+        known = [name for one in chosen.values() for name in one.rubrics]
         raise ConfigError(f"no judge gives {score!r}{did_you_mean(score, known)}")
     answers = [
         answer for answer in _answers(suite, stored) if scores.get(answer.task) and _sample(chosen, answer)
@@ -90,15 +89,6 @@ def questions(
 
     drawn = sorted(answers, key=at_random) if limit is None else nsmallest(limit, answers, key=at_random)
     return [_question(chosen[answer.task], scores[answer.task], answer) for answer in drawn]
-
-
-def judged(task: LoadedTask) -> dict[str, Rubric]:
-    """Return the scores that judges of a task give, with the rubric of each."""
-    return {
-        f"{judge.name}.{part}": judge.rubric
-        for judge in task.panel
-        for part in ("level", *judge.rubric.criteria)
-    }
 
 
 def generated(suite: LoadedPlan, store: str) -> tuple[list[Response], list[str]]:
@@ -150,7 +140,7 @@ def _tasks(suite: LoadedPlan, task: str | None) -> Sequence[LoadedTask]:
 
 def _score(task: LoadedTask, score: str | None) -> str:
     """The score to label in a task; empty where it has none."""
-    known = judged(task)
+    known = task.rubrics
     return next(iter(known), "") if score is None else score if score in known else ""
 
 
@@ -167,7 +157,7 @@ def _sample(tasks: dict[str, LoadedTask], answer: Response) -> bool:
 def _question(task: LoadedTask, score: str, answer: Response) -> Question:
     from hengwen.prompts.render import render_persona
 
-    sample, rubric = task.samples.samples[answer.sample_id], judged(task)[score]
+    sample, rubric = task.samples.samples[answer.sample_id], task.rubrics[score]
     shown = task.persona if "persona" in rubric.uses else ""
     return Question(
         sample=sample, response=answer, rubric=rubric, score=score, persona=render_persona(shown, sample)

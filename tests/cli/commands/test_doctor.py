@@ -65,7 +65,7 @@ def test_a_rubric_that_gives_nothing_to_try_is_inconclusive(hengwen, tmp_path) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--judge", "gpt-4o"], "--judge wants PROVIDER/MODEL"),
+        (["--judge", "gpt-4o"], "--judge must be PROVIDER/MODEL"),
         (["--judge", "rules", "--rubric", "persona_genric"], "did you mean 'persona_generic'?"),
         (["--judge", "rules", "--lang", "fr"], "--lang is zh or en, got 'fr'"),
         (["--judge", "openai/gpt-4o"], "OPENAI_API_KEY"),

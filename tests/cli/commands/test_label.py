@@ -12,9 +12,10 @@ import pytest
 
 from hengwen.cli.ui.label_form import ask_rater
 from hengwen.labels.queue import questions
-from hengwen.plans.datasets import Label, read_labels
+from hengwen.plans.datasets import read_labels
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
+from hengwen.records import Label
 
 PLAN = """\
 name: p

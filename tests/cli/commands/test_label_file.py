@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hengwen.cli.ui.label_form import commands_beside
 from hengwen.errors import ConfigError, DataError
 from hengwen.labels.file import LabelFile
-from hengwen.plans.datasets import Label
+from hengwen.records import Label
 
 
 def a_label(**given) -> Label:

@@ -139,7 +139,7 @@ async def test_a_reply_is_read_once_also_where_the_meter_looks_first(small, fake
     class Metered(type(fake())):
         async def complete(self, request):
             reply = await super().complete(request)
-            request.accept(reply)
+            request.validate(reply)
             return reply
 
     assert (await judged(small, Metered(GOOD))).usage.calls == 1

@@ -87,8 +87,8 @@ async def test_a_reply_without_a_verdict_raises_and_is_not_accepted(small, fake,
         await RubricJudge(rubric=small, backend=backend).judge(SAMPLE, answer("drip"))
     assert (caught.value.status, caught.value.raw) == (status, reply.text)
     with pytest.raises(JudgeError):
-        backend.requests[0].accept(reply)
-    assert backend.requests[0].accept(Reply(text=GOOD))
+        backend.requests[0].validate(reply)
+    assert backend.requests[0].validate(Reply(text=GOOD))
 
 
 async def test_an_error_of_the_backend_goes_through(small, fake):

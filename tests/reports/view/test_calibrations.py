@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from hengwen.judges import Calibration, calibrate
-from hengwen.judges.calibration import HumanLabel, JudgedAnswer
+from hengwen.judges.calibration import JudgedAnswer
+from hengwen.records import Label
 from hengwen.reports import build_view, to_html, to_json, to_markdown
 from hengwen.reports.view.calibrations import sentence, with_calibrations
 
@@ -33,9 +34,7 @@ def calibration_of(view, **changes) -> Calibration:
         )
         for i, value in enumerate(human)
     ]
-    labels = [
-        HumanLabel(task=task.name, id=str(i), score=SCORE, value=value) for i, value in enumerate(human)
-    ]
+    labels = [Label(task=task.name, id=str(i), score=SCORE, value=value) for i, value in enumerate(human)]
     found = calibrate(labels, answers, score=SCORE, levels=[0, 0.25, 0.5, 0.75, 1], resamples=100)
     return replace(found, **changes)
 

@@ -19,6 +19,7 @@ def demo(
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
+    from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.exit import check_outputs, exit_code, show
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.reports.view.from_store import collect_view
@@ -31,7 +32,7 @@ def demo(
         as_file(files("hengwen.demo") / "data") as data,
         open_store(Path(folder) / "demo.db") as store,
     ):
-        with progress_bar(quiet=quiet or as_json) as progress:
+        with relaxed_gc(), progress_bar(quiet=quiet or as_json) as progress:
             result = run_plan(
                 data / "plan.yaml", store=store, judge=judge, base_url=base_url, progress=progress
             )

@@ -25,14 +25,16 @@ def judge(
     quiet: options.Quiet = False,
 ) -> None:
     """Judge stored answers by a rubric; without --judge, by rules alone (a baseline)."""
+    from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.exit import exit_code
     from hengwen.cli.ui.messages import print_info
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.runs.judge_file import judge_file
+    from hengwen.runs.resources import RunOptions
     from hengwen.store import open_store
 
     prompt_language = options.parse_language(language)
-    with open_store(store) as opened, progress_bar(quiet=quiet) as progress:
+    with open_store(store) as opened, relaxed_gc(), progress_bar(quiet=quiet) as progress:
         result = judge_file(
             file,
             output,
@@ -42,9 +44,7 @@ def judge(
             base_url=base_url,
             columns=dict(options.pairs("--column", column)),
             language=prompt_language,
-            concurrency=concurrency,
-            limit=limit,
-            progress=progress,
+            options=RunOptions(concurrency=max(1, concurrency), limit=limit, progress=progress),
         )
     if not quiet:
         print_info(f"{output}: written; hengwen report --plan {result.plan} shows the means")

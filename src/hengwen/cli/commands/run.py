@@ -29,10 +29,12 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Weigh the checkpoints of a plan; the same command goes on where it stopped."""
+    from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.dry_run_table import show_expected
     from hengwen.cli.ui.exit import check_outputs, exit_code, show
     from hengwen.cli.ui.progress import progress_bar
-    from hengwen.runs.run_plan import estimate_plan, run_plan
+    from hengwen.runs.estimate_plan import estimate_plan
+    from hengwen.runs.run_plan import run_plan
     from hengwen.store import open_store
 
     paths = check_outputs(output)
@@ -44,7 +46,7 @@ def run(
             show_expected(found, as_json=as_json)
             raise typer.Exit
         try:
-            with progress_bar(quiet=quiet or as_json) as progress:
+            with relaxed_gc(), progress_bar(quiet=quiet or as_json) as progress:
                 result = run_plan(
                     plan,
                     store=opened,

@@ -26,7 +26,8 @@ def validate(plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")
         scorers = [scorer.signature for scorer in task.scorers]
         scorers += [scorer.signature for scorer in task.set_scorers]
         judges = [
-            f"{judge.name} ({' by '.join([judge.spec.plugin, *judge.spec.asked])})" for judge in task.panel
+            f"{judge.name} ({' by '.join([judge.spec.plugin, *judge.spec.backend_names])})"
+            for judge in task.panel
         ]
         extra = sorted({name for sample in task.samples.samples.values() for name in sample.metadata})
         typer.echo(f"task {task.spec.name}: {len(task.samples.samples)} samples")

@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hengwen.runs.run_plan import CostEstimate
+    from hengwen.runs.estimate_plan import CostEstimate
 
 
 def show_expected(found: Sequence[CostEstimate], *, as_json: bool) -> None:

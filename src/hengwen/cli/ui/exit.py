@@ -54,7 +54,8 @@ def exit_code(result: RunResult, *, strict: bool) -> int:
             f"the budget is reached; {result.store} keeps what was weighed, a higher one goes on from there"
         )
         return 5
-    if result.dead:
-        print_error(f"not one score of {', '.join(result.dead)}; what was scored is kept in {result.store}")
+    if result.unscored:
+        names = ", ".join(result.unscored)
+        print_error(f"not one score of {names}; what was scored is kept in {result.store}")
         return 1
     return 1 if strict and failed else 0

@@ -120,8 +120,8 @@ async def _opened(
     from hengwen.engine.memory_ledger import MemoryLedger
     from hengwen.engine.metered_backend import CallContext
     from hengwen.judges import RubricJudge, RulesJudge
+    from hengwen.plans.overrides import judge_spec
     from hengwen.plans.suite import build_backend
-    from hengwen.runs.run_plan import judge_spec
 
     if judge == RULES:
         yield RulesJudge(rubric=rubric, language=language)

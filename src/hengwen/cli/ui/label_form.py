@@ -14,8 +14,9 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from hengwen.labels.file import AnswerKey, LabelFile, place_of
-from hengwen.reports.text.sanitize import clean, one_line
+from hengwen.io.text_safety import strip_controls
+from hengwen.labels.file import LabelFile
+from hengwen.reports.text.sanitize import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from hengwen.labels.queue import Question
     from hengwen.prompts.language import Language
     from hengwen.prompts.rubric import Rubric
+    from hengwen.records import LabelKey
 
 COMMANDS = {"s": "跳过 skip", "u": "撤销 undo", "?": "说明 help", "q": "退出 quit"}
 
@@ -47,7 +49,7 @@ class LabelSession:
         self._show = show
         self._console = Console(highlight=False)
         self._total = len(questions)
-        mine = {place_of(label): label for label in file.labels() if label.rater == rater}
+        mine = {label.key: label for label in file.labels() if label.rater == rater}
         places = [_place(question) for question in questions]
         self._before = sum(place in mine for place in places)
         self.stale = sum(
@@ -137,7 +139,7 @@ class LabelSession:
             self._console.print(self._gist(rubric), no_wrap=True, overflow="ellipsis")
 
     def _block(self, title: str, text: str, style: str = "") -> None:
-        shown = Text(clean(text), style="") if text.strip() else Text("（空 empty）", style="dim")
+        shown = Text(strip_controls(text), style="") if text.strip() else Text("（空 empty）", style="dim")
         self._console.print(Panel(shown, title=Text(title), title_align="left", border_style=style or "none"))
 
     def _gist(self, rubric: Rubric) -> Text:
@@ -222,5 +224,5 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).strip().casefold()
 
 
-def _place(question: Question) -> AnswerKey:
-    return place_of(question.label(0.0, ""))
+def _place(question: Question) -> LabelKey:
+    return question.label(0.0, "").key

@@ -5,77 +5,18 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from hengwen.prompts.rubric import Rubric
+    from hengwen.records import AnswerKey, Label
 
-AnswerKey = tuple[str, str, str, int]
-"""(task, id, checkpoint, repeat)."""
 Dropped = Literal["no_answer", "other_text", "no_verdict", "example"]
 """Why a labelled answer is left out: there is no such answer; the label is for another text; the judge gave
 no score; it is an example of the rubric, which the judge is shown."""
 DROPPED: tuple[Dropped, ...] = get_args(Dropped)
-
-
-class LabelLike(Protocol):
-    """What a human label must have; ``hengwen.plans.datasets.Label`` does."""
-
-    @property
-    def task(self) -> str:
-        """Of the plan."""
-        ...
-
-    @property
-    def id(self) -> str:
-        """Of the sample."""
-        ...
-
-    @property
-    def checkpoint(self) -> str:
-        """Whose answer it is."""
-        ...
-
-    @property
-    def repeat(self) -> int:
-        """Which answer to the sample, from 1."""
-        ...
-
-    @property
-    def output(self) -> str:
-        """The text that was labelled; empty: whatever stands at that place."""
-        ...
-
-    @property
-    def score(self) -> str:
-        """Such as ``muice_live.level``."""
-        ...
-
-    @property
-    def value(self) -> float:
-        """A level."""
-        ...
-
-    @property
-    def rater(self) -> str:
-        """Who gave it."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HumanLabel:
-    """One person's value for one answer."""
-
-    task: str
-    id: str
-    checkpoint: str = ""
-    repeat: int = 1
-    output: str = ""
-    score: str
-    value: float
-    rater: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,9 +68,7 @@ class LabelJoin:
     """Labelled answers by why they are left out; all reasons, in the order of ``DROPPED``."""
 
 
-def join(
-    labels: Iterable[LabelLike], answers: Sequence[JudgedAnswer], rubric: Rubric | None = None
-) -> LabelJoin:
+def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubric | None = None) -> LabelJoin:
     """Join labels of one score with answers judged on it.
 
     Args:
@@ -142,7 +81,7 @@ def join(
 
     Examples:
         >>> answers = [JudgedAnswer(task="t", id=i, text=i, value=0.5) for i in "abc"]
-        >>> labels = [HumanLabel(task="t", id=i, score="s", value=v, rater=r, output=o)
+        >>> labels = [Label(task="t", id=i, score="s", value=v, rater=r, output=o)
         ...           for i, v, r, o in [("a", 0, "x", ""), ("a", 1, "y", "a"), ("b", 1, "x", "changed")]]
         >>> found = join(labels, answers)
         >>> [(pair.answer.id, pair.human) for pair in found.pairs], [other.id for other in found.others]
@@ -152,9 +91,9 @@ def join(
     """
     shown = _examples(rubric)
     by_place = _by_place(answers)
-    groups: dict[AnswerKey, list[LabelLike]] = {}
+    groups: dict[AnswerKey, list[Label]] = {}
     for label in labels:
-        groups.setdefault((label.task, label.id, label.checkpoint, label.repeat), []).append(label)
+        groups.setdefault(label.answer_key, []).append(label)
     pairs: list[Pair] = []
     dropped: Counter[str] = Counter()
     for place, group in groups.items():
@@ -186,9 +125,7 @@ def _by_place(answers: Sequence[JudgedAnswer]) -> dict[AnswerKey, JudgedAnswer]:
     return found
 
 
-def _left_out(
-    answer: JudgedAnswer | None, same: Sequence[LabelLike], shown: frozenset[str]
-) -> Dropped | None:
+def _left_out(answer: JudgedAnswer | None, same: Sequence[Label], shown: frozenset[str]) -> Dropped | None:
     if answer is None:
         return "no_answer"
     if not same:
@@ -198,7 +135,7 @@ def _left_out(
     return "no_verdict" if answer.value is None else None
 
 
-def _pair(answer: JudgedAnswer, value: float, labels: Sequence[LabelLike]) -> Pair:
+def _pair(answer: JudgedAnswer, value: float, labels: Sequence[Label]) -> Pair:
     raters = [label.rater for label in labels]
     if len(set(raters)) < len(raters):
         raise ValueError(f"a rater labels {answer.place} twice")

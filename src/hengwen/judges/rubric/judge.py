@@ -233,7 +233,7 @@ class RubricJudge:
             identity=text if attempt == "first" else f"{text}\n#{attempt}",
             repeat=repeat,
             logprobs=TOP_LOGPROBS if self.logprobs else None,
-            accept=ear,
+            validate=ear,
         )
 
     def _shown(self, response: Response) -> tuple[Response, dict[str, Any]]:
