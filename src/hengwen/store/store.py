@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 class Answer:
     """A stored answer with its input and its outcomes."""
 
-    run_id: str
     task: str
     sample_id: str
     repeat: int
@@ -172,7 +171,6 @@ class Store:
                 prompt = json.loads(columns["input"])
                 key = (columns["task"], columns["sample_id"], columns["repeat"])
                 yield Answer(
-                    run_id=run.id,
                     task=columns["task"],
                     sample_id=columns["sample_id"],
                     repeat=columns["repeat"],
