@@ -10,9 +10,11 @@ from hengwen.errors import ConfigError, StoreError
 from hengwen.io.atomic_write import atomic_write
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, text: str, error: Exception | None = None) -> None:
     with atomic_write(path) as temporary:
         temporary.write_text(text)
+        if error is not None:
+            raise error
 
 
 def test_the_permissions_of_an_existing_file_are_kept(tmp_path: Path) -> None:
@@ -44,9 +46,8 @@ def test_an_error_in_the_block_keeps_the_old_file_and_is_raised_as_it_is(
 ) -> None:
     path = tmp_path / "x.txt"
     path.write_text("old")
-    with pytest.raises(type(error), match=str(error)), atomic_write(path) as temporary:
-        temporary.write_text("half")
-        raise error
+    with pytest.raises(type(error), match=str(error)):
+        write(path, "half", error)
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.txt"]
 

@@ -66,13 +66,13 @@ def test_other_endings_are_refused(tmp_path: Path) -> None:
     ids=["jsonl", "csv"],
 )
 def test_a_scan_goes_on_after_malformed_rows(tmp_path: Path, text: bytes, name: str, bad: list[int]) -> None:
-    found = list(scan_rows(write(tmp_path, text, name)))
-    lines = [row.number for row in found if isinstance(row, DataRow)]
-    errors = [str(row) for row in found if isinstance(row, DataError)]
+    scanned = list(scan_rows(write(tmp_path, text, name)))
+    lines = [row.number for row in scanned if isinstance(row, DataRow)]
+    errors = [str(row) for row in scanned if isinstance(row, DataError)]
     assert lines == [1, 5] if name == "x.jsonl" else [2, 5]
     assert [int(error.split(":")[1]) for error in errors] == bad
 
 
-def test_a_cell_may_be_longer_than_the_csv_module_likes(tmp_path: Path) -> None:
+def test_a_cell_may_be_longer_than_the_default_limit_of_the_csv_module(tmp_path: Path) -> None:
     (line,) = read_rows(write(tmp_path, "id,text\na," + "长" * 200_000 + "\n", "x.csv"))
     assert len(line.values["text"]) == 200_000

@@ -36,12 +36,12 @@ def test_a_sample_is_read_with_all_its_fields(tmp_path: Path) -> None:
             {"id": "b", "input": "喂", "references": "在"},
         ),
     )
-    found = read_samples(path, task="t").samples
-    assert found["7"].input == (("user", "你好"),)
-    assert found["7"].references == ("早", "晚")
-    assert found["7"].metadata == {"mood": "暖", "template": "(verse)\ncR"}
-    assert found["7"].cluster == "song"
-    assert (found["b"].references, found["b"].task) == (("在",), "t")
+    samples = read_samples(path, task="t").samples
+    assert samples["7"].input == (("user", "你好"),)
+    assert samples["7"].references == ("早", "晚")
+    assert samples["7"].metadata == {"mood": "暖", "template": "(verse)\ncR"}
+    assert samples["7"].cluster == "song"
+    assert (samples["b"].references, samples["b"].task) == (("在",), "t")
 
 
 @pytest.mark.parametrize(
@@ -90,15 +90,15 @@ def test_wrong_samples_are_named_by_line(tmp_path: Path, text: str | bytes, mess
 
 @pytest.fixture
 def tasks(tmp_path: Path) -> list:
-    one = write(tmp_path, rows({"id": "a"}, {"id": "both"}), "one.jsonl")
-    two = write(tmp_path, rows({"id": "both"}), "two.jsonl")
-    return [read_samples(one, task="one"), read_samples(two, task="two")]
+    first = write(tmp_path, rows({"id": "a"}, {"id": "both"}), "one.jsonl")
+    second = write(tmp_path, rows({"id": "both"}), "two.jsonl")
+    return [read_samples(first, task="one"), read_samples(second, task="two")]
 
 
 def test_answers_find_their_task_by_id(tmp_path: Path, tasks: list) -> None:
     text = rows({"id": "a", "output": ""}, {"id": "both", "output": "x", "task": "two", "repeat": "2"})
-    found = read_responses(write(tmp_path, text), tasks, checkpoint="c")
-    assert [(r.task, r.sample_id, r.repeat, r.text, r.checkpoint) for r in found] == [
+    responses = read_responses(write(tmp_path, text), tasks, checkpoint="c")
+    assert [(r.task, r.sample_id, r.repeat, r.text, r.checkpoint) for r in responses] == [
         ("one", "a", 1, "", "c"),
         ("two", "both", 2, "x", "c"),
     ]
@@ -149,8 +149,8 @@ def test_wrong_labels_are_named_by_line(tmp_path: Path, change: dict, message: s
 
 def test_an_anchor_needs_its_text_and_no_checkpoint(tmp_path: Path) -> None:
     anchor = {**LABEL, "checkpoint": "", "output": "好呀", "input": "早", "references": ["早呀"]}
-    ((_, found),) = read_labels(write(tmp_path, rows(anchor)), frozen=True)
-    assert (found.output, found.input, found.references) == ("好呀", "早", ("早呀",))
+    ((_, label),) = read_labels(write(tmp_path, rows(anchor)), frozen=True)
+    assert (label.output, label.input, label.references) == ("好呀", "早", ("早呀",))
     with pytest.raises(DataError, match="field 'output' is missing"):
         read_labels(write(tmp_path, rows({**anchor, "output": ""})), frozen=True)
 

@@ -102,8 +102,8 @@ def test_the_very_prompt_comes_back_though_long_prefixes_are_stored_once(store: 
         if number % 7 == 0:
             ledger.commit()
     ledger.commit()
-    found = sorted(store.attempts(RUN), key=lambda one: one.call_key)
-    assert [tuple(one.request["messages"]) for one in found] == prompts
+    attempts = sorted(store.attempts(RUN), key=lambda attempt: attempt.call_key)
+    assert [tuple(stored.request["messages"]) for stored in attempts] == prompts
     assert store.ledger().find_call(f"{3:064x}", "").request["messages"] == list(prompts[3])
     with store._engine.connect() as connection:
         kept = connection.exec_driver_sql("SELECT SUM(LENGTH(request)) FROM attempt").scalar_one()
@@ -119,7 +119,7 @@ def test_a_prompt_that_no_database_takes_is_kept_with_marks_in_its_place(store: 
         messages = (("system", f"{rules}{number}"), ("user", "问\ud800"))
         ledger.record_attempt(replace(attempt(key=f"{number:064x}"), request={"messages": messages}))
     ledger.commit()
-    for number, kept in enumerate(sorted(store.attempts(RUN), key=lambda one: one.call_key)):
+    for number, kept in enumerate(sorted(store.attempts(RUN), key=lambda attempt: attempt.call_key)):
         (_, system), (_, user) = kept.request["messages"]
         assert system.replace("\x00", "\ufffd") == f"{rules}{number}".translate({0xD800: 0xFFFD, 0: 0xFFFD})
         assert user == "问\ufffd"
@@ -154,7 +154,7 @@ def test_a_row_at_the_same_place_replaces_the_one_before(store: Store) -> None:
     ledger.commit()
     ledger.record_rows([row(FAILURE), row(SCORE)])
     ledger.commit()
-    assert [one.outcome for one in store.rows([RUN])] == [SCORE]
+    assert [stored.outcome for stored in store.rows([RUN])] == [SCORE]
 
 
 def test_only_good_attempts_are_found_and_numbers_go_on(store: Store) -> None:
