@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hengwen.reports.text.numbers import NOTHING, interval, number
-from hengwen.reports.view.calibrations import WORDS
+from hengwen.reports.view.calibrations import DECISIONS_ZH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,7 @@ def print_calibrations(calibrations: Sequence[Calibration], console: Console | N
     for one in calibrations:
         console.print(Text(one.address, style="bold"))
         console.print(
-            Text(f"{WORDS[one.decision]} {one.decision}", style=f"bold {COLOURS[one.decision]}")
+            Text(f"{DECISIONS_ZH[one.decision]} {one.decision}", style=f"bold {COLOURS[one.decision]}")
             + Text(f": {'; '.join(one.reasons)}", style="not bold default")
         )
         console.print(Text(f"{one.signature}", style="dim"))
