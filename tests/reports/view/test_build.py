@@ -217,8 +217,8 @@ def test_the_summary_speaks_of_final_scores_and_answers_are_ranked_by_them() -> 
         "t/x.published",
         "t/x.final",
     ]
-    told = build_view(ruled(complete=True)).findings
-    assert [finding.address for finding in told if "/x." in finding.address] == ["t/x.published"]
+    findings = build_view(ruled(complete=True)).findings
+    assert [finding.address for finding in findings if "/x." in finding.address] == ["t/x.published"]
     (group,) = view.answers
     assert group.ranked_by == "x.final"
     assert [answer.repeat for answer in group.answers] == [2, 1]
