@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.judges.calibration import Calibration
-    from hengwen.labels.calibration_data import CalibrationRequest, ScoreSeries, StoredJudgments
-    from hengwen.prompts import Rubric
+    from hengwen.labels.calibration_data import CalibrationRequest, StoredJudgments
 
 INCONCLUSIVE = 4
 """Exit code if the labels are inconclusive or a calibration is stale."""
@@ -95,7 +94,7 @@ def calibrate(
 
 
 def _read(source: str, labels: Path | None, store: str) -> tuple[CalibrationRequest, StoredJudgments]:
-    from hengwen.cli.commands.runs import open_existing_store
+    from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.labels.calibration_data import load_request, read_judgments
 
     is_plan = source.lower().endswith((".yaml", ".yml"))
@@ -112,7 +111,9 @@ def _calibrate_source(
     Returns:
         The calibrations, and whether a score was left out because its rubric has changed since the run.
     """
+    from hengwen.cli.ui.messages import print_error, print_warning
     from hengwen.errors import ConfigError
+    from hengwen.labels.calibrate import calibrate_series, rubric_change
     from hengwen.labels.calibration_data import rubric_for, select_series
 
     request, judgments = _read(source, labels, store)
@@ -122,79 +123,39 @@ def _calibrate_source(
     calibrations = []
     for series in selected:
         rubric = rubric_for(request, series, settings.rubric)
-        if not _is_outdated(series, rubric):
-            calibrations.append(_calibrate_series(series, request, judgments, rubric, settings))
-    return calibrations, len(calibrations) < len(selected)
-
-
-def _calibrate_series(
-    series: ScoreSeries,
-    request: CalibrationRequest,
-    judgments: StoredJudgments,
-    rubric: Rubric | None,
-    settings: _Settings,
-) -> Calibration:
-    from datetime import UTC, datetime
-
-    from hengwen.cli.ui.messages import print_warning
-    from hengwen.errors import DataError
-    from hengwen.judges.calibration import calibrate as calibrate_score
-    from hengwen.judges.calibration.certify import THRESHOLD
-    from hengwen.labels.calibration_data import labels_for, levels_for
-
-    if series.excluded:
-        print_warning(f"{series.address}: excluded {series.excluded} answers scored by an earlier judge")
-    try:
-        return calibrate_score(
-            labels_for(request, judgments),
-            series.answers,
-            score=series.score,
-            rubric=rubric,
-            levels=levels_for(rubric, series),
-            threshold=THRESHOLD if settings.threshold is None else settings.threshold,
-            seed=settings.seed,
-            created=datetime.now(UTC).isoformat(timespec="seconds"),
+        change = rubric_change(series, rubric)
+        if change:
+            print_error(f"{series.address}: {change}: run the plan again, then calibrate")
+            continue
+        if series.excluded:
+            print_warning(f"{series.address}: excluded {series.excluded} answers scored by an earlier judge")
+        calibrations.append(
+            calibrate_series(
+                series,
+                request,
+                judgments,
+                rubric=rubric,
+                threshold=settings.threshold,
+                seed=settings.seed,
+            )
         )
-    except ValueError as error:
-        raise DataError(f"{series.address}: {error}") from None
-
-
-def _is_outdated(series: ScoreSeries, rubric: Rubric | None) -> bool:
-    """Whether the runs were judged by another version of the rubric; prints an error if so."""
-    from hengwen.cli.ui.messages import print_error
-    from hengwen.judges.calibration import rubric_hash_of
-
-    run_hash = rubric_hash_of(series.signature)
-    if rubric is None or not run_hash or run_hash == rubric.hash:
-        return False
-    print_error(
-        f"{series.address}: judged with rubric {run_hash}, but {rubric.name} is now {rubric.hash}: "
-        "run the plan again, then calibrate"
-    )
-    return True
+    return calibrations, len(calibrations) < len(selected)
 
 
 def _check(file: Path, source: str, store: str) -> int:
     """Print for each calibration of a file whether it is valid for the newest runs; return the exit code."""
     from hengwen.cli.ui.messages import print_error, print_info
-    from hengwen.judges.calibration import is_stale, read_calibrations, rubric_hash_of
+    from hengwen.judges.calibration import read_calibrations
+    from hengwen.labels.calibrate import why_invalid
 
     calibrations = read_calibrations(file)
     request, judgments = _read(source, None, store)
     code = 0
     for calibration in calibrations:
-        key = calibration.task, calibration.score
-        series = judgments.series.get(key)
-        if series is None:
-            print_error(f"{calibration.address}: calibrated, but the newest runs have no such score")
-            code = INCONCLUSIVE
-            continue
-        rubric = request.rubrics.get(key)
-        rubric_hash = rubric.hash if rubric else rubric_hash_of(series.signature)
-        differences = is_stale(calibration, series.signature, rubric_hash)
-        for difference in differences:
-            print_error(f"{calibration.address}: stale: {difference}")
-        if differences:
+        reasons = why_invalid(calibration, request, judgments)
+        for reason in reasons:
+            print_error(f"{calibration.address}: {reason}")
+        if reasons:
             code = INCONCLUSIVE
         else:
             print_info(f"{calibration.address}: {calibration.decision}, still valid")

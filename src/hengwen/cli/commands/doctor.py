@@ -82,7 +82,7 @@ def doctor(
 
 
 def _store_line(location: str) -> str:
-    from hengwen.cli.commands.runs import open_existing_store
+    from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.errors import HengwenError
 
     try:

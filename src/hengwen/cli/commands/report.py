@@ -39,7 +39,7 @@ def report(
     quiet: options.Quiet = False,
 ) -> None:
     """Show stored runs, or write reports of them."""
-    from hengwen.cli.commands.runs import open_existing_store
+    from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.exit import check_outputs, show_view
     from hengwen.judges.calibration import read_calibrations
     from hengwen.reports.view.calibrations import with_calibrations

@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hengwen.cli.ui import options
-
-if TYPE_CHECKING:
-    from hengwen.store import Store
+from hengwen.cli.ui.existing_store import open_existing_store
 
 app = typer.Typer(help="List, show, pin and remove the runs of a store.", no_args_is_help=True)
 RunName = Annotated[
     str, typer.Argument(help="A run id, a prefix of one, or a checkpoint name (its newest run).")
 ]
-
-
-def open_existing_store(location: str) -> Store:
-    """Open a store that must exist.
-
-    Args:
-        location: Path or URL.
-
-    Raises:
-        ConfigError: There is no such file.
-    """
-    from hengwen.errors import ConfigError
-    from hengwen.store import open_store
-
-    if "://" not in location and not Path(location).exists():
-        raise ConfigError(f"{location}: no such store; name one with --store, or create it with: hengwen run")
-    return open_store(location)
 
 
 @app.command("list")
