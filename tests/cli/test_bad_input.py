@@ -84,7 +84,7 @@ def test_a_missing_answer_is_counted_and_lowers_no_mean(hengwen, plan: Path) -> 
         (["rnu"], "No such command"),
         (["run", "plan.yaml", "-j", "0"], "-j"),
         (["run", "plan.yaml", "-o", "r.pdf"], "unknown format of report 'r.pdf'"),
-        (["run", "plan.yaml", "--judge", "gpt"], "--judge wants PROVIDER/MODEL"),
+        (["run", "plan.yaml", "--judge", "gpt"], "--judge must be PROVIDER/MODEL"),
         (["run", "plan.yaml", "--judge", "openai/gpt"], "OPENAI_API_KEY"),
         (["run", "plan.yaml", "--judge", "opnai/gpt"], "unknown backend 'opnai'; did you mean 'openai'?"),
         (["run", "plan.yaml", "--store", "music://x"], "unknown database 'music'"),

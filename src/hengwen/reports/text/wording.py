@@ -58,7 +58,7 @@ GUIDE = (
     ),
     (
         "有差别，不等于检验",
-        "▼ 有差别：两个区间不重叠。▽ 可能是偶然：低于先前的区间，但两个区间重叠。"
+        "▼ 有差别：两个区间不重叠。▽ 可能是偶然：均值落在先前的区间之外，但两个区间重叠。"
         "本报告不做显著性检验，也不校正多重比较。",
         "“Differs” is not a test",
         "▼ differs: two intervals do not overlap. ▽ may be chance: outside the earlier interval, but the two "
