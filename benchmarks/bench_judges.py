@@ -72,7 +72,7 @@ def hengwen_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
         result = run_plan(plan, store=folder / "x.db", concurrency=concurrency)
         wall = time.perf_counter() - begin
         assert not result.failures
-        assert not result.dead
+        assert not result.unscored
     after, peak = usage()
     return {"wall": wall, "cpu": after - cpu, "memory": peak - memory}
 

@@ -13,11 +13,10 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "hengwen"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "records", "stats"),
     ("_internal", "io", "protocols", "registry", "results"),
-    ("backends", "objective", "prompts", "relevance_metrics"),
+    ("backends", "objective", "prompts", "relevance_metrics", "store"),
     ("engine", "judges", "personas"),
-    ("importers", "plans"),
-    ("store",),
-    ("labels", "reports", "runs"),
+    ("importers", "plans", "reports"),
+    ("labels", "runs"),
     ("cli", "demo"),
     ("__init__", "__main__"),
 )

@@ -27,8 +27,8 @@ def loaded(*arguments: str) -> set[str]:
 def test_no_heavy_library_is_loaded(arguments: tuple[str, ...]) -> None:
     modules = loaded(*arguments)
     assert "hengwen" in modules
-    found = sorted(m for m in modules for heavy in HEAVY if m == heavy or m.startswith(f"{heavy}."))
-    assert not found
+    heavy_modules = sorted(m for m in modules for heavy in HEAVY if m == heavy or m.startswith(f"{heavy}."))
+    assert not heavy_modules
 
 
 def test_every_public_name_can_be_imported() -> None:
@@ -47,6 +47,6 @@ def test_every_public_name_can_be_imported() -> None:
 )
 def test_no_public_name_is_also_the_name_of_a_module_beside_it(package: str) -> None:
     """Else it would be the module or the function, depending on what was imported first."""
-    found = importlib.import_module(f"hengwen{package}")
-    modules = {module.name for module in pkgutil.iter_modules(found.__path__)}
-    assert not modules & set(found.__all__)
+    module = importlib.import_module(f"hengwen{package}")
+    modules = {info.name for info in pkgutil.iter_modules(module.__path__)}
+    assert not modules & set(module.__all__)

@@ -1,6 +1,6 @@
-"""Hengwen 衡文: weigh what language models write, by objective scorers and rubric judges, over checkpoints.
+"""Hengwen 衡文: evaluate texts of language models with deterministic scorers and rubric judges.
 
-The names below are imported on first use, so that ``import hengwen`` is quick and loads no heavy library.
+The names below are imported on first use, so that ``import hengwen`` is fast and loads no heavy library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,19 @@ if TYPE_CHECKING:
         StoreError,
     )
     from hengwen.plans.plan import Plan, load_plan
-    from hengwen.records import Failure, Outcome, Response, Row, Run, Sample, Scale, Score, Usage, Verdict
+    from hengwen.records import (
+        Failure,
+        Label,
+        Outcome,
+        Response,
+        Row,
+        Run,
+        Sample,
+        Scale,
+        Score,
+        Usage,
+        Verdict,
+    )
     from hengwen.reports import build_view, write_report
     from hengwen.reports.view.from_store import collect_view
     from hengwen.results.aggregate import Summary
@@ -28,13 +40,14 @@ if TYPE_CHECKING:
     from hengwen.runs.run_plan import RunResult, run_plan
     from hengwen.store import Store, open_store
 
-_HOMES = {
+_EXPORTS = {
     "BackendError": "errors",
     "ConfigError": "errors",
     "DataError": "errors",
     "Failure": "records",
     "HengwenError": "errors",
     "JudgeError": "errors",
+    "Label": "records",
     "Outcome": "records",
     "Plan": "plans.plan",
     "PluginError": "errors",
@@ -66,6 +79,7 @@ __all__ = [
     "Failure",
     "HengwenError",
     "JudgeError",
+    "Label",
     "Outcome",
     "Plan",
     "PluginError",
@@ -91,4 +105,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

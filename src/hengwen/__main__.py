@@ -1,4 +1,4 @@
-"""``python -m hengwen`` is the program ``hengwen``."""
+"""Run the command line: ``python -m hengwen`` is the same as ``hengwen``."""
 
 from hengwen.cli import main
 

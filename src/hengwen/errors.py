@@ -1,4 +1,4 @@
-"""The errors that Hengwen raises on purpose; each is also the builtin that fits.
+"""The errors that Hengwen raises; each is also a subclass of a fitting builtin.
 
 ::
 
@@ -8,11 +8,11 @@
     ├── PluginError (ImportError)       a plug-in or an extra cannot be loaded               exit 2
     ├── StoreError (OSError)            the store cannot be opened, read or written          exit 1
     ├── WorkerError (RuntimeError)      a worker process died                                exit 1
-    ├── TimeLimitError (TimeoutError)   a run's time is up; it can go on                     exit 130
-    └── JudgeError (RuntimeError)       no usable verdict; becomes a Failure of its status   exit 1
+    ├── TimeLimitError (TimeoutError)   the time limit of a run is reached; it can resume    exit 130
+    └── JudgeError (RuntimeError)       no usable verdict; becomes a Failure                 exit 1
         └── BackendError                no usable reply from an endpoint
 
-Messages say what is wrong, where, and the way out: lower case, no full stop. Pure metrics raise plain
+A message says what is wrong, where, and how to fix it: lower case, no full stop. Pure metrics raise plain
 ``ValueError`` and ``TypeError``.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class HengwenError(Exception):
-    """The root: the command line prints one line of it and leaves with ``exit_code``."""
+    """Base of all errors: the command line prints its message and exits with ``exit_code``."""
 
     exit_code: ClassVar[int] = 1
 
@@ -41,8 +41,8 @@ class DataError(HengwenError, ValueError):
     """A data file, or a row in it, is wrong.
 
     Args:
-        message: What is wrong; it names the file, and the line where there is one.
-        line: The number of that line.
+        message: What is wrong, with the file and, if there is one, the line.
+        line: Number of that line.
     """
 
     exit_code = 2
@@ -59,26 +59,26 @@ class PluginError(HengwenError, ImportError):
 
 
 class StoreError(HengwenError, OSError):
-    """The store cannot be opened, read or written; what was committed is kept."""
+    """The store cannot be opened, read or written; committed data is kept."""
 
 
 class WorkerError(HengwenError, RuntimeError):
-    """A worker process died; what it was doing was not done."""
+    """A worker process died; its batch is lost."""
 
 
 class TimeLimitError(HengwenError, TimeoutError):
-    """A run's time is up; what was weighed is kept, the same call goes on."""
+    """The time limit of a run is reached; results are kept, and the same call resumes the run."""
 
     exit_code = 130
 
 
 class JudgeError(HengwenError, RuntimeError):
-    """No usable verdict came back.
+    """A judge gave no usable verdict.
 
     Args:
         message: What happened.
-        status: The ``Failure.status`` that this becomes.
-        raw: The reply as it came, for the record.
+        status: ``Failure.status`` of the resulting failure.
+        raw: Raw reply, which is stored.
     """
 
     def __init__(self, message: str, *, status: str = "parse_error", raw: str = "") -> None:
@@ -92,10 +92,10 @@ class BackendError(JudgeError):
 
     Args:
         message: What happened.
-        status: The ``Failure.status`` that this becomes.
-        raw: The body as it came, for the record.
+        status: ``Failure.status`` of the resulting failure.
+        raw: Raw body of the reply, which is stored.
         retryable: Whether the same request may succeed later.
-        retry_after: Seconds that the endpoint asked to wait, if it did.
+        retry_after: Seconds to wait before a retry, if the endpoint set them.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class BackendError(JudgeError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the nearest known name, else the list of what is known.
+    """Return ``"; did you mean 'x'?"`` with the nearest known name, or the list of known names.
 
     Examples:
         >>> did_you_mean("line_cout", ["line_count", "lyric"])
@@ -122,7 +122,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         '; known: line_count, lyric'
     """
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    if near:
-        return f"; did you mean {near[0]!r}?"
+    matches = difflib.get_close_matches(name, names, n=1)
+    if matches:
+        return f"; did you mean {matches[0]!r}?"
     return f"; known: {', '.join(names)}" if names else ""

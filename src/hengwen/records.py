@@ -1,6 +1,6 @@
-"""The records that travel through the house: frozen, keyword-only, checked where they are made.
+"""The records that all packages share: frozen, keyword-only, checked when they are created.
 
-``Outcome = Score | Failure``: what could not be scored is a ``Failure``, never 0 and never NaN.
+``Outcome = Score | Failure``: an answer without a score is a ``Failure``, never 0 and never NaN.
 """
 
 from __future__ import annotations
@@ -27,25 +27,30 @@ Status = Literal[
     "missing",
     "not_applicable",
 ]
-"""Why there is no score. ``missing``: there is no answer to score. ``not_applicable`` is counted apart."""
+"""Reason for a missing score. ``missing``: there is no answer. ``not_applicable`` is counted separately."""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 Kind = Literal["code", "judge", "human"]
 Reducer = Literal["mean", "median", "mode", "worst", "best"]
-"""How the repeats of a prompt become its value."""
+"""How the values of a prompt's repeats are reduced to one."""
 Message = tuple[str, str]
 """(role, content); role is ``system``, ``user`` or ``assistant``."""
+AnswerKey = tuple[str, str, str, int]
+"""(task, sample id, checkpoint, repeat): identifies one answer."""
+LabelKey = tuple[str, str, str, int, str]
+"""(task, sample id, checkpoint, repeat, score): what one rater labels once."""
+RowKey = tuple[str, str, str | None, int | None, str]
+"""(run id, task, sample id, repeat, score name): identifies one row."""
 
-
-MOST_SCHEMAS = 256
-"""Schemas whose digests are kept."""
+MAX_SCHEMAS = 256
+"""JSON schemas whose digests are cached."""
 _CANONICAL = json.JSONEncoder(
     ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str, check_circular=False
 )
 
 
 def digest(*parts: object) -> str:
-    """Return the sha256 (hex) of JSON-able parts, the same on every machine and in every process.
+    """Return the sha256 (hex) of JSON-serializable parts, the same on every machine and in every process.
 
     Examples:
         >>> digest("a", {"y": 1, "x": 2}) == digest("a", {"x": 2, "y": 1})
@@ -56,30 +61,30 @@ def digest(*parts: object) -> str:
 
 
 def digest_of(parts: Iterable[object]) -> str:
-    """Return the sha256 (hex) of many parts, one after the other: they need not be in memory together.
+    """Return the sha256 (hex) of many parts, consumed one by one.
 
     Examples:
         >>> digest_of(["a", "b"]) == digest_of(iter(["a", "b"])) != digest_of(["b", "a"])
         True
     """
-    found = hashlib.sha256()
+    sha = hashlib.sha256()
     for part in parts:
-        found.update(_CANONICAL.encode(part).encode("utf-8", "surrogatepass") + b"\n")
-    return found.hexdigest()
+        sha.update(_CANONICAL.encode(part).encode("utf-8", "surrogatepass") + b"\n")
+    return sha.hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One thing to answer: a prompt with what is known about a good answer."""
+    """One prompt with its references and metadata."""
 
     id: str
     input: str | tuple[Message, ...] = ""
     references: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """Free values by name; a lyric template is ``metadata["template"]``."""
+    """Any values by name; a lyric template is ``metadata["template"]``."""
     task: str = ""
     cluster: str = ""
-    """Samples of one cluster are not independent (one song, one user); default: the id."""
+    """Samples of one cluster are not independent (same song, same user); default: the id."""
     _hash: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -88,17 +93,17 @@ class Sample:
 
     @property
     def text(self) -> str:
-        """The input as one string; messages are joined by line feeds."""
+        """Input as one string; messages are joined by line feeds."""
         if isinstance(self.input, str):
             return self.input
         return "\n".join(content for _, content in self.input)
 
     @property
     def hash(self) -> str:
-        """What a score may depend on, as sha256; ``task`` and ``cluster`` are not in it."""
+        """The sha256 of all fields that a score may depend on; ``task`` and ``cluster`` are excluded."""
         if not self._hash:
-            found = digest(self.id, self.input, self.references, dict(self.metadata))
-            object.__setattr__(self, "_hash", found)
+            sha = digest(self.id, self.input, self.references, dict(self.metadata))
+            object.__setattr__(self, "_hash", sha)
         return self._hash
 
 
@@ -111,18 +116,48 @@ class Response:
     task: str = ""
     checkpoint: str = ""
     repeat: int = 1
-    """1 for the first answer to the sample."""
+    """Number of the answer among those to the same sample, from 1."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A human value for one answer: an answer of the plan by its key, or a frozen one with its text."""
+
+    task: str
+    id: str
+    """Id of the sample."""
+    checkpoint: str = ""
+    repeat: int = 1
+    output: str = ""
+    """The text that was labelled; empty: the stored answer with this key."""
+    score: str
+    """Name of the score, such as ``muice_live.level``."""
+    value: float
+    rater: str = ""
+    input: str | tuple[Message, ...] = ""
+    references: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def answer_key(self) -> AnswerKey:
+        """Key of the labelled answer."""
+        return self.task, self.id, self.checkpoint, self.repeat
+
+    @property
+    def key(self) -> LabelKey:
+        """Key of the labelled answer and score; the same for all raters."""
+        return self.task, self.id, self.checkpoint, self.repeat, self.score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The values that a score may take, and which end is good."""
+    """The values that a score may take, and which end is better."""
 
     low: float
     high: float
     levels: tuple[float, ...] | None = None
-    """The only values allowed, ascending; None for a continuous scale."""
+    """Allowed values, ascending; None for a continuous scale."""
     higher_is_better: bool = True
 
     def __post_init__(self) -> None:
@@ -130,7 +165,7 @@ class Scale:
             raise ValueError(f"a scale needs finite low < high, got {self.low} and {self.high}")
 
     def holds(self, value: float) -> bool:
-        """Whether the value is on the scale, to a relative 1e-9.
+        """Return whether the value is on the scale, with a tolerance of 1e-9 of its width.
 
         Examples:
             >>> Scale(low=0, high=1, levels=(0, 0.5, 1)).holds(0.25)
@@ -138,10 +173,10 @@ class Scale:
         """
         if self.levels is not None and value in self.levels:
             return True
-        room = 1e-9 * (self.high - self.low)
+        tolerance = 1e-9 * (self.high - self.low)
         if self.levels is not None:
-            return any(abs(value - level) <= room for level in self.levels)
-        return self.low - room <= value <= self.high + room
+            return any(abs(value - level) <= tolerance for level in self.levels)
+        return self.low - tolerance <= value <= self.high + tolerance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,10 +184,10 @@ class Score:
     """One finite number about one answer, or about a set of answers."""
 
     name: str
-    """``<scorer>.<part>``, stable for ever: a key in stores."""
+    """``<scorer>.<part>``; stable, because it is a key in stores."""
     value: float
     signature: str
-    """Everything that can move the number; series are compared only where signatures are equal."""
+    """All settings that can change the number; only series of equal signatures are compared."""
     scale: Scale | None = None
     kind: Kind = "code"
     reason: str = ""
@@ -175,7 +210,7 @@ class Failure:
     signature: str
     kind: Kind = "code"
     raw: str = ""
-    """The reply as it came, where there was one."""
+    """The raw reply, if there was one."""
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -187,7 +222,7 @@ Outcome = Score | Failure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one or many calls; ``calls`` counts replies that were paid for."""
+    """Tokens of one or more calls; ``calls`` counts paid replies."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -203,23 +238,27 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One call to a backend, with what makes it the same call the next time."""
+    """One call to a backend, with all that identifies it."""
 
     messages: tuple[Message, ...]
     schema: Mapping[str, Any] | None = None
-    """JSON schema that the reply must satisfy; None for free text."""
+    """JSON schema of the reply; None for free text."""
     params: Mapping[str, Any] = field(default_factory=dict)
-    """Sampling parameters over those of the backend."""
+    """Sampling parameters that override those of the backend."""
     signature: str = ""
-    """Of the judge or the subject that asks, without repeats."""
+    """Signature of the calling judge or subject, without repeats."""
     identity: str = ""
-    """The prompt rendered with a fixed placeholder fence; default: the messages."""
+    """The prompt with a placeholder for its random fence; default: the messages."""
     repeat: int = 1
     logprobs: int | None = None
-    """How many alternatives to each token of the reply are wanted, with log-probabilities; None for none."""
+    """Alternatives per token to return with their log-probabilities; None for no log-probabilities."""
 
     def key(self, endpoint: str) -> str:
-        """The call key: equal for calls that must not be bought twice."""
+        """Return the call key: equal keys mean the same call, which is paid for only once.
+
+        Args:
+            endpoint: ``Backend.endpoint``.
+        """
         identity: object = self.identity or self.messages
         return digest(
             self.signature, endpoint, identity, _schema_digest(self.schema), dict(self.params), self.repeat
@@ -230,38 +269,38 @@ _SCHEMAS: dict[int, tuple[object, str]] = {}
 
 
 def _schema_digest(schema: Mapping[str, Any] | None) -> str:
-    """The digest of a schema; those of judges are written once, for they ask with the same one each time."""
+    """Return the digest of a schema; cached, because a judge passes the same object in each call."""
     if schema is None:
         return ""
-    found = _SCHEMAS.get(id(schema))
-    if found is None:
-        if len(_SCHEMAS) >= MOST_SCHEMAS:
+    entry = _SCHEMAS.get(id(schema))
+    if entry is None:
+        if len(_SCHEMAS) >= MAX_SCHEMAS:
             _SCHEMAS.clear()
-        # the schema is kept too: while it lives, no other object has its id
-        found = _SCHEMAS[id(schema)] = (schema, digest(schema))
-    return found[1]
+        # the entry keeps the schema alive, so that no other object gets its id
+        entry = _SCHEMAS[id(schema)] = (schema, digest(schema))
+    return entry[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What a backend gave back."""
+    """A backend's reply to one request."""
 
     text: str
     model: str = ""
-    """As the server returned it."""
+    """Model name as the server returned it."""
     usage: Usage = Usage()
     latency: float = 0.0
-    """Seconds."""
+    """In seconds."""
     finish: str = "stop"
     response_format: str = ""
-    """How a schema was sent: ``json_schema``, ``json_object``, ``tool`` or ``text``; empty: there is none."""
+    """How the schema was sent: ``json_schema``, ``json_object``, ``tool`` or ``text``; empty without one."""
     logprobs: tuple[tuple[bytes, float, tuple[tuple[bytes, float], ...]], ...] | None = None
-    """For each token its bytes, log-probability and alternatives; None where the endpoint gave none."""
+    """For each token its bytes, log-probability and alternatives; None if the endpoint returned none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a judge said of one answer: an outcome for the level and for each criterion."""
+    """A judge's outcomes for one answer: the level and each criterion."""
 
     outcomes: tuple[Outcome, ...]
     reason: str = ""
@@ -273,14 +312,15 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One call to a backend, kept for ever. Unique on (call_key, scope, number)."""
+    """The record of one call to a backend. Unique on (call_key, scope, number)."""
 
     call_key: str
     scope: str
-    """Empty, but the run id for anchors and under ``--fresh``."""
+    """Empty, or the run id for anchors and under ``--fresh``: attempts are reused only within their scope."""
     number: int
+    """From 1, counting the tries of this call."""
     status: str
-    """``ok`` or a failure status; only ``ok`` attempts are used again."""
+    """``ok`` or a failure status; only ``ok`` attempts are reused."""
     run_id: str
     role: Literal["judge", "subject"]
     request: Mapping[str, Any]
@@ -290,35 +330,40 @@ class Attempt:
     model: str = ""
     finish: str = ""
     extras: Mapping[str, Any] = field(default_factory=dict)
-    """Form and log-probabilities of the reply, where it had them."""
+    """Response format and log-probabilities of the reply, if it has them."""
 
 
 class Row(NamedTuple):
-    """Where an outcome belongs. Unique in a run on (task, sample_id, repeat, name).
+    """An outcome with the item it belongs to. Unique on ``key``.
 
-    A tuple, for every score has one: it is made in half the time of a frozen dataclass.
+    A tuple, because there is one for each score: it is created twice as fast as a frozen dataclass.
     """
 
     run_id: str
     task: str
     checkpoint: str
     sample_id: str | None
-    """None for a value of a whole set."""
+    """None for a value of a set of answers."""
     repeat: int | None
     cluster: str
     outcome: Outcome
     item_hash: str = ""
-    """sha256 of the sample and the answer (or the set) that were scored."""
+    """The sha256 of the scored sample and answer, or of the scored set."""
+
+    @property
+    def key(self) -> RowKey:
+        """Key of the row."""
+        return self.run_id, self.task, self.sample_id, self.repeat, self.outcome.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One checkpoint weighed once by one plan."""
+    """One evaluation of one checkpoint by one plan."""
 
     id: str
     plan: str
     plan_hash: str
-    """Of all that decides this run's rows: tasks, this checkpoint, data; not the other checkpoints."""
+    """Hash of all that determines this run's rows: tasks, this checkpoint and data, not other checkpoints."""
     checkpoint: str
     order: int = 0
     """Position of the checkpoint in the plan: the order of training."""
@@ -326,9 +371,9 @@ class Run:
     started: str = ""
     """ISO 8601, UTC."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    layout: tuple[str, ...] = ()
-    """Its scores (TASK/SCORE) in the order of the plan."""
+    score_order: tuple[str, ...] = ()
+    """The run's scores (TASK/SCORE) in the order of the plan."""
     reducers: Mapping[str, Reducer] = field(default_factory=dict)
-    """How the repeats of a prompt become its value, by task, where it is not the mean."""
+    """How repeats are reduced, by task; a task that is not listed uses the mean."""
     seed: int = 0
     status: Literal["running", "interrupted", "finished", "failed"] = "running"

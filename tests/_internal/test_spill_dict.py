@@ -1,4 +1,4 @@
-"""The spool against a dict, on both sides of its limit."""
+"""The mapping against a dict, below and above its limit in memory."""
 
 from __future__ import annotations
 
@@ -17,55 +17,55 @@ changes = st.lists(st.tuples(st.sampled_from(["set", "delete", "get"]), keys, st
 
 @settings(deadline=None, max_examples=150)
 @given(changes, st.integers(0, 5))
-def test_it_does_what_a_dict_does(steps: list[tuple[str, str, int]], in_memory: int) -> None:
-    spool: SpillDict[int] = SpillDict(in_memory=in_memory)
-    known: dict[str, int] = {}
+def test_it_does_what_a_dict_does(steps: list[tuple[str, str, int]], max_in_memory: int) -> None:
+    mapping: SpillDict[int] = SpillDict(max_in_memory=max_in_memory)
+    expected: dict[str, int] = {}
     for step, key, value in steps:
         if step == "set":
-            spool[key] = known[key] = value
-        elif step == "delete" and key in known:
-            del spool[key], known[key]
-        assert spool.get(key) == known.get(key)
-        assert (key in spool) == (key in known)
-        assert len(spool) == len(known)
-    assert list(spool.items()) == list(known.items())
-    assert list(spool.values()) == list(known.values())
+            mapping[key] = expected[key] = value
+        elif step == "delete" and key in expected:
+            del mapping[key], expected[key]
+        assert mapping.get(key) == expected.get(key)
+        assert (key in mapping) == (key in expected)
+        assert len(mapping) == len(expected)
+    assert list(mapping.items()) == list(expected.items())
+    assert list(mapping.values()) == list(expected.values())
 
 
-@pytest.mark.parametrize("in_memory", [0, 10])
-def test_what_is_not_there_is_a_key_error(in_memory: int) -> None:
-    spool: SpillDict[int] = SpillDict(in_memory=in_memory)
-    spool["a"] = 1
+@pytest.mark.parametrize("max_in_memory", [0, 10])
+def test_what_is_not_there_is_a_key_error(max_in_memory: int) -> None:
+    mapping: SpillDict[int] = SpillDict(max_in_memory=max_in_memory)
+    mapping["a"] = 1
     with pytest.raises(KeyError):
-        spool["b"]
+        mapping["b"]
     with pytest.raises(KeyError):
-        del spool["b"]
-    assert 3 not in spool
+        del mapping["b"]
+    assert 3 not in mapping
 
 
 def test_samples_come_back_as_they_were() -> None:
     sample = Sample(id="a", input=(("user", "你好"),), references=("嗯",), metadata={"n": [1]}, task="t")
-    spool: SpillDict[Sample] = SpillDict(in_memory=0)
-    spool["a"] = sample
-    assert spool["a"] == sample
-    assert spool["a"].hash == sample.hash
+    mapping: SpillDict[Sample] = SpillDict(max_in_memory=0)
+    mapping["a"] = sample
+    assert mapping["a"] == sample
+    assert mapping["a"].hash == sample.hash
 
 
-def test_a_large_spool_is_not_in_memory() -> None:
+def test_a_large_mapping_is_not_in_memory() -> None:
     text = "字" * 1000
     tracemalloc.start()
-    spool: SpillDict[str] = SpillDict(in_memory=100)
+    mapping: SpillDict[str] = SpillDict(max_in_memory=100)
     for number in range(3000):
-        spool[str(number)] = text + str(number)
+        mapping[str(number)] = text + str(number)
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert held < 500_000  # the texts are 6 MB
-    assert spool["2999"].endswith("2999")
+    assert mapping["2999"].endswith("2999")
 
 
-def test_a_closed_spool_is_empty() -> None:
-    spool: SpillDict[int] = SpillDict(in_memory=0)
-    spool["a"] = 1
-    spool.close()
-    assert list(spool) == []
-    assert len(spool) == 0
+def test_a_closed_mapping_is_empty() -> None:
+    mapping: SpillDict[int] = SpillDict(max_in_memory=0)
+    mapping["a"] = 1
+    mapping.close()
+    assert list(mapping) == []
+    assert len(mapping) == 0

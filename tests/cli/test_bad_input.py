@@ -24,7 +24,7 @@ CASES: dict[str, tuple[str, str, str | bytes, str]] = {
     "empty answers": ("a.jsonl", None, "", "a.jsonl: no rows"),
     "empty template": ("prompts.jsonl", "(verse)\\ncccR\\ncccR", "", "prompts.jsonl:1: "),
     "answer to nothing": ("a.jsonl", '"id": "y"', '"id": "z"', "a.jsonl:2: no task has a sample 'z'"),
-    "answer twice": ("a.jsonl", '"id": "y"', '"id": "x"', "a.jsonl:2: repeat 1 of 'x' is here again, first seen on line 1"),
+    "answer twice": ("a.jsonl", '"id": "y"', '"id": "x"', "a.jsonl:2: repeat 1 of 'x' is a duplicate, first seen on line 1"),
     "label off the scale": ("labels.csv", ",0.5,", ",0.6,", "labels.csv:2: value 0.6 is no level of lyric_craft.level: 0, 0.25, 0.5, 0.75, 1"),
     "label of no score": ("labels.csv", "craft.level", "craft.levle", "labels.csv:2: no judge of task 'lyrics' gives 'lyric_craft.levle'; did you mean"),
     "label of no sample": ("labels.csv", "lyrics,x", "lyrics,z", "labels.csv:2: task 'lyrics' has no sample 'z'"),
@@ -38,7 +38,7 @@ CASES: dict[str, tuple[str, str, str | bytes, str]] = {
 def test_bad_input_is_one_line_with_file_and_line_and_exit_2(
     hengwen, plan: Path, case: str, verb: str
 ) -> None:
-    name, old, new, said = CASES[case]
+    name, old, new, message = CASES[case]
     path = plan.parent / name
     raw = path.read_bytes()
     replacement = new if isinstance(new, bytes) else new.encode()
@@ -50,7 +50,7 @@ def test_bad_input_is_one_line_with_file_and_line_and_exit_2(
     done = hengwen(verb, "plan.yaml")
     assert done.code == 2, done
     assert done.err.startswith("hengwen: ")
-    assert said in done.err
+    assert message in done.err
     assert len(done.err.splitlines()) == 1
     assert "Traceback" not in done.err
 
@@ -77,14 +77,14 @@ def test_a_missing_answer_is_counted_and_lowers_no_mean(hengwen, plan: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["run"], "Missing argument"),
         (["run", "nowhere.yaml"], "nowhere.yaml: no such file"),
         (["rnu"], "No such command"),
         (["run", "plan.yaml", "-j", "0"], "-j"),
-        (["run", "plan.yaml", "-o", "r.pdf"], "cannot tell the format of report 'r.pdf'"),
-        (["run", "plan.yaml", "--judge", "gpt"], "--judge wants PROVIDER/MODEL"),
+        (["run", "plan.yaml", "-o", "r.pdf"], "unknown format of report 'r.pdf'"),
+        (["run", "plan.yaml", "--judge", "gpt"], "--judge must be PROVIDER/MODEL"),
         (["run", "plan.yaml", "--judge", "openai/gpt"], "OPENAI_API_KEY"),
         (["run", "plan.yaml", "--judge", "opnai/gpt"], "unknown backend 'opnai'; did you mean 'openai'?"),
         (["run", "plan.yaml", "--store", "music://x"], "unknown database 'music'"),
@@ -94,10 +94,10 @@ def test_a_missing_answer_is_counted_and_lowers_no_mean(hengwen, plan: Path) -> 
         (["import", "muchin", "nowhere.jsonl", "-o", "x"], "nowhere.jsonl: no such file"),
     ],
 )
-def test_wrong_usage_is_exit_2(hengwen, plan: Path, arguments: list[str], said: str) -> None:
+def test_wrong_usage_is_exit_2(hengwen, plan: Path, arguments: list[str], message: str) -> None:
     done = hengwen(*arguments)
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
     assert "Traceback" not in done.err
 
 
@@ -109,5 +109,5 @@ def test_a_store_in_no_folder_is_exit_1(hengwen, plan: Path) -> None:
 def test_a_report_that_cannot_be_written_keeps_the_run(hengwen, plan: Path) -> None:
     done = hengwen("run", "plan.yaml", "-q", "-o", "no/folder/r.html")
     assert done.code == 2
-    assert "no folder" in done.err
+    assert "folder 'no/folder' of report 'r.html' does not exist" in done.err
     assert len(hengwen("runs", "list").out.splitlines()) == 2

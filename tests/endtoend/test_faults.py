@@ -121,7 +121,7 @@ def test_an_endpoint_that_only_fails_gives_only_typed_failures(
     result = run_plan(plan, store=tmp_path / "x.db")
     expected = {"429": "rate_limited", "malformed": "parse_error"}.get(kind, "transport_error")
     assert result.failures == {expected: 18}
-    assert "t/persona_generic.level" in result.dead
+    assert "t/persona_generic.level" in result.unscored
 
 
 def test_a_full_disk_is_a_clear_error_and_a_later_run_goes_on(
@@ -136,12 +136,12 @@ def test_a_full_disk_is_a_clear_error_and_a_later_run_goes_on(
 
     with monkeypatch.context() as patch:
         patch.setattr(database, "_tune_sqlite", tight)
-        with pytest.raises(StoreError, match=r"x.db: database or disk is full; what was committed is kept"):
+        with pytest.raises(StoreError, match=r"x.db: database or disk is full; committed data is kept"):
             weigh(plan, faulty, path)
     before = faulty.requests
     assert 0 < before < 300
     result = weigh(plan, faulty, path)
-    assert (result.failures, result.dead) == ({}, ())
+    assert (result.failures, result.unscored) == ({}, ())
     assert 300 <= faulty.requests <= 300 + 48  # what was in flight, and what came since the last commit
 
 
@@ -153,7 +153,7 @@ def test_a_locked_store_is_a_clear_error_and_a_later_run_goes_on(
     monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreError, match=r"x.db: database is locked; what was committed is kept"):
+    with pytest.raises(StoreError, match=r"x.db: database is locked; committed data is kept"):
         weigh(plan, faulty, path)
     other.execute("ROLLBACK")
     other.close()

@@ -259,7 +259,7 @@ def test_a_judge_that_is_not_there_is_exit_1_and_no_low_score(run, folder: Path)
     )
     scores = report["runs"][0]["scores"]
     assert code == 1
-    assert "not one score of live/muice_live.level" in err
+    assert "no scores for live/muice_live.level" in err
     assert scores["live/muice_live.final"]["mean"] is None
     assert scores["live/muice_live.published"]["mean"] is None
     assert scores["live/broken.match"]["n"] == 9, "the rules say what they see all the same"
@@ -291,7 +291,7 @@ def test_the_sum_is_published_with_its_normalised_value_and_a_warning(
     assert code == 0
     assert scores["live/muice_live.published"]["mean"] == pytest.approx(3 * 0.75 / 10)
     assert scores["live/muice_live.normalised"]["mean"] == pytest.approx(7.5)
-    assert "the sum over 3 prompts divided by 10 ends at 0.3, not at 10, which takes 100 prompts" in err
+    assert "the sum over 3 prompts divided by 10 has maximum 0.3, not 10 (10 needs 100 prompts)" in err
 
 
 def test_a_later_run_adopts_both_scores_and_publishes_the_same(run, judge_server, folder: Path) -> None:
@@ -359,7 +359,7 @@ def test_a_score_that_a_rule_and_a_scorer_give_is_told(folder: Path) -> None:
     rows(folder / "train.jsonl", [{"label": "好"}])
     leakage = {"leakage": {"corpus": str(folder / "train.jsonl")}}
     plan = write(folder, scorers=[leakage], rules=[leakage])
-    with pytest.raises(ConfigError, match="gives 'leakage.containment' twice; .*leave out the scorer"):
+    with pytest.raises(ConfigError, match="gives 'leakage.containment' twice; .*remove a scorer"):
         load_suite(load_plan(plan))
 
 

@@ -50,7 +50,7 @@ def test_the_real_lyrics_get_the_published_totals(shared: Callable[[str], Path],
     means = {name: round(sum(values) / len(values), 3) for name, values in totals.items()}
     assert means == MEANS
     assert {len(values) for values in totals.values()} == {60}
-    assert result.dead == ()
+    assert result.unscored == ()
 
 
 ROW = {

@@ -33,7 +33,7 @@ def test_every_value_knows_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("name: a\nnmae: b\n", r"x.yaml:2: unknown key 'nmae'; did you mean 'name'\?"),
         (
@@ -62,8 +62,8 @@ def test_every_value_knows_its_line(tmp_path: Path) -> None:
         "GBK",
     ],
 )
-def test_complaints_name_file_and_line(tmp_path: Path, text: str | bytes, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_complaints_name_file_and_line(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         parse_model(Outer, load_yaml(write(tmp_path, text)))
 
 

@@ -66,7 +66,7 @@ def plan(tmp_path: Path, llama: str) -> Path:
 
 def test_a_persona_run_with_rules_beside_a_real_judge(plan: Path, tmp_path: Path) -> None:
     result = run_plan(plan, store=tmp_path / "h.db")
-    assert (result.failures, result.dead, result.warnings) == ({}, (), ())
+    assert (result.failures, result.unscored, result.warnings) == ({}, (), ())
     with open_store(tmp_path / "h.db") as store:
         rows = list(store.rows(result.runs))
         calls = store.usage(result.runs)["judge"].calls

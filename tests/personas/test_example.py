@@ -20,12 +20,12 @@ from hengwen.objective.duplicates.similarity import normalize_text
 from hengwen.objective.duplicates.training_set import with_particles
 from hengwen.personas.persona import Persona, load_persona, topic_of
 from hengwen.personas.tasks import TASKS
-from hengwen.plans.datasets import Label, SampleSet, read_labels, read_responses, read_samples
+from hengwen.plans.datasets import SampleSet, read_labels, read_responses, read_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hengwen.records import Response, Sample
+    from hengwen.records import Label, Response, Sample
 
 EXAMPLE = Path(str(files("hengwen.personas") / "example"))
 DAYS = ("day-1", "day-2", "day-3")

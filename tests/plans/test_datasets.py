@@ -36,16 +36,16 @@ def test_a_sample_is_read_with_all_its_fields(tmp_path: Path) -> None:
             {"id": "b", "input": "喂", "references": "在"},
         ),
     )
-    found = read_samples(path, task="t").samples
-    assert found["7"].input == (("user", "你好"),)
-    assert found["7"].references == ("早", "晚")
-    assert found["7"].metadata == {"mood": "暖", "template": "(verse)\ncR"}
-    assert found["7"].cluster == "song"
-    assert (found["b"].references, found["b"].task) == (("在",), "t")
+    samples = read_samples(path, task="t").samples
+    assert samples["7"].input == (("user", "你好"),)
+    assert samples["7"].references == ("早", "晚")
+    assert samples["7"].metadata == {"mood": "暖", "template": "(verse)\ncR"}
+    assert samples["7"].cluster == "song"
+    assert (samples["b"].references, samples["b"].task) == (("在",), "t")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (rows({"input": "x"}), r"x.jsonl:1: field 'id' is missing"),
         (
@@ -83,32 +83,32 @@ def test_a_sample_is_read_with_all_its_fields(tmp_path: Path) -> None:
         "deep",
     ],
 )
-def test_wrong_samples_are_named_by_line(tmp_path: Path, text: str | bytes, said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_wrong_samples_are_named_by_line(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         read_samples(write(tmp_path, text), task="t")
 
 
 @pytest.fixture
 def tasks(tmp_path: Path) -> list:
-    one = write(tmp_path, rows({"id": "a"}, {"id": "both"}), "one.jsonl")
-    two = write(tmp_path, rows({"id": "both"}), "two.jsonl")
-    return [read_samples(one, task="one"), read_samples(two, task="two")]
+    first = write(tmp_path, rows({"id": "a"}, {"id": "both"}), "one.jsonl")
+    second = write(tmp_path, rows({"id": "both"}), "two.jsonl")
+    return [read_samples(first, task="one"), read_samples(second, task="two")]
 
 
 def test_answers_find_their_task_by_id(tmp_path: Path, tasks: list) -> None:
     text = rows({"id": "a", "output": ""}, {"id": "both", "output": "x", "task": "two", "repeat": "2"})
-    found = read_responses(write(tmp_path, text), tasks, checkpoint="c")
-    assert [(r.task, r.sample_id, r.repeat, r.text, r.checkpoint) for r in found] == [
+    responses = read_responses(write(tmp_path, text), tasks, checkpoint="c")
+    assert [(r.task, r.sample_id, r.repeat, r.text, r.checkpoint) for r in responses] == [
         ("one", "a", 1, "", "c"),
         ("two", "both", 2, "x", "c"),
     ]
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"id": "zzz", "output": "x"}, "no task has a sample 'zzz'"),
-        ({"id": "both", "output": "x"}, "stands in tasks one, two: a field 'task' must say which"),
+        ({"id": "both", "output": "x"}, "tasks one, two all have a sample 'both'; add a field 'task'"),
         ({"id": "a", "output": "x", "task": "tow"}, "unknown task 'tow'; did you mean 'two'"),
         ({"id": "a", "output": "x", "task": "two"}, "task 'two' has no sample 'a'"),
         ({"id": "a"}, "field 'output' is missing"),
@@ -118,14 +118,14 @@ def test_answers_find_their_task_by_id(tmp_path: Path, tasks: list) -> None:
     ],
     ids=["unknown", "ambiguous", "task", "wrong task", "no output", "number", "repeat 0", "repeat"],
 )
-def test_wrong_answers_are_named_by_line(tmp_path: Path, tasks: list, row: dict, said: str) -> None:
-    with pytest.raises(DataError, match=f"x.jsonl:1: .*{said}"):
+def test_wrong_answers_are_named_by_line(tmp_path: Path, tasks: list, row: dict, message: str) -> None:
+    with pytest.raises(DataError, match=f"x.jsonl:1: .*{message}"):
         read_responses(write(tmp_path, rows(row)), tasks, checkpoint="c")
 
 
 def test_the_same_repeat_twice_is_refused(tmp_path: Path, tasks: list) -> None:
     text = rows({"id": "a", "output": "x"}, {"id": "a", "output": "y", "repeat": 1})
-    with pytest.raises(DataError, match="x.jsonl:2: repeat 1 of 'a' is here again, first seen on line 1"):
+    with pytest.raises(DataError, match="x.jsonl:2: repeat 1 of 'a' is a duplicate, first seen on line 1"):
         read_responses(write(tmp_path, text), tasks, checkpoint="c")
 
 
@@ -133,7 +133,7 @@ LABEL = {"task": "one", "id": "a", "checkpoint": "c", "score": "s.level", "value
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"value": "good"}, "field 'value' must be a number, got 'good'"),
         ({"value": "nan"}, "field 'value' must be a finite number, got 'nan'"),
@@ -142,15 +142,15 @@ LABEL = {"task": "one", "id": "a", "checkpoint": "c", "score": "s.level", "value
     ],
     ids=["word", "nan", "score", "checkpoint"],
 )
-def test_wrong_labels_are_named_by_line(tmp_path: Path, change: dict, said: str) -> None:
-    with pytest.raises(DataError, match=f"x.jsonl:1: {said}"):
+def test_wrong_labels_are_named_by_line(tmp_path: Path, change: dict, message: str) -> None:
+    with pytest.raises(DataError, match=f"x.jsonl:1: {message}"):
         read_labels(write(tmp_path, rows({**LABEL, **change})))
 
 
 def test_an_anchor_needs_its_text_and_no_checkpoint(tmp_path: Path) -> None:
     anchor = {**LABEL, "checkpoint": "", "output": "好呀", "input": "早", "references": ["早呀"]}
-    ((_, found),) = read_labels(write(tmp_path, rows(anchor)), frozen=True)
-    assert (found.output, found.input, found.references) == ("好呀", "早", ("早呀",))
+    ((_, label),) = read_labels(write(tmp_path, rows(anchor)), frozen=True)
+    assert (label.output, label.input, label.references) == ("好呀", "早", ("早呀",))
     with pytest.raises(DataError, match="field 'output' is missing"):
         read_labels(write(tmp_path, rows({**anchor, "output": ""})), frozen=True)
 

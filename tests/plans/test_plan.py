@@ -52,7 +52,7 @@ def test_a_prompt_that_ends_in_j2_is_read_from_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("samples:", "sampels:", r"plan.yaml:4: unknown key 'sampels'; did you mean 'samples'\?"),
         (
@@ -100,9 +100,9 @@ def test_a_prompt_that_ends_in_j2_is_read_from_its_file(tmp_path: Path) -> None:
         ("checkpoints:", "checkpoints: []\nx:", r"plan.yaml:10: unknown key 'x'"),
     ],
 )
-def test_a_wrong_plan_is_named_by_line(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_a_wrong_plan_is_named_by_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in GOOD
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         load_plan(write(tmp_path, GOOD.replace(old, new, 1)))
 
 
@@ -161,7 +161,7 @@ def test_a_corpus_may_be_several_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         (
             "[broken,",
@@ -178,11 +178,11 @@ def test_a_corpus_may_be_several_files(tmp_path: Path) -> None:
         (
             "    judges: [{rubric: muice_live, level_from: min_aspect, note: only the style}]\n",
             "    scorers: [distinct_n]\n",
-            r"plan.yaml:3: .*task 'live' has no judges that rules or a scale could be for",
+            r"plan.yaml:3: .*task 'live' has rules or a scale, but no judges",
         ),
     ],
 )
-def test_wrong_rules_and_scales_are_named_by_line(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_wrong_rules_and_scales_are_named_by_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     assert old in RULED
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         load_plan(write(tmp_path, RULED.replace(old, new, 1)))

@@ -94,22 +94,22 @@ def test_workers_change_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "said"),
+    ("call", "error", "message"),
     [
         ({"target": "out.txt"}, ConfigError, "cannot tell the format of"),
         ({"scorer": "lyrics"}, ConfigError, "unknown scorer 'lyrics'; did you mean 'lyric'"),
-        ({"scorer": "distinct_n"}, ConfigError, "scores sets of answers: use it in a plan"),
+        ({"scorer": "distinct_n"}, ConfigError, "scores sets of answers; use it in a plan"),
         ({"options": {"rules": "mine"}}, ConfigError, "scorer 'lyric': "),
         ({"target": "no/folder/out.jsonl"}, ConfigError, "cannot be written"),
         ({"source": "none.jsonl"}, DataError, "none.jsonl: no such file"),
     ],
 )
 def test_what_cannot_work_is_said_and_leaves_no_file(
-    tmp_path: Path, call: dict, error: type, said: str
+    tmp_path: Path, call: dict, error: type, message: str
 ) -> None:
     source = tmp_path / call.pop("source") if "source" in call else write(tmp_path, GOOD)
     target = tmp_path / call.pop("target", "out.jsonl")
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         score_file(source, target, **call)
     assert sorted(path.name for path in tmp_path.iterdir()) in (["in.jsonl"], [])
 

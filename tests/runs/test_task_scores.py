@@ -16,12 +16,12 @@ LEVELS = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))
 Values = Mapping[str, Sequence[float | str]]
 
 
-def row(name: str, repeat: int, given: float | str, scale: Scale | None = LEVELS) -> Row:
-    made = {"name": "x.final", "signature": "sig", "kind": "judge"}
+def row(name: str, repeat: int, value: float | str, scale: Scale | None = LEVELS) -> Row:
+    fields = {"name": "x.final", "signature": "sig", "kind": "judge"}
     outcome: Outcome = (
-        Failure(**made, status=given, message="why")  # type: ignore[arg-type]
-        if isinstance(given, str)
-        else Score(**made, value=given, scale=scale)  # type: ignore[arg-type]
+        Failure(**fields, status=value, message="why")  # type: ignore[arg-type]
+        if isinstance(value, str)
+        else Score(**fields, value=value, scale=scale)  # type: ignore[arg-type]
     )
     return Row(
         run_id="r", task="t", checkpoint="c", sample_id=name, repeat=repeat, cluster=name, outcome=outcome
@@ -37,7 +37,7 @@ def publish(
     on: Scale = LEVELS,
 ) -> dict[str, Outcome]:
     names = list(values) + [f"more{i}" for i in range((prompts or len(values)) - len(values))]
-    wanted = TaskScore(
+    task_score = TaskScore(
         task="t",
         judge="x",
         source="x.final",
@@ -46,16 +46,16 @@ def publish(
         samples=names,
         repeats=repeats,
     )
-    rows = [row(name, i, one, on) for name, own in values.items() for i, one in enumerate(own, 1)]
-    found = published_rows(RUN, [wanted], [*rows, row("stranger", 1, 0.0)])
-    assert {(one.sample_id, one.repeat, one.run_id, one.task) for one in found} == {(None, None, "r", "t")}
-    return {one.outcome.name: one.outcome for one in found}
+    rows = [row(name, i, value, on) for name, answers in values.items() for i, value in enumerate(answers, 1)]
+    published = published_rows(RUN, [task_score], [*rows, row("stranger", 1, 0.0)])
+    assert {(r.sample_id, r.repeat, r.run_id, r.task) for r in published} == {(None, None, "r", "t")}
+    return {r.outcome.name: r.outcome for r in published}
 
 
 def test_the_mean_of_the_prompts_times_ten_with_an_interval_by_prompt() -> None:
     # prompts: (1 + 0 + 0.5) / 3 = 0.5, 1, 0.75; their mean 0.75, x 10; s = 0.25, t(2) = 4.302653
-    found = publish({"a": [1, 0, 0.5], "b": [1, 1, 1], "c": [0.75, 1, 0.5]}, {"mean_times": 10}, repeats=3)
-    (score,) = found.values()
+    outcomes = publish({"a": [1, 0, 0.5], "b": [1, 1, 1], "c": [0.75, 1, 0.5]}, {"mean_times": 10}, repeats=3)
+    (score,) = outcomes.values()
     assert isinstance(score, Score)
     assert (score.name, score.value, score.kind) == ("x.published", 7.5, "judge")
     half = 4.302653 * 0.25 / sqrt(3) * 10
@@ -73,12 +73,12 @@ def test_prompts_weigh_equally_however_often_they_were_answered() -> None:
 
 def test_the_sum_over_the_prompts_divided_by_ten_and_the_normalised_value_beside_it() -> None:
     # the sum 0.5 + 1 + 0.75 + 0.25 = 2.5 over 10; the mean 0.625 x 10
-    found = publish({"a": [0.5], "b": [1], "c": [0.75], "d": [0.25]}, {"sum_divided_by": 10})
-    assert {name: one.value for name, one in found.items()} == {  # type: ignore[union-attr]
+    outcomes = publish({"a": [0.5], "b": [1], "c": [0.75], "d": [0.25]}, {"sum_divided_by": 10})
+    assert {name: score.value for name, score in outcomes.items()} == {  # type: ignore[union-attr]
         "x.published": 0.25,
         "x.normalised": 6.25,
     }
-    published, normalised = found.values()
+    published, normalised = outcomes.values()
     assert isinstance(published, Score)
     assert isinstance(normalised, Score)
     assert published.scale == Scale(low=0, high=0.4)
@@ -90,9 +90,9 @@ def test_the_sum_over_the_prompts_divided_by_ten_and_the_normalised_value_beside
 
 def test_the_normalised_value_is_the_share_of_another_scale() -> None:
     fives = Scale(low=1, high=5)
-    found = publish({"a": [3], "b": [4]}, {"sum_divided_by": 10}, on=fives)
-    assert found["x.published"].value == pytest.approx(0.7)  # type: ignore[union-attr]
-    assert found["x.normalised"].value == pytest.approx(6.25)  # type: ignore[union-attr]
+    outcomes = publish({"a": [3], "b": [4]}, {"sum_divided_by": 10}, on=fives)
+    assert outcomes["x.published"].value == pytest.approx(0.7)  # type: ignore[union-attr]
+    assert outcomes["x.normalised"].value == pytest.approx(6.25)  # type: ignore[union-attr]
 
 
 def test_one_prompt_has_no_interval() -> None:
@@ -102,7 +102,7 @@ def test_one_prompt_has_no_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "more", "said"),
+    ("values", "more", "message"),
     [
         (
             {"a": [1, "parse_error", 0], "b": [1, 1, 1]},
@@ -129,18 +129,18 @@ def test_one_prompt_has_no_interval() -> None:
     ids=["no verdict", "a repeat too few", "other samples", "nothing to score", "nothing at all"],
 )
 @pytest.mark.parametrize("scale", [{"mean_times": 10}, {"sum_divided_by": 10}], ids=["mean", "sum"])
-def test_below_full_coverage_there_is_no_number(values, more, said, scale) -> None:
-    found = publish(values, scale, **more)
-    assert list(found) == (["x.published"] if "mean_times" in scale else ["x.published", "x.normalised"])
-    for one in found.values():
-        assert isinstance(one, Failure)
-        assert (one.status, one.message) == ("missing", said)
+def test_below_full_coverage_there_is_no_number(values, more, message, scale) -> None:
+    outcomes = publish(values, scale, **more)
+    assert list(outcomes) == (["x.published"] if "mean_times" in scale else ["x.published", "x.normalised"])
+    for failure in outcomes.values():
+        assert isinstance(failure, Failure)
+        assert (failure.status, failure.message) == ("missing", message)
 
 
 def test_full_marks_are_on_the_scale_to_the_last_bit() -> None:
     third = Scale(low=0, high=0.3)
-    for scale in ({"mean_times": 0.7}, {"sum_divided_by": 7}):
-        for one in publish({f"{i}": [0.3] for i in range(11)}, scale, on=third).values():
-            assert isinstance(one, Score)
-            assert one.scale is not None
-            assert one.value == one.scale.high
+    for factor in ({"mean_times": 0.7}, {"sum_divided_by": 7}):
+        for score in publish({f"{i}": [0.3] for i in range(11)}, factor, on=third).values():
+            assert isinstance(score, Score)
+            assert score.scale is not None
+            assert score.value == score.scale.high

@@ -9,7 +9,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, inspect
 
 from hengwen.errors import ConfigError, HengwenError, StoreError
 from hengwen.records import Run
@@ -44,7 +44,7 @@ def test_a_store_of_a_newer_version_is_not_touched(tmp_path: Path) -> None:
     connection.execute("UPDATE alembic_version SET version_num = '9999'")
     connection.commit()
     connection.close()
-    with pytest.raises(StoreError, match=r"x.db: a newer hengwen wrote it \(schema 9999"):
+    with pytest.raises(StoreError, match=r"x.db: written by a newer hengwen \(schema 9999"):
         open_store(tmp_path / "x.db")
 
 
@@ -52,21 +52,23 @@ def test_a_database_of_something_else_is_not_touched(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "x.db")
     connection.execute("CREATE TABLE music (id)")
     connection.close()
-    with pytest.raises(StoreError, match="a database of something else"):
+    with pytest.raises(StoreError, match="not a hengwen store, but another database"):
         open_store(tmp_path / "x.db")
 
 
 @pytest.mark.parametrize(
-    ("where", "error", "said"),
+    ("location", "error", "message"),
     [
         ("no/such/folder/x.db", StoreError, "the folder no/such/folder does not exist"),
         ("music://x", ConfigError, "unknown database 'music'"),
         ("://", ConfigError, "neither a path nor a URL"),
     ],
 )
-def test_a_store_that_cannot_be_opened_says_why(where: str, error: type[HengwenError], said: str) -> None:
-    with pytest.raises(error, match=said):
-        open_store(where)
+def test_a_store_that_cannot_be_opened_says_why(
+    location: str, error: type[HengwenError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        open_store(location)
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
@@ -84,14 +86,14 @@ def test_a_write_that_fails_is_a_store_error_and_keeps_what_was_committed(tmp_pa
             connection.exec_driver_sql("ALTER TABLE row RENAME TO gone")
         later = Run(id="r2", plan="p", plan_hash="h", checkpoint="c", started="now")
         ledger.begin(later)
-        with pytest.raises(StoreError, match=r"x.db: .*; what was committed is kept"):
+        with pytest.raises(StoreError, match=r"x.db: .*; committed data is kept"):
             ledger.done(later)
         assert [run.id for run in store.runs()] == ["r1", "r2"]
 
 
 def write_twice(writer: Writer) -> None:
     with writer.begin() as connection:
-        connection.exec_driver_sql("INSERT INTO own VALUES (1)")
+        connection.exec_driver_sql("INSERT INTO kept VALUES (1)")
         connection.exec_driver_sql("INSERT INTO gone VALUES (1)")
 
 
@@ -99,25 +101,28 @@ def test_a_transaction_that_fails_is_undone_and_the_next_takes_another_connectio
     with open_store(tmp_path / "x.db") as store:
         writer = store._writer
         with writer.begin() as first:
-            first.exec_driver_sql("CREATE TABLE own (n INTEGER)")
+            first.exec_driver_sql("CREATE TABLE kept (n INTEGER)")
         with writer.begin() as again:
             assert again is first
-        with pytest.raises(StoreError, match=r"x.db: no such table: gone; what was committed is kept"):
+        with pytest.raises(StoreError, match=r"x.db: no such table: gone; committed data is kept"):
             write_twice(writer)
         assert first.closed
         with writer.begin() as fresh:
-            assert fresh.exec_driver_sql("SELECT COUNT(*) FROM own").scalar() == 0
+            assert fresh.exec_driver_sql("SELECT COUNT(*) FROM kept").scalar() == 0
     assert fresh.closed
 
 
-def test_a_store_of_an_older_version_is_brought_up_to_date_with_its_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["0001", "0002"])
+def test_a_store_of_an_older_version_is_migrated_with_its_runs(tmp_path: Path, version: str) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
-    database.upgrade(engine, "0001")
+    database.upgrade(engine, version)
     with engine.begin() as connection:
         names = "id, plan, plan_hash, checkpoint, position, started, versions, layout, seed, status"
         row = "'r1', 'p', 'h', 'c', 0, 'now', '{}', '[]', 0, 'finished'"
         connection.exec_driver_sql(f"INSERT INTO run ({names}) VALUES ({row})")
+        connection.exec_driver_sql("INSERT INTO label VALUES ('p', 't', 'a', 'c', 1, 's', 'ann', 0.5, '')")
     engine.dispose()
     with open_store(tmp_path / "x.db") as store:
         (run,) = store.runs()
+        assert "label" not in inspect(store._engine).get_table_names()
     assert (run.id, run.reducers) == ("r1", {})

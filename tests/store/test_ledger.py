@@ -18,7 +18,7 @@ RUN = Run(
     checkpoint="c",
     started="2026-01-01",
     versions={"numpy": "2"},
-    layout=("t/s.level",),
+    score_order=("t/s.level",),
     step=5,
 )
 SCALE = Scale(low=0, high=1, levels=(0, 0.5, 1))
@@ -92,7 +92,7 @@ def test_all_that_was_recorded_comes_back_as_it_was(store: Store) -> None:
     assert store.ledger().find_call(KEY, "") == attempt()
 
 
-def test_the_very_prompt_comes_back_though_long_beginnings_are_kept_once(store: Store) -> None:
+def test_the_very_prompt_comes_back_though_long_prefixes_are_stored_once(store: Store) -> None:
     rules = "按这份细则评判。" * 300
     prompts = [(("system", f"{rules}围栏是 {number:04x}"), ("user", f"第{number}题")) for number in range(50)]
     ledger = store.ledger()
@@ -102,8 +102,8 @@ def test_the_very_prompt_comes_back_though_long_beginnings_are_kept_once(store: 
         if number % 7 == 0:
             ledger.commit()
     ledger.commit()
-    found = sorted(store.attempts(RUN), key=lambda one: one.call_key)
-    assert [tuple(one.request["messages"]) for one in found] == prompts
+    attempts = sorted(store.attempts(RUN), key=lambda attempt: attempt.call_key)
+    assert [tuple(stored.request["messages"]) for stored in attempts] == prompts
     assert store.ledger().find_call(f"{3:064x}", "").request["messages"] == list(prompts[3])
     with store._engine.connect() as connection:
         kept = connection.exec_driver_sql("SELECT SUM(LENGTH(request)) FROM attempt").scalar_one()
@@ -119,7 +119,7 @@ def test_a_prompt_that_no_database_takes_is_kept_with_marks_in_its_place(store: 
         messages = (("system", f"{rules}{number}"), ("user", "问\ud800"))
         ledger.record_attempt(replace(attempt(key=f"{number:064x}"), request={"messages": messages}))
     ledger.commit()
-    for number, kept in enumerate(sorted(store.attempts(RUN), key=lambda one: one.call_key)):
+    for number, kept in enumerate(sorted(store.attempts(RUN), key=lambda attempt: attempt.call_key)):
         (_, system), (_, user) = kept.request["messages"]
         assert system.replace("\x00", "\ufffd") == f"{rules}{number}".translate({0xD800: 0xFFFD, 0: 0xFFFD})
         assert user == "问\ufffd"
@@ -154,7 +154,7 @@ def test_a_row_at_the_same_place_replaces_the_one_before(store: Store) -> None:
     ledger.commit()
     ledger.record_rows([row(FAILURE), row(SCORE)])
     ledger.commit()
-    assert [one.outcome for one in store.rows([RUN])] == [SCORE]
+    assert [stored.outcome for stored in store.rows([RUN])] == [SCORE]
 
 
 def test_only_good_attempts_are_found_and_numbers_go_on(store: Store) -> None:

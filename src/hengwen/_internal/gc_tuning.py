@@ -1,4 +1,4 @@
-"""The garbage collector looks less often: it would walk all that is imported, and find nothing."""
+"""Raise the GC thresholds: most live objects are imported modules, so frequent collections find nothing."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 THRESHOLDS = (50_000, 20, 50)
-"""Objects that came since the last look, and looks before older ones are seen. Python's: 700 or 2,000."""
+"""Thresholds of the three generations; Python's default for the first is 700 or 2,000 objects."""
 
 
 @contextmanager
 def relaxed_gc(*, freeze: bool = True) -> Iterator[None]:
-    """Set the thresholds and pass over what is there already; as before at the end. Also a decorator.
+    """Raise the GC thresholds and freeze existing objects; restore both on exit.
 
     Args:
-        freeze: Whether to pass over it; not where most is still to be imported. What others froze stays so.
+        freeze: Whether to freeze existing objects; skipped if some are frozen already.
 
     Examples:
         >>> before = gc.get_threshold()
@@ -28,7 +28,7 @@ def relaxed_gc(*, freeze: bool = True) -> Iterator[None]:
         >>> gc.get_threshold() == before, gc.get_freeze_count()
         (True, 0)
     """
-    before = gc.get_threshold()
+    thresholds = gc.get_threshold()
     gc.set_threshold(*THRESHOLDS)
     freeze = freeze and not gc.get_freeze_count()
     if freeze:
@@ -38,4 +38,4 @@ def relaxed_gc(*, freeze: bool = True) -> Iterator[None]:
     finally:
         if freeze:
             gc.unfreeze()
-        gc.set_threshold(*before)
+        gc.set_threshold(*thresholds)

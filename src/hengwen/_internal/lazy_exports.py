@@ -1,4 +1,4 @@
-"""Names of a package that are imported on first use (PEP 562)."""
+"""Import the public names of a package on first use (PEP 562)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def lazy_exports(
-    package: str, homes: Mapping[str, str]
+    package: str, exports: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the ``__getattr__`` and ``__dir__`` of a package.
 
     Args:
-        package: Its ``__name__``.
-        homes: Each public name with the module below the package that holds it. No name may be that of a
-            module of the package: what it meant would depend on what was imported first.
+        package: ``__name__`` of the package.
+        exports: Module below the package by public name. A public name must not be that of a module in the
+            package, because its meaning would depend on the order of imports.
 
     Examples:
         >>> load, names = lazy_exports("hengwen", {"Scale": "records"})
@@ -26,8 +26,8 @@ def lazy_exports(
     """
 
     def load(name: str) -> Any:
-        if name not in homes:
+        if name not in exports:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        return getattr(import_module(f"{package}.{exports[name]}"), name)
 
-    return load, lambda: sorted(homes)
+    return load, lambda: sorted(exports)

@@ -1,4 +1,4 @@
-"""A function over many items, in one process or several: in order, with flat memory."""
+"""Map a function over many items in one or more processes, in order and with bounded memory."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from itertools import islice
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, TypeVar
 
+from hengwen._internal.checks import whole_number
 from hengwen.errors import WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
 
-BATCH = 200
+BATCH_SIZE = 200
+"""Items that are sent to a worker at a time."""
 MAX_QUEUED_BATCHES = 3
-"""Batches for each worker that are under way at once: memory does not grow with the number of items."""
+"""Batches in progress per worker."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -28,9 +30,9 @@ def map_stream(
     """Yield ``function(item)`` for each item in turn.
 
     Args:
-        function: Picklable where there are several workers, and so are items and results.
-        items: Any number; read as they are needed.
-        workers: Processes; 1 works in this one. Starting one takes a second.
+        function: Function of one item; with several workers it, the items and the results must be picklable.
+        items: Any number of items, consumed as they are needed.
+        workers: Number of processes; 1 uses the current one. Starting a process takes about a second.
 
     Raises:
         ValueError: ``workers`` is below 1.
@@ -40,24 +42,23 @@ def map_stream(
         >>> list(map_stream(str.upper, iter(["a", "b"])))
         ['A', 'B']
     """
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise ValueError(f"workers must be a whole number of at least 1, got {workers!r}")
+    workers = whole_number("workers", workers)
     return map(function, items) if workers == 1 else _in_processes(function, items, workers)
 
 
 def _in_processes(
     function: Callable[[Item], Result], items: Iterable[Item], workers: int
 ) -> Iterator[Result]:
-    waiting: deque[Future[list[Result]]] = deque()
-    rest = iter(items)
+    pending: deque[Future[list[Result]]] = deque()
+    remaining = iter(items)
     try:
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            while batch := list(islice(rest, BATCH)):
-                waiting.append(pool.submit(_map, function, batch))
-                if len(waiting) > MAX_QUEUED_BATCHES * workers:
-                    yield from waiting.popleft().result()
-            while waiting:
-                yield from waiting.popleft().result()
+            while batch := list(islice(remaining, BATCH_SIZE)):
+                pending.append(pool.submit(_map, function, batch))
+                if len(pending) > MAX_QUEUED_BATCHES * workers:
+                    yield from pending.popleft().result()
+            while pending:
+                yield from pending.popleft().result()
     except BrokenExecutor:
         raise WorkerError("a worker process died (was it out of memory?); try fewer workers") from None
 

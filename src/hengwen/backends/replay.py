@@ -137,8 +137,8 @@ def _key(row: DataRow) -> str:
             isinstance(message, list) and len(message) == 2 for message in value
         ):
             row.fail("messages must be a list of [role, content]")
-        return digest(value, row.whole("repeat", 1))
-    return digest(value, row.whole("repeat", 1)) if name == "identity" else row.text(name)
+        return digest(value, row.positive_int("repeat", 1))
+    return digest(value, row.positive_int("repeat", 1)) if name == "identity" else row.required_text(name)
 
 
 def _answer(row: DataRow) -> Reply | BackendError:

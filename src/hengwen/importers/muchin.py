@@ -57,7 +57,7 @@ def import_muchin(
     for row in read_rows(file):
         _add_prompt(row, prompts)
         answers.setdefault(_checkpoint(row), []).append(
-            {"id": row.text("id"), "repeat": row.whole("repeat", 1), "output": _lyric(row)}
+            {"id": row.required_text("id"), "repeat": row.positive_int("repeat", 1), "output": _lyric(row)}
         )
     names = _ordered(list(answers), order)
     origin = "given" if order else "taken from the file, check it"
@@ -77,11 +77,11 @@ def import_muchin(
 
 
 def _add_prompt(row: DataRow, prompts: dict[str, tuple[DataRow, JsonRow]]) -> None:
-    name = row.text("id")
+    name = row.required_text("id")
     prompt = {
         "id": name,
         "input": row.text("theme", ""),
-        "metadata": {"template": row.text("template")},
+        "metadata": {"template": row.required_text("template")},
     }
     first_row, first_prompt = prompts.setdefault(name, (row, prompt))
     if first_prompt != prompt:
@@ -89,7 +89,7 @@ def _add_prompt(row: DataRow, prompts: dict[str, tuple[DataRow, JsonRow]]) -> No
 
 
 def _checkpoint(row: DataRow) -> str:
-    name = row.text("checkpoint")
+    name = row.required_text("checkpoint")
     if not all(char.isalnum() or char in "_-." for char in name) or not name[0].isalnum():
         row.fail(f"checkpoint {name!r}: a name has only letters, digits, '_', '-' and '.'")
     return name

@@ -1,1 +1,1 @@
-"""Read and write files of rows (JSONL, CSV) and YAML configuration."""
+"""Read and write row files (JSONL, CSV) and YAML configuration."""

@@ -1,4 +1,4 @@
-"""Rows of JSONL and CSV files, streamed; every complaint names file and line."""
+"""Read the rows of JSONL and CSV files one by one; every error names file and line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _DECODER = json.JSONDecoder()
-LONGEST_CELL = 2**31 - 1
+MAX_CELL = 2**31 - 1
 """Characters in a CSV cell; the csv module's own limit of 131,072 is too short for long answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataRow:
-    """One row of a data file and where it stands."""
+    """One row of a data file, with its file and line number."""
 
     path: Path
     number: int
@@ -30,25 +30,39 @@ class DataRow:
 
     def fail(self, message: str) -> NoReturn:
         """Raise a DataError that names file and line."""
-        raise DataError(self.place(message), line=self.number)
+        raise DataError(self.locate(message), line=self.number)
 
-    def place(self, message: str) -> str:
-        """Return a message that names file and line."""
+    def locate(self, message: str) -> str:
+        """Return the message with file and line in front."""
         return f"{self.path}:{self.number}: {message}"
 
-    def text(self, name: str, default: str | None = None) -> str:
-        """Return a field as text, or fail."""
-        value = self.values.get(name, default)
+    def required_text(self, name: str) -> str:
+        """Return a field as text.
+
+        Raises:
+            DataError: The field is missing, empty or no text.
+        """
+        return self.text(name) or self.fail(f"field {name!r} is missing")
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a field as text, or the default if it is missing or empty.
+
+        Raises:
+            DataError: The field is no text.
+        """
+        value = self.values.get(name)
         if value is None or value == "":
-            if default is not None:
-                return default
-            self.fail(f"field {name!r} is missing")
+            return default
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             self.fail(f"field {name!r} must be text, got {type(value).__name__}")
         return str(value)
 
-    def whole(self, name: str, default: int) -> int:
-        """Return a field as a whole number >= 1, or fail."""
+    def positive_int(self, name: str, default: int) -> int:
+        """Return a field as a whole number of at least 1, or the default if it is missing.
+
+        Raises:
+            DataError: The field is no such number.
+        """
         value = self.values.get(name)
         if value is None or value == "":
             return default
@@ -62,14 +76,14 @@ class DataRow:
 
 
 def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[DataRow]:
-    """Yield the rows of a JSONL or CSV file, by its ending.
+    """Yield the rows of a JSONL or CSV file.
 
     Args:
-        path: ``.jsonl`` (``.ndjson``) or ``.csv``; UTF-8.
-        columns: Foreign names to ours, such as ``{"lyric": "output", "template": "metadata.template"}``.
+        path: A UTF-8 file that ends in ``.jsonl``, ``.ndjson`` or ``.csv``.
+        columns: Field names by column name, such as ``{"lyric": "output", "template": "metadata.template"}``.
 
     Raises:
-        DataError: The file is missing, empty, not UTF-8, of another kind, or a row is malformed.
+        DataError: The file is missing, empty, not UTF-8, of another format, or a row is malformed.
     """
     for row in scan_rows(path, columns):
         if isinstance(row, DataError):
@@ -78,30 +92,30 @@ def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
 
 
 def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[DataRow | DataError]:
-    """Yield the rows of a file, and in the place of each malformed one its error: the rest goes on.
+    """Yield the rows of a file, and for each malformed row its error.
 
     Args:
         path: As in ``read_rows``.
         columns: As in ``read_rows``.
 
     Raises:
-        DataError: The file is missing, empty, of another kind, or its header is wrong.
+        DataError: The file is missing, empty, of another format, or its header is wrong.
     """
-    readers = {".jsonl": _scan_jsonl, ".ndjson": _scan_jsonl, ".csv": _scan_csv}
-    scan = readers.get(path.suffix.lower())
+    scanners = {".jsonl": _scan_jsonl, ".ndjson": _scan_jsonl, ".csv": _scan_csv}
+    scan = scanners.get(path.suffix.lower())
     if scan is None:
         raise DataError(f"{path}: expected a .jsonl or .csv file")
-    found = False
+    is_empty = True
     try:
         with path.open("rb") as file:
             for row in scan(file, path):
-                found = True
+                is_empty = False
                 yield _renamed(row, columns) if columns and isinstance(row, DataRow) else row
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    if not found:
+    if is_empty:
         raise DataError(f"{path}: no rows")
 
 
@@ -119,7 +133,7 @@ def _object(text: str, path: Path, number: int) -> dict[str, Any]:
     try:
         values, end = _DECODER.raw_decode(text)
         if end < len(text):
-            json.loads(text)  # says what is wrong
+            json.loads(text)  # raises an error that describes the rest
     except json.JSONDecodeError as error:
         raise DataError(f"{path}:{number}: not valid JSON: {error.msg} at column {error.colno}") from None
     except RecursionError:
@@ -130,9 +144,9 @@ def _object(text: str, path: Path, number: int) -> dict[str, Any]:
 
 
 def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError]:
-    csv.field_size_limit(LONGEST_CELL)
-    texts = (decode(raw, path, number) for number, raw in enumerate(file, start=1))
-    reader = csv.reader(texts, strict=True)
+    csv.field_size_limit(MAX_CELL)
+    lines = (decode(raw, path, number) for number, raw in enumerate(file, start=1))
+    reader = csv.reader(lines, strict=True)
     start = 1
     try:
         header = next(reader, None)
@@ -148,67 +162,67 @@ def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError
                 message = f"{path}:{start}: {len(cells)} cells, but the header has {len(header)}"
                 yield DataError(message, line=start)
             start = reader.line_num + 1
-    except csv.Error as error:  # where the next row begins is not known any more
+    except csv.Error as error:  # the start of the next row is unknown, so reading stops
         raise DataError(f"{path}:{start}: not valid CSV: {error}") from None
     except ConfigError as error:
         raise DataError(str(error)) from None
 
 
-def _renamed(line: DataRow, columns: Mapping[str, str]) -> DataRow | DataError:
+def _renamed(row: DataRow, columns: Mapping[str, str]) -> DataRow | DataError:
     try:
-        return _rename(line, columns)
+        return _rename(row, columns)
     except DataError as error:
         return error
 
 
-def _rename(line: DataRow, columns: Mapping[str, str]) -> DataRow:
+def _rename(row: DataRow, columns: Mapping[str, str]) -> DataRow:
     values: dict[str, Any] = {}
     inner: dict[str, Any] = {}
-    for name, value in line.values.items():
+    for name, value in row.values.items():
         target = columns.get(name, name)
         group, _, leaf = target.partition(".")
         if group == "metadata" and leaf:
             inner[leaf] = value
         elif target in values:
-            line.fail(f"two columns are mapped to {target!r}")
+            row.fail(f"two columns are mapped to {target!r}")
         else:
             values[target] = value
     for name in columns:
-        if name not in line.values:
-            line.fail(f"columns: maps {name!r}, which is not there{did_you_mean(name, line.values)}")
+        if name not in row.values:
+            row.fail(f"columns: no column {name!r}{did_you_mean(name, row.values)}")
     if inner:
-        own = values.get("metadata") or {}
-        values["metadata"] = {**own, **inner} if isinstance(own, dict) else inner
-    return DataRow(line.path, line.number, values)
+        metadata = values.get("metadata") or {}
+        values["metadata"] = {**metadata, **inner} if isinstance(metadata, dict) else inner
+    return DataRow(row.path, row.number, values)
 
 
-def read_number(line: DataRow, name: str) -> float:
+def read_number(row: DataRow, name: str) -> float:
     """Return a field of a row as a finite number.
 
     Raises:
-        DataError: It is missing, no number, or not finite; the message names file and line.
+        DataError: The field is missing, no number, or not finite.
     """
-    value = line.values.get(name)
+    value = row.values.get(name)
     if value is None:
-        line.fail(f"field {name!r} is missing{did_you_mean(name, line.values)}")
+        row.fail(f"field {name!r} is missing{did_you_mean(name, row.values)}")
     try:
         number = float(str(value)) if not isinstance(value, bool) else nan
     except ValueError:
-        line.fail(f"field {name!r} must be a number, got {value!r}")
+        row.fail(f"field {name!r} must be a number, got {value!r}")
     if not isfinite(number):
-        line.fail(f"field {name!r} must be a finite number, got {value!r}")
+        row.fail(f"field {name!r} must be a finite number, got {value!r}")
     return number
 
 
 def read_numbers(raw: bytes, path: Path) -> list[float]:
-    """Read a text of one number a line; blank lines are passed over.
+    """Parse a text of one number a line; blank lines are skipped.
 
     Args:
-        raw: UTF-8.
-        path: For messages.
+        raw: The UTF-8 text.
+        path: The file that error messages name.
 
     Raises:
-        DataError: A line is no finite number; the message names it.
+        DataError: A line is no finite number.
 
     Examples:
         >>> from pathlib import Path
@@ -216,8 +230,8 @@ def read_numbers(raw: bytes, path: Path) -> list[float]:
         [5.0, 4.5]
     """
     try:
-        texts = enumerate(decode(raw, path).splitlines(), start=1)
+        lines = enumerate(decode(raw, path).splitlines(), start=1)
     except ConfigError as error:
         raise DataError(str(error)) from None
-    lines = [DataRow(path, number, {"number": text.strip()}) for number, text in texts if text.strip()]
-    return [read_number(line, "number") for line in lines]
+    rows = [DataRow(path, number, {"number": text.strip()}) for number, text in lines if text.strip()]
+    return [read_number(row, "number") for row in rows]

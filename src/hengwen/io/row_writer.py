@@ -1,4 +1,4 @@
-"""Rows into JSONL and CSV files, as they come; the file is there when all of them are."""
+"""Write rows to JSONL and CSV files as they come; the file appears when all rows are written."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError
+from hengwen.io.atomic_write import atomic_write
+from hengwen.io.text_safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -15,62 +17,67 @@ if TYPE_CHECKING:
     from typing import IO
 
 JsonRow = dict[str, Any]
-OUTPUTS = (".jsonl", ".csv")
+FORMATS = (".jsonl", ".csv")
 
 
 def check_target(target: Path) -> None:
-    """Refuse a file name that tells no format.
+    """Check that a file name has the ending of a known format.
 
     Raises:
-        ConfigError: It ends neither in .jsonl nor in .csv.
+        ConfigError: The name ends neither in .jsonl nor in .csv.
     """
-    if target.suffix.lower() not in OUTPUTS:
-        known = ", ".join(OUTPUTS)
+    if target.suffix.lower() not in FORMATS:
+        known = ", ".join(FORMATS)
         raise ConfigError(f"cannot tell the format of {str(target)!r}; name it with one of {known}")
 
 
 @contextmanager
 def row_writer(target: Path, header: list[str]) -> Iterator[Callable[[JsonRow], None]]:
-    """Write to a file beside the target, and move it there when all went well."""
-    beside = target.with_name(f".{target.name}.part")
-    try:
-        with beside.open("w", encoding="utf-8", newline="") as file:
-            yield _csv_writer(file, header) if target.suffix.lower() == ".csv" else _jsonl_writer(file)
-        beside.replace(target)
-    except OSError as error:
-        raise ConfigError(f"{target}: cannot be written: {error.strerror}") from None
-    finally:
-        beside.unlink(missing_ok=True)
+    """Yield a function that writes one row; the file is in place when the block ends without an error.
+
+    Args:
+        target: The file, ``.jsonl`` or ``.csv``.
+        header: Names of the CSV columns, in order.
+
+    Raises:
+        ConfigError: The file cannot be written.
+    """
+    with (
+        atomic_write(target) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        yield _csv_writer(file, header) if target.suffix.lower() == ".csv" else _jsonl_writer(file)
 
 
 def _jsonl_writer(file: IO[str]) -> Callable[[JsonRow], None]:
     def write(row: JsonRow) -> None:
-        file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace").decode() + "\n")
+        file.write(replace_surrogates(json.dumps(row, ensure_ascii=False)) + "\n")
 
     return write
 
 
 def _csv_writer(file: IO[str], header: list[str]) -> Callable[[JsonRow], None]:
     writer = csv.DictWriter(file, header, lineterminator="\n")
-    quoting = csv.DictWriter(file, header, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    quoting_writer = csv.DictWriter(file, header, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
 
     def write(row: JsonRow) -> None:
         cells = {name: spreadsheet_safe(value) for name, value in row.items()}
-        returns = any(isinstance(cell, str) and "\r" in cell for cell in cells.values())
-        (quoting if returns else writer).writerow(cells)  # csv quotes no \r that is not its own
+        has_return = any(isinstance(cell, str) and "\r" in cell for cell in cells.values())
+        # csv quotes a carriage return only if the line terminator contains one
+        (quoting_writer if has_return else writer).writerow(cells)
 
     return write
 
 
 def spreadsheet_safe(value: object) -> object:
-    """Return a cell that no spreadsheet takes for a formula: text that looks like one gets a quote in front.
+    """Return a CSV cell; a text that a spreadsheet would run as a formula gets a leading apostrophe.
 
     Examples:
         >>> spreadsheet_safe("=cmd()"), spreadsheet_safe("a"), spreadsheet_safe(-1.5)
         ("'=cmd()", 'a', -1.5)
     """
     if isinstance(value, str):
-        value = value.encode("utf-8", "replace").decode()
+        value = replace_surrogates(value)
         return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
     return value

@@ -1,4 +1,4 @@
-"""YAML with line numbers, checked by pydantic: every complaint names its file and line."""
+"""Read YAML with line numbers and validate it by pydantic; every error names file and line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Model = TypeVar("Model", bound="StrictModel")
 
 
 class StrictModel(BaseModel):
-    """A frozen model in which an unknown key is an error that names the nearest known one."""
+    """A frozen model that refuses unknown keys; the error names the nearest known key."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False, arbitrary_types_allowed=True)
 
@@ -40,7 +40,7 @@ class StrictModel(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class YamlFile:
-    """What a YAML file holds, and the line of every value."""
+    """The data of a YAML file, and the line of every value."""
 
     path: Path
     data: Any
@@ -50,19 +50,19 @@ class YamlFile:
         """Return ``file:line`` of a value, or of its nearest parent.
 
         Args:
-            location: Keys and indexes from the root.
+            location: Keys and indexes from the root of the document.
         """
-        where = tuple(location)
-        while where and where not in self.lines:
-            where = where[:-1]
-        return f"{self.path}:{self.lines.get(where, 1)}"
+        nearest = tuple(location)
+        while nearest and nearest not in self.lines:
+            nearest = nearest[:-1]
+        return f"{self.path}:{self.lines.get(nearest, 1)}"
 
 
 def read_text(path: Path) -> str:
     """Read a UTF-8 file (a byte order mark is allowed).
 
     Raises:
-        ConfigError: It is missing, unreadable, or not UTF-8 (with the line).
+        ConfigError: The file is missing, unreadable, or not UTF-8.
     """
     try:
         raw = path.read_bytes()
@@ -74,10 +74,15 @@ def read_text(path: Path) -> str:
 
 
 def decode(raw: bytes, path: Path, first_line: int = 1) -> str:
-    """Decode UTF-8 bytes, or say where they stop being UTF-8.
+    """Decode UTF-8 bytes of a file.
+
+    Args:
+        raw: The bytes.
+        path: The file, for the message.
+        first_line: Line number of the first byte; a byte order mark is allowed on line 1 only.
 
     Raises:
-        ConfigError: They are not UTF-8; the message names file and line.
+        ConfigError: The bytes are not UTF-8; the message names file and line.
     """
     try:
         return raw.decode("utf-8-sig" if first_line == 1 else "utf-8")
@@ -89,14 +94,14 @@ def decode(raw: bytes, path: Path, first_line: int = 1) -> str:
 
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Libyaml's, where PyYAML has it: ten times as fast."""
+"""The loader of libyaml if PyYAML has it, because it is ten times as fast."""
 
 
 def load_yaml(path: Path) -> YamlFile:
     """Read a YAML file (safe tags only); keys must be unique.
 
     Raises:
-        ConfigError: It cannot be read or parsed; the message names file and line.
+        ConfigError: The file cannot be read or parsed; the message names file and line.
     """
     text = read_text(path)
     lines: dict[Location, int] = {}
@@ -105,7 +110,7 @@ def load_yaml(path: Path) -> YamlFile:
         loader = _LOADER(text)
         node = loader.get_single_node()
         if node is not None:
-            _note_lines(node, (), lines, path)  # before merge keys are resolved: they have no lines
+            _collect_lines(node, (), lines, path)  # before merge keys are resolved, which lose their lines
             data = loader.construct_document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -115,47 +120,53 @@ def load_yaml(path: Path) -> YamlFile:
     return YamlFile(path, data, lines)
 
 
-def _note_lines(node: yaml.Node, where: Location, lines: dict[Location, int], path: Path) -> None:
-    lines.setdefault(where, node.start_mark.line + 1)
+def _collect_lines(node: yaml.Node, location: Location, lines: dict[Location, int], path: Path) -> None:
+    lines.setdefault(location, node.start_mark.line + 1)
     if isinstance(node, yaml.SequenceNode):
         for index, child in enumerate(node.value):
-            _note_lines(child, (*where, index), lines, path)
+            _collect_lines(child, (*location, index), lines, path)
     elif isinstance(node, yaml.MappingNode):
         for key, child in node.value:
-            inner = (*where, str(key.value))
+            inner = (*location, str(key.value))
             if inner in lines:
                 first = lines[inner]
                 raise ConfigError(
                     f"{path}:{key.start_mark.line + 1}: key {key.value!r} repeats, first seen on line {first}"
                 )
             lines[inner] = key.start_mark.line + 1
-            _note_lines(child, inner, lines, path)
+            _collect_lines(child, inner, lines, path)
 
 
-def parse_model(model: type[Model], file: YamlFile, context: dict[str, Any] | None = None) -> Model:
-    """Check what a YAML file holds against a model.
+def parse_model(model: type[Model], file: YamlFile) -> Model:
+    """Validate the data of a YAML file.
+
+    Args:
+        model: The model of the data.
+        file: The file.
 
     Raises:
-        ConfigError: The first complaint, with file and line, and how many more there are.
+        ConfigError: The data is invalid; the message names file and line of the first error, and counts the
+            others.
     """
     if not isinstance(file.data, dict):
         raise ConfigError(f"{file.at()}: expected a mapping of keys, got {type(file.data).__name__}")
     try:
-        return model.model_validate(file.data, context=context)
+        return model.model_validate(file.data)
     except ValidationError as error:
-        found = error.errors()
-        first = found[0]
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        raise ConfigError(f"{_complaint(file, first)}{more}") from None
+        first, *others = error.errors()
+        count = f" (and {len(others)} more)" if others else ""
+        raise ConfigError(f"{_message(file, first)}{count}") from None
 
 
-def _complaint(file: YamlFile, error: Any) -> str:
+def _message(file: YamlFile, error: Any) -> str:
     location: Location = tuple(error["loc"])
     message = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "unknown_key":
         return f"{file.at((*location, error['ctx']['key']))}: {message}"
     name = ".".join(str(part) for part in location)
     message = message[:1].lower() + message[1:]
-    given = error.get("input")
-    shown = f", got {given!r}" if isinstance(given, (str, int, float, bool)) else ""
-    return f"{file.at(location)}: {name}: {message}{shown}" if name else f"{file.at(location)}: {message}"
+    value = error.get("input")
+    if name:
+        got = f", got {value!r}" if isinstance(value, (str, int, float, bool)) else ""
+        return f"{file.at(location)}: {name}: {message}{got}"
+    return f"{file.at(location)}: {message}"

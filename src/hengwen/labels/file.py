@@ -1,4 +1,4 @@
-"""A file of labels that grows by one row at a time: each is on the disk before the next answer is shown."""
+"""A label file that grows by one row at a time; each row is on disk before the next answer is shown."""
 
 from __future__ import annotations
 
@@ -8,35 +8,31 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from hengwen.errors import ConfigError, DataError
+from hengwen.errors import DataError
+from hengwen.io.atomic_write import atomic_write
 from hengwen.io.row_writer import check_target, spreadsheet_safe
 from hengwen.plans.datasets import LABEL_FIELDS, read_labels
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hengwen.plans.datasets import Label
+    from hengwen.records import Label
 
-AnswerKey = tuple[str, str, str, int, str]
-"""(task, id, checkpoint, repeat, score): what one rater labels once."""
-
-NEEDED = tuple(name for name in LABEL_FIELDS if name != "output")
-
-
-def place_of(label: Label) -> AnswerKey:
-    """Return what a label is of."""
-    return (label.task, label.id, label.checkpoint, label.repeat, label.score)
+REQUIRED_COLUMNS = tuple(name for name in LABEL_FIELDS if name != "output")
 
 
 class LabelFile:
-    """Reads, appends and takes back. The file is read anew each time: others may write to it as well.
+    """Reads labels, appends one, and removes an appended one.
+
+    The file is read again by every method, because other programs may write to it too.
 
     Args:
-        path: ``.csv`` or ``.jsonl``; made with the first label where it is not there.
+        path: ``.csv`` or ``.jsonl``; created with the first label if it does not exist.
 
     Raises:
-        ConfigError: The name tells no format.
-        DataError: What is there are no labels, or a column is missing; the message names file and line.
+        ConfigError: The suffix is unknown.
+        DataError: The file holds something else than labels, or a column is missing; the message names file
+            and line.
     """
 
     def __init__(self, path: Path) -> None:
@@ -47,56 +43,56 @@ class LabelFile:
         self.labels()
 
     def labels(self) -> list[Label]:
-        """Return all labels, of all raters."""
+        """Return the labels of all raters."""
         text = self._text()
         if not (text.partition("\n")[2] if self._is_csv else text).strip():
             return []
         return [label for _, label in read_labels(self.path)]
 
     def append(self, label: Label) -> bytes:
-        """Write a label, and return its row, as ``take_back`` wants it.
+        """Write a label and return its row, the argument of ``take_back``.
 
-        An answer that a CSV file cannot hold as it is (or that a spreadsheet would take for a formula) is
-        left out: the label then names its place only.
+        The text of the answer is omitted if a CSV file cannot hold it unchanged, or a spreadsheet would read
+        it as a formula.
 
         Args:
-            label: Not labelled by this rater yet.
+            label: A label that this rater has not given yet.
         """
         columns = self._columns()
-        before = self._bytes()
-        end = b"\r\n" if b"\r\n" in before.partition(b"\n")[0] + b"\n" else b"\n"
-        if before and not before.endswith(b"\n"):
-            before += end
-        if not before and self._is_csv:
-            before = _csv_row(columns) + end
-        row = self._row(label, columns) + end
-        self._write(before + row)
+        content = self._bytes()
+        line_end = b"\r\n" if b"\r\n" in content.partition(b"\n")[0] + b"\n" else b"\n"
+        if content and not content.endswith(b"\n"):
+            content += line_end
+        if not content and self._is_csv:
+            content = _csv_row(columns) + line_end
+        row = self._row(label, columns) + line_end
+        self._write(content + row)
         return row
 
     def take_back(self, row: bytes) -> None:
-        """Remove a row that ``append`` wrote: the last one like it.
+        """Remove the last occurrence of a row that ``append`` wrote.
 
         Raises:
-            DataError: It is not there any more.
+            DataError: The file does not contain the row any more.
         """
-        before, found, after = self._bytes().rpartition(row)
-        if not found:
-            raise DataError(f"{self.path}: the last label is not there any more: somebody changed the file")
+        before, match, after = self._bytes().rpartition(row)
+        if not match:
+            raise DataError(f"{self.path}: the last label is gone: the file was changed by another program")
         self._write(before + after)
 
     def _columns(self) -> list[str]:
         if not self._is_csv or not self._text().strip():
             return list(LABEL_FIELDS)
         header = next(csv.reader(io.StringIO(self._text(), newline="")))
-        missing = [name for name in NEEDED if name not in header]
+        missing = [name for name in REQUIRED_COLUMNS if name not in header]
         if missing:
-            raise DataError(f"{self.path}:1: columns of labels are missing: {', '.join(missing)}")
+            raise DataError(f"{self.path}:1: missing columns: {', '.join(missing)}")
         return header
 
     def _row(self, label: Label, columns: list[str]) -> bytes:
         values: dict[str, Any] = {name: getattr(label, name) for name in LABEL_FIELDS}
         values["value"] = float(f"{label.value:.12g}")
-        if not _holds(label.output) or (self._is_csv and spreadsheet_safe(label.output) != label.output):
+        if not _is_utf8(label.output) or (self._is_csv and spreadsheet_safe(label.output) != label.output):
             values["output"] = ""
         if not self._is_csv:
             return json.dumps(values, ensure_ascii=False).encode()
@@ -115,21 +111,10 @@ class LabelFile:
         return self._bytes().decode("utf-8-sig", "replace")
 
     def _write(self, content: bytes) -> None:
-        """Put the whole file in place at once: whoever looks finds the old one or the new one."""
-        target = self.path.resolve()
-        beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            with beside.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            if target.exists():
-                beside.chmod(target.stat().st_mode & 0o777)
-            beside.replace(target)
-        except OSError as error:
-            raise ConfigError(f"{self.path}: cannot be written: {error.strerror}") from None
-        finally:
-            beside.unlink(missing_ok=True)
+        with atomic_write(self.path) as temporary, temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def _csv_row(cells: list[str]) -> bytes:
@@ -138,8 +123,8 @@ def _csv_row(cells: list[str]) -> bytes:
     return row.getvalue().removesuffix("\r\n").encode()
 
 
-def _holds(text: str) -> bool:
-    """Whether UTF-8 can hold a text."""
+def _is_utf8(text: str) -> bool:
+    """Whether UTF-8 can encode a text."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -1,1 +1,1 @@
-"""Plans: the YAML schema, the data sets it names, and the loaded plan."""
+"""Plans: the YAML schema, the data sets that a plan names, and the loaded plan."""

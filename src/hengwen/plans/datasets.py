@@ -1,4 +1,4 @@
-"""Samples, stored answers, labels and anchors from JSONL and CSV files."""
+"""Read samples, stored answers, labels and anchors from JSONL and CSV files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen._internal.spill_dict import SpillDict
 from hengwen.errors import did_you_mean
 from hengwen.io.row_reader import DataRow, read_number, read_rows
-from hengwen.records import Message, Response, Sample
+from hengwen.records import Label, Message, Response, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,48 +23,35 @@ LABEL_FIELDS = ("task", "id", "checkpoint", "repeat", "output", "score", "value"
 ROLES = ("system", "user", "assistant")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
-    """A human value for one answer: one of the plan's answers by place, or a frozen one with its text."""
-
-    task: str
-    id: str
-    checkpoint: str = ""
-    repeat: int = 1
-    output: str = ""
-    score: str
-    value: float
-    rater: str = ""
-    input: str | tuple[Message, ...] = ""
-    references: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, slots=True)
 class SampleSet:
-    """The samples of a task, by id in file order, with the line of each; many are kept in a file."""
+    """The samples of a task with their line numbers, by id in file order; large sets are kept on disk."""
 
     task: str
     path: Path
     samples: SpillDict[Sample] = field(default_factory=SpillDict)
     lines: SpillDict[int] = field(default_factory=SpillDict)
-    """Where each stands in the file."""
+    """Line number of each sample in the file."""
 
-    def first(self, limit: int | None) -> Samples:
-        """The samples that a run weighs: all, or the first so many."""
+    def take(self, limit: int | None) -> Samples:
+        """Return the first samples of the set.
+
+        Args:
+            limit: Number of samples; None for all.
+        """
         return Samples(self.samples, limit)
 
-    def line(self, sample_id: str) -> DataRow:
-        """Where a sample stands, for messages."""
+    def row(self, sample_id: str) -> DataRow:
+        """Return the location of a sample, for error messages."""
         return DataRow(self.path, self.lines[sample_id], {})
 
 
 class Samples(Collection[Sample]):
-    """The first samples of a task, or all, one after the other.
+    """The first samples of a task, or all of them.
 
     Args:
-        samples: Of the task.
-        limit: How many; None for all.
+        samples: All samples of the task, by id.
+        limit: Number of samples; None for all.
     """
 
     def __init__(self, samples: SpillDict[Sample], limit: int | None = None) -> None:
@@ -78,39 +65,39 @@ class Samples(Collection[Sample]):
         return len(self._samples) if self._limit is None else min(len(self._samples), self._limit)
 
     def __contains__(self, sample: object) -> bool:
-        return any(one == sample for one in self)
+        return any(sample == other for other in self)
 
 
 class ResponseSet:
-    """The stored answers of a checkpoint, by sample in file order; many are kept in a file."""
+    """The stored answers of a checkpoint, by sample in file order; large sets are kept on disk."""
 
     def __init__(self) -> None:
         self._by_sample: SpillDict[tuple[Response, ...]] = SpillDict()
         self._count = 0
 
     def add(self, response: Response) -> bool:
-        """Add an answer; return whether it is new: one that has its place already stays."""
-        place = _place(response.task, response.sample_id)
-        before = self._by_sample.get(place, ())
-        if before and any(one.repeat == response.repeat for one in before):
+        """Add an answer unless the set has this repeat of the sample; return whether it was added."""
+        key = _sample_key(response.task, response.sample_id)
+        responses = self._by_sample.get(key, ())
+        if responses and any(other.repeat == response.repeat for other in responses):
             return False
-        self._by_sample[place] = (*before, response)
+        self._by_sample[key] = (*responses, response)
         self._count += 1
         return True
 
-    def of(self, task: str, sample_id: str) -> tuple[Response, ...]:
-        """The answers to a sample, in file order."""
-        return self._by_sample.get(_place(task, sample_id), ())
+    def for_sample(self, task: str, sample_id: str) -> tuple[Response, ...]:
+        """Return the answers to a sample, in file order."""
+        return self._by_sample.get(_sample_key(task, sample_id), ())
 
     def __iter__(self) -> Iterator[Response]:
-        for answers in self._by_sample.values():
-            yield from answers
+        for responses in self._by_sample.values():
+            yield from responses
 
     def __len__(self) -> int:
         return self._count
 
 
-def _place(task: str, sample_id: str) -> str:
+def _sample_key(task: str, sample_id: str) -> str:
     return f"{task}\n{sample_id}"
 
 
@@ -118,65 +105,69 @@ def read_samples(path: Path, *, task: str, columns: Mapping[str, str] | None = N
     """Read the samples of a task.
 
     Fields: ``id`` (required, unique), ``input`` (text, or a list of {role, content}), ``references`` (a list
-    or one text), ``metadata`` (an object), ``cluster``. Other columns are kept in the metadata.
+    or one text), ``metadata`` (an object), ``cluster``. Other columns are added to the metadata.
+
+    Args:
+        path: A JSONL or CSV file.
+        task: Name of the task.
+        columns: Field names by column name.
 
     Raises:
-        DataError: With file and line.
+        DataError: A row is wrong; the message names file and line.
     """
-    found = SampleSet(task, path)
-    for line in read_rows(path, columns):
+    samples = SampleSet(task, path)
+    for row in read_rows(path, columns):
         sample = Sample(
-            id=line.text("id"),
-            input=_input(line),
-            references=_references(line),
-            metadata=_metadata(line, SAMPLE_FIELDS),
+            id=row.required_text("id"),
+            input=_input(row),
+            references=_references(row),
+            metadata=_metadata(row, SAMPLE_FIELDS),
             task=task,
-            cluster=line.text("cluster", ""),
+            cluster=row.text("cluster"),
         )
-        if sample.id in found.samples:
-            first = found.lines[sample.id]
-            line.fail(f"field 'id' repeats {sample.id!r}, first seen on line {first}")
-        found.samples[sample.id] = sample
-        found.lines[sample.id] = line.number
-    return found
+        if sample.id in samples.samples:
+            row.fail(f"field 'id' repeats {sample.id!r}, first seen on line {samples.lines[sample.id]}")
+        samples.samples[sample.id] = sample
+        samples.lines[sample.id] = row.number
+    return samples
 
 
-def _input(line: DataRow) -> str | tuple[Message, ...]:
-    value = line.values.get("input", "")
+def _input(row: DataRow) -> str | tuple[Message, ...]:
+    value = row.values.get("input", "")
     if not isinstance(value, list):
-        return line.text("input", "")
+        return row.text("input")
     messages: list[Message] = []
     for message in value:
         if not isinstance(message, dict) or set(message) != {"role", "content"}:
-            line.fail("a message of 'input' needs exactly 'role' and 'content'")
+            row.fail("a message of 'input' needs exactly 'role' and 'content'")
         if message["role"] not in ROLES or not isinstance(message["content"], str):
-            line.fail(f"a message of 'input' needs a role of {', '.join(ROLES)} and text as content")
+            row.fail(f"a message of 'input' needs a role of {', '.join(ROLES)} and text as content")
         messages.append((message["role"], message["content"]))
     return tuple(messages)
 
 
-def _references(line: DataRow) -> tuple[str, ...]:
-    value = line.values.get("references")
+def _references(row: DataRow) -> tuple[str, ...]:
+    value = row.values.get("references")
     if value is None or value == "":
         return ()
     if isinstance(value, str):
         return (value,)
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        line.fail("field 'references' must be a text or a list of texts")
+        row.fail("field 'references' must be a text or a list of texts")
     return tuple(item for item in value if item)
 
 
-def _metadata(line: DataRow, known: Sequence[str]) -> dict[str, Any]:
-    value = line.values.get("metadata")
+def _metadata(row: DataRow, known_fields: Sequence[str]) -> dict[str, Any]:
+    value = row.values.get("metadata")
     if isinstance(value, str) and value:
         try:
             value = json.loads(value)
         except json.JSONDecodeError:
-            line.fail("field 'metadata' must be a JSON object")
+            row.fail("field 'metadata' must be a JSON object")
     if value not in (None, "") and not isinstance(value, dict):
-        line.fail(f"field 'metadata' must be an object, got {type(value).__name__}")
+        row.fail(f"field 'metadata' must be an object, got {type(value).__name__}")
     others = {
-        name: item for name, item in line.values.items() if name not in known and item not in (None, "")
+        name: item for name, item in row.values.items() if name not in known_fields and item not in (None, "")
     }
     return {**others, **(value or {})}
 
@@ -186,57 +177,61 @@ def read_responses(
 ) -> ResponseSet:
     """Read the stored answers of a checkpoint.
 
-    Fields: ``id`` (of a sample), ``output`` (may be empty: a model may say nothing), ``repeat`` (default 1),
-    ``task`` (needed only where an id stands in several tasks).
+    Fields: ``id`` (of a sample), ``output`` (may be empty, because a model may return nothing), ``repeat``
+    (default 1), ``task`` (required only if several tasks have the id).
+
+    Args:
+        path: A JSONL or CSV file.
+        tasks: The samples of all tasks.
+        checkpoint: Name of the checkpoint.
+        columns: Field names by column name.
 
     Raises:
-        DataError: With file and line.
+        DataError: A row is wrong; the message names file and line.
     """
     by_name = {task.task: task for task in tasks}
-    found = ResponseSet()
-    for line in read_rows(path, columns):
-        sample_id = line.text("id")
-        task = _task_of(line, sample_id, by_name)
-        output = line.values.get("output")
+    responses = ResponseSet()
+    for row in read_rows(path, columns):
+        task, sample_id, repeat = key = _response_key(row, by_name)
+        output = row.values.get("output")
         if not isinstance(output, str):
-            line.fail("field 'output' is missing" if output is None else "field 'output' must be text")
-        repeat = line.whole("repeat", 1)
-        is_new = found.add(
+            row.fail("field 'output' is missing" if output is None else "field 'output' must be text")
+        is_new = responses.add(
             Response(
                 sample_id=sample_id,
                 text=output,
                 task=task,
                 checkpoint=checkpoint,
                 repeat=repeat,
-                metadata=_metadata(line, RESPONSE_FIELDS),
+                metadata=_metadata(row, RESPONSE_FIELDS),
             )
         )
         if not is_new:
-            place = (sample_id, repeat, task)
-            first = next(one for one in read_rows(path, columns) if _place_of(one, by_name) == place)
-            line.fail(f"repeat {repeat} of {sample_id!r} is here again, first seen on line {first.number}")
-    return found
+            first = next(other for other in read_rows(path, columns) if _response_key(other, by_name) == key)
+            row.fail(f"repeat {repeat} of {sample_id!r} is a duplicate, first seen on line {first.number}")
+    return responses
 
 
-def _place_of(line: DataRow, tasks: Mapping[str, SampleSet]) -> tuple[str, int, str]:
-    sample_id = line.text("id")
-    return sample_id, line.whole("repeat", 1), _task_of(line, sample_id, tasks)
+def _response_key(row: DataRow, tasks: Mapping[str, SampleSet]) -> tuple[str, str, int]:
+    """Return task, sample id and repeat of a stored answer."""
+    sample_id = row.required_text("id")
+    return _task_of(row, sample_id, tasks), sample_id, row.positive_int("repeat", 1)
 
 
-def _task_of(line: DataRow, sample_id: str, tasks: Mapping[str, SampleSet]) -> str:
-    named = line.values.get("task")
-    if named:
-        if named not in tasks:
-            line.fail(f"unknown task {named!r}{did_you_mean(str(named), tasks)}")
-        if sample_id not in tasks[named].samples:
-            line.fail(f"task {named!r} has no sample {sample_id!r}")
-        return str(named)
-    holders = [name for name, task in tasks.items() if sample_id in task.samples]
-    if not holders:
-        line.fail(f"no task has a sample {sample_id!r}")
-    if len(holders) > 1:
-        line.fail(f"sample {sample_id!r} stands in tasks {', '.join(holders)}: a field 'task' must say which")
-    return holders[0]
+def _task_of(row: DataRow, sample_id: str, tasks: Mapping[str, SampleSet]) -> str:
+    name = row.values.get("task")
+    if name:
+        if name not in tasks:
+            row.fail(f"unknown task {name!r}{did_you_mean(str(name), tasks)}")
+        if sample_id not in tasks[name].samples:
+            row.fail(f"task {name!r} has no sample {sample_id!r}")
+        return str(name)
+    names = [name for name, task in tasks.items() if sample_id in task.samples]
+    if not names:
+        row.fail(f"no task has a sample {sample_id!r}")
+    if len(names) > 1:
+        row.fail(f"tasks {', '.join(names)} all have a sample {sample_id!r}; add a field 'task'")
+    return names[0]
 
 
 def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[DataRow, Label]]:
@@ -244,30 +239,31 @@ def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[DataRow, Labe
 
     Args:
         path: JSONL or CSV with task, id, checkpoint, repeat, output, score, value, rater.
-        frozen: Anchors: ``output`` is required, ``checkpoint`` is not, ``input`` and ``references`` are read.
+        frozen: Whether the rows are anchors: ``output`` is required, ``checkpoint`` is not, and ``input``,
+            ``references`` and ``metadata`` are read.
 
     Raises:
-        DataError: With file and line.
+        DataError: A row is wrong; the message names file and line.
     """
-    found: list[tuple[DataRow, Label]] = []
-    seen: dict[tuple[str, ...], int] = {}
-    for line in read_rows(path):
+    labels: list[tuple[DataRow, Label]] = []
+    first_lines: dict[tuple[object, ...], int] = {}
+    for row in read_rows(path):
         label = Label(
-            task=line.text("task"),
-            id=line.text("id"),
-            checkpoint=line.text("checkpoint", "" if frozen else None),
-            repeat=line.whole("repeat", 1),
-            output=line.text("output", None if frozen else ""),
-            score=line.text("score"),
-            value=read_number(line, "value"),
-            rater=line.text("rater", ""),
-            input=_input(line) if frozen else "",
-            references=_references(line) if frozen else (),
-            metadata=_metadata(line, (*LABEL_FIELDS, "input", "references")) if frozen else {},
+            task=row.required_text("task"),
+            id=row.required_text("id"),
+            checkpoint=row.text("checkpoint") if frozen else row.required_text("checkpoint"),
+            repeat=row.positive_int("repeat", 1),
+            output=row.required_text("output") if frozen else row.text("output"),
+            score=row.required_text("score"),
+            value=read_number(row, "value"),
+            rater=row.text("rater"),
+            input=_input(row) if frozen else "",
+            references=_references(row) if frozen else (),
+            metadata=_metadata(row, (*LABEL_FIELDS, "input", "references")) if frozen else {},
         )
-        place = (label.task, label.id, label.checkpoint, str(label.repeat), label.score, label.rater)
-        if place in seen:
-            line.fail(f"the same rater labels {label.id!r} again, first seen on line {seen[place]}")
-        seen[place] = line.number
-        found.append((line, label))
-    return found
+        key = (*label.key, label.rater)
+        if key in first_lines:
+            row.fail(f"the same rater labels {label.id!r} again, first seen on line {first_lines[key]}")
+        first_lines[key] = row.number
+        labels.append((row, label))
+    return labels

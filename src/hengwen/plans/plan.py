@@ -1,4 +1,4 @@
-"""The plan: what is weighed, by what, in which order of training. YAML in, checked objects out."""
+"""The YAML schema of a plan: tasks, their scorers and judges, and the checkpoints in training order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator, mo
 
 from hengwen import registry
 from hengwen.errors import ConfigError, did_you_mean
-from hengwen.io.yaml_config import StrictModel, YamlFile, load_yaml, parse_model
+from hengwen.io.yaml_config import Location, StrictModel, YamlFile, load_yaml, parse_model, read_text
 from hengwen.prompts.rubric import EitherText
 from hengwen.records import Reducer
 
@@ -27,7 +27,7 @@ Name = Annotated[str, BeforeValidator(str), AfterValidator(_plain_name)]
 
 
 class PluginSpec(StrictModel):
-    """A plug-in by name with its options: ``lyric`` or ``{lyric: {rules: document}}`` in YAML."""
+    """Name and options of a plug-in: ``lyric`` or ``{lyric: {rules: document}}`` in YAML."""
 
     name: str
     options: dict[str, Any] = {}
@@ -46,11 +46,11 @@ class PluginSpec(StrictModel):
 
 
 LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
-"""Where a verdict's level comes from: the judge's own word for the whole, or its criteria."""
+"""Source of a verdict's level: the judge's overall level, or an aggregate of its criteria."""
 
 
 class RuleSpec(PluginSpec):
-    """A rule by name with its options: ``broken`` or ``{leakage: {corpus: train.jsonl}}`` in YAML."""
+    """Name and options of a rule: ``broken`` or ``{leakage: {corpus: train.jsonl}}`` in YAML."""
 
     @field_validator("name")
     @classmethod
@@ -61,12 +61,12 @@ class RuleSpec(PluginSpec):
 
 
 class ScaleSpec(StrictModel):
-    """How a task's values become its published score: one of the two."""
+    """How the prompts' values become the task's published score; exactly one field is set."""
 
     mean_times: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """The mean over the prompts, times this."""
+    """Factor of the mean over the prompts."""
     sum_divided_by: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """The sum over the prompts, divided by this."""
+    """Divisor of the sum over the prompts."""
 
     @model_validator(mode="after")
     def _one_way(self) -> ScaleSpec:
@@ -76,36 +76,36 @@ class ScaleSpec(StrictModel):
 
 
 class JudgeSpec(StrictModel):
-    """A judge: a rubric and who reads it. Without ``backend`` the packaged rules judge does, at no cost."""
+    """A rubric with the model that applies it; without a model, the packaged rules judge does, at no cost."""
 
     rubric: str
-    """A packaged rubric's name, or a path that ends in .yaml."""
+    """Name of a packaged rubric, or a path that ends in .yaml."""
     backend: str | None = None
     panel: list[str] = []
-    """Several backends that each read the rubric, instead of one."""
+    """Backends that each judge by the rubric, instead of one ``backend``."""
     reduce: Literal["mean", "median", "majority"] = "median"
-    """How the members of a panel become one level."""
+    """How the levels of a panel's members are reduced to one."""
     quorum: Annotated[int, Field(ge=1)] | None = None
-    """Members of a panel that must have judged; default: more than half."""
+    """Members of a panel that must give a verdict; default: more than half."""
     judge: str | None = None
-    """``rubric`` (a model reads it; default with a backend), ``rules`` (default without), or a plug-in."""
+    """``rubric`` (a model judges; default with a backend), ``rules`` (default without), or a plug-in."""
     name: Name | None = None
-    """First part of the score names; default: the rubric's name."""
+    """First part of the score names; default: name of the rubric."""
     language: Literal["zh", "en"] = "zh"
     level_from: LevelFrom = "holistic"
-    """Whose level counts: the judge's own for the whole, the least or the lower median of its criteria."""
+    """Source of the level: the overall level, or the minimum or lower median of the criteria."""
     note: EitherText | None = None
-    """What this task asks of the judge besides its rubric."""
+    """Instruction of this task to the judge, in addition to the rubric."""
     options: dict[str, Any] = {}
 
     @property
     def plugin(self) -> str:
-        """The judge plug-in that this asks for."""
-        return self.judge or ("rubric" if self.asked else "rules")
+        """Name of the judge plug-in."""
+        return self.judge or ("rubric" if self.backend_names else "rules")
 
     @property
-    def asked(self) -> list[str]:
-        """The backends that read the rubric."""
+    def backend_names(self) -> list[str]:
+        """Names of the backends that judge by the rubric."""
         return self.panel or ([self.backend] if self.backend else [])
 
     @model_validator(mode="after")
@@ -122,7 +122,7 @@ class JudgeSpec(StrictModel):
 
 
 class PromptSpec(StrictModel):
-    """How a subject is asked: Jinja2 templates, or files of them where the value ends in ``.j2``."""
+    """Prompt of a model under test: Jinja2 templates, or paths of template files that end in ``.j2``."""
 
     system: str | None = None
     user: str = "{{ input }}"
@@ -130,29 +130,29 @@ class PromptSpec(StrictModel):
 
 
 class TaskSpec(StrictModel):
-    """Samples with the scorers and judges that weigh their answers."""
+    """Samples with the scorers and judges of their answers."""
 
     name: Name
     samples: Path
     columns: dict[str, str] = {}
     prompt: PromptSpec | None = None
     repeats: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Answers that a backend gives to each sample."""
+    """Answers to generate for each sample."""
     reduce: Reducer = "mean"
-    """How the repeats of a prompt become its value."""
+    """How the values of a prompt's repeats are reduced to one."""
     scorers: list[PluginSpec] = []
     rules: list[RuleSpec] = []
-    """Deterministic rules beside the judges: each gives a code score, and may cap a judge's level."""
+    """Deterministic rules: each gives a score of its own, and may cap a judge's level."""
     judges: list[JudgeSpec] = []
     scale: ScaleSpec | None = None
-    """How a judge's values become the published score of the task; none: they do not."""
+    """How a judge's values become the published score of the task; None for no such score."""
 
     @model_validator(mode="after")
-    def _something_weighs(self) -> TaskSpec:
+    def _has_scorers(self) -> TaskSpec:
         if not self.scorers and not self.judges:
             raise ValueError(f"task {self.name!r} has neither scorers nor judges")
         if (self.rules or self.scale) and not self.judges:
-            raise ValueError(f"task {self.name!r} has no judges that rules or a scale could be for")
+            raise ValueError(f"task {self.name!r} has rules or a scale, but no judges")
         for name in (names := [rule.name for rule in self.rules]):
             if names.count(name) > 1:
                 raise ValueError(f"rule {name!r} is named twice")
@@ -160,7 +160,7 @@ class TaskSpec(StrictModel):
 
 
 class CheckpointSpec(StrictModel):
-    """Whose answers are weighed: stored ones, or ones that a backend gives."""
+    """A checkpoint of the model under test: stored answers, or a backend that generates them."""
 
     name: Name
     step: int | None = None
@@ -177,19 +177,19 @@ class CheckpointSpec(StrictModel):
 
 
 class PriceSpec(StrictModel):
-    """Of a million tokens, in whatever currency the budget has."""
+    """Price of a million tokens, in the currency of the budget."""
 
     input: Annotated[float, Field(ge=0)]
     output: Annotated[float, Field(ge=0)]
 
 
 class BackendSpec(StrictModel):
-    """Who answers a prompt. Never the key itself: only the name of the variable that holds it."""
+    """A model behind an API; it names the environment variable of the API key, never the key."""
 
     provider: str
     model: str = ""
     factory: str | None = None
-    """For langchain: ``package.module:function`` that returns a chat model."""
+    """For langchain: ``package.module:function`` of a function that returns a chat model."""
     file: Path | None = None
     """For replay: recorded replies."""
     base_url: str | None = None
@@ -198,11 +198,11 @@ class BackendSpec(StrictModel):
     options: dict[str, Any] = {}
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 4
-    """How often a call is tried again where that may help."""
+    """Number of retries of a call that may succeed later."""
     rpm: Annotated[float, Field(gt=0)] | None = None
-    """Calls a minute that the endpoint allows."""
+    """Calls per minute that the endpoint allows."""
     tpm: Annotated[float, Field(gt=0)] | None = None
-    """Tokens a minute that the endpoint allows; counted by estimate."""
+    """Tokens per minute that the endpoint allows; usage is estimated."""
     price: PriceSpec | None = None
 
 
@@ -219,8 +219,8 @@ class Plan(StrictModel):
 
     @property
     def used_backends(self) -> dict[str, BackendSpec]:
-        """The backends that a judge or a checkpoint names."""
-        used = {name for task in self.tasks for judge in task.judges for name in judge.asked}
+        """The backends that a judge or a checkpoint uses."""
+        used = {name for task in self.tasks for judge in task.judges for name in judge.backend_names}
         used |= {checkpoint.backend for checkpoint in self.checkpoints if checkpoint.backend}
         return {name: spec for name, spec in self.backends.items() if name in used}
 
@@ -229,7 +229,7 @@ def load_plan(path: str | Path) -> Plan:
     """Read and check a plan.
 
     Args:
-        path: Of a YAML file; the paths in it are relative to its folder.
+        path: A YAML file; the paths in it are relative to its folder.
 
     Raises:
         ConfigError: The plan is wrong; the message names file and line, and the way out.
@@ -247,35 +247,39 @@ def _check_names(plan: Plan, file: YamlFile) -> None:
         "checkpoints": [checkpoint.name for checkpoint in plan.checkpoints],
     }
     for section, names in sections.items():
-        seen: dict[str, str] = {}
+        locations: dict[str, str] = {}
         for index, name in enumerate(names):
-            place = file.at((section, index, "name"))
-            if name in seen:
-                first = seen[name].rpartition(":")[2]
-                raise ConfigError(f"{place}: {section[:-1]} {name!r} is named twice, first on line {first}")
-            seen[name] = place
+            location = file.at((section, index, "name"))
+            if name in locations:
+                first = locations[name].rpartition(":")[2]
+                raise ConfigError(
+                    f"{location}: {section[:-1]} {name!r} is named twice, first on line {first}"
+                )
+            locations[name] = location
 
 
 def _check_references(plan: Plan, file: YamlFile) -> None:
-    asked: list[tuple[str, tuple[str | int, ...]]] = []
+    references: list[tuple[str, Location]] = []
     for number, task in enumerate(plan.tasks):
         for index, judge in enumerate(task.judges):
-            place: tuple[str | int, ...] = ("tasks", number, "judges", index)
+            location: Location = ("tasks", number, "judges", index)
             key = "panel" if judge.panel else "backend"
-            asked += [(name, (*place, key)) for name in judge.asked]
-            if not judge.asked and judge.plugin == "rubric":
-                raise ConfigError(f"{file.at(place)}: judge 'rubric' needs a backend: name one of backends:")
+            references += [(name, (*location, key)) for name in judge.backend_names]
+            if not judge.backend_names and judge.plugin == "rubric":
+                raise ConfigError(
+                    f"{file.at(location)}: judge 'rubric' needs a backend: name one of backends:"
+                )
     for number, checkpoint in enumerate(plan.checkpoints):
         if checkpoint.backend is not None:
-            asked.append((checkpoint.backend, ("checkpoints", number, "backend")))
-    for name, where in asked:
+            references.append((checkpoint.backend, ("checkpoints", number, "backend")))
+    for name, location in references:
         if name not in plan.backends:
             hint = did_you_mean(name, plan.backends) or "; the plan has no backends"
-            raise ConfigError(f"{file.at(where)}: unknown backend {name!r}{hint}")
+            raise ConfigError(f"{file.at(location)}: unknown backend {name!r}{hint}")
 
 
 def _absolute(plan: Plan, folder: Path) -> Plan:
-    def at(path: Path | None) -> Path | None:
+    def absolute(path: Path | None) -> Path | None:
         return None if path is None else folder / path
 
     def prompt(spec: PromptSpec | None) -> PromptSpec | None:
@@ -290,13 +294,14 @@ def _absolute(plan: Plan, folder: Path) -> Plan:
         return spec.model_copy(update={"rubric": str(folder / spec.rubric)}) if is_file else spec
 
     def rule(spec: RuleSpec) -> RuleSpec:
-        given = spec.options.get("corpus")
-        corpus: object = given
-        if isinstance(given, str):
-            corpus = str(folder / given)
-        elif isinstance(given, list):
-            corpus = [str(folder / path) if isinstance(path, str) else path for path in given]
-        return spec if corpus is None else _with_option(spec, "corpus", corpus)
+        corpus: Any = spec.options.get("corpus")
+        if isinstance(corpus, str):
+            corpus = str(folder / corpus)
+        elif isinstance(corpus, list):
+            corpus = [str(folder / path) if isinstance(path, str) else path for path in corpus]
+        else:
+            return spec
+        return spec.model_copy(update={"options": {**spec.options, "corpus": corpus}})
 
     tasks = [
         task.model_copy(
@@ -310,38 +315,34 @@ def _absolute(plan: Plan, folder: Path) -> Plan:
         for task in plan.tasks
     ]
     checkpoints = [
-        item.model_copy(update={"responses": at(item.responses), "prompt": prompt(item.prompt)})
+        item.model_copy(update={"responses": absolute(item.responses), "prompt": prompt(item.prompt)})
         for item in plan.checkpoints
     ]
-    backends = {name: spec.model_copy(update={"file": at(spec.file)}) for name, spec in plan.backends.items()}
+    backends = {
+        name: spec.model_copy(update={"file": absolute(spec.file)}) for name, spec in plan.backends.items()
+    }
     update = {
         "tasks": tasks,
         "checkpoints": checkpoints,
         "backends": backends,
-        "labels": at(plan.labels),
-        "anchors": at(plan.anchors),
+        "labels": absolute(plan.labels),
+        "anchors": absolute(plan.anchors),
     }
     return plan.model_copy(update=update)
 
 
-def _with_option(spec: RuleSpec, name: str, value: object) -> RuleSpec:
-    return spec.model_copy(update={"options": {**spec.options, name: value}})
-
-
 def _template(value: str | None, folder: Path) -> str | None:
-    from hengwen.io.yaml_config import read_text
-
     if value is None or not value.endswith(".j2"):
         return value
     return read_text(folder / value)
 
 
 def task_score_names(judge: str, scale: ScaleSpec | None) -> tuple[str, ...]:
-    """Return the names of the values that a judge gives of a whole task.
+    """Return the names of the values of a whole task that follow from a judge's scores.
 
     Args:
-        judge: First part of its score names.
-        scale: Of the task.
+        judge: First part of the judge's score names.
+        scale: Scale of the task; None for no such values.
 
     Examples:
         >>> from hengwen.plans.plan import ScaleSpec
@@ -352,5 +353,5 @@ def task_score_names(judge: str, scale: ScaleSpec | None) -> tuple[str, ...]:
     """
     if scale is None:
         return ()
-    more = (f"{judge}.normalised",) if scale.sum_divided_by is not None else ()
-    return (f"{judge}.published", *more)
+    normalised = (f"{judge}.normalised",) if scale.sum_divided_by is not None else ()
+    return (f"{judge}.published", *normalised)

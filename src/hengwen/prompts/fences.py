@@ -7,6 +7,8 @@ import secrets
 from hashlib import blake2b
 from itertools import count
 
+from hengwen.io.text_safety import replace_surrogates
+
 PLACEHOLDER = "0" * 16
 """Stands for the fence in the identity of a prompt: calls that differ only in their fence are one call."""
 
@@ -17,7 +19,6 @@ _OPENING = re.compile(r"[<＜]{3,}(?=\s*\w)")
 _CLOSING = re.compile(r"(?<=\w)([ \t]*)[>＞]{3,}")
 _CHAT_TOKEN = re.compile(r"<(\|[^|<>\n]{1,40}\||/?(?:start|end)_of_turn)>|\[(/?INST)\]")
 _BRACKET = re.compile(r"[<>＜＞\[]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def new_fence() -> str:
@@ -46,7 +47,7 @@ def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
         >>> neutralize(">>> 1 << 2")
         '>>> 1 << 2'
     """
-    text = _SURROGATE.sub("\ufffd", text)
+    text = replace_surrogates(text)
     if _BRACKET.search(text):
         text = _CLOSING.sub(r"\1›››", _OPENING.sub("‹‹‹", text))
         text = _CHAT_TOKEN.sub(lambda match: f"‹{match[1]}›" if match[1] else f"［{match[2]}］", text)

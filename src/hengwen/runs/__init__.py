@@ -1,1 +1,1 @@
-"""Runs: one plan, one file of answers scored or judged."""
+"""Run a plan, or score or judge one file of answers."""

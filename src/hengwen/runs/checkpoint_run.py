@@ -1,11 +1,11 @@
-"""One checkpoint of a suite on its way to a run: which run goes on, what is built, how it ends."""
+"""The run of one checkpoint of a plan: a new one, or an earlier one that resumes."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from importlib import metadata
@@ -26,12 +26,10 @@ from hengwen.runs.task_scores import TaskScore, published_rows
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.plans.plan import CheckpointSpec
-    from hengwen.plans.suite import LoadedPlan, LoadedTask
+    from hengwen.plans.suite import LoadedTask
     from hengwen.protocols import Backend, Judge, Ledger
     from hengwen.records import Reducer
-    from hengwen.runs.resources import RunOptions, RunResources
-    from hengwen.store.store import Store
+    from hengwen.runs.resources import RunResources
 
 PACKAGES = (
     "hengwen",
@@ -46,63 +44,62 @@ PACKAGES = (
     "langchain-core",
     "langchain-openai",
 )
-"""Whose versions a run records: they can move a number."""
+"""Packages whose versions a run records, because they can change a score."""
+
+
+@dataclass(frozen=True, slots=True)
+class _JudgedTask:
+    """A task with its judges, built for one run."""
+
+    task: LoadedTask
+    judges: Sequence[Judge]
 
 
 class CheckpointRun:
-    """One checkpoint of a suite, on its way to a run."""
+    """The run of one checkpoint.
 
-    def __init__(
-        self,
-        suite: LoadedPlan,
-        store: Store,
-        options: RunOptions,
-        desk: RunResources,
-        checkpoint: CheckpointSpec,
-        order: int,
-        stamp: datetime,
-    ) -> None:
-        self._suite = suite
-        self._store = store
-        self._options = options
-        self._desk = desk
-        self._spec = checkpoint
+    Args:
+        resources: What the runs of the command share.
+        order: Index of the checkpoint in the plan.
+    """
+
+    def __init__(self, resources: RunResources, order: int) -> None:
+        self._resources = resources
+        self._suite = resources.suite
+        self._store = resources.store
+        self._options = resources.options
+        self._spec = resources.suite.plan.checkpoints[order]
         self._order = order
-        self._stamp = stamp
-        self._responses = suite.responses.get(checkpoint.name, ResponseSet())
+        self._responses = self._suite.responses.get(self._spec.name, ResponseSet())
         self.warnings: list[str] = []
 
-    async def weigh(self) -> Run:
-        """Weigh the checkpoint; its run says how that ended."""
-        dry = self._options.dry
-        ledger: Ledger = DryLedger(self._store.ledger()) if dry else self._store.ledger()
+    async def execute(self) -> Run:
+        """Evaluate the checkpoint and return its run, whose status says how it ended."""
+        ledger: Ledger = self._store.ledger()
+        if self._options.dry:
+            ledger = DryLedger(ledger)
         committer = Committer(ledger)
-        plain = [self._plain_judges(task) for task in self._suite.tasks]
-        run = self._begin(self._plan_hash(plain), self._layout(plain))
-        meter = CallContext(ledger, committer, run.id, self._desk.budget, self._desk.stopping)
+        new_id = f"{self._resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+        context = CallContext(ledger, committer, new_id, self._resources.budget, self._resources.stopping)
+        scope = new_id if self._options.fresh else ""
+        tasks = [_JudgedTask(task, self._judges(task, context, scope)) for task in self._suite.tasks]
+        run = self._begin(new_id, tasks)
+        context.run_id = run.id  # calls are recorded under the run that resumes
         ledger.begin(run)
         ledger.commit()
         rows, warnings = human_rows(self._suite, run, self._responses)
         self.warnings += warnings
         job = Job(
             run=run,
-            tasks=[self._task(task, meter, run) for task in self._suite.tasks],
+            tasks=[self._task_job(judged, context, scope) for judged in tasks],
             human_rows=rows,
             fresh=self._options.fresh,
         )
-        progress = self._options.progress
         status: Literal["finished", "interrupted", "failed"] = "failed"
         try:
-            await execute(
-                job,
-                ledger,
-                committer,
-                concurrency=self._options.concurrency,
-                stopping=self._desk.stopping,
-                progress=(lambda done, total: progress(self._spec.name, done, total)) if progress else None,
-            )
-            if not dry:
-                self._publish(run, plain, ledger)
+            await self._execute(job, ledger, committer)
+            if not self._options.dry:
+                self._record_task_scores(run, tasks, ledger)
             status = "finished"
         except asyncio.CancelledError:
             status = "interrupted"
@@ -110,33 +107,44 @@ class CheckpointRun:
         finally:
             run = replace(run, status=status)
             ledger.begin(run)
-            if status == "failed":  # the store may be what failed: the first error is the one to tell
-                with suppress(StoreError):
+            if status == "failed":
+                with suppress(StoreError):  # the error that is being raised may be the store's own
                     ledger.commit()
             else:
                 committer.flush()
         return run
 
-    def _publish(self, run: Run, judges: Sequence[Sequence[Judge]], ledger: Ledger) -> None:
-        """Add the values of whole tasks, from the rows that are kept: also from those of before."""
-        wanted = [
+    async def _execute(self, job: Job, ledger: Ledger, committer: Committer) -> None:
+        progress = self._options.progress
+        await execute(
+            job,
+            ledger,
+            committer,
+            concurrency=self._options.concurrency,
+            stopping=self._resources.stopping,
+            progress=None if progress is None else partial(progress, self._spec.name),
+        )
+
+    def _record_task_scores(self, run: Run, tasks: Sequence[_JudgedTask], ledger: Ledger) -> None:
+        """Record the values of whole tasks, from all rows of the run in the store."""
+        task_scores = [
             TaskScore(
-                task=task.spec.name,
-                judge=panelist.name,
-                source=f"{panelist.name}.final" if panelist.rules else judge.names[0],
+                task=judged.task.spec.name,
+                judge=configured.name,
+                source=f"{configured.name}.final" if configured.rules else judge.names[0],
                 signature=judge.signature,
-                scale=task.spec.scale,
-                samples=list(task.samples.samples),
-                repeats=task.spec.repeats,
-                answers=panelist.rubric.scale,
+                scale=judged.task.spec.scale,
+                samples=list(judged.task.samples.samples),
+                repeats=judged.task.spec.repeats,
+                answer_scale=configured.rubric.scale,
             )
-            for task, panel in zip(self._suite.tasks, judges, strict=True)
-            for panelist, judge in zip(task.panel, panel, strict=True)
-            if task.spec.scale is not None
+            for judged in tasks
+            for configured, judge in zip(judged.task.panel, judged.judges, strict=True)
+            if judged.task.spec.scale is not None
         ]
-        if not wanted:
+        if not task_scores:
             return
-        rows = published_rows(run, wanted, self._store.rows([run]), seed=run.seed)
+        rows = published_rows(run, task_scores, self._store.rows([run]), seed=run.seed)
         ledger.record_rows(rows)
         self.warnings += [
             f"{run.checkpoint}: no {row.task}/{row.outcome.name}: {row.outcome.message}"
@@ -144,111 +152,92 @@ class CheckpointRun:
             if isinstance(row.outcome, Failure)
         ]
 
-    def _plain_judges(self, task: LoadedTask) -> list[Judge]:
-        """The judges of a task, for their signatures: not to be asked."""
-        backends = self._desk.backends
-        return [
-            panelist.build(task.persona, [backends[name] for name in panelist.spec.asked])
-            for panelist in task.panel
-        ]
-
-    def _layout(self, judges: Sequence[Sequence[Judge]]) -> tuple[str, ...]:
-        """The scores in the order of the plan: code, judges, then anchors and human values."""
-        found: list[str] = []
-        for task, panel in zip(self._suite.tasks, judges, strict=True):
-            judged = [name for judge in panel for name in judge.names]
-            names = [name for scorer in task.scorers for name in scorer.names]
-            names += [name for scorer in task.set_scorers for name in scorer.names]
-            names += [name for published in task.published.values() for name in published]
-            names += judged + [
-                f"{prefix}{name}" for prefix in ("human.", "anchor.", "human.anchor.") for name in judged
-            ]
-            found += [f"{task.spec.name}/{name}" for name in names]
-        return tuple(found)
-
-    def _begin(self, plan_hash: str, layout: tuple[str, ...]) -> Run:
-        """The run to go on with, or a new one."""
-        plan, name = self._suite.plan.name, self._spec.name
-        before = [run for run in self._store.runs(plan) if run.checkpoint == name]
-        same = before and before[0].plan_hash == plan_hash and not self._options.fresh
-        if same and not (self._suite.anchors and before[0].status == "finished"):
-            return replace(
-                before[0],
-                order=self._order,
-                step=self._spec.step,
-                layout=layout,
-                reducers=self._reducers,
-                status="running",
+    def _begin(self, new_id: str, tasks: Sequence[_JudgedTask]) -> Run:
+        """Return the newest run of the checkpoint if it can resume, or else a new one."""
+        plan_hash, plan = self._plan_hash(tasks), self._suite.plan
+        earlier = next(
+            (run for run in self._store.runs(plan.name) if run.checkpoint == self._spec.name), None
+        )
+        resumes = (
+            earlier is not None
+            and earlier.plan_hash == plan_hash
+            and not self._options.fresh
+            and not (self._suite.anchors and earlier.status == "finished")  # anchors are judged in every run
+        )
+        if earlier is None or not resumes:
+            earlier = Run(
+                id=new_id,
+                plan=plan.name,
+                plan_hash=plan_hash,
+                checkpoint=self._spec.name,
+                started=datetime.now(UTC).isoformat(timespec="microseconds"),
+                versions=_versions(),
+                seed=plan.seed,
             )
-        return Run(
-            id=f"{self._stamp:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
-            plan=plan,
-            plan_hash=plan_hash,
-            checkpoint=name,
+        reducers: dict[str, Reducer] = {task.spec.name: task.spec.reduce for task in self._suite.tasks}
+        return replace(
+            earlier,
             order=self._order,
             step=self._spec.step,
-            started=datetime.now(UTC).isoformat(timespec="microseconds"),
-            versions=_versions(),
-            layout=layout,
-            reducers=self._reducers,
-            seed=self._suite.plan.seed,
+            score_order=_score_order(tasks),
+            reducers={name: reducer for name, reducer in reducers.items() if reducer != "mean"},
+            status="running",
         )
 
-    @property
-    def _reducers(self) -> dict[str, Reducer]:
-        specs = [task.spec for task in self._suite.tasks]
-        return {spec.name: spec.reduce for spec in specs if spec.reduce != "mean"}
-
-    def _plan_hash(self, judges: Sequence[Sequence[Judge]]) -> str:
-        """Hash all that decides this run's rows; not the other checkpoints, not where files lie."""
-        tasks = [
+    def _plan_hash(self, tasks: Sequence[_JudgedTask]) -> str:
+        """Return a hash of all that determines this run's rows: no other checkpoints, no paths."""
+        parts = [
             [
-                task.spec.name,
-                digest_of(sample.hash for sample in task.samples.samples.values()),
-                [scorer.signature for scorer in task.scorers],
-                [scorer.signature for scorer in task.set_scorers],
-                [judge.signature for judge in panel],
-                [task.spec.prompt, task.spec.repeats] if self._spec.backend else None,
+                judged.task.spec.name,
+                digest_of(sample.hash for sample in judged.task.samples.samples.values()),
+                [scorer.signature for scorer in judged.task.scorers],
+                [scorer.signature for scorer in judged.task.set_scorers],
+                [judge.signature for judge in judged.judges],
+                [judged.task.spec.prompt, judged.task.spec.repeats] if self._spec.backend else None,
             ]
-            for task, panel in zip(self._suite.tasks, judges, strict=True)
+            for judged in tasks
         ]
         answers = digest_of((r.task, r.sample_id, r.repeat, r.text) for r in self._responses)
-        subject = self._desk.backends[self._spec.backend].signature if self._spec.backend else None
+        target = self._resources.backends[self._spec.backend].signature if self._spec.backend else None
         labels = [label for _, label in (*self._suite.labels, *self._suite.anchors)]
         return digest(
-            self._suite.plan.name, self._spec.name, tasks, answers, subject, self._spec.prompt, labels
+            self._suite.plan.name, self._spec.name, parts, answers, target, self._spec.prompt, labels
         )
 
-    def _task(self, task: LoadedTask, meter: CallContext, run: Run) -> TaskJob:
-        scope = run.id if self._options.fresh else ""
+    def _task_job(self, judged: _JudgedTask, context: CallContext, scope: str) -> TaskJob:
+        task = judged.task
+        anchors = self._anchors(task)
+        anchor_judges = judged.judges  # with --fresh, all calls are already made anew in this run
+        if anchors and scope != context.run_id:
+            anchor_judges = self._judges(task, context, context.run_id)
         return TaskJob(
             name=task.spec.name,
-            samples=task.samples.first(self._options.limit),
-            answers=partial(self._responses.of, task.spec.name),
-            target=self._subject(task, meter, scope),
+            samples=task.samples.take(self._options.limit),
+            answers=partial(self._responses.for_sample, task.spec.name),
+            target=self._target(task, context, scope),
             scorers=() if self._options.dry else task.scorers,
             set_scorers=() if self._options.dry else task.set_scorers,
-            judges=self._judges(task, meter, scope),
-            anchors=self._anchors(task),
-            anchor_judges=self._judges(task, meter, run.id) if self._suite.anchors else (),
+            judges=judged.judges,
+            anchors=anchors,
+            anchor_judges=anchor_judges if anchors else (),
         )
 
-    def _judges(self, task: LoadedTask, meter: CallContext, scope: str) -> list[Judge]:
-        judges = []
-        wrapped: dict[str, Backend] = {}
-        for panelist in task.panel:
-            for name in panelist.spec.asked:
-                if name not in wrapped:
-                    wrapped[name] = self._desk.wrap(meter, name, "judge", scope)
-            judges.append(panelist.build(task.persona, [wrapped[name] for name in panelist.spec.asked]))
-        return judges
+    def _judges(self, task: LoadedTask, context: CallContext, scope: str) -> list[Judge]:
+        """Build the judges of a task; those that name the same backend share its wrapper."""
+        names = dict.fromkeys(name for configured in task.panel for name in configured.spec.backend_names)
+        backends: dict[str, Backend] = {
+            name: self._resources.wrap(context, name, "judge", scope) for name in names
+        }
+        return [
+            configured.build(task.persona, [backends[name] for name in configured.spec.backend_names])
+            for configured in task.panel
+        ]
 
-    def _subject(self, task: LoadedTask, meter: CallContext, scope: str) -> Target | None:
-        name = self._spec.backend
-        if name is None:
+    def _target(self, task: LoadedTask, context: CallContext, scope: str) -> Target | None:
+        if self._spec.backend is None:
             return None
         prompt = self._spec.prompt or task.spec.prompt or PromptSpec()
-        backend = self._desk.wrap(meter, name, "subject", scope)
+        backend = self._resources.wrap(context, self._spec.backend, "subject", scope)
         return Target(
             backend=backend,
             signature=f"subject|{backend.signature}|v:1",
@@ -259,7 +248,7 @@ class CheckpointRun:
         )
 
     def _anchors(self, task: LoadedTask) -> list[tuple[Sample, Response]]:
-        found: dict[tuple[str, int], tuple[Sample, Response]] = {}
+        anchors: dict[tuple[str, int], tuple[Sample, Response]] = {}
         for _, label in self._suite.anchors:
             if label.task == task.spec.name:
                 sample = Sample(
@@ -276,14 +265,26 @@ class CheckpointRun:
                     checkpoint=self._spec.name,
                     repeat=label.repeat,
                 )
-                found[(label.id, label.repeat)] = (sample, response)
-        return list(found.values())
+                anchors[(label.id, label.repeat)] = (sample, response)
+        return list(anchors.values())
+
+
+def _score_order(tasks: Sequence[_JudgedTask]) -> tuple[str, ...]:
+    """Return the scores (TASK/SCORE) in the order of the plan: scorers, judges, then anchors and labels."""
+    addresses: list[str] = []
+    for judged in tasks:
+        task = judged.task
+        names = [*task.scorer_names, *task.task_scores]
+        for prefix in ("", "human.", "anchor.", "human.anchor."):
+            names += [f"{prefix}{name}" for judge in judged.judges for name in judge.names]
+        addresses += [f"{task.spec.name}/{name}" for name in names]
+    return tuple(addresses)
 
 
 @cache
 def _versions() -> Mapping[str, str]:
-    found = {}
+    versions = {}
     for package in PACKAGES:
         with suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
+            versions[package] = metadata.version(package)
+    return versions

@@ -1,16 +1,18 @@
-"""Stored answers in one file, judged into another: no plan to write, nothing generated."""
+"""Judge the stored answers of one file and write the verdicts to another."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from hengwen.io.row_writer import check_target, row_writer
+from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.plan import Plan
 from hengwen.records import Score
-from hengwen.runs.run_plan import RunResult, run_plan
+from hengwen.runs.resources import RunOptions
+from hengwen.runs.run_plan import RunResult, run_resolved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from hengwen.io.row_writer import JsonRow
@@ -30,24 +32,20 @@ def judge_file(
     base_url: str | None = None,
     columns: Mapping[str, str] | None = None,
     language: str = "zh",
-    concurrency: int = 16,
-    limit: int | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    options: RunOptions | None = None,
 ) -> RunResult:
-    """Judge a file of answers by a rubric; what the store has already is not bought again.
+    """Judge a file of answers by a rubric; verdicts that the store has already are reused.
 
     Args:
-        source: JSONL or CSV with id (unique), output, and input and references where the rubric uses them.
+        source: JSONL or CSV with id (unique), output, and input and references if the rubric uses them.
         target: ``.jsonl`` or ``.csv``: id, repeat, each score, status, reason, signature.
-        rubric: A packaged one, or the path of one.
-        store: Keeps every attempt; the run is named after the file.
-        judge: ``openai/MODEL``; default: the rules judge.
-        base_url: Of an OpenAI-compatible server.
-        columns: Foreign names to ours.
-        language: Of the prompt, ``zh`` or ``en``.
-        concurrency: Calls in flight.
-        limit: Only the first so many.
-        progress: As in ``run_plan``.
+        rubric: A packaged rubric, or the path of one.
+        store: Store of all calls; the run is named after the file.
+        judge: ``PROVIDER/MODEL``; default: the rules judge.
+        base_url: URL of an OpenAI-compatible server.
+        columns: Field names by column name.
+        language: Language of the prompt, ``zh`` or ``en``.
+        options: How the answers are judged; ``limit`` counts rows.
 
     Raises:
         ConfigError: The rubric, the judge or the target is wrong.
@@ -57,7 +55,7 @@ def judge_file(
     path = str(source.resolve())
     plan = Plan.model_validate(
         {
-            "name": _name(source),
+            "name": _plan_name(source),
             "tasks": [
                 {
                     "name": TASK,
@@ -69,34 +67,26 @@ def judge_file(
             "checkpoints": [{"name": CHECKPOINT, "responses": path, "columns": dict(columns or {})}],
         }
     )
-    result = run_plan(
-        plan,
-        store=store,
-        judge=judge,
-        base_url=base_url,
-        concurrency=concurrency,
-        limit=limit,
-        progress=progress,
-    )
-    names = [address.partition("/")[2] for address in result.runs[0].layout]
-    judged = [name for name in names if not name.startswith(("human.", "anchor."))]
-    with row_writer(target, ["id", "repeat", *judged, "status", "reason", "signature"]) as write:
-        for row in _rows(store, result, judged):
+    result = run_resolved(resolve_plan(plan, judge=judge, base_url=base_url), store, options or RunOptions())
+    names = [address.partition("/")[2] for address in result.runs[0].score_order]
+    judge_names = [name for name in names if not name.startswith(("human.", "anchor."))]
+    with row_writer(target, ["id", "repeat", *judge_names, "status", "reason", "signature"]) as write:
+        for row in _rows(store, result, level_name=judge_names[0]):
             write(row)
     return result
 
 
-def _name(source: Path) -> str:
-    kept = "".join(char if char.isalnum() or char in "_-." else "-" for char in source.stem)
-    return f"judge-{kept}"[:100]
+def _plan_name(source: Path) -> str:
+    stem = "".join(char if char.isalnum() or char in "_-." else "-" for char in source.stem)
+    return f"judge-{stem}"[:100]
 
 
-def _rows(store: Store, result: RunResult, names: list[str]) -> Iterator[JsonRow]:
+def _rows(store: Store, result: RunResult, level_name: str) -> Iterator[JsonRow]:
     for answer in store.answers(result.runs[0]):
         outcomes = {outcome.name: outcome for outcome in answer.outcomes}
-        if names[0] not in outcomes:
+        level = outcomes.get(level_name)
+        if level is None:
             continue
-        level = outcomes[names[0]]
         scores: dict[str, Any] = {
             name: outcome.value for name, outcome in outcomes.items() if isinstance(outcome, Score)
         }

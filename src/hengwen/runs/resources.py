@@ -1,14 +1,16 @@
-"""Settings and shared resources of a run."""
+"""Options of a run, and the resources that the runs of one command share."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from hengwen.engine.budget import Budget, Price
 from hengwen.engine.dry_run import DryBackend
 from hengwen.engine.limiter import Limiter
+from hengwen.errors import ConfigError
 from hengwen.plans.suite import build_backend
 
 if TYPE_CHECKING:
@@ -16,59 +18,83 @@ if TYPE_CHECKING:
 
     from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
     from hengwen.plans.plan import Plan
+    from hengwen.plans.suite import LoadedPlan
     from hengwen.protocols import Backend
+    from hengwen.store.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How a plan is run; none of it moves a number."""
+    """How a plan is run; no option changes a score."""
 
     concurrency: int = 16
+    """Calls in flight per endpoint, >= 1."""
     limit: int | None = None
+    """Number of samples of each task; None for all."""
     fresh: bool = False
+    """Start again: reuse no row and no call of earlier runs."""
     dry: bool = False
-    """Ask nobody and keep nothing: count what would be asked."""
+    """Count the calls that would be made; make none, and store nothing."""
+    budget: float | None = None
+    """Maximum cost of the calls, by the prices of the plan."""
     time_limit: float | None = None
     """Seconds for all checkpoints together."""
     progress: Callable[[str, int, int], None] | None = None
-    """Called with (checkpoint, samples done, samples in all)."""
+    """Called with (checkpoint, samples done, samples in total)."""
 
 
 class RunResources:
-    """What the runs of one command share: an open backend for each name of the plan, its limiter, the budget.
+    """What the runs of one command share: plan, store, options, open backends with limiters, and the budget.
 
     Args:
-        plan: Whose backends are used.
-        options: How it is run.
-        budget: What calls must not pass.
+        suite: The loaded plan.
+        store: The store of the runs.
+        options: How the plan is run.
+
+    Raises:
+        ConfigError: A backend is wrong, or there is a budget and a backend has no price.
     """
 
-    def __init__(self, plan: Plan, options: RunOptions, budget: Budget) -> None:
-        self._dry = options.dry
+    def __init__(self, suite: LoadedPlan, store: Store, options: RunOptions) -> None:
+        self.suite = suite
+        self.store = store
+        self.options = options
+        self.started_at = datetime.now(UTC)
         self.stopping = asyncio.Event()
-        self.budget = budget
-        self.specs = plan.used_backends
+        self.budget = _budget(suite.plan, options.budget)
+        self.specs = suite.plan.used_backends
         self.backends: dict[str, Backend] = {name: build_backend(spec) for name, spec in self.specs.items()}
-        self.dry: dict[tuple[str, Role], DryBackend] = {}
+        self.dry_backends: dict[tuple[str, Role], DryBackend] = {}
         self.limiters = {
             name: Limiter(options.concurrency, rpm=spec.rpm, tpm=spec.tpm, stopping=self.stopping)
             for name, spec in self.specs.items()
         }
 
-    def wrap(self, meter: CallContext, name: str, role: Role, scope: str) -> LedgerBackend:
-        """Return a backend under the meter of a run."""
-        spec = self.specs[name]
-        backend = self.backends[name]
-        if self._dry:
-            counting = DryBackend(backend, answers=role == "subject", params=spec.params)
-            backend = self.dry.setdefault((name, role), counting)
-        limiter, price = self.limiters[name], self.price(name)
-        return meter.wrap(
-            backend, role, limiter, cache_scope=scope, retries=spec.retries, price=price, params=spec.params
+    def wrap(self, context: CallContext, name: str, role: Role, scope: str) -> LedgerBackend:
+        """Return a backend whose calls are limited, paid and recorded.
+
+        Args:
+            context: State of the run.
+            name: Name of the backend in the plan.
+            role: Role of the calls.
+            scope: Scope in which earlier attempts are reused; empty, or the run id.
+        """
+        spec, backend = self.specs[name], self.backends[name]
+        if self.options.dry:
+            dry_backend = DryBackend(backend, answers=role == "subject", params=spec.params)
+            backend = self.dry_backends.setdefault((name, role), dry_backend)
+        return context.wrap(
+            backend,
+            role,
+            self.limiters[name],
+            cache_scope=scope,
+            retries=spec.retries,
+            price=self.price(name),
+            params=spec.params,
         )
 
     def price(self, name: str) -> Price | None:
-        """Of a backend's tokens, where the plan knows it."""
+        """Return the price of a backend's tokens, or None if the plan has none."""
         spec = self.specs[name].price
         return Price(input=spec.input, output=spec.output) if spec else None
 
@@ -76,3 +102,14 @@ class RunResources:
         """Close the backends."""
         for backend in self.backends.values():
             await backend.close()
+
+
+def _budget(plan: Plan, limit: float | None) -> Budget:
+    if limit is not None:
+        unpriced = [name for name, spec in plan.used_backends.items() if spec.price is None]
+        if unpriced:
+            raise ConfigError(
+                f"a budget needs prices: backend {unpriced[0]!r} has none; "
+                "add price: {input: ..., output: ...} (per million tokens)"
+            )
+    return Budget(limit)

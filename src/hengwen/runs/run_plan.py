@@ -1,49 +1,46 @@
-"""``run_plan``: a plan, the engine and a store; one run for each checkpoint."""
+"""``run_plan``: evaluate all checkpoints of a plan, with one run for each."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections import Counter
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from hengwen._internal.gc_tuning import relaxed_gc
-from hengwen.engine.budget import Budget, total
-from hengwen.errors import ConfigError, TimeLimitError
-from hengwen.plans.plan import BackendSpec, Plan, load_plan
+from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_suite
 from hengwen.runs.checkpoint_run import CheckpointRun
 from hengwen.runs.resources import RunOptions, RunResources
+from hengwen.runs.stopping import stop_after, stop_on_signals
 from hengwen.store.store import Store, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from hengwen.records import Run, Usage
+    from hengwen.plans.plan import Plan
+    from hengwen.records import Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """What came of a plan."""
+    """Runs of a plan with their warnings and failures."""
 
     plan: str
+    """Name of the plan."""
     runs: tuple[Run, ...]
-    """In training order."""
+    """Runs in training order."""
     store: str
+    """Path or URL of the store."""
     warnings: tuple[str, ...] = ()
     failures: dict[str, int] = field(default_factory=dict)
-    """Failed outcomes by status, without ``not_applicable``."""
-    dead: tuple[str, ...] = ()
-    """Scores (TASK/SCORE) of which there is not one, only failures."""
+    """Number of failed outcomes by status, without ``not_applicable``."""
+    unscored: tuple[str, ...] = ()
+    """Scores (TASK/SCORE) that have failures only."""
     out_of_budget: bool = False
-    """Calls were not made, for the budget might have been passed."""
+    """Whether calls were skipped because they might have exceeded the budget."""
 
 
-@relaxed_gc()
 def run_plan(
     plan: Plan | str | Path,
     *,
@@ -58,268 +55,95 @@ def run_plan(
     time_limit: float | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> RunResult:
-    """Weigh all checkpoints of a plan; what the store has already is not weighed again.
+    """Evaluate all checkpoints of a plan; results that the store has already are reused.
 
     Args:
         plan: A plan or the path of one.
-        store: A store, the path of one, or its URL.
-        judge: ``openai/MODEL`` in the place of every judge of the plan.
-        base_url: Of an OpenAI-compatible server, for ``judge``.
-        concurrency: Calls in flight to an endpoint; a sixteenth more samples are in work.
-        limit: Weigh only the first so many samples of each task.
-        repeat: Answers that backends give to each sample, in the place of the plan's ``repeats``.
-        fresh: Start again: no row and no call of before is used.
-        budget: What the calls may cost, by the prices of the plan; no call is made that might pass it.
-        time_limit: Seconds after which no new call is made; those in flight end.
-        progress: Called with (checkpoint, samples done, samples in all).
+        store: An open store, or the path or URL of one.
+        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, such as ``openai/gpt-4o-mini``.
+        base_url: URL of an OpenAI-compatible server for ``judge``.
+        concurrency: Calls in flight per endpoint; a sixteenth more samples are in progress.
+        limit: Number of samples of each task; None for all.
+        repeat: Answers to generate for each sample, instead of the plan's ``repeats``.
+        fresh: Start again: reuse no row and no call of earlier runs.
+        budget: Maximum cost of the calls, by the prices of the plan; a call that might exceed it is skipped.
+        time_limit: Seconds after which no new call is made; calls in flight are finished.
+        progress: Called with (checkpoint, samples done, samples in total).
 
     Returns:
-        The runs, and what failed.
+        The runs, their warnings and failures.
 
     Raises:
-        ConfigError: The plan is wrong.
-        DataError: A file that it names is wrong.
-        StoreError: The store failed; what was committed is kept.
-        TimeLimitError: The time is up; the same call goes on from there.
-        KeyboardInterrupt: It was interrupted; the same call goes on from there.
+        ConfigError: The plan or an option is wrong.
+        DataError: A file of the plan is wrong.
+        StoreError: The store failed; committed data is kept.
+        TimeLimitError: The time limit is reached; the same call resumes the run.
+        KeyboardInterrupt: The run was interrupted; the same call resumes it.
     """
-    checked = _checked(plan, judge, base_url, repeat)
-    suite = load_suite(checked)
-    spending = _budget(checked, budget)
     options = RunOptions(
-        concurrency=max(1, concurrency), limit=limit, fresh=fresh, time_limit=time_limit, progress=progress
+        concurrency=max(1, concurrency),
+        limit=limit,
+        fresh=fresh,
+        budget=budget,
+        time_limit=time_limit,
+        progress=progress,
     )
+    return run_resolved(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), store, options)
+
+
+def run_resolved(plan: Plan, store: Store | str | Path, options: RunOptions) -> RunResult:
+    """Evaluate all checkpoints of a plan; like ``run_plan``, for a plan with its overrides applied.
+
+    Args:
+        plan: The plan.
+        store: An open store, or the path or URL of one.
+        options: How the plan is run.
+    """
+    suite = load_suite(plan)
     if isinstance(store, Store):
-        return _run_now(suite, store, options, spending)
+        return _run_now(suite, store, options)
     with open_store(store) as opened:
-        return _run_now(suite, opened, options, spending)
+        return _run_now(suite, opened, options)
 
 
-def _run_now(suite: LoadedPlan, store: Store, options: RunOptions, budget: Budget) -> RunResult:
+def _run_now(suite: LoadedPlan, store: Store, options: RunOptions) -> RunResult:
     try:
-        return asyncio.run(_run_suite(suite, store, options, budget))
+        return asyncio.run(_run_suite(suite, store, options))
     except asyncio.CancelledError:  # SIGTERM ends a run as Ctrl-C does
         raise KeyboardInterrupt from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostEstimate:
-    """What a plan would ask of one backend, by estimate."""
-
-    backend: str
-    role: str
-    usage: Usage
-    cost: float | None
-    """By the prices of the plan; None where there is none: unknown, not zero."""
-
-
-def estimate_plan(
-    plan: Plan | str | Path,
-    *,
-    store: Store | str | Path = "hengwen.db",
-    judge: str | None = None,
-    base_url: str | None = None,
-    limit: int | None = None,
-    repeat: int | None = None,
-    fresh: bool = False,
-) -> list[CostEstimate]:
-    """Say what ``run_plan`` with the same arguments would ask: nobody is asked, nothing is kept.
-
-    Args:
-        plan: As in ``run_plan``, like the arguments that follow; what is done already is not counted.
-        store: See ``run_plan``.
-        judge: See ``run_plan``.
-        base_url: See ``run_plan``.
-        limit: See ``run_plan``.
-        repeat: See ``run_plan``.
-        fresh: See ``run_plan``.
-
-    Returns:
-        An entry for each backend and role that would be asked; tokens are estimates.
-    """
-    suite = load_suite(_checked(plan, judge, base_url, repeat))
-    options = RunOptions(limit=limit, fresh=fresh, dry=True)
-    if isinstance(store, Store):
-        return asyncio.run(_estimate(suite, store, options))
-    with open_store(store) as opened:
-        return asyncio.run(_estimate(suite, opened, options))
-
-
-def _checked(plan: Plan | str | Path, judge: str | None, base_url: str | None, repeat: int | None) -> Plan:
-    checked = plan if isinstance(plan, Plan) else load_plan(plan)
-    if judge is not None:
-        checked = with_judge(checked, judge, base_url)
-    if repeat is not None:
-        if repeat < 1:
-            raise ConfigError(f"repeat counts from 1, got {repeat}")
-        tasks = [task.model_copy(update={"repeats": repeat}) for task in checked.tasks]
-        checked = checked.model_copy(update={"tasks": tasks})
-    return checked
-
-
-async def _estimate(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:
-    desk = RunResources(suite.plan, options, Budget())
-    try:
-        for order, checkpoint in enumerate(suite.plan.checkpoints):
-            await CheckpointRun(suite, store, options, desk, checkpoint, order, datetime.now(UTC)).weigh()
-    finally:
-        await desk.close()
-    found = []
-    for (name, role), backend in desk.dry.items():
-        cost = total([(desk.price(name), backend.expected)])
-        found.append(CostEstimate(backend=name, role=role, usage=backend.expected, cost=cost))
-    return found
-
-
-def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
-    """Put a model in the place of every judge of a plan.
-
-    Args:
-        plan: With at least one judge.
-        judge: ``provider/model``, such as ``openai/gpt-4o-mini``.
-        base_url: Of an OpenAI-compatible server.
-
-    Raises:
-        ConfigError: The name is not ``provider/model``, or there is no judge to replace.
-    """
-    spec = judge_spec(judge, base_url)
-    if not any(task.judges for task in plan.tasks):
-        raise ConfigError(f"plan {plan.name!r} has no judges: for {judge} to replace")
-    replaced: dict[str, object] = {
-        "backend": "--judge",
-        "panel": [],
-        "quorum": None,
-        "judge": "rubric",
-        "options": {},
-    }
-    tasks = [
-        task.model_copy(update={"judges": [one.model_copy(update=replaced) for one in task.judges]})
-        for task in plan.tasks
-    ]
-    return plan.model_copy(update={"tasks": tasks, "backends": {**plan.backends, "--judge": spec}})
-
-
-def judge_spec(judge: str, base_url: str | None = None) -> BackendSpec:
-    """Read ``provider/model``.
-
-    Raises:
-        ConfigError: It is not that.
-    """
-    provider, slash, model = judge.partition("/")
-    if not slash or not provider or not model:
-        raise ConfigError(f"--judge wants PROVIDER/MODEL, such as openai/gpt-4o-mini, got {judge!r}")
-    return BackendSpec(provider=provider, model=model, base_url=base_url, params={"temperature": 0})
-
-
-async def _run_suite(suite: LoadedPlan, store: Store, options: RunOptions, budget: Budget) -> RunResult:
-    plan = suite.plan
-    desk = RunResources(plan, options, budget)
-    store.keep_labels(plan.name, [label for _, label in suite.labels])
-    stamp = datetime.now(UTC)
+async def _run_suite(suite: LoadedPlan, store: Store, options: RunOptions) -> RunResult:
+    resources = RunResources(suite, store, options)
     runs: list[Run] = []
     warnings = list(suite.warnings)
     try:
-        with _signals(desk.stopping), _time_limit(desk.stopping, options.time_limit):
-            for order, checkpoint in enumerate(plan.checkpoints):
-                checkpoint_run = CheckpointRun(suite, store, options, desk, checkpoint, order, stamp)
-                runs.append(await checkpoint_run.weigh())
+        with stop_on_signals(resources.stopping), stop_after(resources.stopping, options.time_limit):
+            for order in range(len(suite.plan.checkpoints)):
+                checkpoint_run = CheckpointRun(resources, order)
+                runs.append(await checkpoint_run.execute())
                 warnings += checkpoint_run.warnings
     finally:
-        await desk.close()
-    published = {
-        f"{task.spec.name}/{name}"
-        for task in suite.tasks
-        for names in task.published.values()
-        for name in names
-    }
-    return _result(plan, runs, store, warnings, budget, published)
+        await resources.close()
+    return _result(resources, runs, warnings)
 
 
-@contextmanager
-def _signals(stopping: asyncio.Event) -> Iterator[None]:
-    """Let the first SIGINT or SIGTERM end a run when the calls in flight are answered, the second at once."""
-    loop, main = asyncio.get_running_loop(), asyncio.current_task()
-
-    def stop() -> None:
-        if stopping.is_set() and main is not None:
-            main.cancel()
-        stopping.set()
-
-    caught = []
-    for name in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # on Windows; beside the main thread
-            loop.add_signal_handler(name, stop)
-            caught.append(name)
-    try:
-        yield
-    finally:
-        for name in caught:
-            loop.remove_signal_handler(name)
-
-
-@contextmanager
-def _time_limit(stopping: asyncio.Event, seconds: float | None) -> Iterator[None]:
-    """End a run when the calls in flight are answered, once its time is up.
-
-    Raises:
-        TimeLimitError: That is why it ended.
-    """
-    if seconds is None:
-        yield
-        return
-    is_over = False
-
-    def stop() -> None:
-        nonlocal is_over
-        is_over = not stopping.is_set()
-        stopping.set()
-
-    timer = asyncio.get_running_loop().call_later(seconds, stop)
-    try:
-        yield
-    except asyncio.CancelledError:
-        if is_over:
-            raise TimeLimitError(
-                f"the time limit of {seconds:g} s is reached; what was weighed is kept, "
-                "the same command goes on from there"
-            ) from None
-        raise
-    finally:
-        timer.cancel()
-
-
-def _budget(plan: Plan, limit: float | None) -> Budget:
-    if limit is not None:
-        unknown = [name for name, spec in plan.used_backends.items() if spec.price is None]
-        if unknown:
-            raise ConfigError(
-                f"a budget needs prices: backend {unknown[0]!r} has none; "
-                "add price: {input: ..., output: ...} (of a million tokens)"
-            )
-    return Budget(limit)
-
-
-def _result(
-    plan: Plan,
-    runs: Sequence[Run],
-    store: Store,
-    warnings: Sequence[str],
-    budget: Budget,
-    published: Collection[str],
-) -> RunResult:
+def _result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[str]) -> RunResult:
+    suite, store = resources.suite, resources.store
+    task_scores = {f"{task.spec.name}/{name}" for task in suite.tasks for name in task.task_scores}
     failures: Counter[str] = Counter()
-    dead = []
+    unscored = []
     for address, statuses in store.statuses(runs).items():
         scored = statuses.pop("ok", 0) + statuses.pop("not_applicable", 0)
         failures.update(statuses)
-        if not scored and address not in published:  # an incomplete task is no dead judge
-            dead.append(address)
+        if not scored and address not in task_scores:  # a value of an incomplete task is expected to fail
+            unscored.append(address)
     return RunResult(
-        plan=plan.name,
+        plan=suite.plan.name,
         runs=tuple(runs),
         store=store.name,
         warnings=tuple(warnings),
         failures=dict(failures),
-        dead=tuple(dead),
-        out_of_budget=budget.stopped,
+        unscored=tuple(unscored),
+        out_of_budget=resources.budget.stopped,
     )

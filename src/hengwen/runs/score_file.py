@@ -1,4 +1,4 @@
-"""Stored answers in one file, scored into another: streamed, in order, every row accounted for."""
+"""Score the stored answers of one file and write the scores to another, row by row."""
 
 from __future__ import annotations
 
@@ -18,48 +18,54 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-OWN = ("id", "output", "references", "input", "metadata")
+KNOWN_FIELDS = ("id", "output", "references", "input", "metadata")
+"""Fields of a row with a meaning of their own; all others are metadata."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileScoreResult:
-    """What came of a file."""
+    """Number of rows of a scored file, and its failures."""
 
     rows: int
     failed: int
     first_failure: str = ""
-    """With file and line."""
+    """Message of the first failure, with file and line."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowScorer:
-    """Scores one row of a file; travels to worker processes by its fields."""
+    """Scores one row of a file; it is pickled to worker processes.
+
+    Args:
+        name: Name of the scorer.
+        options: Options of the scorer.
+    """
 
     name: str
     options: Mapping[str, Any]
 
     def __call__(self, row: DataRow | DataError) -> JsonRow:
-        """Return the row of the result: scores, or a status and a message."""
+        """Return the row of the result: the scores, or a status and a message."""
         if isinstance(row, DataError):
             return self._failure(row.line, "", str(row))
-        given = str(row.values.get("id", ""))
+        row_id = str(row.values.get("id", ""))
         try:
-            return {"line": row.number, "id": given, **self._scores(row), **self._said("ok", "")}
-        except Exception as error:  # whatever goes wrong with one row, the rest goes on
-            known = isinstance(error, ValueError)
-            said = str(error) if known else f"{type(error).__name__}: {error}"
-            place = said if isinstance(error, DataError) else row.place(said)
-            return self._failure(row.number, given, place)
+            return {"line": row.number, "id": row_id, **self._scores(row), **self._status("ok", "")}
+        except DataError as error:
+            return self._failure(row.number, row_id, str(error))
+        except Exception as error:  # a failure of one row must not stop the others
+            message = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            return self._failure(row.number, row_id, row.locate(message))
 
-    def _failure(self, line: int | None, given: str, message: str) -> JsonRow:
-        return {"line": line, "id": given, **self._said("scorer_error", message)}
+    def _failure(self, line: int | None, row_id: str, message: str) -> JsonRow:
+        return {"line": line, "id": row_id, **self._status("scorer_error", message)}
 
-    def _said(self, status: str, message: str) -> JsonRow:
+    def _status(self, status: str, message: str) -> JsonRow:
         return {"status": status, "message": message, "signature": self.scorer.signature}
 
     @property
     def scorer(self) -> Scorer:
-        """Made once in each process."""
+        """Scorer of this process."""
         return build_scorer(self.name, self.options)
 
     def _scores(self, row: DataRow) -> dict[str, float]:
@@ -68,7 +74,7 @@ class RowScorer:
             row.fail("field 'output' is missing" if output is None else "field 'output' must be text")
         references = row.values.get("references") or ()
         metadata = row.values.get("metadata")
-        others = {name: value for name, value in row.values.items() if name not in OWN}
+        others = {name: value for name, value in row.values.items() if name not in KNOWN_FIELDS}
         sample = Sample(
             id=str(row.values.get("id", row.number)),
             references=(references,) if isinstance(references, str) else tuple(references),
@@ -78,22 +84,26 @@ class RowScorer:
         return {outcome.name: outcome.value for outcome in outcomes if isinstance(outcome, Score)}
 
 
-_BUILT: dict[tuple[str, str], Scorer] = {}
+_SCORERS: dict[tuple[str, str], Scorer] = {}
 
 
 def build_scorer(name: str, options: Mapping[str, Any]) -> Scorer:
-    """Make a scorer of single answers, once in each process.
+    """Return a scorer of single answers; it is built once per process.
+
+    Args:
+        name: Name of the scorer.
+        options: Options of the scorer.
 
     Raises:
-        ConfigError: It is unknown, an option is, or it scores only sets.
+        ConfigError: The scorer or an option is unknown, or the scorer needs sets of answers.
     """
     key = (name, json.dumps(dict(options), sort_keys=True, default=str))
-    if key not in _BUILT:
+    if key not in _SCORERS:
         scorer = registry.build("scorers", name, options)
         if not isinstance(scorer, Scorer):
-            raise ConfigError(f"scorer {name!r} scores sets of answers: use it in a plan, with hengwen run")
-        _BUILT[key] = scorer
-    return _BUILT[key]
+            raise ConfigError(f"scorer {name!r} scores sets of answers; use it in a plan, with hengwen run")
+        _SCORERS[key] = scorer
+    return _SCORERS[key]
 
 
 def score_file(
@@ -106,34 +116,35 @@ def score_file(
     workers: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> FileScoreResult:
-    """Score a file of answers into another; memory does not grow with the rows.
+    """Score a file of answers into another, with memory that does not depend on the number of rows.
 
     Args:
-        source: JSONL or CSV with ``output`` and what the scorer needs (``template``, ``references``).
+        source: JSONL or CSV with ``output`` and the fields of the scorer (``template``, ``references``).
         target: ``.jsonl`` or ``.csv``: line, id, each score, status (``ok`` or ``scorer_error``), message,
-            signature. Written beside itself and moved into place at the end.
-        scorer: By name.
-        options: Of the scorer.
-        columns: Foreign names to ours.
-        workers: Processes.
-        progress: Told the number of rows done.
+            signature. The file is replaced when all rows are written.
+        scorer: Name of the scorer.
+        options: Options of the scorer.
+        columns: Field names by column name.
+        workers: Number of processes.
+        progress: Called with the number of rows done.
 
     Raises:
         ConfigError: The scorer or an option is unknown, or the target cannot be written.
-        DataError: The file as a whole cannot be read.
+        DataError: The file cannot be read at all; wrong rows are counted instead.
     """
-    names = build_scorer(scorer, options or {}).names
+    row_scorer = RowScorer(scorer, dict(options or {}))
+    names = row_scorer.scorer.names
     check_target(target)
-    results = map_stream(RowScorer(scorer, dict(options or {})), scan_rows(source, columns), workers=workers)
+    results = map_stream(row_scorer, scan_rows(source, columns), workers=workers)
     rows = failed = 0
-    first = ""
+    first_failure = ""
     with row_writer(target, ["line", "id", *names, "status", "message", "signature"]) as write:
         for row in results:
             rows += 1
             if row["status"] != "ok":
                 failed += 1
-                first = first or row["message"]
+                first_failure = first_failure or row["message"]
             write(row)
             if progress is not None:
                 progress(rows)
-    return FileScoreResult(rows=rows, failed=failed, first_failure=first)
+    return FileScoreResult(rows=rows, failed=failed, first_failure=first_failure)

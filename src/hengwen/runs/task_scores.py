@@ -1,4 +1,4 @@
-"""The published score of a task: one number from all scores of a judge, or a word on what is missing."""
+"""The published score of a task: one number from all scores of a judge, or a failure if any is missing."""
 
 from __future__ import annotations
 
@@ -21,41 +21,44 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import Column
 
 VERSION = 1
-"""Goes up whenever the way from scores to a published one changes."""
-NORMALISED_TO = 10.0
-LEVEL = 0.95
+"""Version of the computation; a part of the signature."""
+NORMALISED_MAX = 10.0
+CONFIDENCE = 0.95
+
+_STATUS_TEXTS = {"absent": "not in this run", "missing": "without an answer"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskScore:
-    """What is to be published of one judge of a task.
+    """A value of a whole task from one judge's scores of single answers.
 
-    The value of a prompt is the mean of its repeats; ``mean_times`` takes the mean over the prompts,
-    ``sum_divided_by`` their sum, with the mean on a scale of 0 to 10 beside it (``normalised``). There is a
-    number only where every answer has a score: all samples of the plan, each with all its repeats.
+    The value of a prompt is the mean of its repeats. ``mean_times`` multiplies the mean over the prompts;
+    ``sum_divided_by`` divides their sum, and adds the mean on a scale of 0 to 10 (``normalised``). There is a
+    value only if every answer has a score: all samples of the plan, each with all its repeats.
     """
 
     task: str
     judge: str
+    """First part of the score names."""
     source: str
-    """The score of single answers that it is made of."""
+    """Name of the scores of single answers."""
     signature: str
-    """Of that score."""
+    """Signature of the judge."""
     scale: ScaleSpec
     samples: Collection[str]
-    """The ids of all samples of the task."""
+    """Ids of all samples of the task."""
     repeats: int = 1
-    """Answers that each sample needs, at least."""
-    answers: Scale | None = None
-    """On which single answers are scored; default: that of the scores."""
+    """Minimum number of answers to each sample."""
+    answer_scale: Scale | None = None
+    """Scale of the scores of single answers, if they have none themselves."""
 
     def rows(self, run: Run, table: ScoreTable, *, seed: int = 0) -> list[Row]:
         """Return the rows of the whole task for one run.
 
         Args:
-            run: Whose they are.
-            table: The rows of that run, of samples of the task.
-            seed: Of the bootstrap.
+            run: The run.
+            table: Rows of the run, of samples of the task.
+            seed: Seed of the bootstrap.
         """
         column = table.series.get(SeriesKey(run.id, self.task, self.source, "judge"))
         return [
@@ -72,39 +75,36 @@ class TaskScore:
         ]
 
     def _outcomes(self, column: Column | None, seed: int) -> list[Outcome]:
+        names = task_score_names(self.judge, self.scale)
         statuses = self._statuses(column)
         missing = sum(statuses.values()) - statuses["ok"]
         if column is None or missing:
-            return [
-                self._incomplete(name, statuses, missing) for name in task_score_names(self.judge, self.scale)
-            ]
+            return [self._incomplete(name, statuses, missing) for name in names]
         values, clusters = prompt_values(column)
-        interval = cluster_interval(values, clusters, confidence=LEVEL, seed=seed)
+        interval = cluster_interval(values, clusters, confidence=CONFIDENCE, seed=seed)
         details: dict[str, Any] = {
             "of": self.source,
             "prompts": len(values),
             "answers": statuses["ok"],
             "mean": fsum(values) / len(values),
-            "level": LEVEL,
+            "level": CONFIDENCE,
             "method": "none" if interval is None else interval_method(clusters),
         }
         return [
-            self._score(name, values, interval, column.scale or self.answers, details)
-            for name in task_score_names(self.judge, self.scale)
+            self._score(name, values, interval, column.scale or self.answer_scale, details) for name in names
         ]
 
     def _statuses(self, column: Column | None) -> Counter[str]:
-        """Count what became of every answer that there should be; ``absent`` is not in this run."""
-        found: dict[str | None, list[str]] = {name: [] for name in self.samples}
+        """Count the status of every expected answer; ``absent`` means that it is not in this run."""
+        by_sample: dict[str | None, list[str]] = {name: [] for name in self.samples}
         if column is not None:
             for name, status in zip(column.sample_ids, column.statuses, strict=True):
-                found[name].append(status)
-        statuses: Counter[str] = Counter()
-        for own in found.values():
-            statuses.update(own)
-            if lacking := self.repeats - len(own):
-                statuses["absent"] += max(lacking, 0)
-        return +statuses
+                by_sample[name].append(status)
+        counts: Counter[str] = Counter()
+        for statuses in by_sample.values():
+            counts.update(statuses)
+            counts["absent"] += max(self.repeats - len(statuses), 0)
+        return +counts
 
     def _score(
         self,
@@ -116,32 +116,35 @@ class TaskScore:
     ) -> Score:
         factor, offset = self._factor(name, len(values), scale)
 
-        def at(mean: float) -> float:
+        def scaled(mean: float) -> float:
             return (mean - offset) * factor
 
-        own = None
+        task_scale = None
+        value = scaled(fsum(values) / len(values))
+        ci = None if interval is None else [scaled(end) for end in interval]
         if scale is not None:
-            own = Scale(low=at(scale.low), high=at(scale.high), higher_is_better=scale.higher_is_better)
-        value = at(fsum(values) / len(values))
-        ci = None if interval is None else [at(end) for end in interval]
-        if ci is not None and own is not None:
-            ci = [max(ci[0], own.low), min(ci[1], own.high)]
-        if own is not None:  # the last bit of a full mark
-            value = min(max(value, own.low), own.high)
+            task_scale = Scale(
+                low=scaled(scale.low), high=scaled(scale.high), higher_is_better=scale.higher_is_better
+            )
+            value = min(max(value, task_scale.low), task_scale.high)  # rounding may exceed the maximum
+            if ci is not None:
+                ci = [max(ci[0], task_scale.low), min(ci[1], task_scale.high)]
         return Score(
             name=name,
             value=value,
             signature=self._signature(name),
-            scale=own,
+            scale=task_scale,
             kind="judge",
             reason=f"{details['answers']} answers to {len(values)} prompts",
             details={**details, **({} if ci is None else {"ci": ci})},
         )
 
     def _factor(self, name: str, prompts: int, scale: Scale | None) -> tuple[float, float]:
-        """What a mean is multiplied by, and what is taken off before."""
+        """Return the factor of a mean, and the offset that is subtracted before."""
         if name.endswith(".normalised"):
-            return (NORMALISED_TO / (scale.high - scale.low), scale.low) if scale else (NORMALISED_TO, 0.0)
+            if scale is None:
+                return NORMALISED_MAX, 0.0
+            return NORMALISED_MAX / (scale.high - scale.low), scale.low
         if self.scale.sum_divided_by is not None:
             return prompts / self.scale.sum_divided_by, 0.0
         return self.scale.mean_times or 1.0, 0.0
@@ -155,33 +158,31 @@ class TaskScore:
         )
 
     def _incomplete(self, name: str, statuses: Mapping[str, int], missing: int) -> Failure:
-        total = sum(statuses.values())
-        why = ", ".join(
-            f"{count} {_WORDS.get(status, status)}"
+        reasons = ", ".join(
+            f"{count} {_STATUS_TEXTS.get(status, status)}"
             for status, count in sorted(statuses.items())
             if status != "ok"
         )
         return Failure(
             name=name,
             status="missing",
-            message=f"incomplete: {missing} of {total} answers have no verdict ({why})",
+            message=f"incomplete: {missing} of {sum(statuses.values())} answers have no verdict ({reasons})",
             signature=self._signature(name),
             kind="judge",
         )
 
 
-_WORDS = {"absent": "not in this run", "missing": "without an answer"}
-
-
-def published_rows(run: Run, wanted: Sequence[TaskScore], rows: Iterable[Row], *, seed: int = 0) -> list[Row]:
-    """Return the rows of all that is to be published for one run.
+def published_rows(
+    run: Run, task_scores: Sequence[TaskScore], rows: Iterable[Row], *, seed: int = 0
+) -> list[Row]:
+    """Return the rows of all values of whole tasks for one run.
 
     Args:
-        run: Whose they are.
-        wanted: What is to be published.
-        rows: All rows of that run.
-        seed: Of the bootstrap.
+        run: The run.
+        task_scores: The values to compute.
+        rows: All rows of the run.
+        seed: Seed of the bootstrap.
     """
-    known = {(one.task, one.source): frozenset(one.samples) for one in wanted}
-    table = ScoreTable(row for row in rows if row.sample_id in known.get((row.task, row.outcome.name), ()))
-    return [row for one in wanted for row in one.rows(run, table, seed=seed)]
+    samples = {(score.task, score.source): frozenset(score.samples) for score in task_scores}
+    table = ScoreTable(row for row in rows if row.sample_id in samples.get((row.task, row.outcome.name), ()))
+    return [row for score in task_scores for row in score.rows(run, table, seed=seed)]

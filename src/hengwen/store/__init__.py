@@ -1,4 +1,4 @@
-"""Runs, answers, attempts and rows in SQLite, or in any database that SQLAlchemy speaks to."""
+"""Store runs, answers, attempts and rows in SQLite or another database that SQLAlchemy supports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hengwen._internal.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from hengwen.store.store import Store, open_store
 
-_HOMES = {
+_EXPORTS = {
     "Store": "store",
     "open_store": "store",
 }
@@ -20,4 +20,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

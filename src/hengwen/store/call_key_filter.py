@@ -1,4 +1,4 @@
-"""Whether a call may have been made before: 64 bits a call, so that most look-ups need no query."""
+"""Filter of call keys: 64 bits per key, so that most lookups need no query."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MERGE_AT = 100_000
+"""Added keys at which the set of them is merged into the sorted array."""
 
 
 class CallKeyFilter:
-    """A set of hex keys by their first 64 bits: it may say yes to a stranger, and never no to a member.
+    """A set of hex keys by their first 64 bits; it may return false positives, never false negatives.
 
     Args:
-        keys: Hex digits, at least 16 each.
+        keys: Keys of at least 16 hex digits each.
 
     Examples:
-        >>> index = CallKeyFilter(["00000000000000ff" + "a" * 48])
-        >>> index.may_hold("00000000000000ff" + "b" * 48), index.may_hold("0" * 64)
+        >>> keys = CallKeyFilter(["00000000000000ff" + "a" * 48])
+        >>> keys.might_contain("00000000000000ff" + "b" * 48), keys.might_contain("0" * 64)
         (True, False)
     """
 
     def __init__(self, keys: Iterable[str] = ()) -> None:
-        found = np.fromiter((int(key[:16], 16) for key in keys), dtype=np.uint64)
-        self._sorted: NDArray[np.uint64] = np.unique(found)
-        self._fresh: set[int] = set()
+        prefixes = np.fromiter((int(key[:16], 16) for key in keys), dtype=np.uint64)
+        self._sorted: NDArray[np.uint64] = np.unique(prefixes)
+        self._added: set[int] = set()
 
     def add(self, key: str) -> None:
-        """Remember a key."""
-        self._fresh.add(int(key[:16], 16))
-        if len(self._fresh) >= MERGE_AT:
-            fresh = np.fromiter(self._fresh, dtype=np.uint64)
-            self._sorted = np.union1d(self._sorted, fresh)
-            self._fresh = set()
+        """Add a key."""
+        self._added.add(int(key[:16], 16))
+        if len(self._added) >= MERGE_AT:
+            self._sorted = np.union1d(self._sorted, np.fromiter(self._added, dtype=np.uint64))
+            self._added = set()
 
-    def may_hold(self, key: str) -> bool:
-        """Whether the key, or one that begins with the same 64 bits, was remembered."""
-        number = int(key[:16], 16)
-        if number in self._fresh:
+    def might_contain(self, key: str) -> bool:
+        """Return whether the key, or another one with the same first 64 bits, was added."""
+        prefix = int(key[:16], 16)
+        if prefix in self._added:
             return True
         if not len(self._sorted):
             return False
-        place = int(np.searchsorted(self._sorted, np.uint64(number)))
-        return place < len(self._sorted) and int(self._sorted[place]) == number
+        index = int(np.searchsorted(self._sorted, np.uint64(prefix)))
+        return index < len(self._sorted) and int(self._sorted[index]) == prefix

@@ -1,16 +1,16 @@
-"""Records to columns and back."""
+"""Convert records to table columns and back."""
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import asdict
 from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from hengwen.io.text_safety import replace_surrogates
 from hengwen.records import Attempt, Failure, Outcome, Response, Row, Run, Sample, Scale, Score, Usage
-from hengwen.store.prefix_dedup import join
+from hengwen.store.prefix_dedup import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,126 +19,126 @@ if TYPE_CHECKING:
 
     from hengwen.store.prefix_dedup import PrefixStore
 
-Thing = TypeVar("Thing")
+Value = TypeVar("Value")
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
-_COUNTS = tuple(Usage.__dataclass_fields__)
-_OF_ATTEMPT = tuple(name for name in Attempt.__dataclass_fields__ if name != "usage")
-_values_of_attempt = attrgetter(*_OF_ATTEMPT)
-_BROKEN = re.compile("[\x00\ud800-\udfff]")
+_USAGE_FIELDS = tuple(Usage.__dataclass_fields__)
+_ATTEMPT_FIELDS = tuple(name for name in Attempt.__dataclass_fields__ if name != "usage")
+_attempt_values = attrgetter(*_ATTEMPT_FIELDS)
 
 
-def dump(value: object) -> str:
-    """Write JSON; lone surrogates, which no database takes, become U+FFFD."""
+def to_json(value: object) -> str:
+    """Return the value as JSON text that every database can store."""
     if not value and isinstance(value, (dict, list, tuple)):
         return "{}" if isinstance(value, dict) else "[]"
-    return clean(_ENCODER.encode(value))
+    return storable_text(_ENCODER.encode(value))
 
 
-def clean(text: str) -> str:
-    """Return text that every database takes: lone surrogates and NUL become U+FFFD.
+def storable_text(text: str) -> str:
+    """Return text that every database can store: lone surrogates and NUL become U+FFFD.
 
     Examples:
-        >>> clean("a\\x00b")
+        >>> storable_text("a\\x00b")
         'a\\ufffdb'
     """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return _BROKEN.sub("\ufffd", text)
-    return text.replace("\x00", "\ufffd")
+    return replace_surrogates(text).replace("\x00", "\ufffd")
 
 
 def run_columns(run: Run) -> dict[str, Any]:
-    """Columns of a run."""
+    """Return the columns of a run."""
     columns = asdict(run)
     columns["position"] = columns.pop("order")
-    columns["versions"] = dump(dict(run.versions))
-    columns["layout"] = dump(run.layout)
-    columns["reducers"] = dump(dict(run.reducers))
+    columns["versions"] = to_json(dict(run.versions))
+    columns["layout"] = to_json(columns.pop("score_order"))
+    columns["reducers"] = to_json(dict(run.reducers))
     return columns
 
 
-def run_of(columns: RowMapping) -> Run:
-    """The run in a table row."""
+def run_from(columns: RowMapping) -> Run:
+    """Return the run in a table row."""
     values = dict(columns)
     values["order"] = values.pop("position")
     values["versions"] = json.loads(values["versions"])
-    values["layout"] = tuple(json.loads(values["layout"]))
+    values["score_order"] = tuple(json.loads(values.pop("layout")))
     values["reducers"] = json.loads(values["reducers"])
     return Run(**values)
 
 
 def sample_columns(sample: Sample) -> dict[str, Any]:
-    """Columns of a sample."""
+    """Return the columns of a sample."""
     return {
         "hash": sample.hash,
         "sample_id": sample.id,
-        "input": dump(sample.input),
-        "references": dump(sample.references),
-        "metadata": dump(dict(sample.metadata)),
+        "input": to_json(sample.input),
+        "references": to_json(sample.references),
+        "metadata": to_json(dict(sample.metadata)),
     }
 
 
 def response_columns(run_id: str, sample: Sample, response: Response) -> dict[str, Any]:
-    """Columns of an answer."""
+    """Return the columns of an answer."""
     return {
         "run_id": run_id,
         "task": response.task,
         "sample_id": response.sample_id,
         "repeat": response.repeat,
         "sample_hash": sample.hash,
-        "text": clean(response.text),
-        "metadata": dump(dict(response.metadata)),
+        "text": storable_text(response.text),
+        "metadata": to_json(dict(response.metadata)),
     }
 
 
-def attempt_columns(attempt: Attempt, beginnings: PrefixStore) -> dict[str, Any]:
-    """Columns of an attempt; the long beginnings of its prompt are kept apart."""
-    columns: dict[str, Any] = dict(zip(_OF_ATTEMPT, _values_of_attempt(attempt), strict=True))
-    messages = beginnings.cut_messages(attempt.request["messages"])
-    columns["request"] = dump({**attempt.request, "messages": messages})
-    columns["raw"] = clean(attempt.raw)
+def attempt_columns(attempt: Attempt, prefixes: PrefixStore) -> dict[str, Any]:
+    """Return the columns of an attempt; long shared prefixes of its prompt stay in ``prefixes``."""
+    columns: dict[str, Any] = dict(zip(_ATTEMPT_FIELDS, _attempt_values(attempt), strict=True))
+    messages = [(role, storable_text(content)) for role, content in attempt.request["messages"]]
+    columns["request"] = to_json({**attempt.request, "messages": prefixes.encode_messages(messages)})
+    columns["raw"] = storable_text(attempt.raw)
     columns["extras"] = _details(attempt.extras) if attempt.extras else ""
     usage = attempt.usage
-    columns |= {name: getattr(usage, name) for name in _COUNTS}
+    columns |= {name: getattr(usage, name) for name in _USAGE_FIELDS}
     return columns
 
 
-def beginnings_in(columns: RowMapping) -> set[str]:
-    """The keys of the texts that an attempt refers to."""
+def prefix_keys(columns: RowMapping) -> set[str]:
+    """Return the keys of the prefixes that an attempt refers to."""
     messages = json.loads(columns["request"])["messages"]
     return {content["begins"] for _, content in messages if isinstance(content, dict)}
 
 
-def attempt_of(columns: RowMapping, texts: Mapping[str, str]) -> Attempt:
-    """The attempt in a table row, with the texts that it refers to."""
+def attempt_from(columns: RowMapping, prefixes: Mapping[str, str]) -> Attempt:
+    """Return the attempt in a table row.
+
+    Args:
+        columns: The table row.
+        prefixes: The prefixes that it refers to, by key.
+    """
     values = dict(columns)
-    usage = Usage(**{name: values.pop(name) for name in _COUNTS})
+    usage = Usage(**{name: values.pop(name) for name in _USAGE_FIELDS})
     request = json.loads(values["request"])
-    messages = [(role, join(content, texts)) for role, content in request["messages"]]
+    messages = [(role, decode(content, prefixes)) for role, content in request["messages"]]
     values["request"] = {**request, "messages": messages}
     values["extras"] = json.loads(values["extras"]) if values["extras"] else {}
     return Attempt(**values, usage=usage)
 
 
 def row_columns(row: Row, texts: dict[int, str]) -> dict[str, Any]:
-    """Columns of a row.
+    """Return the columns of a row.
 
     Args:
-        row: With its outcome.
-        texts: What was written of rows that are kept together, by identity: they share scales and details.
+        row: The row.
+        texts: JSON already produced for objects shared by this batch, keyed by ``id()``.
     """
     outcome = row.outcome
     status: str
     value: float | None
     if isinstance(outcome, Score):
         status, value, reason = "ok", outcome.value, outcome.reason
-        scale = "" if outcome.scale is None else _once(outcome.scale, _scale_text, texts)
-        details = _once(outcome.details, _details, texts) if outcome.details else ""
+        scale = "" if outcome.scale is None else _cached(outcome.scale, _scale_text, texts)
+        details = _cached(outcome.details, _details, texts) if outcome.details else ""
     else:
         status, value, reason = outcome.status, None, outcome.message
-        scale, details = "", clean(outcome.raw)
+        scale, details = "", storable_text(outcome.raw)
     return {
         "run_id": row.run_id,
         "task": row.task,
@@ -151,14 +151,14 @@ def row_columns(row: Row, texts: dict[int, str]) -> dict[str, Any]:
         "item_hash": row.item_hash,
         "status": status,
         "value": value,
-        "reason": clean(reason) if reason else "",
+        "reason": storable_text(reason) if reason else "",
         "scale": scale,
         "details": details,
     }
 
 
-def row_of(columns: RowMapping, checkpoint: str) -> Row:
-    """The row in a table row."""
+def row_from(columns: RowMapping, checkpoint: str) -> Row:
+    """Return the row in a table row."""
     outcome: Outcome
     name, signature, kind = columns["name"], columns["signature"], columns["kind"]
     if columns["status"] == "ok":
@@ -166,7 +166,7 @@ def row_of(columns: RowMapping, checkpoint: str) -> Row:
             name=name,
             value=columns["value"],
             signature=signature,
-            scale=_scale_of(columns["scale"]) if columns["scale"] else None,
+            scale=_scale_from(columns["scale"]) if columns["scale"] else None,
             kind=kind,
             reason=columns["reason"],
             details=json.loads(columns["details"]) if columns["details"] else {},
@@ -192,32 +192,32 @@ def row_of(columns: RowMapping, checkpoint: str) -> Row:
     )
 
 
-def _once(thing: Thing, write: Callable[[Thing], str], texts: dict[int, str]) -> str:
-    text = texts.get(id(thing))
+def _cached(value: Value, to_text: Callable[[Value], str], texts: dict[int, str]) -> str:
+    text = texts.get(id(value))
     if text is None:
-        text = texts[id(thing)] = write(thing)
+        text = texts[id(value)] = to_text(value)
     return text
 
 
 def _details(details: Mapping[str, Any]) -> str:
-    """Details as JSON; a judge's are mostly the same few words, which are written once."""
+    """Return details as JSON; those of judges are cached, because few combinations of short texts occur."""
     if set(map(type, details.values())) == {str}:
-        return _words(tuple(details.items()))
-    return dump(dict(details))
+        return _text_details(tuple(details.items()))
+    return to_json(dict(details))
 
 
 @lru_cache(maxsize=1024)
-def _words(details: tuple[tuple[str, str], ...]) -> str:
-    return dump(dict(details))
+def _text_details(details: tuple[tuple[str, str], ...]) -> str:
+    return to_json(dict(details))
 
 
 @lru_cache(maxsize=256)
 def _scale_text(scale: Scale) -> str:
-    return dump(asdict(scale))
+    return to_json(asdict(scale))
 
 
 @lru_cache(maxsize=256)
-def _scale_of(text: str) -> Scale:
+def _scale_from(text: str) -> Scale:
     values = json.loads(text)
     levels = values.pop("levels")
     return Scale(**values, levels=None if levels is None else tuple(levels))

@@ -1,4 +1,4 @@
-"""Open a database by path or URL, and bring its schema up to date."""
+"""Open a database by path or URL, and migrate its schema."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ BUSY_SECONDS = 10
 """How long a write waits for another process's lock on a SQLite file."""
 
 
-def open_database(where: str | Path) -> Engine:
-    """Connect, and migrate to the newest schema.
+def open_database(location: str | Path) -> Engine:
+    """Connect to a database and migrate it to the newest schema.
 
     Args:
-        where: A path (SQLite) or a SQLAlchemy URL.
+        location: A path (SQLite) or a SQLAlchemy URL.
 
     Raises:
-        ConfigError: The URL is malformed, or names no known database.
+        ConfigError: The URL is malformed, or names an unknown database.
         PluginError: The driver is not installed; the message names the extra.
-        StoreError: It cannot be opened, or a newer Hengwen wrote it.
+        StoreError: The database cannot be opened, or a newer Hengwen wrote it.
     """
-    url = _url(where)
+    url = _url(location)
     try:
         engine = create_engine(url)
     except NoSuchModuleError:
         raise ConfigError(f"unknown database {url.drivername!r} in the store's URL") from None
     except ImportError as error:
         raise PluginError(
-            f"the store {shown(url)} needs {error.name}: pip install 'hengwen[postgres]'"
+            f"the store {display_url(url)} needs {error.name}: pip install 'hengwen[postgres]'"
         ) from None
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _tune_sqlite)
     try:
-        with guard(engine):
+        with store_errors(engine):
             migrate(engine)
     except BaseException:
         engine.dispose()
@@ -54,14 +54,14 @@ def open_database(where: str | Path) -> Engine:
     return engine
 
 
-def _url(where: str | Path) -> URL:
-    if isinstance(where, Path) or "://" not in where:
-        path = Path(where)
+def _url(location: str | Path) -> URL:
+    if isinstance(location, Path) or "://" not in location:
+        path = Path(location)
         if not path.parent.is_dir():
             raise StoreError(f"{path}: the folder {path.parent} does not exist")
         return make_url("sqlite://").set(database=str(path))
     try:
-        url = make_url(where)
+        url = make_url(location)
     except ArgumentError:
         raise ConfigError(
             "the store is neither a path nor a URL such as sqlite:///hengwen.db or postgresql+psycopg://host/db"
@@ -69,8 +69,8 @@ def _url(where: str | Path) -> URL:
     return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
 
 
-def shown(url: URL) -> str:
-    """The URL for messages, or the path of a SQLite file; never a password."""
+def display_url(url: URL) -> str:
+    """Return the URL without a password, or the path of a SQLite file, for messages."""
     if url.get_backend_name() == "sqlite" and url.database:
         return url.database
     return url.render_as_string(hide_password=True)
@@ -85,21 +85,21 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 
 
 @contextmanager
-def guard(engine: Engine) -> Iterator[None]:
-    """Turn what the database raises into a StoreError that names the store, and no data."""
+def store_errors(engine: Engine) -> Iterator[None]:
+    """Turn database errors into a StoreError that names the store, and none of its data."""
     try:
         yield
     except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
         cause = getattr(error, "orig", None) or error
         reason = str(cause).strip().splitlines()[0]
-        raise StoreError(f"{shown(engine.url)}: {reason}; what was committed is kept") from None
+        raise StoreError(f"{display_url(engine.url)}: {reason}; committed data is kept") from None
 
 
 def migrate(engine: Engine) -> None:
-    """Bring the schema to HEAD; quick where it is there.
+    """Migrate the schema to ``HEAD``; does nothing if it is up to date.
 
     Raises:
-        StoreError: The schema is newer than this program, or the tables are not Hengwen's.
+        StoreError: The schema is newer than this program, or the database is not a Hengwen store.
     """
     with engine.connect() as connection:
         version = _version(connection)
@@ -107,7 +107,8 @@ def migrate(engine: Engine) -> None:
         return
     if version is not None and version > HEAD:
         raise StoreError(
-            f"{shown(engine.url)}: a newer hengwen wrote it (schema {version}, known {HEAD}); upgrade hengwen"
+            f"{display_url(engine.url)}: written by a newer hengwen (schema {version}, known {HEAD}); "
+            "upgrade hengwen"
         )
     if version is None:
         create(engine)
@@ -116,7 +117,7 @@ def migrate(engine: Engine) -> None:
 
 
 def create(engine: Engine) -> None:
-    """Make the tables in an empty database as the migrations would, without the time that these take."""
+    """Create the tables in an empty database; faster than the migrations, with the same result."""
     with engine.begin() as connection:
         metadata.create_all(connection)
         _VERSION.create(connection)
@@ -124,11 +125,11 @@ def create(engine: Engine) -> None:
 
 
 def upgrade(engine: Engine, to: str = "head") -> None:
-    """Run the migrations that are missing.
+    """Run the missing migrations.
 
     Args:
         engine: The database.
-        to: The last of them.
+        to: The last migration to run.
     """
     from alembic import command
     from alembic.config import Config
@@ -145,9 +146,8 @@ def _version(connection: Connection) -> str | None:
     names = inspect(connection).get_table_names()
     if "alembic_version" not in names:
         if names:
-            raise StoreError(
-                f"{shown(connection.engine.url)}: a database of something else; name another store"
-            )
+            url = display_url(connection.engine.url)
+            raise StoreError(f"{url}: not a hengwen store, but another database; name another file")
         return None
-    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return None if found is None else str(found)
+    version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if version is None else str(version)

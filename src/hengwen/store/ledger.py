@@ -1,4 +1,4 @@
-"""The ledger over a database: recorded things wait in memory for ``commit``, one transaction each."""
+"""The ledger over a database: records wait in memory until ``commit`` writes them in one transaction."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sqlalchemy import case, func, select
 
 from hengwen.store import codec, tables
 from hengwen.store.call_key_filter import CallKeyFilter
-from hengwen.store.database import guard
+from hengwen.store.completed_index import HashedCompletedIndex
+from hengwen.store.database import store_errors
 from hengwen.store.prefix_dedup import PrefixStore
-from hengwen.store.settled_index import StoredCompletedIndex
-from hengwen.store.upsert import behind, copy_rows, upsert
+from hengwen.store.upsert import copy_rows, rows_for_key, upsert
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine, RowMapping, Table
 
     from hengwen.protocols import EvaluationKey
-    from hengwen.records import Attempt, Outcome, Response, Row, Run, Sample
+    from hengwen.records import Attempt, Outcome, Response, Row, RowKey, Run, Sample
     from hengwen.store.upsert import Writer
 
 Columns = dict[str, Any]
-READ_AT_A_TIME = 10_000
-"""Rows of what is settled that are in memory at a time."""
+FETCH_SIZE = 10_000
+"""Completed keys that are fetched at a time."""
 
 
 class SqlLedger:
-    """See ``hengwen.protocols.Ledger``.
+    """A ``hengwen.protocols.Ledger`` over a database.
 
     Args:
         engine: A migrated database.
-        writer: To the same database.
+        writer: Transactions on the same database.
     """
 
     def __init__(self, engine: Engine, writer: Writer) -> None:
@@ -44,20 +44,20 @@ class SqlLedger:
         self._samples: dict[str, Columns] = {}
         self._responses: list[Columns] = []
         self._attempts: list[Columns] = []
-        self._rows: dict[tuple[str, str, str | None, int | None, str], Columns] = {}
+        self._rows: dict[RowKey, Columns] = {}
         self._adopted: list[tuple[str, str, EvaluationKey]] = []
         self._good: dict[tuple[str, str], Attempt] = {}
         self._numbers: dict[tuple[str, str], int] = {}
-        self._known: CallKeyFilter | None = None
-        self._beginnings = PrefixStore()
-        self._prompts: dict[str, str] = {}
+        self._stored_calls: CallKeyFilter | None = None
+        self._prefixes = PrefixStore()
+        self._new_prefixes: dict[str, str] = {}
 
     def begin(self, run: Run) -> None:
         """Record the run, or its new status."""
         self._runs.append(codec.run_columns(run))
 
-    def done(self, run: Run) -> StoredCompletedIndex:
-        """What is settled in this run, else in the newest of the same plan and checkpoint."""
+    def done(self, run: Run) -> HashedCompletedIndex:
+        """Return the keys completed in this run, or in others of its plan and checkpoint, newest first."""
         self.commit()
         runs, row = tables.run, tables.row
         series = (
@@ -66,91 +66,93 @@ class SqlLedger:
             .order_by((runs.c.id == run.id).desc(), runs.c.started.desc())
         )
         key = row.c.task, row.c.sample_id, row.c.repeat, row.c.signature, row.c.item_hash
-        bad = case((row.c.status.in_(("ok", "not_applicable")), 0), else_=1)
-        found = StoredCompletedIndex()
-        with guard(self._engine), self._engine.connect() as connection:
-            for source in connection.execute(series).scalars().all():
-                settled = select(*key).where(row.c.run_id == source).group_by(*key).having(func.max(bad) == 0)
-                rows = connection.execution_options(yield_per=READ_AT_A_TIME).execute(settled)
-                found.add(
-                    source,
+        failed = case((row.c.status.in_(("ok", "not_applicable")), 0), else_=1)
+        index = HashedCompletedIndex()
+        with store_errors(self._engine), self._engine.connect() as connection:
+            for run_id in connection.execute(series).scalars().all():
+                query = (
+                    select(*key).where(row.c.run_id == run_id).group_by(*key).having(func.max(failed) == 0)
+                )
+                rows = connection.execution_options(yield_per=FETCH_SIZE).execute(query)
+                index.add(
+                    run_id,
                     (
                         (task, sample_id or None, repeat or None, signature, item_hash)
                         for task, sample_id, repeat, signature, item_hash in rows
                     ),
                 )
-        return found
+        return index
 
     def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
-        """Record that rows of an earlier run are to be copied."""
+        """Record that the rows of a key are to be copied from an earlier run."""
         self._adopted.append((run_id, source, key))
 
     def read(self, run_id: str, key: EvaluationKey) -> list[Outcome]:
-        """The outcomes behind a key that a run holds."""
-        query = select(tables.row).where(*behind(run_id, key)).order_by(tables.row.c.id)
-        with guard(self._engine), self._engine.connect() as connection:
+        """Return the outcomes of a key in a run."""
+        query = select(tables.row).where(*rows_for_key(run_id, key)).order_by(tables.row.c.id)
+        with store_errors(self._engine), self._engine.connect() as connection:
             rows = connection.execute(query).mappings().all()
-        return [codec.row_of(columns, "").outcome for columns in rows]
+        return [codec.row_from(columns, "").outcome for columns in rows]
 
     def find_call(self, call_key: str, scope: str) -> Attempt | None:
-        """The good attempt at this call, if there is one."""
-        place = (call_key, scope)
-        if place not in self._numbers:
-            self._look_up(place)
-        return self._good.get(place)
+        """Return the good attempt at a call, or None."""
+        if (call_key, scope) not in self._numbers:
+            self._look_up(call_key, scope)
+        return self._good.get((call_key, scope))
 
-    def _look_up(self, place: tuple[str, str]) -> None:
+    def _look_up(self, call_key: str, scope: str) -> None:
         attempt = tables.attempt
-        if self._known is None:
-            with guard(self._engine), self._engine.connect() as connection:
-                self._known = CallKeyFilter(connection.execute(select(attempt.c.call_key)).scalars())
-        if not self._known.may_hold(place[0]):
-            self._numbers[place] = 0
+        if self._stored_calls is None:
+            with store_errors(self._engine), self._engine.connect() as connection:
+                self._stored_calls = CallKeyFilter(connection.execute(select(attempt.c.call_key)).scalars())
+        if not self._stored_calls.might_contain(call_key):
+            self._numbers[(call_key, scope)] = 0
             return
-        query = select(attempt).where(attempt.c.call_key == place[0], attempt.c.scope == place[1])
-        with guard(self._engine), self._engine.connect() as connection:
-            found = connection.execute(query).mappings().all()
-        self._numbers[place] = max((columns["number"] for columns in found), default=0)
-        for columns in found:
+        query = select(attempt).where(attempt.c.call_key == call_key, attempt.c.scope == scope)
+        with store_errors(self._engine), self._engine.connect() as connection:
+            attempts = connection.execute(query).mappings().all()
+        self._numbers[(call_key, scope)] = max((columns["number"] for columns in attempts), default=0)
+        for columns in attempts:
             if columns["status"] == "ok":
-                self._good[place] = codec.attempt_of(columns, read_prompts(self._engine, columns))
+                prefixes = read_prefixes(self._engine, columns)
+                self._good[(call_key, scope)] = codec.attempt_from(columns, prefixes)
 
     def next_number(self, call_key: str, scope: str) -> int:
-        """The number of the next attempt at this call."""
+        """Return the number of the next attempt at a call."""
         self.find_call(call_key, scope)
         return self._numbers[(call_key, scope)] + 1
 
     def record_response(self, run_id: str, sample: Sample, response: Response) -> None:
-        """Record an answer and the sample that it answers."""
+        """Record an answer and its sample."""
         columns = codec.response_columns(run_id, sample, response)
         if columns["sample_hash"] not in self._samples:
             self._samples[columns["sample_hash"]] = codec.sample_columns(sample)
         self._responses.append(columns)
 
     def record_attempt(self, attempt: Attempt) -> None:
-        """Record an attempt; it can be found at once."""
-        place = (attempt.call_key, attempt.scope)
-        if self._known is not None:
-            self._known.add(attempt.call_key)
-        self._numbers[place] = max(self._numbers.get(place, 0), attempt.number)
+        """Record an attempt; ``find_call`` returns it from now on."""
+        call = (attempt.call_key, attempt.scope)
+        if self._stored_calls is not None:
+            self._stored_calls.add(attempt.call_key)
+        self._numbers[call] = max(self._numbers.get(call, 0), attempt.number)
         if attempt.status == "ok":
-            self._good[place] = attempt
-        self._attempts.append(codec.attempt_columns(attempt, self._beginnings))
-        self._prompts |= {key: codec.clean(text) for key, text in self._beginnings.take().items()}
+            self._good[call] = attempt
+        self._attempts.append(codec.attempt_columns(attempt, self._prefixes))
+        self._new_prefixes |= self._prefixes.drain()
 
     def record_rows(self, rows: Sequence[Row]) -> None:
-        """Record rows; later ones replace earlier ones at the same place."""
+        """Record rows; a later row replaces an earlier one with the same key."""
         texts: dict[int, str] = {}
         for row in rows:
-            place = (row.run_id, row.task, row.sample_id, row.repeat, row.outcome.name)
-            self._rows.pop(place, None)
-            self._rows[place] = codec.row_columns(row, texts)
+            key = row.key
+            self._rows.pop(key, None)
+            self._rows[key] = codec.row_columns(row, texts)
 
     def commit(self) -> None:
-        """Write all that was recorded in one transaction.
+        """Write everything that was recorded, in one transaction.
 
         Raises:
-            StoreError: Nothing of it was written.
+            StoreError: The database failed; nothing was written.
         """
         with self._writer.begin() as connection, closing(connection.connection.cursor()) as cursor:
             write = partial(upsert, cursor, connection.dialect)
@@ -163,32 +165,32 @@ class SqlLedger:
             write(tables.row, list(self._rows.values()))
         self._runs, self._responses, self._adopted = [], [], []
         self._samples, self._rows = {}, {}
-        self._let_go_of_attempts()
+        self._forget_attempts()
 
     def commit_attempts(self) -> None:
-        """Write the attempts alone in one transaction: fewer pages of the database than all would touch.
+        """Write the attempts alone, in one transaction that touches fewer pages than a full commit.
 
         Raises:
-            StoreError: Nothing of it was written.
+            StoreError: The database failed; nothing was written.
         """
         with self._writer.begin() as connection, closing(connection.connection.cursor()) as cursor:
             self._write_attempts(partial(upsert, cursor, connection.dialect))
-        self._let_go_of_attempts()
+        self._forget_attempts()
 
     def _write_attempts(self, write: Callable[[Table, Sequence[Columns]], None]) -> None:
-        write(tables.prompt, [{"hash": key, "text": text} for key, text in self._prompts.items()])
+        write(tables.prompt, [{"hash": key, "text": text} for key, text in self._new_prefixes.items()])
         write(tables.attempt, self._attempts)
 
-    def _let_go_of_attempts(self) -> None:
-        """They are in the database now: memory stays flat."""
-        self._attempts, self._prompts = [], {}
-        for place in [place for place in self._good if place in self._numbers]:
-            del self._good[place], self._numbers[place]
+    def _forget_attempts(self) -> None:
+        """Remove the committed attempts from memory, so that it stays bounded."""
+        self._attempts, self._new_prefixes = [], {}
+        for call in [call for call in self._good if call in self._numbers]:
+            del self._good[call], self._numbers[call]
 
 
-def read_prompts(engine: Engine, columns: RowMapping) -> dict[str, str]:
-    """The texts that an attempt refers to, by key."""
+def read_prefixes(engine: Engine, columns: RowMapping) -> dict[str, str]:
+    """Return the prompt prefixes that an attempt refers to, by key."""
     prompt = tables.prompt
-    query = select(prompt.c.hash, prompt.c.text).where(prompt.c.hash.in_(codec.beginnings_in(columns)))
-    with guard(engine), engine.connect() as connection:
+    query = select(prompt.c.hash, prompt.c.text).where(prompt.c.hash.in_(codec.prefix_keys(columns)))
+    with store_errors(engine), engine.connect() as connection:
         return {row.hash: row.text for row in connection.execute(query)}

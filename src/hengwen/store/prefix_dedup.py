@@ -1,4 +1,4 @@
-"""Prompts of one judge begin alike: a long beginning is kept once, and each call refers to it."""
+"""Deduplicate shared prompt prefixes: each long prefix is stored once and referenced."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hengwen.records import digest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-LEAST = 400
-"""Characters from which a beginning is worth a reference."""
-MOST_SEEN = 32
-"""Texts that are looked through for one that begins alike."""
+MIN_LENGTH = 400
+"""Characters that two texts must share for a reference."""
+MAX_RECENT = 32
+"""Recent texts that are searched for a shared prefix."""
 
 
 class _Prefix:
-    """A text that was seen; it has a key from the second one on that begins alike."""
+    """A recent text; it gets a key when another text first shares a prefix with it."""
 
     __slots__ = ("_shared", "key", "text")
 
@@ -26,7 +26,10 @@ class _Prefix:
         self._shared = text
 
     def shared_with(self, other: str) -> int:
-        """How many characters another text begins with alike: mostly as many as the last one did."""
+        """Return the number of leading characters shared with another text.
+
+        The length found last time is tried first, because most texts share the same prefix.
+        """
         length = len(self._shared)
         if not other.startswith(self._shared) or self.text[length : length + 1] == other[length : length + 1]:
             length = shared_length(self.text, other)
@@ -35,79 +38,78 @@ class _Prefix:
 
 
 class PrefixStore:
-    """Cuts what texts share with texts before them.
+    """Encodes texts as references to prefixes that they share with recent texts.
 
     Examples:
         >>> rules = "Judge by these rules. " * 30
-        >>> beginnings = PrefixStore()
-        >>> first, second = beginnings.cut(rules + "Fence: 1a"), beginnings.cut(rules + "Fence: 2b")
+        >>> prefixes = PrefixStore()
+        >>> first, second = prefixes.encode(rules + "Fence: 1a"), prefixes.encode(rules + "Fence: 2b")
         >>> first == rules + "Fence: 1a", second["length"], second["rest"]
         (True, 667, '2b')
-        >>> kept = beginnings.take()
-        >>> join(second, kept) == rules + "Fence: 2b"
+        >>> decode(second, prefixes.drain()) == rules + "Fence: 2b"
         True
-        >>> beginnings.cut("short")
+        >>> prefixes.encode("short")
         'short'
     """
 
     def __init__(self) -> None:
-        self._seen: list[_Prefix] = []
-        self._fresh: dict[str, str] = {}
+        self._recent: list[_Prefix] = []
+        self._new: dict[str, str] = {}
 
-    def cut(self, text: str) -> str | dict[str, Any]:
-        """Return a text as it is, or a reference with the rest where an earlier one began as it does."""
-        if len(text) < LEAST:
+    def encode(self, text: str) -> str | dict[str, Any]:
+        """Return the text, or a reference to a shared prefix with the rest of the text."""
+        if len(text) < MIN_LENGTH:
             return text
-        head = text[:LEAST]
-        for place, known in enumerate(self._seen):
-            if not known.text.startswith(head):
+        head = text[:MIN_LENGTH]
+        for index, prefix in enumerate(self._recent):
+            if not prefix.text.startswith(head):
                 continue
-            length = known.shared_with(text)
+            length = prefix.shared_with(text)
             if length >= len(text) // 2:
-                self._seen.insert(0, self._seen.pop(place))
-                if not known.key:
-                    known.key = digest(known.text)
-                    self._fresh[known.key] = known.text
-                return {"begins": known.key, "length": length, "rest": text[length:]}
-        self._seen.insert(0, _Prefix(text))
-        del self._seen[MOST_SEEN:]
+                self._recent.insert(0, self._recent.pop(index))
+                if not prefix.key:
+                    prefix.key = digest(prefix.text)
+                    self._new[prefix.key] = prefix.text
+                return {"begins": prefix.key, "length": length, "rest": text[length:]}
+        self._recent.insert(0, _Prefix(text))
+        del self._recent[MAX_RECENT:]
         return text
 
-    def cut_messages(self, messages: Sequence[tuple[str, str]]) -> list[tuple[str, str | dict[str, Any]]]:
-        """Return turns with their contents cut."""
-        return [(role, self.cut(content)) for role, content in messages]
+    def encode_messages(self, messages: Sequence[tuple[str, str]]) -> list[tuple[str, str | dict[str, Any]]]:
+        """Return messages with encoded contents."""
+        return [(role, self.encode(content)) for role, content in messages]
 
-    def take(self) -> dict[str, str]:
-        """Return the beginnings that are new since the last time, by key."""
-        fresh, self._fresh = self._fresh, {}
-        return fresh
+    def drain(self) -> dict[str, str]:
+        """Return the prefixes that were first referenced since the last call, by key."""
+        new, self._new = self._new, {}
+        return new
 
 
-def join(cut: str | Mapping[str, Any], texts: Mapping[str, str]) -> str:
-    """Return a text from what ``cut`` made of it.
+def decode(encoded: str | Mapping[str, Any], prefixes: Mapping[str, str]) -> str:
+    """Return the text that ``PrefixStore.encode`` encoded.
 
     Args:
-        cut: A text, or a reference with the rest.
-        texts: The beginnings by key.
+        encoded: A text, or a reference with the rest.
+        prefixes: The prefixes by key.
     """
-    if isinstance(cut, str):
-        return cut
-    return texts[cut["begins"]][: cut["length"]] + str(cut["rest"])
+    if isinstance(encoded, str):
+        return encoded
+    return prefixes[encoded["begins"]][: encoded["length"]] + str(encoded["rest"])
 
 
-def shared_length(one: str, other: str) -> int:
-    """Return how many characters two texts begin with alike.
+def shared_length(earlier: str, later: str) -> int:
+    """Return the number of leading characters that two texts share.
 
     Examples:
         >>> shared_length("abcd", "abxd"), shared_length("a", "b"), shared_length("ab", "abc")
         (2, 0, 2)
     """
-    low, high = 0, min(len(one), len(other))
-    if one[:high] == other[:high]:
+    low, high = 0, min(len(earlier), len(later))
+    if earlier[:high] == later[:high]:
         return high
     while high - low > 1:
         middle = (low + high) // 2
-        if one[low:middle] == other[low:middle]:
+        if earlier[low:middle] == later[low:middle]:
             low = middle
         else:
             high = middle

@@ -1,4 +1,4 @@
-"""The tables. A change here needs a migration in ``migrations/versions`` (a test compares the two)."""
+"""Tables of the store. A change here needs a migration in ``migrations/versions``; a test compares both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest migration."""
 
 metadata = MetaData()
@@ -89,7 +89,7 @@ prompt = Table(
     Column("hash", String, primary_key=True),
     Column("text", Text, nullable=False),
 )
-"""Long beginnings of prompts, which attempts refer to."""
+"""Long prefixes of prompts, which attempts refer to."""
 
 row = Table(
     "row",
@@ -111,22 +111,7 @@ row = Table(
     Column("details", Text, nullable=False),
     UniqueConstraint("run_id", "task", "sample_id", "repeat", "name", name="row_place"),
 )
-"""``sample_id`` '' and ``repeat`` 0 stand for none: NULLs would not be unique."""
-
-label = Table(
-    "label",
-    metadata,
-    Column("plan", String, nullable=False),
-    Column("task", String, nullable=False),
-    Column("sample_id", String, nullable=False),
-    Column("checkpoint", String, nullable=False),
-    Column("repeat", Integer, nullable=False),
-    Column("score", String, nullable=False),
-    Column("rater", String, nullable=False),
-    Column("value", Float, nullable=False),
-    Column("output", Text, nullable=False),
-    PrimaryKeyConstraint("plan", "task", "sample_id", "checkpoint", "repeat", "score", "rater"),
-)
+"""``sample_id`` '' and ``repeat`` 0 mean None, because NULLs would not be unique."""
 
 baseline = Table(
     "baseline",

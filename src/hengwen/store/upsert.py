@@ -1,4 +1,4 @@
-"""Many rows into a table at once: the statement is compiled once, the driver does the rest."""
+"""Write many rows into a table at once, with statements that are compiled once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import literal, select, text
 
 from hengwen.store import tables
-from hengwen.store.database import guard
+from hengwen.store.database import store_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from hengwen.protocols import EvaluationKey
 
-PLACES = {
+UNIQUE_COLUMNS = {
     "run": ("id",),
     "sample": ("hash",),
     "response": ("run_id", "task", "sample_id", "repeat"),
@@ -27,14 +27,15 @@ PLACES = {
     "attempt": ("call_key", "scope", "number"),
     "row": ("run_id", "task", "sample_id", "repeat", "name"),
 }
-"""What is unique in a table: a later row replaces an earlier one there; a good attempt is never replaced."""
+"""Unique columns by table. A later row replaces an earlier one with the same values there; a good attempt is
+never replaced."""
 
 
 class Writer:
-    """Transactions by one connection that stays open: to take one from the pool is a tenth of a small commit.
+    """Transactions on one open connection: taking one from the pool costs a tenth of a small commit.
 
     Args:
-        engine: Of the database.
+        engine: The database.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -43,36 +44,36 @@ class Writer:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """A transaction; it is committed at the end, or all of it is undone.
+        """Open a transaction that is committed when the block ends, and rolled back on an error.
 
         Raises:
-            StoreError: Nothing of it was written.
+            StoreError: The database failed; nothing of the transaction was written.
         """
-        with guard(self._engine):
+        with store_errors(self._engine):
             if self._connection is None:
                 self._connection = self._engine.connect()
             try:
                 with self._connection.begin():
                     yield self._connection
             except BaseException:
-                self.close()  # it may be what is broken
+                self.close()  # the connection itself may be broken
                 raise
 
     def close(self) -> None:
-        """Give the connection back; the next transaction takes another."""
+        """Return the connection to the pool; the next transaction takes a new one."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
 
 
 def upsert(cursor: Any, dialect: Dialect, table: Table, values: Sequence[dict[str, Any]]) -> None:
-    """Write rows, in the place of earlier ones that stand where they do.
+    """Write rows; each replaces an earlier row with the same ``UNIQUE_COLUMNS``.
 
     Args:
-        cursor: Of the driver, in a transaction: SQLAlchemy would make a result of each statement.
-        dialect: Of the database.
-        table: One of ``PLACES``.
-        values: Each with all columns of the table, but an ``id`` that the database gives.
+        cursor: A cursor of the driver in a transaction; SQLAlchemy would build a result per statement.
+        dialect: The dialect of the database.
+        table: A table of ``UNIQUE_COLUMNS``.
+        values: Rows with all columns of the table, except an ``id`` that the database assigns.
     """
     if not values:
         return
@@ -82,45 +83,42 @@ def upsert(cursor: Any, dialect: Dialect, table: Table, values: Sequence[dict[st
 
 @lru_cache(maxsize=64)
 def _compiled(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:
-    """The statement as text, and the order of its parameters where the driver wants them by position."""
-    place = PLACES[table.name]
-    own = [column.name for column in table.columns if column.name != "id" or "id" in place]
+    """Return the statement as text, and the order of its parameters if the driver wants them by position."""
+    unique = UNIQUE_COLUMNS[table.name]
+    names = [column.name for column in table.columns if column.name != "id" or "id" in unique]
     statement = _insert(table, dialect.name)
-    fresh = _fresh(statement, own, place)
+    update = _replaced_columns(statement, names, unique)
     where = text("attempt.status <> 'ok'") if table is tables.attempt else None
-    statement = statement.on_conflict_do_update(index_elements=list(place), set_=fresh, where=where)
-    compiled = statement.compile(dialect=dialect, column_keys=own)
+    statement = statement.on_conflict_do_update(index_elements=list(unique), set_=update, where=where)
+    compiled = statement.compile(dialect=dialect, column_keys=names)
     order = tuple(compiled.positiontup) if compiled.positional else None
     return str(compiled), order
 
 
 def copy_rows(connection: Connection, run_id: str, source: str, key: EvaluationKey) -> None:
-    """Copy the rows behind a key into a run, in the place of what failed there.
+    """Copy the rows of a key from one run into another, where they replace failures.
 
     Args:
-        connection: In a transaction.
-        run_id: Where they go.
-        source: The run that has them.
-        key: Which they are.
+        connection: A connection in a transaction.
+        run_id: Id of the run that gets the rows.
+        source: Id of the run that has them.
+        key: Key of the rows.
     """
     row = tables.row
     names = [column.name for column in row.columns if column.name not in ("id", "run_id")]
-    found = select(literal(run_id), *(row.c[name] for name in names)).where(*behind(source, key))
-    statement = _insert(row, connection.dialect.name).from_select(["run_id", *names], found)
-    place = PLACES["row"]
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=list(place), set_=_fresh(statement, ["run_id", *names], place)
-        )
-    )
+    rows = select(literal(run_id), *(row.c[name] for name in names)).where(*rows_for_key(source, key))
+    statement = _insert(row, connection.dialect.name).from_select(["run_id", *names], rows)
+    unique = UNIQUE_COLUMNS["row"]
+    update = _replaced_columns(statement, ["run_id", *names], unique)
+    connection.execute(statement.on_conflict_do_update(index_elements=list(unique), set_=update))
 
 
-def behind(run_id: str, key: EvaluationKey) -> tuple[ColumnElement[bool], ...]:
-    """What is true of the rows of a run behind a key.
+def rows_for_key(run_id: str, key: EvaluationKey) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions that select the rows of a key in a run.
 
     Args:
-        run_id: Of the run.
-        key: Which they are.
+        run_id: Id of the run.
+        key: Key of the rows.
     """
     row = tables.row
     task, sample_id, repeat, signature, item_hash = key
@@ -134,9 +132,9 @@ def behind(run_id: str, key: EvaluationKey) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def _fresh(statement: Any, names: Sequence[str], place: Sequence[str]) -> dict[str, Any]:
-    """What a later row brings to the place of an earlier one."""
-    return {name: statement.excluded[name] for name in names if name not in place}
+def _replaced_columns(statement: Any, names: Sequence[str], unique: Sequence[str]) -> dict[str, Any]:
+    """Return the columns that a later row overwrites, with its values."""
+    return {name: statement.excluded[name] for name in names if name not in unique}
 
 
 def _insert(table: Table, dialect: str) -> Any:

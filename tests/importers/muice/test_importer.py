@@ -347,7 +347,7 @@ def test_an_imported_suite_runs_offline_on_stored_answers(
     with open_store(tmp_path / "x.db") as store:
         result = run_plan(result.plan, store=store)
         names = {(row.task, row.outcome.name) for row in store.rows(result.runs)}
-    assert result.dead == ()
+    assert result.unscored == ()
     assert {
         ("new_topic", "muice_new_topic.level"),
         ("live", "muice_live.level"),

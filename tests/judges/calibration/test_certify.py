@@ -13,8 +13,8 @@ from hengwen.errors import DataError
 from hengwen.judges import calibrate, is_stale, read_calibrations
 from hengwen.judges.calibration import JudgedAnswer, rubric_hash_of, write_calibrations
 from hengwen.judges.calibration.joining import join
-from hengwen.plans.datasets import Label
 from hengwen.prompts import load_rubric
+from hengwen.records import Label
 
 FIVE = [0.0, 0.25, 0.5, 0.75, 1.0]
 SIGNATURE = "live|rubric:1.aaaaaaaa|openai/x|temp:0|v:1"

@@ -53,7 +53,7 @@ def test_the_pair_that_cannot_be_scored_is_named() -> None:
 
 @pytest.mark.parametrize("workers", [0, -1, True, 1.5])
 def test_workers_must_be_a_whole_number(workers: object) -> None:
-    with pytest.raises(ValueError, match="workers must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="workers must be a whole number >= 1"):
         score_lyrics([], workers=workers)  # type: ignore[arg-type]
 
 

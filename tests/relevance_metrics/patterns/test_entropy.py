@@ -225,7 +225,7 @@ def test_nan_propagates_for_its_row_only() -> None:
         pytest.param([1, 2], {}, "2 scores are too few for m=3 and delay=1, which need 3", id="short"),
         pytest.param([1, 2, 3, 4], {"delay": 2}, "lower m to 2, lower delay or add", id="short for delay"),
         pytest.param([], {}, "0 scores are too few.*add scores", id="empty"),
-        pytest.param([1, 2, 3], {"m": 1}, "m must be a whole number of at least 2, got 1", id="m"),
+        pytest.param([1, 2, 3], {"m": 1}, "m must be a whole number >= 2, got 1", id="m"),
         pytest.param([1, 2, 3], {"m": 2.5}, "m must be a whole number", id="m is no whole number"),
         pytest.param([1, 2, 3], {"delay": 0}, "delay must be", id="delay"),
         pytest.param([1, 2, 3], {"base": 1}, "base must be 'e' or a number above 1", id="base"),

@@ -142,8 +142,8 @@ def test_an_empty_stream_has_nothing_to_say() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((2,), {}, "window must be a whole number of at least 3, got 2"),
-        ((3,), {"delay": 2}, "at least 5"),
+        ((2,), {}, "window must be a whole number >= 3, got 2"),
+        ((3,), {"delay": 2}, ">= 5"),
         ((5, ["tau"]), {}, "unknown metric 'tau'"),
         ((5,), {"base": 0}, "base must be"),
     ],

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hengwen._internal.text_safety import replace_surrogates
 from hengwen.backends.http.errors import redact, status_error
 from hengwen.backends.openai.logprobs import read_logprobs
 from hengwen.backends.openai.reply import read_reply
 from hengwen.errors import BackendError
+from hengwen.io.text_safety import replace_surrogates
 from hengwen.records import Reply, Usage
 
 if TYPE_CHECKING:

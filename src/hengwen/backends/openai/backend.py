@@ -14,13 +14,13 @@ import os
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from hengwen._internal.text_safety import replace_surrogates
 from hengwen.backends.http.endpoint import NO_KEY, Endpoint, validate_url, without_secrets
 from hengwen.backends.http.errors import MAX_RAW, redact, status_error
 from hengwen.backends.openai.reply import read_reply
 from hengwen.backends.openai.request import ChatRequestEncoder
 from hengwen.backends.openai.schema_modes import SchemaModes
 from hengwen.errors import BackendError, ConfigError
+from hengwen.io.text_safety import replace_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

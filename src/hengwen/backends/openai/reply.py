@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hengwen._internal.text_safety import replace_surrogates
 from hengwen.backends.http.errors import MAX_RAW, message_of_error_body, redact
 from hengwen.backends.openai.logprobs import read_logprobs
 from hengwen.errors import BackendError
+from hengwen.io.text_safety import replace_surrogates
 from hengwen.records import Reply, Usage
 
 if TYPE_CHECKING:

@@ -11,28 +11,34 @@ from hengwen.cli.ui import options
 
 
 def judge(
-    file: Annotated[Path, typer.Argument(help=".jsonl or .csv with id, output, and input and references.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The verdicts, .jsonl or .csv.")],
+    file: Annotated[
+        Path, typer.Argument(help=".jsonl or .csv with id and output, optionally input and references.")
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Output file for the verdicts, .jsonl or .csv.")
+    ],
     rubric: Annotated[str, typer.Option("--rubric", help="A packaged rubric, or the path of one.")],
     model: options.Judge = None,
     base_url: options.BaseUrl = None,
     column: options.Columns = None,
-    language: Annotated[str, typer.Option("--lang", help="Of the prompt: zh or en.")] = "zh",
+    language: Annotated[str, typer.Option("--lang", help="Language of the judge's prompt: zh or en.")] = "zh",
     store: options.Store = options.DEFAULT_STORE,
     concurrency: options.Concurrency = 16,
     limit: options.Limit = None,
     strict: options.Strict = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Judge stored answers by a rubric; without --judge, by rules alone (a baseline)."""
+    """Judge stored answers by a rubric; without --judge, by its rules only (a baseline)."""
+    from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.exit import exit_code
     from hengwen.cli.ui.messages import print_info
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.runs.judge_file import judge_file
+    from hengwen.runs.resources import RunOptions
     from hengwen.store import open_store
 
     prompt_language = options.parse_language(language)
-    with open_store(store) as opened, progress_bar(quiet=quiet) as progress:
+    with open_store(store) as opened, relaxed_gc(), progress_bar(quiet=quiet) as progress:
         result = judge_file(
             file,
             output,
@@ -40,11 +46,9 @@ def judge(
             store=opened,
             judge=model,
             base_url=base_url,
-            columns=dict(options.pairs("--column", column)),
+            columns=dict(options.parse_pairs("--column", column)),
             language=prompt_language,
-            concurrency=concurrency,
-            limit=limit,
-            progress=progress,
+            options=RunOptions(concurrency=max(1, concurrency), limit=limit, progress=progress),
         )
     if not quiet:
         print_info(f"{output}: written; hengwen report --plan {result.plan} shows the means")

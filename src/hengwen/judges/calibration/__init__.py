@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration.certify import calibrate
     from hengwen.judges.calibration.estimates import Estimate
     from hengwen.judges.calibration.isotonic import IsotonicMap
-    from hengwen.judges.calibration.joining import HumanLabel, JudgedAnswer
+    from hengwen.judges.calibration.joining import JudgedAnswer
     from hengwen.judges.calibration.maps import MapReport, fit_maps
     from hengwen.judges.calibration.ordinal import OrdinalMap
     from hengwen.judges.calibration.ppi import CorrectedMean, ppi_mean
@@ -32,7 +32,6 @@ _EXPORTS = {
     "Calibration": "artifact",
     "CorrectedMean": "ppi",
     "Estimate": "estimates",
-    "HumanLabel": "joining",
     "IsotonicMap": "isotonic",
     "JudgedAnswer": "joining",
     "MapReport": "maps",
@@ -53,7 +52,6 @@ __all__ = [
     "Calibration",
     "CorrectedMean",
     "Estimate",
-    "HumanLabel",
     "IsotonicMap",
     "JudgedAnswer",
     "MapReport",

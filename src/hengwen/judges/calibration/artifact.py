@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from hengwen.errors import ConfigError, DataError
+from hengwen.errors import DataError
+from hengwen.io.atomic_write import atomic_write
 from hengwen.judges.calibration.agreement import Agreement  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.estimates import Estimate  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.maps import MapReport  # noqa: TC001 - pydantic reads it
@@ -134,14 +135,8 @@ def write_calibrations(path: str | Path, calibrations: Sequence[Calibration]) ->
         ConfigError: The file cannot be written.
     """
     path = Path(path)
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        beside.write_text(calibrations_json(calibrations), encoding="utf-8", newline="\n")
-        beside.replace(path)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        beside.unlink(missing_ok=True)
+    with atomic_write(path) as temporary:
+        temporary.write_text(calibrations_json(calibrations), encoding="utf-8", newline="\n")
     return path
 
 

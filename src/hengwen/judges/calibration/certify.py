@@ -23,9 +23,10 @@ from hengwen.judges.calibration.ppi import ppi_mean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from hengwen.judges.calibration.joining import JudgedAnswer, LabelJoin, LabelLike, Pair
+    from hengwen.judges.calibration.joining import JudgedAnswer, LabelJoin, Pair
     from hengwen.judges.calibration.maps import MapReport
     from hengwen.prompts.rubric import Rubric
+    from hengwen.records import Label
 
 MIN_LABELS = 30
 MIN_PROMPTS = 5
@@ -42,7 +43,7 @@ LOW_HUMAN_ALPHA = 0.4
 
 
 def calibrate(
-    labels: Iterable[LabelLike],
+    labels: Iterable[Label],
     answers: Sequence[JudgedAnswer],
     *,
     score: str,
@@ -80,10 +81,11 @@ def calibrate(
             same key, a value is outside the levels, or neither a rubric nor levels are given.
 
     Examples:
-        >>> from hengwen.judges.calibration.joining import HumanLabel, JudgedAnswer
+        >>> from hengwen.judges.calibration.joining import JudgedAnswer
+        >>> from hengwen.records import Label
         >>> human, judge = [0, 0.5, 1, 1], [0, 0.5, 1, 0.5]
         >>> answers = [JudgedAnswer(task="t", id=str(i), value=judge[i % 4]) for i in range(40)]
-        >>> labels = [HumanLabel(task="t", id=str(i), score="s", value=human[i % 4]) for i in range(36)]
+        >>> labels = [Label(task="t", id=str(i), score="s", value=human[i % 4]) for i in range(36)]
         >>> result = calibrate(labels, answers, score="s", levels=[0, 0.5, 1])
         >>> result.decision, result.agreement.quadratic_kappa.value, result.means[0].corrected.n
         ('certified', 0.8, 36)

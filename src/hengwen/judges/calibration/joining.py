@@ -6,77 +6,18 @@ import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
 from math import fsum
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from hengwen.prompts.rubric import Rubric
+    from hengwen.records import AnswerKey, Label
 
-AnswerKey = tuple[str, str, str, int]
-"""(task, id, checkpoint, repeat)."""
 Dropped = Literal["no_answer", "other_text", "no_verdict", "example"]
 """Reason to leave out a labelled answer: the answer does not exist; the label is for another text; the judge
 gave no score; the answer is an example in the rubric, which the judge has read."""
 DROPPED: tuple[Dropped, ...] = get_args(Dropped)
-
-
-class LabelLike(Protocol):
-    """What a human label must have; ``hengwen.plans.datasets.Label`` does."""
-
-    @property
-    def task(self) -> str:
-        """Task of the answer."""
-        ...
-
-    @property
-    def id(self) -> str:
-        """Id of the sample."""
-        ...
-
-    @property
-    def checkpoint(self) -> str:
-        """Checkpoint that gave the answer."""
-        ...
-
-    @property
-    def repeat(self) -> int:
-        """Number of the answer to the sample, from 1."""
-        ...
-
-    @property
-    def output(self) -> str:
-        """Text that was labelled; empty matches any text."""
-        ...
-
-    @property
-    def score(self) -> str:
-        """Name of the score, such as ``muice_live.level``."""
-        ...
-
-    @property
-    def value(self) -> float:
-        """Level given by the rater."""
-        ...
-
-    @property
-    def rater(self) -> str:
-        """Name of the rater."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HumanLabel:
-    """The value that one rater gave to one answer."""
-
-    task: str
-    id: str
-    checkpoint: str = ""
-    repeat: int = 1
-    output: str = ""
-    score: str
-    value: float
-    rater: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,9 +69,7 @@ class LabelJoin:
     """Number of labelled answers left out, for all reasons in the order of ``DROPPED``."""
 
 
-def join(
-    labels: Iterable[LabelLike], answers: Sequence[JudgedAnswer], rubric: Rubric | None = None
-) -> LabelJoin:
+def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubric | None = None) -> LabelJoin:
     """Join labels of one score with answers judged on it.
 
     Args:
@@ -143,7 +82,7 @@ def join(
 
     Examples:
         >>> answers = [JudgedAnswer(task="t", id=i, text=i, value=0.5) for i in "abc"]
-        >>> labels = [HumanLabel(task="t", id=i, score="s", value=v, rater=r, output=o)
+        >>> labels = [Label(task="t", id=i, score="s", value=v, rater=r, output=o)
         ...           for i, v, r, o in [("a", 0, "x", ""), ("a", 1, "y", "a"), ("b", 1, "x", "changed")]]
         >>> joined = join(labels, answers)
         >>> [(pair.answer.id, pair.human) for pair in joined.pairs], [other.id for other in joined.others]
@@ -153,9 +92,9 @@ def join(
     """
     examples = _example_texts(rubric)
     answers_by_key = _by_key(answers)
-    groups: dict[AnswerKey, list[LabelLike]] = {}
+    groups: dict[AnswerKey, list[Label]] = {}
     for label in labels:
-        groups.setdefault((label.task, label.id, label.checkpoint, label.repeat), []).append(label)
+        groups.setdefault(label.answer_key, []).append(label)
     pairs: list[Pair] = []
     dropped: Counter[str] = Counter()
     for key, group in groups.items():
@@ -192,7 +131,7 @@ def _by_key(answers: Sequence[JudgedAnswer]) -> dict[AnswerKey, JudgedAnswer]:
 
 
 def _drop_reason(
-    answer: JudgedAnswer | None, matching: Sequence[LabelLike], examples: frozenset[str]
+    answer: JudgedAnswer | None, matching: Sequence[Label], examples: frozenset[str]
 ) -> Dropped | None:
     if answer is None:
         return "no_answer"
@@ -203,7 +142,7 @@ def _drop_reason(
     return "no_verdict" if answer.value is None else None
 
 
-def _pair(answer: JudgedAnswer, value: float, labels: Sequence[LabelLike]) -> Pair:
+def _pair(answer: JudgedAnswer, value: float, labels: Sequence[Label]) -> Pair:
     raters = [label.rater for label in labels]
     if len(set(raters)) < len(raters):
         raise ValueError(f"a rater labels {answer.key} twice")

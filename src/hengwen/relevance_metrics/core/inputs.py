@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -92,24 +91,6 @@ def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
     """
     if not any(value is option or (isinstance(value, str) and value == option) for option in allowed):
         raise ValueError(f"unknown {name} {value!r}; known: {', '.join(map(repr, allowed))}")
-
-
-def positive_int(name: str, value: object, minimum: int = 1) -> int:
-    """Return the value if it is a whole number of at least ``minimum``, otherwise raise.
-
-    Examples:
-        >>> positive_int("m", 1, 2)
-        Traceback (most recent call last):
-            ...
-        ValueError: m must be a whole number of at least 2, got 1
-    """
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = minimum - 1
-    if number < minimum or isinstance(value, bool):
-        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}")
-    return number
 
 
 def _as_numeric(x: ArrayLike) -> NDArray[Any]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from hengwen._internal.checks import whole_number
 from hengwen.relevance_metrics.core.batch_entropy import code_entropies
-from hengwen.relevance_metrics.core.inputs import as_scores, check_choice, positive_int, refuse_nan
+from hengwen.relevance_metrics.core.inputs import as_scores, check_choice, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
 from hengwen.relevance_metrics.inference.nulls import METRICS, Metric, evaluate, in_chunks
 from hengwen.relevance_metrics.order.inversions import tied_share
@@ -121,7 +122,7 @@ def bootstrap_ci(
         3.0
     """
     check_choice("metric", metric, METRICS)
-    positive_int("n_boot", n_boot, 2)
+    whole_number("n_boot", n_boot, 2)
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
     rows = _rows(as_scores(x), method)
@@ -192,7 +193,7 @@ def _block_length(block: int | None, windows: int, m: int) -> int:
         )
     if block is None:
         return min(max(m, round(1.75 * math.cbrt(windows))), windows // 2)
-    if positive_int("block", block) > windows // 2:
+    if whole_number("block", block) > windows // 2:
         raise ValueError(f"block must be at most half of the {windows} patterns, got {block}; lower it")
     return block
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from hengwen._internal.checks import whole_number
 from hengwen.relevance_metrics.core.batch_entropy import batch_entropies
-from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice, positive_int
+from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.core.pattern_codes import window_count
 from hengwen.relevance_metrics.order.inversions import batch_inversions, tied_share
 from hengwen.relevance_metrics.order.patience import batch_lengths
@@ -74,7 +75,7 @@ def null_moments(
     """
     check_choice("metric", metric, METRICS)
     row = as_sequence(x)
-    positive_int("draws", draws)
+    whole_number("draws", draws)
     windows = window_count(len(row), m, delay) if metric == "pen" else None
     orders = 0
     exact = True

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice, positive_int
+from hengwen._internal.checks import whole_number
+from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.core.pattern_codes import window_count
 from hengwen.relevance_metrics.inference.nulls import (
     METRICS,
@@ -127,7 +128,7 @@ def significance(
     check_choice("metric", metric, METRICS)
     check_choice("alternative", alternative, ("two-sided", "greater", "less"))
     check_choice("null", null, ("shuffle", "block", "within-prompt"))
-    positive_int("n_perm", n_perm)
+    whole_number("n_perm", n_perm)
     row = as_sequence(x)
     if not len(row):
         raise ValueError("there are no scores to test; pass at least one")
@@ -244,7 +245,7 @@ def _block_length(block: int | None, n: int, null: Null) -> int | None:
         if block is not None:
             raise ValueError(f"block={block!r} requires null='block', got null={null!r}")
         return None
-    length = max(2, math.ceil(round(math.cbrt(n), 9))) if block is None else positive_int("block", block)
+    length = max(2, math.ceil(round(math.cbrt(n), 9))) if block is None else whole_number("block", block)
     if length >= n:
         raise ValueError(f"a block of {length} leaves no blocks to exchange among {n} scores; lower block")
     return length

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import positive_int
+from hengwen._internal.checks import whole_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,7 +40,7 @@ def top_overlap(a: NDArray[Any], b: NDArray[Any], depth: int) -> float:
         >>> top_overlap(np.array([3, 2, 1]), np.array([3, 1, 2]), 2)
         0.5
     """
-    if positive_int("depth", depth) > len(a):
+    if whole_number("depth", depth) > len(a):
         raise ValueError(f"depth must be at most the {len(a)} items, got {depth}; lower it")
     return float(top_shares(a, depth) @ top_shares(b, depth)) / depth
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import as_scores, has_nan, positive_int
+from hengwen._internal.checks import whole_number
+from hengwen.relevance_metrics.core.inputs import as_scores, has_nan
 from hengwen.relevance_metrics.order.inversions import tied_share
 from hengwen.relevance_metrics.patterns.ties import (
     NanPolicy,
@@ -125,7 +126,7 @@ def missing_patterns(
     if ties in ("random", "average"):
         raise ValueError(f"missing patterns are not defined for ties={ties!r}; use 'stable' or 'dense'")
     options = PatternOptions(m=m, delay=delay, ties=ties, nan=nan)
-    positive_int("draws", draws)
+    whole_number("draws", draws)
     row = as_single_sequence(x, options)
     counts = named_counts(row, options)
     rng = np.random.default_rng(seed)

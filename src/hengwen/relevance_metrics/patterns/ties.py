@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import check_choice, has_nan, positive_int, refuse_nan
+from hengwen._internal.checks import whole_number
+from hengwen.relevance_metrics.core.inputs import check_choice, has_nan, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ class PatternOptions:
     """Number of random tie breaks for ``ties="random"``."""
 
     def __post_init__(self) -> None:
-        positive_int("m", self.m, 2)
-        positive_int("delay", self.delay)
-        positive_int("draws", self.draws)
+        whole_number("m", self.m, 2)
+        whole_number("delay", self.delay)
+        whole_number("draws", self.draws)
         check_choice("ties", self.ties, TIES)
         check_choice("nan", self.nan, NAN_POLICIES)
         if self.ties == "average" and self.m > _MAX_AVERAGE_ORDER:

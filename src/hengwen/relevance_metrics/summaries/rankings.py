@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hengwen._internal.checks import whole_number
 from hengwen.relevance_metrics.core.batch_entropy import entropy_of
-from hengwen.relevance_metrics.core.inputs import as_scores, positive_int, refuse_nan
+from hengwen.relevance_metrics.core.inputs import as_scores, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import code_counts
 from hengwen.relevance_metrics.order.inversions import batch_inversions, tied_share
 from hengwen.relevance_metrics.order.patience import row_length
@@ -104,7 +105,7 @@ def compare_rankings(
         3
     """
     rows = _aligned(model, human)
-    positive_int("n_boot", n_boot, 2)
+    whole_number("n_boot", n_boot, 2)
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
     model_scores, human_scores = (scores.sum(axis=0) for scores in rows)

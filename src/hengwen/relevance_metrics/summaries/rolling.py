@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from hengwen._internal.checks import whole_number
 from hengwen.relevance_metrics.core.batch_entropy import code_entropies, term_table
-from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice, positive_int
+from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.core.levels import few_levels
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
 from hengwen.relevance_metrics.order.inversions import batch_inversions
@@ -77,8 +78,8 @@ def rolling(
         ([0, 1, 3], [3, 2, 1], [0.0, 0.0, 0.0])
     """
     row = as_sequence(x)
-    positive_int("window", window)
-    positive_int("step", step)
+    whole_number("window", window)
+    whole_number("step", step)
     unit = log_of_base(base)
     for metric in metrics:
         check_choice("metric", metric, ROLLING_METRICS)
@@ -109,8 +110,8 @@ def _means(row: NDArray[Any], window: int, step: int) -> NDArray[np.float64]:
 
 
 def _entropies(row: NDArray[Any], window: int, step: int, m: int, delay: int) -> NDArray[np.float64]:
-    positive_int("m", m, 2)
-    positive_int("delay", delay)
+    whole_number("m", m, 2)
+    whole_number("delay", delay)
     patterns = window_count(window, m, delay)
     codes = pattern_codes(row, m, delay)
     kinds = int(codes.max()) + 1

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from hengwen.relevance_metrics.core.inputs import as_scores, check_choice, positive_int
+from hengwen._internal.checks import whole_number
+from hengwen.relevance_metrics.core.inputs import as_scores, check_choice
 from hengwen.relevance_metrics.patterns.entropy import log_of_base
 from hengwen.relevance_metrics.summaries.rolling import ROLLING_METRICS, RollingMetric
 
@@ -73,9 +74,9 @@ class Stream:
         for metric in metrics:
             check_choice("metric", metric, ROLLING_METRICS)
         min_window = (
-            (positive_int("m", m, 2) - 1) * positive_int("delay", delay) + 1 if "pen" in metrics else 1
+            (whole_number("m", m, 2) - 1) * whole_number("delay", delay) + 1 if "pen" in metrics else 1
         )
-        self.window = positive_int("window", window, min_window)
+        self.window = whole_number("window", window, min_window)
         self.metrics = tuple(metrics)
         self._unit = log_of_base(base)
         self._patterns = _Patterns(m, delay, window) if "pen" in metrics else None

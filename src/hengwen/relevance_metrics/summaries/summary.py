@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice, positive_int
+from hengwen._internal.checks import whole_number
+from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.inference.nulls import METRICS, Metric, evaluate, inversion_moments
 from hengwen.relevance_metrics.inference.permutation_tests import significance
 from hengwen.relevance_metrics.order.inversions import tied_share
@@ -124,7 +125,7 @@ def summarize(
     if not np.isfinite(row).all():
         raise ValueError("a mean needs finite scores, got an infinite one; leave it out")
     for name, value, minimum in (("m", m, 2), ("delay", delay, 1), ("n_perm", n_perm, 1)):
-        positive_int(name, value, minimum)
+        whole_number(name, value, minimum)
     n = len(row)
     values = [float(value) for value in row.tolist()]
     top = max(values) if top is None else float(top)

@@ -1,4 +1,4 @@
-"""The view as one self-contained HTML file: no script, no network, every text escaped."""
+"""Render the view as one self-contained HTML file: no script, no network access, every text escaped."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from hengwen.io.text_safety import strip_controls
 from hengwen.reports.render.charts import score_chart
 from hengwen.reports.render.jinja import report_environment
 from hengwen.reports.text import numbers
-from hengwen.reports.text.sanitize import clean
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -24,14 +24,14 @@ def to_html(view: View) -> str:
 
 
 def _charts(view: View) -> dict[str, Markup]:
-    """A chart for each headline, by address."""
+    """Charts of the headlines by address."""
     headlines = (score for task in view.tasks for score in task.headlines)
     return {score.address: score_chart(score, view.labels, f"c{i}") for i, score in enumerate(headlines)}
 
 
 def _finalize(value: object) -> object:
-    """What the environment does to every value before it is escaped; pieces of HTML stay as they are."""
-    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    """Clean a value before the environment escapes it; markup stays unchanged."""
+    return strip_controls(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @lru_cache(maxsize=1)

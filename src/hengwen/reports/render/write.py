@@ -1,13 +1,12 @@
-"""A view as text of one format, or as a file whose ending names the format."""
+"""Render a view as text in one format, or write it to a file whose suffix names the format."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
+from hengwen.io.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from hengwen.reports.view.models import View
@@ -37,60 +36,38 @@ def render(view: View, format: str) -> str:  # noqa: A002 - the name that caller
 
 
 def format_of(path: Path) -> str:
-    """Return the format that a file name asks for.
+    """Return the format that a file suffix names.
 
     Raises:
-        ConfigError: The ending is none of ``.html``, ``.md``, ``.json``.
+        ConfigError: The suffix is none of ``.html``, ``.md``, ``.json``.
 
     Examples:
         >>> format_of(Path("x.report.json"))
         'json'
     """
-    ending = path.suffix.lower().removeprefix(".")
-    if ending not in FORMATS:
-        known = ", ".join(f".{name}" for name in FORMATS)
-        raise ConfigError(f"cannot tell the format of report {str(path)!r}; name it with one of {known}")
-    return ending
+    suffix = path.suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        suffixes = ", ".join(f".{name}" for name in FORMATS)
+        raise ConfigError(f"unknown format of report {str(path)!r}; use one of {suffixes}")
+    return suffix
 
 
 def write_report(view: View, path: str | Path) -> Path:
-    """Write a report and return its path; a reader sees the old file or the new one, never half of it.
+    """Write a report and return its path. The file is replaced atomically.
 
     Args:
-        view: What to show.
-        path: Ends in ``.html``, ``.md`` or ``.json``; its folder exists.
+        view: The view of the report.
+        path: Ends with ``.html``, ``.md`` or ``.json``; its folder must exist.
 
     Raises:
-        ConfigError: The ending is unknown, or the file cannot be written there.
+        ConfigError: The suffix is unknown, or the file cannot be written.
     """
     path = Path(path)
     text = render(view, format_of(path))
     if not path.parent.is_dir():
-        raise ConfigError(f"no folder {str(path.parent)!r} to write {path.name!r} into; create it first")
-    try:
-        _replace(path, text)
-    except OSError as error:
-        raise ConfigError(f"cannot write report {str(path)!r}: {error.strerror or error}") from error
+        raise ConfigError(
+            f"folder {str(path.parent)!r} of report {path.name!r} does not exist; create it first"
+        )
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
     return path
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        temporary.chmod(_mode(path))
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _mode(path: Path) -> int:
-    """The mode of the file that is replaced, else that of a new file: mkstemp would make it private."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

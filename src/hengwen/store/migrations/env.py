@@ -1,4 +1,4 @@
-"""Alembic's entry: migrates on the connection that ``hengwen.store.database`` hands over."""
+"""Entry point of Alembic: migrate on the connection that ``hengwen.store.database`` passes."""
 
 from alembic import context
 

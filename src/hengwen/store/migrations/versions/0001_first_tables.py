@@ -20,7 +20,7 @@ def _whole(*names: str) -> list[sa.Column[int]]:
 
 
 def upgrade() -> None:
-    """Make them."""
+    """Create the tables and their indexes."""
     op.create_table(
         "run",
         sa.Column("id", sa.String, primary_key=True),

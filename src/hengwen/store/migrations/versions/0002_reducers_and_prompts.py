@@ -1,4 +1,4 @@
-"""How the repeats of a prompt become its value; long beginnings of prompts are kept once."""
+"""Add the reducers of a run, and the table of long prompt prefixes."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Add a column to the runs, and a table."""
+    """Add the column and the table."""
     op.add_column("run", sa.Column("reducers", sa.Text, nullable=False, server_default="{}"))
     op.create_table(
         "prompt",

@@ -1,0 +1,61 @@
+"""Write a file atomically: a reader sees the old file or the new one, never a part of it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hengwen.errors import ConfigError, HengwenError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yield an empty temporary file that replaces ``path`` when the block ends without an error.
+
+    A link is followed, and the permissions of an existing file are kept.
+
+    Args:
+        path: The file to write; its folder exists.
+
+    Raises:
+        ConfigError: The file cannot be written.
+
+    Examples:
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     target = Path(folder, "x.txt")
+        ...     with atomic_write(target) as temporary:
+        ...         _ = temporary.write_text("new")
+        ...     target.read_text(), len(os.listdir(folder))
+        ('new', 1)
+    """
+    target = path.resolve()
+    temporary: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        temporary = Path(name)
+        os.close(handle)
+        yield temporary
+        temporary.chmod(_mode(target))
+        temporary.replace(target)
+    except HengwenError:  # raised by the block; a StoreError is an OSError too
+        raise
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def _mode(target: Path) -> int:
+    """Return the mode of an existing file, else that of a new one (``mkstemp`` makes private files)."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,40 @@
+"""Make foreign text safe to store and to print."""
+
+from __future__ import annotations
+
+import re
+
+# CSI, OSC (ended by BEL or ST) and two-character escapes; then the C1 form of CSI.
+_ANSI = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]"
+)
+_BREAKS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+
+
+def replace_surrogates(text: str) -> str:
+    """Return the text with U+FFFD for each lone surrogate, which UTF-8 cannot encode.
+
+    Examples:
+        >>> replace_surrogates("a\\ud800b")
+        'a\ufffdb'
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def strip_controls(text: str) -> str:
+    """Return the text without terminal escapes, control and bidi characters; every line break is a line feed.
+
+    Lone surrogates and noncharacters, which no UTF-8 file or HTML page may hold, become U+FFFD.
+
+    Examples:
+        >>> strip_controls("a\\x1b[31mred\\x1b[0m\\r\\nb\\x00\\u202ec")
+        'ared\\nbc'
+    """
+    text = _CONTROLS.sub("", _BREAKS.sub("\n", _ANSI.sub("", text)))
+    return _NONCHARACTERS.sub("\ufffd", replace_surrogates(text))

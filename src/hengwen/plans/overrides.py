@@ -1,0 +1,91 @@
+"""Override parts of a plan for one run: the model of its judges, and the repeats."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.errors import ConfigError
+from hengwen.plans.plan import BackendSpec, Plan, load_plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OVERRIDE = "--judge"
+"""Name of the backend that replaces those of the judges; no plan can use it for a checkpoint."""
+
+
+def resolve_plan(
+    plan: Plan | str | Path,
+    *,
+    judge: str | None = None,
+    base_url: str | None = None,
+    repeat: int | None = None,
+) -> Plan:
+    """Return a plan, loaded if it is a path, with the overrides that are not None.
+
+    Args:
+        plan: A plan or the path of one.
+        judge: ``PROVIDER/MODEL`` that replaces the model of every judge.
+        base_url: URL of an OpenAI-compatible server for ``judge``.
+        repeat: Answers to generate for each sample, >= 1.
+
+    Raises:
+        ConfigError: The plan or an override is wrong.
+    """
+    resolved = plan if isinstance(plan, Plan) else load_plan(plan)
+    if judge is not None:
+        resolved = with_judge(resolved, judge, base_url)
+    if repeat is not None:
+        if repeat < 1:
+            raise ConfigError(f"repeat counts from 1, got {repeat}")
+        tasks = [task.model_copy(update={"repeats": repeat}) for task in resolved.tasks]
+        resolved = resolved.model_copy(update={"tasks": tasks})
+    return resolved
+
+
+def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
+    """Return the plan with one model in place of those of all judges.
+
+    Args:
+        plan: A plan with at least one judge.
+        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``.
+        base_url: URL of an OpenAI-compatible server.
+
+    Raises:
+        ConfigError: The name is not ``PROVIDER/MODEL``, or the plan has no judges.
+    """
+    backend = judge_spec(judge, base_url)
+    if not any(task.judges for task in plan.tasks):
+        raise ConfigError(f"plan {plan.name!r} has no judges that {judge} could replace")
+    update: dict[str, object] = {
+        "backend": OVERRIDE,
+        "panel": [],
+        "quorum": None,
+        "judge": "rubric",
+        "options": {},
+    }
+    tasks = [
+        task.model_copy(update={"judges": [spec.model_copy(update=update) for spec in task.judges]})
+        for task in plan.tasks
+    ]
+    return plan.model_copy(update={"tasks": tasks, "backends": {**plan.backends, OVERRIDE: backend}})
+
+
+def judge_spec(judge: str, base_url: str | None = None) -> BackendSpec:
+    """Parse ``PROVIDER/MODEL`` into the backend of a judge, with temperature 0.
+
+    Args:
+        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``.
+        base_url: URL of an OpenAI-compatible server.
+
+    Raises:
+        ConfigError: The name has another form.
+
+    Examples:
+        >>> judge_spec("openai/gpt-4o-mini").model
+        'gpt-4o-mini'
+    """
+    provider, _, model = judge.partition("/")
+    if not provider or not model:
+        raise ConfigError(f"--judge must be PROVIDER/MODEL, such as openai/gpt-4o-mini, got {judge!r}")
+    return BackendSpec(provider=provider, model=model, base_url=base_url, params={"temperature": 0})

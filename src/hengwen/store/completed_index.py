@@ -1,0 +1,71 @@
+"""Index of completed evaluations: 16 bytes per key, so that large runs resume in bounded memory."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from hengwen.protocols import EvaluationKey
+
+HASH_BYTES = 16
+
+
+class HashedCompletedIndex:
+    """The run that completed each key, by a 128-bit hash of the key.
+
+    The probability that any two of a million keys collide is about 1e-27.
+
+    Examples:
+        >>> index = HashedCompletedIndex()
+        >>> index.add("new", [("t", "a", 1, "s|v:1", "")])
+        >>> index.add("old", [("t", "a", 1, "s|v:1", ""), ("t", "b", 1, "s|v:1", "")])
+        >>> index.get(("t", "a", 1, "s|v:1", "")), index.get(("t", "b", 1, "s|v:1", "")), len(index)
+        ('new', 'old', 2)
+        >>> index.get(("t", "c", 1, "s|v:1", "")) is None
+        True
+    """
+
+    def __init__(self) -> None:
+        self._hashes: NDArray[np.bytes_] = np.empty(0, dtype=f"S{HASH_BYTES}")
+        self._run_indexes: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self._run_ids: list[str] = []
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+    def add(self, run_id: str, keys: Iterable[EvaluationKey]) -> None:
+        """Add the keys that a run completed; a key that an earlier call added keeps its run.
+
+        Args:
+            run_id: Id of the run.
+            keys: Keys to add, consumed one by one.
+        """
+        buffer = bytearray()
+        for key in keys:
+            buffer += _hash(key)
+        added = np.frombuffer(bytes(buffer), dtype=f"S{HASH_BYTES}")
+        self._run_ids.append(run_id)
+        indexes = np.full(len(added), len(self._run_ids) - 1, dtype=np.int32)
+        self._hashes, first = np.unique(np.concatenate([self._hashes, added]), return_index=True)
+        self._run_indexes = np.concatenate([self._run_indexes, indexes])[first]
+
+    def get(self, key: EvaluationKey) -> str | None:
+        """Return the id of the run that completed a key, or None."""
+        if not len(self._hashes):
+            return None
+        hashed = np.frombuffer(_hash(key), dtype=f"S{HASH_BYTES}")[0]
+        index = int(np.searchsorted(self._hashes, hashed))
+        if index == len(self._hashes) or self._hashes[index] != hashed:
+            return None
+        return self._run_ids[int(self._run_indexes[index])]
+
+
+def _hash(key: EvaluationKey) -> bytes:
+    return blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()

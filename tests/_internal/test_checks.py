@@ -1,0 +1,20 @@
+"""Checks of option values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hengwen._internal.checks import whole_number
+
+
+@pytest.mark.parametrize("value", [2, np.int64(2)], ids=["int", "numpy"])
+def test_a_whole_number_is_returned_as_an_int(value: object) -> None:
+    assert whole_number("m", value, 2) == 2
+    assert type(whole_number("m", value)) is int
+
+
+@pytest.mark.parametrize("value", [1, True, 2.0, "2", None], ids=repr)
+def test_what_is_no_whole_number_or_too_low_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match=f"m must be a whole number >= 2, got {value!r}"):
+        whole_number("m", value, 2)

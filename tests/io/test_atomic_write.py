@@ -1,0 +1,61 @@
+"""Files that are replaced as a whole, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hengwen.errors import ConfigError, StoreError
+from hengwen.io.atomic_write import atomic_write
+
+
+def write(path: Path, text: str, error: Exception | None = None) -> None:
+    with atomic_write(path) as temporary:
+        temporary.write_text(text)
+        if error is not None:
+            raise error
+
+
+def test_the_permissions_of_an_existing_file_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("old")
+    path.chmod(0o640)
+    write(path, "new")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", 0o640)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.txt"]
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.txt").symlink_to(tmp_path / "folder" / "x.txt")
+    write(tmp_path / "link.txt", "new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "folder" / "x.txt").read_text() == "new"
+
+
+def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
+    (tmp_path / "plain.txt").touch()
+    write(tmp_path / "x.txt", "new")
+    assert (tmp_path / "x.txt").stat().st_mode == (tmp_path / "plain.txt").stat().st_mode
+
+
+@pytest.mark.parametrize("error", [ValueError("bad row"), StoreError("x.db: disk full")])
+def test_an_error_in_the_block_keeps_the_old_file_and_is_raised_as_it_is(
+    tmp_path: Path, error: Exception
+) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("old")
+    with pytest.raises(type(error), match=str(error)):
+        write(path, "half", error)
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["x.txt"]
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere/x.txt: cannot be written: No such file"):
+        write(tmp_path / "nowhere" / "x.txt", "new")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ConfigError, match="folder: cannot be written"):
+        write(tmp_path / "folder", "new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]

@@ -1,0 +1,86 @@
+"""Checks of a loaded plan: what is refused, and what is only a warning."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hengwen.errors import ConfigError, DataError
+from hengwen.plans.plan import load_plan
+from hengwen.plans.suite import LoadedPlan, load_suite
+
+LABEL = {"task": "t", "id": "a", "checkpoint": "c", "score": "lyric_craft.level", "value": 0.5}
+
+
+@pytest.fixture
+def load(tmp_path: Path):
+    """Write a plan of two samples and one stored answer, and load it with some changes."""
+
+    def write(name: str, *rows: dict[str, Any]) -> None:
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+    def load_with(task: dict[str, Any] | None = None, **changes: Any) -> LoadedPlan:
+        write("samples.jsonl", {"id": "a"}, {"id": "b"})
+        write("c.jsonl", {"id": "a", "output": "x"})
+        write("labels.jsonl", {**LABEL, **changes.pop("label", {})})
+        spec = {
+            "name": "p",
+            "tasks": [{"name": "t", "samples": "samples.jsonl", "judges": [{"rubric": "lyric_craft"}]}],
+            "checkpoints": [{"name": "c", "responses": "c.jsonl"}],
+            **changes,
+        }
+        spec["tasks"][0] |= task or {}
+        (tmp_path / "plan.yaml").write_text(json.dumps(spec), "utf-8")
+        return load_suite(load_plan(tmp_path / "plan.yaml"))
+
+    return load_with
+
+
+def test_samples_without_an_answer_are_a_warning(load) -> None:
+    assert load().warnings == (
+        "checkpoint 'c' has no answer to 1 of 2 samples of task 't', first 'b': counted as missing",
+    )
+
+
+def test_a_sum_that_cannot_reach_ten_is_a_warning(load) -> None:
+    (_, warning) = load({"scale": {"sum_divided_by": 10}}).warnings
+    assert "divided by 10 has maximum 0.2, not 10 (10 needs 100 prompts); use the normalised value" in warning
+
+
+def test_labels_of_other_checkpoints_are_a_warning(load) -> None:
+    warnings = load(labels="labels.jsonl", label={"checkpoint": "later"}).warnings
+    assert warnings[-1] == "labels of checkpoints that the plan does not have: later"
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ({"task": "tt"}, "labels.jsonl:1: unknown task 'tt'; did you mean 't'"),
+        ({"id": "z"}, "labels.jsonl:1: task 't' has no sample 'z'"),
+        ({"score": "lyric_craft.levle"}, "labels.jsonl:1: no judge of task 't' gives 'lyric_craft.levle'"),
+        ({"value": 0.6}, "labels.jsonl:1: value 0.6 is no level of lyric_craft.level: 0, 0.25, 0.5, 0.75, 1"),
+    ],
+    ids=["task", "sample", "score", "value"],
+)
+def test_a_wrong_label_is_named_by_line(load, label: dict, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        load(labels="labels.jsonl", label=label)
+
+
+def test_two_judges_of_one_rubric_need_names(load) -> None:
+    judges = [{"rubric": "lyric_craft"}, {"rubric": "lyric_craft"}]
+    with pytest.raises(ConfigError, match=r"task 't' gives 'lyric_craft.level' twice; set name: on one"):
+        load({"judges": judges})
+    assert load({"judges": [judges[0], {**judges[1], "name": "again"}]}).tasks[0].rubrics.keys() >= {
+        "lyric_craft.level",
+        "again.level",
+    }
+
+
+def test_a_prompt_that_cannot_be_rendered_is_refused_before_any_call(load) -> None:
+    target = {"checkpoints": [{"name": "live", "backend": "m"}], "backends": {"m": {"provider": "openai"}}}
+    with pytest.raises(ConfigError, match="mood"):
+        load({"prompt": {"user": "{{ mood }}"}}, **target)
