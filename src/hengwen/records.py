@@ -12,7 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 Status = Literal[
     "transport_error",
@@ -217,8 +217,6 @@ class Request:
     repeat: int = 1
     logprobs: int | None = None
     """How many alternatives to each token of the reply are wanted, with log-probabilities; None for none."""
-    accept: Callable[[Reply], object] | None = None
-    """Raises JudgeError where the reply is of no use; such an attempt is kept, but not used again."""
 
     def key(self, endpoint: str) -> str:
         """The call key: equal for calls that must not be bought twice."""

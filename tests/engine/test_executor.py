@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from hengwen.engine.job import Subject, TaskJob
+from hengwen.engine.job import Target, TaskJob
 from hengwen.errors import StoreError
 from hengwen.objective.diversity.scorers import DistinctN
 from hengwen.records import Failure, Response, Sample, Score
@@ -112,7 +112,7 @@ async def test_a_failed_outcome_is_tried_again_by_the_next_call(bench) -> None:
             name="t",
             samples=bench.samples("a"),
             answers=bench.answers(a="x"),
-            judges=[bench.Asking(bench.wrap(meter, oracle, "judge", scope=f"{oracle.calls}"))],
+            judges=[bench.Asking(bench.wrap(meter, oracle, "judge", cache_scope=f"{oracle.calls}"))],
         )
 
     assert isinstance((await bench.weigh(make))[("a", 1, "asking.level")], Failure)
@@ -130,7 +130,7 @@ async def test_anchors_are_judged_again_in_every_run_and_named_apart(bench) -> N
             answers=answers,
             judges=[bench.Asking(bench.wrap(meter, oracle, "judge"))],
             anchors=[(sample, answers("a")[0])],
-            anchor_judges=[bench.Asking(bench.wrap(meter, oracle, "judge", scope=meter.run_id))],
+            anchor_judges=[bench.Asking(bench.wrap(meter, oracle, "judge", cache_scope=meter.run_id))],
         )
 
     found = await bench.weigh(make)
@@ -157,8 +157,8 @@ async def test_a_subject_answers_each_sample_as_often_as_it_is_asked(bench) -> N
 
     def make(meter) -> TaskJob:
         backend = bench.wrap(meter, oracle, "subject")
-        subject = Subject(backend=backend, signature="s", system=None, user="{{ input }}", repeats=2)
-        return TaskJob(name="t", samples=bench.samples("a"), subject=subject, scorers=[bench.Length()])
+        target = Target(backend=backend, signature="s", system=None, user="{{ input }}", repeats=2)
+        return TaskJob(name="t", samples=bench.samples("a"), target=target, scorers=[bench.Length()])
 
     found = await bench.weigh(make)
     assert {place[1]: outcome.value for place, outcome in found.items()} == {1: 4, 2: 8}
@@ -171,10 +171,10 @@ async def test_a_subject_that_gives_no_answer_is_a_failure_of_every_score(bench)
     oracle = bench.Oracle(answer=bench.refuse(status="refused"))
 
     def make(meter) -> TaskJob:
-        subject = Subject(
+        target = Target(
             backend=bench.wrap(meter, oracle, "subject"), signature="s", system=None, user="{{ input }}"
         )
-        return TaskJob(name="t", samples=bench.samples("a"), subject=subject, scorers=[bench.Length()])
+        return TaskJob(name="t", samples=bench.samples("a"), target=target, scorers=[bench.Length()])
 
     (outcome,) = (await bench.weigh(make)).values()
     assert (outcome.status, outcome.message) == ("refused", "no answer: no")

@@ -42,7 +42,7 @@ async def test_the_same_call_is_made_once_also_while_it_is_in_flight(bench, mete
 async def test_another_scope_buys_anew(bench, meter: CallContext) -> None:
     oracle = bench.Oracle()
     await bench.wrap(meter, oracle, "judge").complete(ask())
-    await bench.wrap(meter, oracle, "judge", scope="r1").complete(ask())
+    await bench.wrap(meter, oracle, "judge", cache_scope="r1").complete(ask())
     assert oracle.calls == 2
 
 
@@ -73,17 +73,21 @@ async def test_what_cannot_help_is_not_tried_again(bench, meter: CallContext) ->
 
 
 async def test_a_reply_of_no_use_is_kept_but_not_used_again(bench, meter: CallContext) -> None:
-    def accept(reply: Reply) -> None:
+    def parse(reply: Reply) -> str:
         if reply.text == "junk":
             raise JudgeError("not a verdict", status="parse_error", raw=reply.text)
+        return reply.text.upper()
 
     oracle = bench.Oracle(answer=lambda number, request: "junk" if number == 1 else "good")
     backend = bench.wrap(meter, oracle, "judge")
     with pytest.raises(JudgeError, match="not a verdict"):
-        await backend.complete(ask(accept=accept))
+        await backend.complete_parsed(ask(), parse)
     (attempt,) = bench.ledger.attempts
     assert (attempt.status, attempt.raw, attempt.usage.calls) == ("parse_error", "junk", 1)
-    assert (await backend.complete(ask(accept=accept))).text == "good"
+    for _ in range(2):  # by a call, then from the ledger
+        reply, parsed = await backend.complete_parsed(ask(), parse)
+        assert (reply.text, parsed) == ("good", "GOOD")
+    assert oracle.calls == 2
 
 
 async def test_an_unreachable_endpoint_is_given_up_and_not_asked_a_thousand_times(bench) -> None:

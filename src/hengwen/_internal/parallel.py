@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 BATCH = 200
-AHEAD = 3
+MAX_QUEUED_BATCHES = 3
 """Batches for each worker that are under way at once: memory does not grow with the number of items."""
 
 Item = TypeVar("Item")
@@ -54,7 +54,7 @@ def _in_processes(
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             while batch := list(islice(rest, BATCH)):
                 waiting.append(pool.submit(_map, function, batch))
-                if len(waiting) > AHEAD * workers:
+                if len(waiting) > MAX_QUEUED_BATCHES * workers:
                     yield from waiting.popleft().result()
             while waiting:
                 yield from waiting.popleft().result()

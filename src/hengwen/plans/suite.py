@@ -75,9 +75,9 @@ class ConfiguredJudge:
         if self.spec.level_from != "holistic":
             found["level_from"] = self.spec.level_from
         if self.spec.note is not None and self.spec.plugin != "rules":  # rules read no instructions
-            found["note"] = self.spec.note.in_language(self.spec.language)
-        if self.rules is not None and self._takes("facts_from"):
-            found["facts_from"] = self.rules.evidence_signature
+            found["task_instruction"] = self.spec.note.in_language(self.spec.language)
+        if self.rules is not None and self._takes("evidence_signature"):
+            found["evidence_signature"] = self.rules.evidence_signature
         if self.rules is not None and self._takes(
             "exclude_clauses"
         ):  # else the judge's own score were not raw

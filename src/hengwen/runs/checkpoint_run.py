@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from hengwen.engine.committer import Committer
 from hengwen.engine.dry_run import DryLedger
 from hengwen.engine.executor import execute
-from hengwen.engine.job import Job, Subject, TaskJob
+from hengwen.engine.job import Job, Target, TaskJob
 from hengwen.engine.metered_backend import CallContext
 from hengwen.errors import StoreError
 from hengwen.plans.datasets import ResponseSet
@@ -114,7 +114,7 @@ class CheckpointRun:
                 with suppress(StoreError):
                     ledger.commit()
             else:
-                committer.finish()
+                committer.flush()
         return run
 
     def _publish(self, run: Run, judges: Sequence[Sequence[Judge]], ledger: Ledger) -> None:
@@ -225,7 +225,7 @@ class CheckpointRun:
             name=task.spec.name,
             samples=task.samples.first(self._options.limit),
             answers=partial(self._responses.of, task.spec.name),
-            subject=self._subject(task, meter, scope),
+            target=self._subject(task, meter, scope),
             scorers=() if self._options.dry else task.scorers,
             set_scorers=() if self._options.dry else task.set_scorers,
             judges=self._judges(task, meter, scope),
@@ -243,13 +243,13 @@ class CheckpointRun:
             judges.append(panelist.build(task.persona, [wrapped[name] for name in panelist.spec.asked]))
         return judges
 
-    def _subject(self, task: LoadedTask, meter: CallContext, scope: str) -> Subject | None:
+    def _subject(self, task: LoadedTask, meter: CallContext, scope: str) -> Target | None:
         name = self._spec.backend
         if name is None:
             return None
         prompt = self._spec.prompt or task.spec.prompt or PromptSpec()
         backend = self._desk.wrap(meter, name, "subject", scope)
-        return Subject(
+        return Target(
             backend=backend,
             signature=f"subject|{backend.signature}|v:1",
             system=prompt.system,

@@ -64,7 +64,7 @@ class RunResources:
             backend = self.dry.setdefault((name, role), counting)
         limiter, price = self.limiters[name], self.price(name)
         return meter.wrap(
-            backend, role, limiter, scope=scope, retries=spec.retries, price=price, params=spec.params
+            backend, role, limiter, cache_scope=scope, retries=spec.retries, price=price, params=spec.params
         )
 
     def price(self, name: str) -> Price | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hengwen.engine.evaluate import judge as weigh
+from hengwen.engine.evaluate import JudgeEvaluator
+from hengwen.engine.job import Item
 from hengwen.errors import BackendError, JudgeError
 from hengwen.judges import RubricJudge
 from hengwen.records import Failure, Reply, Response, Sample, Usage
@@ -124,23 +125,27 @@ async def test_a_long_reply_is_quoted_in_part_and_that_is_said(small, fake):
 
 
 async def test_the_failure_keeps_status_and_reply(small, fake):
-    outcomes = await weigh(RubricJudge(rubric=small, backend=fake("1", "2", "3")), SAMPLE, ANSWER, ())
+    judge = JudgeEvaluator(RubricJudge(rubric=small, backend=fake("1", "2", "3")))
+    outcomes = await judge.judge(Item.build(SAMPLE, ANSWER))
     assert all(isinstance(outcome, Failure) for outcome in outcomes)
     assert {(outcome.status, outcome.raw) for outcome in outcomes} == {("parse_error", "3")}
 
 
-async def test_a_reply_is_read_once_also_where_the_meter_looks_first(small, fake, monkeypatch):
+@pytest.mark.parametrize("parses", [False, True])
+async def test_each_reply_is_parsed_once_by_the_backend_or_after_it(small, fake, monkeypatch, parses):
     from hengwen.judges.rubric import ask
 
-    read = []
-    real = ask.parse_verdict
-    monkeypatch.setattr(ask, "parse_verdict", lambda *given: read.append(1) or real(*given))
+    texts = []
+    parse_verdict = ask.parse_verdict
+    monkeypatch.setattr(
+        ask, "parse_verdict", lambda text, *more: texts.append(text) or parse_verdict(text, *more)
+    )
 
-    class Metered(type(fake())):
-        async def complete(self, request):
-            reply = await super().complete(request)
-            request.accept(reply)
-            return reply
+    class Parsing(type(fake())):
+        async def complete_parsed(self, request, parse):
+            reply = await self.complete(request)
+            return reply, parse(reply)
 
-    assert (await judged(small, Metered(GOOD))).usage.calls == 1
-    assert len(read) == 1
+    backend = (Parsing if parses else fake)("no", GOOD)
+    assert (await judged(small, backend)).usage.calls == 2
+    assert texts == ["no", GOOD]

@@ -81,14 +81,23 @@ async def test_two_calls_have_different_fences_and_one_key(small, fake):
         (Reply(text=GOOD.replace('"High"', '"Top"')), "off_scale"),
     ],
 )
-async def test_a_reply_without_a_verdict_raises_and_is_not_accepted(small, fake, reply, status):
-    backend = fake(reply, reply, reply)
+async def test_a_reply_without_a_verdict_raises_where_the_backend_parses_it(small, fake, reply, status):
+    statuses = []
+
+    class Parsing(type(fake())):
+        async def complete_parsed(self, request, parse):
+            reply = await self.complete(request)
+            try:
+                return reply, parse(reply)
+            except JudgeError as error:
+                statuses.append(error.status)
+                raise
+
+    backend = Parsing(reply, reply, reply)
     with pytest.raises(JudgeError) as caught:
         await RubricJudge(rubric=small, backend=backend).judge(SAMPLE, answer("drip"))
     assert (caught.value.status, caught.value.raw) == (status, reply.text)
-    with pytest.raises(JudgeError):
-        backend.requests[0].accept(reply)
-    assert backend.requests[0].accept(Reply(text=GOOD))
+    assert statuses == [status] * len(backend.requests)
 
 
 async def test_an_error_of_the_backend_goes_through(small, fake):
