@@ -253,7 +253,7 @@ class Reply:
     latency: float = 0.0
     """Seconds."""
     finish: str = "stop"
-    form: str = ""
+    response_format: str = ""
     """How a schema was sent: ``json_schema``, ``json_object``, ``tool`` or ``text``; empty: there is none."""
     logprobs: tuple[tuple[bytes, float, tuple[tuple[bytes, float], ...]], ...] | None = None
     """For each token its bytes, log-probability and alternatives; None where the endpoint gave none."""

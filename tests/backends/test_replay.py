@@ -9,7 +9,7 @@ import pytest
 
 from hengwen import registry
 from hengwen.backends import OpenAIBackend, ReplayBackend
-from hengwen.backends.replay import recorded, request_hash
+from hengwen.backends.replay import replay_row, request_hash
 from hengwen.errors import BackendError, ConfigError, DataError
 from hengwen.protocols import Backend
 from hengwen.records import Reply, Request, Usage
@@ -34,9 +34,9 @@ async def test_a_recorded_reply_comes_back_whole(write):
         usage=Usage(calls=1, input_tokens=3, output_tokens=2),
         latency=0.5,
         finish="length",
-        form="tool",
+        response_format="tool",
     )
-    backend = ReplayBackend(file=write(recorded(ASK, reply)))
+    backend = ReplayBackend(file=write(replay_row(ASK, reply)))
     assert [await backend.complete(ASK) for _ in range(2)] == [reply, reply]
 
 
@@ -119,7 +119,7 @@ def test_it_wants_a_file_or_a_list():
 
 def test_signature_and_endpoint_can_be_those_of_the_recorded_run(write):
     params = {"temperature": 0}
-    asked = OpenAIBackend(model="m", base_url="http://x:1/v1", params=params)
+    client = OpenAIBackend(model="m", base_url="http://x:1/v1", params=params)
     replayed = registry.build(
         "backends",
         "replay",
@@ -131,4 +131,4 @@ def test_signature_and_endpoint_can_be_those_of_the_recorded_run(write):
         timeout=3.0,
     )
     assert isinstance(replayed, Backend)
-    assert (replayed.signature, replayed.endpoint) == (asked.signature, asked.endpoint)
+    assert (replayed.signature, replayed.endpoint) == (client.signature, client.endpoint)

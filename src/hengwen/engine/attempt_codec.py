@@ -14,12 +14,12 @@ def extras_of(reply: Reply) -> dict[str, Any]:
     """Return the response format and log-probabilities of a reply as JSON values; token bytes as latin-1.
 
     Examples:
-        >>> extras_of(Reply(text="A", form="tool", logprobs=((b"A", -0.1, ()),)))
+        >>> extras_of(Reply(text="A", response_format="tool", logprobs=((b"A", -0.1, ()),)))
         {'form': 'tool', 'logprobs': [['A', -0.1, []]]}
     """
     extras: dict[str, Any] = {}
-    if reply.form:
-        extras["form"] = reply.form
+    if reply.response_format:
+        extras["form"] = reply.response_format
     if reply.logprobs is not None:
         extras["logprobs"] = [
             [token.decode("latin-1"), logprob, [[other.decode("latin-1"), value] for other, value in others]]
@@ -36,7 +36,7 @@ def reply_of(attempt: Attempt) -> Reply:
         model=attempt.model,
         latency=attempt.latency,
         finish=attempt.finish or "stop",
-        form=attempt.extras.get("form", ""),
+        response_format=attempt.extras.get("form", ""),
         logprobs=None
         if tokens is None
         else tuple(

@@ -58,14 +58,14 @@ async def test_the_password_of_a_proxy_is_shown_nowhere(server, backend, monkeyp
     proxy = server.url.replace("http://", "http://me:p%40ssword9@").removesuffix("/v1")
     monkeypatch.setenv("http_proxy", proxy)
     server.reply({"error": {"message": "p@ssword9 and p%40ssword9 are wrong"}}, 407)
-    asked = backend(base_url="http://model.invalid/v1")
+    client = backend(base_url="http://model.invalid/v1")
     with pytest.raises(BackendError) as caught:
-        await asked.complete(ASK)
+        await client.complete(ASK)
     monkeypatch.setenv("http_proxy", "http://me:p%40ssword9@127.0.0.1:1")
     with pytest.raises(BackendError) as unreachable:
         await backend(base_url="http://model.invalid/v1").complete(ASK)
     for error in (caught.value, unreachable.value):
-        assert "ssword9" not in f"{error}{error.raw}{error!r}{asked!r}"
+        assert "ssword9" not in f"{error}{error.raw}{error!r}{client!r}"
 
 
 async def test_this_machine_is_reached_without_a_proxy(server, backend, monkeypatch):

@@ -38,11 +38,11 @@ KEY = "sk-planted-0123456789"
 
 
 class Scripted(BaseChatModel):
-    """Gives what it was made with; keeps what it was asked."""
+    """Gives what it was made with; keeps its calls."""
 
     answer: Any = None
     tools_known: bool = True
-    asked: list[Any] = []
+    calls: list[Any] = []
 
     @property
     def _llm_type(self) -> str:
@@ -51,7 +51,7 @@ class Scripted(BaseChatModel):
     def _generate(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
-        self.asked.append((messages, kwargs))
+        self.calls.append((messages, kwargs))
         if isinstance(self.answer, Exception):
             raise self.answer
         return ChatResult(generations=[ChatGeneration(message=self.answer)])
@@ -63,7 +63,7 @@ class Scripted(BaseChatModel):
 
 
 def scripted(answer: Any, **options: Any) -> LangChainBackend:
-    return LangChainBackend(chat=Scripted(answer=answer, asked=[]), model="mine", **options)
+    return LangChainBackend(chat=Scripted(answer=answer, calls=[]), model="mine", **options)
 
 
 @pytest_asyncio.fixture
@@ -91,10 +91,10 @@ async def test_text_usage_model_and_reason_to_stop_are_mapped():
     usage = {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7}
     backend = scripted(AIMessage("你好", response_metadata=about, usage_metadata=usage))
     reply = await backend.complete(ASK)
-    assert (reply.text, reply.model, reply.finish, reply.form) == ("你好", "m-1", "stop", "")
+    assert (reply.text, reply.model, reply.finish, reply.response_format) == ("你好", "m-1", "stop", "")
     assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (1, 5, 2)
     assert reply.latency > 0
-    messages, _ = backend._chat.asked[0]
+    messages, _ = backend._chat.calls[0]
     assert [(turn.type, turn.content) for turn in messages] == [("system", "Judge."), ("human", "Hello 你好")]
 
 
@@ -130,8 +130,8 @@ async def test_a_model_that_knows_only_tools_is_asked_by_a_tool():
     call = {"name": "verdict", "args": {"reason": "好", "level": "A"}, "id": "1"}
     backend = scripted(AIMessage("", tool_calls=[call]))
     reply = await backend.complete(JUDGE)
-    assert (reply.text, reply.form) == ('{"reason": "好", "level": "A"}', "tool")
-    tools = backend._chat.asked[0][1]["tools"]
+    assert (reply.text, reply.response_format) == ('{"reason": "好", "level": "A"}', "tool")
+    tools = backend._chat.calls[0][1]["tools"]
     assert tools[0]["title"] == "verdict"
     assert tools[0]["properties"] == SCHEMA["properties"]
 
@@ -141,7 +141,7 @@ async def test_a_model_without_tools_is_asked_in_plain_text_and_that_is_remember
     backend._chat.tools_known = False
     for _ in range(2):
         reply = await backend.complete(JUDGE)
-        assert (reply.text, reply.form) == (GOOD, "text")
+        assert (reply.text, reply.response_format) == (GOOD, "text")
     pinned = scripted(AIMessage(GOOD), structured="tool")
     pinned._chat.tools_known = False
     assert "cannot be asked for tool: no tools here" in str(await failure(pinned, JUDGE))
@@ -177,7 +177,7 @@ async def test_a_factory_is_called_with_what_the_plan_has(monkeypatch):
 
     def build(**given: Any) -> Scripted:
         made.append(given)
-        return Scripted(answer=AIMessage("hi"), asked=[])
+        return Scripted(answer=AIMessage("hi"), calls=[])
 
     module = ModuleType("my_models")
     module.build = build  # type: ignore[attr-defined]
@@ -195,7 +195,7 @@ async def test_a_factory_is_called_with_what_the_plan_has(monkeypatch):
     )
     assert (full.signature, full.endpoint) == ("langchain/my_models:build/m", "http://x/v1")
     wrong = {
-        "my_models:nothing": "gave no chat model but a str",
+        "my_models:nothing": "factory 'my_models:nothing' must return a chat model, got str",
         "my_models": "must be package:function, got 'my_models'",
         "my_models:none": "my_models has no none",
     }
@@ -221,7 +221,7 @@ def test_the_registry_builds_it():
 async def test_langchain_openai_sends_a_strict_schema(server, chat):
     server.say(GOOD)
     reply = await chat(params={"temperature": 0}).complete(JUDGE)
-    assert (reply.text, reply.form, reply.model) == (GOOD, "json_schema", "tiny-1")
+    assert (reply.text, reply.response_format, reply.model) == (GOOD, "json_schema", "tiny-1")
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (11, 7)
     _, headers, body = server.requests[0]
     assert body["model"] == "tiny"
@@ -242,7 +242,7 @@ async def test_langchain_openai_walks_through_the_forms(server, chat):
 
     server.decide = decide
     backend = chat()
-    assert [(await backend.complete(JUDGE)).form for _ in range(2)] == ["text", "text"]
+    assert [(await backend.complete(JUDGE)).response_format for _ in range(2)] == ["text", "text"]
     assert len(server.requests) == 5
 
 
@@ -250,7 +250,7 @@ async def test_a_tool_call_of_langchain_openai_is_read_as_it_came(server, chat):
     call = {"id": "1", "type": "function", "function": {"name": "verdict", "arguments": GOOD}}
     server.say(None, finish="tool_calls", tool_calls=[call])
     reply = await chat(structured="tool").complete(JUDGE)
-    assert (reply.text, reply.form) == (GOOD, "tool")
+    assert (reply.text, reply.response_format) == (GOOD, "tool")
 
 
 async def test_a_reply_that_was_cut_off_says_so(server, chat):

@@ -38,8 +38,8 @@ async def test_a_reply_carries_text_model_usage_and_latency(server, backend):
 
 
 async def test_messages_and_parameters_are_sent(server, backend):
-    asked = Request(messages=ASK.messages, params={"seed": 3, "top_p": 0.5})
-    await backend(params={"temperature": 0, "top_p": 0.9}).complete(asked)
+    request = Request(messages=ASK.messages, params={"seed": 3, "top_p": 0.5})
+    await backend(params={"temperature": 0, "top_p": 0.9}).complete(request)
     first, headers, body = server.requests[0]
     assert first == "POST /v1/chat/completions HTTP/1.1"
     assert body == {
@@ -66,7 +66,7 @@ def test_openai_itself_is_sent_no_length_limits(monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     schema = {"type": "object", "properties": {"reason": {"type": "string", "maxLength": 9}}}
     body = json.loads(
-        OpenAIBackend(model="gpt")._body.write(
+        OpenAIBackend(model="gpt")._encoder.encode(
             Request(messages=ASK.messages, schema=schema), "json_schema", None
         )
     )
@@ -111,7 +111,7 @@ async def test_a_redirect_is_not_followed(server, backend):
     server.reply("", 302, Location="http://elsewhere.invalid/v1?secret=1")
     error = await failure(backend())
     assert not error.retryable
-    assert "points to http://elsewhere.invalid/v1; put" in str(error)
+    assert "redirects to http://elsewhere.invalid/v1; put" in str(error)
     assert len(server.requests) == 1
 
 
@@ -256,18 +256,18 @@ async def test_lone_surrogates_in_a_prompt_can_be_sent(server, backend):
 async def test_the_key_is_sent_and_shown_nowhere(server, backend, monkeypatch, caplog):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     caplog.set_level(logging.DEBUG)
-    asked = backend()
+    client = backend()
     server.say(f"your key is {KEY}")
-    reply = await asked.complete(ASK)
+    reply = await client.complete(ASK)
     assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
     assert reply.text == "your key is [hidden]"
-    shown = [repr(asked), asked.signature, asked.endpoint, str(vars(asked)), repr(reply), caplog.text]
+    shown = [repr(client), client.signature, client.endpoint, str(vars(client)), repr(reply), caplog.text]
     for status in (401, 429, 500, 200):
         server.reply(f'{{"error": {{"message": "key {KEY} is bad"}}}}', status)
-        error = await failure(asked)
+        error = await failure(client)
         shown += [str(error), error.raw, repr(error), "".join(traceback.format_exception(error))]
     server.reply(f"garbage {KEY}")
-    error = await failure(asked)
+    error = await failure(client)
     shown += [error.raw, "".join(traceback.format_exception(error)), caplog.text]
     assert not [text for text in shown if KEY in text]
 
@@ -326,22 +326,22 @@ def test_the_registry_builds_it_and_names_a_wrong_option():
 
 
 async def test_many_calls_share_connections_and_a_closed_backend_opens_again(server, backend):
-    asked = backend()
-    replies = await asyncio.gather(*(asked.complete(ASK) for _ in range(40)))
+    client = backend()
+    replies = await asyncio.gather(*(client.complete(ASK) for _ in range(40)))
     assert {reply.text for reply in replies} == {"hello"}
-    await asked.close()
-    assert (await asked.complete(ASK)).text == "hello"
+    await client.close()
+    assert (await client.complete(ASK)).text == "hello"
 
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # what a closed loop leaves cannot be closed
 def test_a_backend_serves_one_event_loop_after_another(shared_server):
-    asked = OpenAIBackend(model="m", base_url=shared_server)
+    client = OpenAIBackend(model="m", base_url=shared_server)
 
     async def ask() -> str:
-        return (await asked.complete(ASK)).text
+        return (await client.complete(ASK)).text
 
     assert [asyncio.run(ask()) for _ in range(3)] == ["hello"] * 3
-    asyncio.run(asked.close())
+    asyncio.run(client.close())
     gc.collect()  # here, where the warning is expected
 
 

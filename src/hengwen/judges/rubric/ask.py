@@ -99,8 +99,8 @@ def _judged_reply(parsed: ParsedVerdict, attempt: Try, replies: Sequence[Reply])
         usage = sum((each.usage for each in replies), Usage())
         latency = sum(each.latency for each in replies)
     reply_details: dict[str, str] = {"attempt": attempt, "model": reply.model}
-    if reply.form:
-        reply_details["form"] = reply.form
+    if reply.response_format:
+        reply_details["form"] = reply.response_format
     return JudgedReply(
         parsed=parsed,
         reply=reply,

@@ -73,6 +73,6 @@ def score_from_samples(
         "attempts": [verdict.attempt for verdict in verdicts],
         **({"failed": dict(failed)} if failed else {}),
         "model": first.reply.model,
-        **({"form": first.reply.form} if first.reply.form else {}),
+        **({"form": first.reply.response_format} if first.reply.response_format else {}),
     }
     return fsum(values[label] for label in labels) / len(labels), details
