@@ -112,9 +112,9 @@ def test_a_wrong_line_is_named(write, line, words):
 
 
 def test_it_wants_a_file_or_a_list():
-    for given in ({}, {"file": "x.jsonl", "replies": []}):
+    for arguments in ({}, {"file": "x.jsonl", "replies": []}):
         with pytest.raises(ConfigError, match="replay needs either file"):
-            ReplayBackend(**given)
+            ReplayBackend(**arguments)
 
 
 def test_signature_and_endpoint_can_be_those_of_the_recorded_run(write):

@@ -9,17 +9,17 @@ import pytest
 from hengwen.engine.limiter import Limiter
 
 
-async def hold(limiter: Limiter, seconds: float, seen: list[int]) -> None:
+async def hold(limiter: Limiter, seconds: float, counts: list[int]) -> None:
     await limiter.acquire()
-    seen.append(limiter.in_flight)
+    counts.append(limiter.in_flight)
     await asyncio.sleep(seconds)
     limiter.release()
 
 
 async def test_calls_in_flight_never_exceed_the_limit() -> None:
-    limiter, seen = Limiter(3), []
-    await asyncio.gather(*(hold(limiter, 0.001, seen) for _ in range(20)))
-    assert (max(seen), len(seen), limiter.in_flight) == (3, 20, 0)
+    limiter, counts = Limiter(3), []
+    await asyncio.gather(*(hold(limiter, 0.001, counts) for _ in range(20)))
+    assert (max(counts), len(counts), limiter.in_flight) == (3, 20, 0)
 
 
 async def test_a_throttled_reply_halves_the_limit_once_for_calls_in_flight() -> None:

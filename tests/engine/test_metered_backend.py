@@ -116,16 +116,16 @@ async def test_a_cancelled_call_is_not_kept_as_a_failure(bench, meter: CallConte
 async def test_a_reply_that_is_used_again_is_the_reply_that_came(
     bench, meter: CallContext, monkeypatch
 ) -> None:
-    given = Reply(
+    original = Reply(
         text="A", model="m", response_format="tool", logprobs=((b"\xe5\xa5", -0.5, ((b"B", -1.5),)),)
     )
     oracle = bench.Oracle()
 
     async def complete(request: Request) -> Reply:
         oracle.calls += 1
-        return given
+        return original
 
     monkeypatch.setattr(oracle, "complete", complete)
     backend = bench.wrap(meter, oracle, "judge")
-    assert await backend.complete(ask()) == await backend.complete(ask()) == given
+    assert await backend.complete(ask()) == await backend.complete(ask()) == original
     assert oracle.calls == 1

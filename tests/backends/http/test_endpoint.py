@@ -23,9 +23,9 @@ async def test_user_and_password_of_the_address_go_into_the_header_and_nowhere_e
     server.reply({"error": {"message": "p@ssword9, p%40ssword9 and 12345678 are wrong"}}, 400)
     with pytest.raises(BackendError) as caught:
         await client.complete(ASK)
-    for shown in (str(caught.value), caught.value.raw, repr(client), str(vars(client)["endpoint"])):
-        assert "ssword9" not in shown
-        assert "12345678" not in shown
+    for text in (str(caught.value), caught.value.raw, repr(client), str(vars(client)["endpoint"])):
+        assert "ssword9" not in text
+        assert "12345678" not in text
 
 
 def test_what_is_secret_is_what_is_long_enough_to_be(monkeypatch):

@@ -1,4 +1,4 @@
-"""The langchain backend: chat models of one's own, and langchain-openai against a server on loopback."""
+"""The langchain backend: the user's chat models, and langchain-openai against a server on loopback."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KEY = "sk-planted-0123456789"
 
 
 class Scripted(BaseChatModel):
-    """Gives what it was made with; keeps its calls."""
+    """Returns its answer; keeps its calls."""
 
     answer: Any = None
     tools_known: bool = True
@@ -69,15 +69,15 @@ def scripted(answer: Any, **options: Any) -> LangChainBackend:
 @pytest_asyncio.fixture
 async def chat(server):
     """Make backends over langchain-openai that ask the server, and close them."""
-    made: list[LangChainBackend] = []
+    built: list[LangChainBackend] = []
 
     def make(**options: Any) -> LangChainBackend:
-        made.append(LangChainBackend(**{"model": "openai:tiny", "base_url": server.url, **options}))
-        return made[-1]
+        built.append(LangChainBackend(**{"model": "openai:tiny", "base_url": server.url, **options}))
+        return built[-1]
 
     yield make
-    for one in made:
-        await one.close()
+    for backend in built:
+        await backend.close()
 
 
 async def failure(backend, request=ASK) -> BackendError:
@@ -164,7 +164,7 @@ async def test_errors_of_a_model_become_typed(raised, status, retryable, words):
 
 async def test_a_model_that_takes_too_long_is_a_timeout():
     class Slow(Scripted):
-        async def _agenerate(self, *given: Any, **more: Any) -> ChatResult:
+        async def _agenerate(self, *args: Any, **kwargs: Any) -> ChatResult:
             await asyncio.sleep(5)
             raise AssertionError
 
@@ -173,22 +173,22 @@ async def test_a_model_that_takes_too_long_is_a_timeout():
 
 
 async def test_a_factory_is_called_with_what_the_plan_has(monkeypatch):
-    made: list[dict[str, Any]] = []
+    built: list[dict[str, Any]] = []
 
-    def build(**given: Any) -> Scripted:
-        made.append(given)
+    def build(**kwargs: Any) -> Scripted:
+        built.append(kwargs)
         return Scripted(answer=AIMessage("hi"), calls=[])
 
     module = ModuleType("my_models")
     module.build = build  # type: ignore[attr-defined]
-    module.nothing = lambda **given: "a model"  # type: ignore[attr-defined]
+    module.nothing = lambda **kwargs: "a model"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "my_models", module)
     plain = LangChainBackend(factory="my_models:build", params={"temperature": 0.5})
     full = LangChainBackend(factory="my_models:build", model="m", base_url="http://x/v1")
     for backend in (plain, full):
         assert (await backend.complete(ASK)).text == "hi"
         await backend.complete(ASK)
-    assert made == [{"temperature": 0.5}, {"model": "m", "base_url": "http://x/v1"}]
+    assert built == [{"temperature": 0.5}, {"model": "m", "base_url": "http://x/v1"}]
     assert (plain.signature, plain.endpoint) == (
         "langchain/my_models:build|temp:0.5",
         "langchain:my_models:build",
@@ -212,10 +212,10 @@ def test_it_wants_something_to_make_a_model_of():
 
 
 def test_the_registry_builds_it():
-    given = {"model": "openai:m", "base_url": None, "api_key_env": "K", "params": {}, "timeout": 3.0}
-    assert isinstance(registry.build("backends", "langchain", {"structured": "tool"}, **given), Backend)
+    arguments = {"model": "openai:m", "base_url": None, "api_key_env": "K", "params": {}, "timeout": 3.0}
+    assert isinstance(registry.build("backends", "langchain", {"structured": "tool"}, **arguments), Backend)
     with pytest.raises(ConfigError, match="backend 'langchain'"):
-        registry.build("backends", "langchain", {"factori": "x"}, **given)
+        registry.build("backends", "langchain", {"factori": "x"}, **arguments)
 
 
 async def test_langchain_openai_sends_a_strict_schema(server, chat):
@@ -305,12 +305,12 @@ async def test_the_key_is_sent_and_shown_nowhere(server, chat, monkeypatch):
     reply = await backend.complete(ASK)
     assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
     assert reply.text == "your key is [hidden]"
-    shown = [repr(backend), str(vars(backend))]
+    texts = [repr(backend), str(vars(backend))]
     for status in (401, 500):
         server.reply({"error": {"message": f"key {KEY} is bad"}}, status)
         error = await failure(backend)
-        shown += [str(error), error.raw, "".join(traceback.format_exception(error))]
-    assert not [text for text in shown if KEY in text]
+        texts += [str(error), error.raw, "".join(traceback.format_exception(error))]
+    assert not [text for text in texts if KEY in text]
 
 
 async def test_a_closed_backend_opens_again(server, chat):
@@ -323,11 +323,11 @@ async def test_a_closed_backend_opens_again(server, chat):
 async def test_nothing_is_traced(monkeypatch):
     from langsmith.utils import get_env_var, tracing_is_enabled
 
-    seen: list[Any] = []
+    traced: list[Any] = []
 
     class Watching(Scripted):
-        async def _agenerate(self, *given: Any, **more: Any) -> ChatResult:
-            seen.append(tracing_is_enabled())
+        async def _agenerate(self, *args: Any, **kwargs: Any) -> ChatResult:
+            traced.append(tracing_is_enabled())
             return ChatResult(generations=[ChatGeneration(message=AIMessage("x"))])
 
     monkeypatch.setenv("LANGSMITH_TRACING", "true")
@@ -337,7 +337,7 @@ async def test_nothing_is_traced(monkeypatch):
         await LangChainBackend(chat=Watching()).complete(ASK)
     finally:
         get_env_var.cache_clear()
-    assert seen == [False]
+    assert traced == [False]
 
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # what a closed loop leaves cannot be closed

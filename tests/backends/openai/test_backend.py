@@ -133,9 +133,9 @@ async def test_retry_after_is_read(server, backend, headers, low, high):
     assert low <= after <= high
 
 
-@pytest.mark.parametrize("said", ["-1", "nan", "inf", "soon", ""])
-async def test_a_senseless_retry_after_is_none(server, backend, said):
-    server.reply("{}", 503, Retry_After=said)
+@pytest.mark.parametrize("value", ["-1", "nan", "inf", "soon", ""])
+async def test_a_senseless_retry_after_is_none(server, backend, value):
+    server.reply("{}", 503, Retry_After=value)
     error = await failure(backend())
     assert error.retry_after is None
     assert error.retryable
@@ -261,15 +261,15 @@ async def test_the_key_is_sent_and_shown_nowhere(server, backend, monkeypatch, c
     reply = await client.complete(ASK)
     assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
     assert reply.text == "your key is [hidden]"
-    shown = [repr(client), client.signature, client.endpoint, str(vars(client)), repr(reply), caplog.text]
+    texts = [repr(client), client.signature, client.endpoint, str(vars(client)), repr(reply), caplog.text]
     for status in (401, 429, 500, 200):
         server.reply(f'{{"error": {{"message": "key {KEY} is bad"}}}}', status)
         error = await failure(client)
-        shown += [str(error), error.raw, repr(error), "".join(traceback.format_exception(error))]
+        texts += [str(error), error.raw, repr(error), "".join(traceback.format_exception(error))]
     server.reply(f"garbage {KEY}")
     error = await failure(client)
-    shown += [error.raw, "".join(traceback.format_exception(error)), caplog.text]
-    assert not [text for text in shown if KEY in text]
+    texts += [error.raw, "".join(traceback.format_exception(error)), caplog.text]
+    assert not [text for text in texts if KEY in text]
 
 
 async def test_a_word_for_a_key_does_not_mask_the_reply(server, backend, monkeypatch):
@@ -308,8 +308,8 @@ def test_an_address_that_is_none_is_refused(url):
 
 def test_the_signature_has_the_parameters_in_the_order_of_their_names():
     params = {"top_p": 0.9, "max_tokens": 300, "temperature": 0.0, "stop": ["b", "a"]}
-    shown = OpenAIBackend(model="m", base_url="http://x/v1", params=params).signature
-    assert shown == 'openai/m|max_tokens:300|stop:["b", "a"]|temp:0|top_p:0.9'
+    texts = OpenAIBackend(model="m", base_url="http://x/v1", params=params).signature
+    assert texts == 'openai/m|max_tokens:300|stop:["b", "a"]|temp:0|top_p:0.9'
 
 
 @pytest.mark.parametrize("name", ["model", "messages", "stream", "response_format"])
@@ -319,10 +319,10 @@ def test_what_the_backend_sets_is_not_for_the_plan(name):
 
 
 def test_the_registry_builds_it_and_names_a_wrong_option():
-    given = {"model": "m", "base_url": "http://x/v1", "api_key_env": "K", "params": {}, "timeout": 3.0}
-    assert isinstance(registry.build("backends", "openai", {}, **given), Backend)
+    arguments = {"model": "m", "base_url": "http://x/v1", "api_key_env": "K", "params": {}, "timeout": 3.0}
+    assert isinstance(registry.build("backends", "openai", {}, **arguments), Backend)
     with pytest.raises(ConfigError, match="backend 'openai'"):
-        registry.build("backends", "openai", {"modle": "x"}, **given)
+        registry.build("backends", "openai", {"modle": "x"}, **arguments)
 
 
 async def test_many_calls_share_connections_and_a_closed_backend_opens_again(server, backend):

@@ -129,8 +129,8 @@ async def test_a_hostile_answer_moves_neither_prompt_nor_verdict(small, fake, at
 
 def test_the_signature_says_all_that_can_move_a_verdict(small, fake):
     def sign(**changes):
-        given = {"rubric": small, "backend": fake(), "language": "zh", "persona": "", **changes}
-        return RubricJudge(**given).signature
+        arguments = {"rubric": small, "backend": fake(), "language": "zh", "persona": "", **changes}
+        return RubricJudge(**arguments).signature
 
     parts = sign().split("|")
     assert parts[:2] == ["small", f"rubric:2.{small.hash}"]
@@ -159,11 +159,11 @@ def test_an_unknown_language_is_refused(small, fake):
 
 
 async def test_the_registry_builds_it(small, fake):
-    given = {"rubric": small, "backend": fake(GOOD), "language": "en", "persona": "", "name": None}
-    judge = registry.build("judges", "rubric", {}, **given)
+    arguments = {"rubric": small, "backend": fake(GOOD), "language": "en", "persona": "", "name": None}
+    judge = registry.build("judges", "rubric", {}, **arguments)
     assert (await judge.judge(SAMPLE, answer("x"))).outcomes[0].value == 5
     with pytest.raises(ConfigError, match="judge 'rubric'"):
-        registry.build("judges", "rubric", {"tempo": 1}, **given)
+        registry.build("judges", "rubric", {"tempo": 1}, **arguments)
 
 
 async def test_a_verdict_can_be_written_as_json(small, fake):
