@@ -27,23 +27,29 @@ class Item:
 
     @classmethod
     def build(
-        cls, sample: Sample, response: Response, earlier: Sequence[Response] = (), *, namespace: str = ""
+        cls, sample: Sample, response: Response, earlier: Sequence[Response] = (), namespace: str = ""
     ) -> Item:
-        """Return an item with its hash.
-
-        Args:
-            sample: Prompt with its references.
-            response: Response to evaluate.
-            earlier: Earlier responses to the same sample, in which rules look for duplicates.
-            namespace: Kind of item, such as ``anchor``: equal contents in two namespaces differ in hash.
-        """
-        texts = [before.text for before in earlier]
+        """Return an item with its hash; for the arguments see ``item_hash``."""
         return cls(
             sample=sample,
             response=response,
             earlier=earlier,
-            hash=digest(namespace, sample.hash, response.text, texts),
+            hash=item_hash(sample, response, earlier, namespace),
         )
+
+
+def item_hash(
+    sample: Sample, response: Response, earlier: Sequence[Response] = (), namespace: str = ""
+) -> str:
+    """Return the sha256 of everything that the outcomes of an item may depend on.
+
+    Args:
+        sample: Prompt with its references.
+        response: Response to evaluate.
+        earlier: Earlier responses to the same sample, in which rules look for duplicates.
+        namespace: Kind of item, such as ``anchor``: equal contents in two namespaces differ in hash.
+    """
+    return digest(namespace, sample.hash, response.text, [before.text for before in earlier])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
