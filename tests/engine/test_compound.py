@@ -1,4 +1,4 @@
-"""Scorers that see earlier answers, and judges whose outcomes stand under several signatures."""
+"""Scorers that read earlier answers, and judges whose outcomes have several signatures."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def task(bench, *judges: Two, text: str = "x", **more: object) -> TaskJob:
     )
 
 
-async def test_a_scorer_may_see_the_answers_before(bench) -> None:
+async def test_a_history_scorer_gets_the_earlier_answers(bench) -> None:
     job = TaskJob(
         name="t",
         samples=bench.samples("a", "b"),
@@ -77,7 +77,7 @@ async def test_a_scorer_may_see_the_answers_before(bench) -> None:
     }
 
 
-async def test_an_answer_before_it_that_changes_is_scored_anew(bench) -> None:
+async def test_an_answer_is_scored_again_when_an_earlier_one_changes(bench) -> None:
     scorer = Counting()
     for first in ("x", "y"):
         job = TaskJob(
@@ -88,7 +88,7 @@ async def test_an_answer_before_it_that_changes_is_scored_anew(bench) -> None:
     assert hashes["run x", 2] != hashes["run y", 2]
 
 
-async def test_what_is_settled_under_all_signatures_is_not_judged_again_and_both_rows_are_adopted(
+async def test_outcomes_completed_under_all_signatures_are_adopted(
     bench,
 ) -> None:
     judge = Two()
@@ -98,7 +98,7 @@ async def test_what_is_settled_under_all_signatures_is_not_judged_again_and_both
     assert {name: outcome.signature for (_, _, name), outcome in outcomes.items()} == judge.signatures
 
 
-async def test_where_one_signature_is_new_the_item_is_judged_again(bench) -> None:
+async def test_an_item_is_judged_again_if_one_signature_is_new(bench) -> None:
     old, new = Two(), Two(derived="derived|v:2")
     await bench.weigh(lambda meter: task(bench, old))
     outcomes = await bench.weigh(lambda meter: task(bench, new), run="r2")
@@ -106,7 +106,7 @@ async def test_where_one_signature_is_new_the_item_is_judged_again(bench) -> Non
     assert {name: outcome.signature for (_, _, name), outcome in outcomes.items()} == new.signatures
 
 
-async def test_what_is_not_given_fails_under_its_own_signature_and_is_tried_again(bench) -> None:
+async def test_a_missing_outcome_fails_under_its_own_signature_and_is_tried_again(bench) -> None:
     judge = Two(gives=("two.level",))
     outcomes = await bench.weigh(lambda meter: task(bench, judge))
     failure = outcomes["a", 1, "two.final"]
@@ -118,7 +118,7 @@ async def test_what_is_not_given_fails_under_its_own_signature_and_is_tried_agai
     assert outcomes["a", 1, "two.final"].value == 1
 
 
-async def test_what_it_raises_fails_every_name_under_its_own_signature(bench) -> None:
+async def test_an_exception_fails_every_name_under_its_own_signature(bench) -> None:
     judge = Two()
     outcomes = await bench.weigh(lambda meter: task(bench, judge, text="boom"))
     assert {name: (outcome.status, outcome.signature) for (_, _, name), outcome in outcomes.items()} == {
@@ -127,7 +127,7 @@ async def test_what_it_raises_fails_every_name_under_its_own_signature(bench) ->
     }
 
 
-async def test_an_answer_that_is_missing_is_missing_under_both(bench) -> None:
+async def test_a_missing_answer_is_missing_under_both_signatures(bench) -> None:
     job = TaskJob(name="t", samples=bench.samples("a"), judges=[Two()])
     outcomes = await bench.weigh(lambda meter: job)
     assert {name: (outcome.status, outcome.signature) for (_, _, name), outcome in outcomes.items()} == {
@@ -136,7 +136,7 @@ async def test_an_answer_that_is_missing_is_missing_under_both(bench) -> None:
     }
 
 
-async def test_anchors_keep_both_under_their_own_names(bench) -> None:
+async def test_anchors_have_both_scores_under_names_of_their_own(bench) -> None:
     judge = Two()
     anchor = (bench.samples("z")[0], bench.answers(z="x")("z")[0])
     outcomes = await bench.weigh(lambda meter: task(bench, anchors=[anchor], anchor_judges=[judge]))

@@ -1,4 +1,4 @@
-"""Every answer weighed once, every failure typed, nothing weighed again."""
+"""Every answer is evaluated once, and every failure is typed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def test_every_repeat_of_every_sample_is_scored(bench) -> None:
     }
 
 
-async def test_what_a_scorer_raises_becomes_a_failure_and_the_rest_goes_on(bench) -> None:
+async def test_an_exception_of_a_scorer_becomes_a_failure_and_the_run_continues(bench) -> None:
     task = TaskJob(
         name="t",
         samples=bench.samples("a", "b"),
@@ -73,7 +73,7 @@ async def test_a_scorer_that_breaks_its_promise_fails_and_never_scores_zero(benc
     assert (outcome.name, outcome.status) == ("liar.total", "scorer_error")
 
 
-async def test_what_is_done_is_not_weighed_again(bench) -> None:
+async def test_a_completed_outcome_is_not_evaluated_again(bench) -> None:
     scorer, oracle = bench.Length(), bench.Oracle()
 
     def make(meter) -> TaskJob:
@@ -90,7 +90,7 @@ async def test_what_is_done_is_not_weighed_again(bench) -> None:
     assert (len(scorer.seen), oracle.calls) == (2, 2)
 
 
-async def test_a_new_run_of_the_series_adopts_what_is_unchanged_and_weighs_the_rest(bench) -> None:
+async def test_a_new_run_of_the_series_adopts_unchanged_outcomes_and_evaluates_the_rest(bench) -> None:
     scorer = bench.Length()
 
     def task(**texts: str) -> TaskJob:
@@ -141,7 +141,7 @@ async def test_anchors_are_judged_again_in_every_run_and_named_apart(bench) -> N
 
 
 @pytest.mark.parametrize(("scope", "key"), [("repeats", ("a", None)), ("checkpoint", (None, None))])
-async def test_a_set_scorer_sees_the_set_of_its_scope(bench, scope: str, key: tuple) -> None:
+async def test_a_group_scorer_gets_the_group_of_its_scope(bench, scope: str, key: tuple) -> None:
     task = TaskJob(
         name="t",
         samples=bench.samples("a"),
@@ -154,7 +154,7 @@ async def test_a_set_scorer_sees_the_set_of_its_scope(bench, scope: str, key: tu
     }
 
 
-async def test_a_subject_answers_each_sample_as_often_as_it_is_asked(bench) -> None:
+async def test_a_target_answers_each_sample_once_per_repeat(bench) -> None:
     oracle = bench.Oracle(answer=lambda number, request: request.messages[-1][1] * request.repeat)
 
     def make(meter) -> TaskJob:
@@ -169,7 +169,7 @@ async def test_a_subject_answers_each_sample_as_often_as_it_is_asked(bench) -> N
     assert oracle.calls == 2  # answers that were paid for are used again
 
 
-async def test_a_subject_that_gives_no_answer_is_a_failure_of_every_score(bench) -> None:
+async def test_a_target_without_a_reply_is_a_failure_of_every_score(bench) -> None:
     oracle = bench.Oracle(answer=bench.refuse(status="refused"))
 
     def make(meter) -> TaskJob:
@@ -183,7 +183,7 @@ async def test_a_subject_that_gives_no_answer_is_a_failure_of_every_score(bench)
 
 
 @pytest.mark.parametrize(("concurrency", "in_work"), [(1, 1), (8, 8), (16, 17), (32, 34)])
-async def test_the_next_call_is_ready_when_a_reply_comes_and_no_more_are_in_flight_than_wanted(
+async def test_samples_are_prefetched_but_calls_in_flight_stay_within_the_limit(
     bench, concurrency: int, in_work: int
 ) -> None:
     oracle = bench.Oracle(delay=0.005)

@@ -86,7 +86,7 @@ async def failure(backend, request=ASK) -> BackendError:
     return caught.value
 
 
-async def test_text_usage_model_and_reason_to_stop_are_mapped():
+async def test_text_usage_model_and_finish_reason_are_mapped():
     about = {"model_name": "m-1", "finish_reason": "stop"}
     usage = {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7}
     backend = scripted(AIMessage("你好", response_metadata=about, usage_metadata=usage))
@@ -111,7 +111,7 @@ async def test_text_usage_model_and_reason_to_stop_are_mapped():
         ({}, "stop"),
     ],
 )
-async def test_what_providers_say_of_the_end_is_understood(about, finish):
+async def test_finish_reasons_of_providers_are_mapped(about, finish):
     assert (await scripted(AIMessage("x", response_metadata=about)).complete(ASK)).finish == finish
 
 
@@ -126,7 +126,7 @@ async def test_a_refusal_is_refused():
     assert (error.status, error.raw, error.retryable) == ("refused", "I will not", False)
 
 
-async def test_a_model_that_knows_only_tools_is_asked_by_a_tool():
+async def test_a_model_that_supports_only_tools_gets_a_tool():
     call = {"name": "verdict", "args": {"reason": "好", "level": "A"}, "id": "1"}
     backend = scripted(AIMessage("", tool_calls=[call]))
     reply = await backend.complete(JUDGE)
@@ -136,7 +136,7 @@ async def test_a_model_that_knows_only_tools_is_asked_by_a_tool():
     assert tools[0]["properties"] == SCHEMA["properties"]
 
 
-async def test_a_model_without_tools_is_asked_in_plain_text_and_that_is_remembered():
+async def test_a_model_without_tools_gets_plain_text_and_that_is_remembered():
     backend = scripted(AIMessage(GOOD))
     backend._chat.tools_known = False
     for _ in range(2):
@@ -172,7 +172,7 @@ async def test_a_model_that_takes_too_long_is_a_timeout():
     assert (error.status, error.retryable) == ("timeout", True)
 
 
-async def test_a_factory_is_called_with_what_the_plan_has(monkeypatch):
+async def test_a_factory_is_called_with_the_settings_of_the_plan(monkeypatch):
     built: list[dict[str, Any]] = []
 
     def build(**kwargs: Any) -> Scripted:
@@ -206,7 +206,7 @@ async def test_a_factory_is_called_with_what_the_plan_has(monkeypatch):
         await LangChainBackend(factory="no_such_package:f").complete(ASK)
 
 
-def test_it_wants_something_to_make_a_model_of():
+def test_a_backend_needs_a_model_or_a_factory():
     with pytest.raises(ConfigError, match="needs a model .* or a factory"):
         LangChainBackend()
 
@@ -232,7 +232,7 @@ async def test_langchain_openai_sends_a_strict_schema(server, chat):
     assert headers["authorization"] == "Bearer no-key"
 
 
-async def test_langchain_openai_walks_through_the_forms(server, chat):
+async def test_langchain_openai_negotiates_the_response_format(server, chat):
     def decide(body: Any) -> None:
         form = body.get("response_format", {}).get("type") or ("tool" if "tools" in body else "text")
         if form == "text":
@@ -246,21 +246,21 @@ async def test_langchain_openai_walks_through_the_forms(server, chat):
     assert len(server.requests) == 5
 
 
-async def test_a_tool_call_of_langchain_openai_is_read_as_it_came(server, chat):
+async def test_a_tool_call_of_langchain_openai_is_read_unparsed(server, chat):
     call = {"id": "1", "type": "function", "function": {"name": "verdict", "arguments": GOOD}}
     server.say(None, finish="tool_calls", tool_calls=[call])
     reply = await chat(structured="tool").complete(JUDGE)
     assert (reply.text, reply.response_format) == (GOOD, "tool")
 
 
-async def test_a_reply_that_was_cut_off_says_so(server, chat):
+async def test_a_truncated_reply_has_finish_length(server, chat):
     server.say('{"reason": "r', finish="length")
     for request in (ASK, JUDGE):
         reply = await chat().complete(request)
         assert (reply.text, reply.finish) == ('{"reason": "r', "length")
 
 
-async def test_log_probabilities_are_asked_for_and_read(server, chat):
+async def test_log_probabilities_are_requested_and_read(server, chat):
     content = [{"token": "B", "logprob": -0.5, "bytes": [66], "top_logprobs": []}]
     choice = {"index": 0, "message": {"role": "assistant", "content": GOOD}, "finish_reason": "stop"}
     server.reply({"id": "1", "object": "chat.completion", "created": 1, "model": "m",
@@ -276,7 +276,7 @@ async def test_log_probabilities_are_asked_for_and_read(server, chat):
     [(400, "transport_error", False), (401, "transport_error", False), (408, "timeout", True),
      (429, "rate_limited", True), (500, "transport_error", True)],
 )  # fmt: skip
-async def test_each_http_status_says_whether_to_try_again(server, chat, status, kind, retryable):
+async def test_each_http_status_is_mapped_to_status_and_retryability(server, chat, status, kind, retryable):
     server.reply({"error": {"message": "the model is asleep"}}, status, Retry_After="7")
     error = await failure(chat())
     assert (error.status, error.retryable) == (kind, retryable)
@@ -285,7 +285,7 @@ async def test_each_http_status_says_whether_to_try_again(server, chat, status, 
     assert len(server.requests) == 1, "the engine retries, not the client"
 
 
-async def test_a_dropped_connection_may_be_tried_again(server, chat):
+async def test_a_dropped_connection_is_retryable(server, chat):
     server.answer = b""
     error = await failure(chat())
     assert (error.status, error.retryable) == ("transport_error", True)

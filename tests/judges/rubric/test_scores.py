@@ -1,4 +1,4 @@
-"""Expected scores: the mean of samples, or of labels as the model weighed them; details say which."""
+"""Expected scores: the mean of samples, or of labels weighed by their probabilities."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def test_the_mean_of_samples_is_the_value_and_the_details_show_each(small,
     assert [request.repeat for request in backend.requests] == [1, 2, 3, 4]
 
 
-async def test_samples_are_asked_at_the_same_time(small, fake):
+async def test_samples_are_requested_concurrently(small, fake):
     class Slow(type(fake())):
         most = now = 0
 
@@ -76,7 +76,7 @@ async def test_samples_are_asked_at_the_same_time(small, fake):
     assert Slow.most == 5
 
 
-async def test_more_samples_buy_only_what_is_new(small, fake):
+async def test_more_samples_reuse_the_earlier_calls(small, fake):
     from hengwen.engine.limiter import Limiter
     from hengwen.engine.metered_backend import CallContext
 
@@ -90,7 +90,7 @@ async def test_more_samples_buy_only_what_is_new(small, fake):
         assert len(backend.requests) == bought
 
 
-async def test_a_sample_without_a_verdict_is_left_out_and_said(small, fake):
+async def test_a_sample_without_a_verdict_is_excluded_and_counted(small, fake):
     cut = Reply(text=reply_text("Low"), finish="length")
     verdict = await judge(small, fake(reply_text("High"), cut, reply_text("Mid")), samples=3).judge(
         SAMPLE, ANSWER
@@ -108,14 +108,14 @@ async def test_half_of_the_samples_without_a_verdict_is_an_error(small, fake):
 
 
 @pytest.mark.parametrize("error", [BackendError("down", retryable=True), StoreError("full"), KeyError("bug")])
-async def test_a_sample_that_was_not_answered_is_no_verdict_yet(small, fake, error):
+async def test_a_sample_without_a_reply_is_an_error_to_retry_later(small, fake, error):
     with pytest.raises(type(error)):
         await judge(small, fake(reply_text("High"), reply_text("High"), error), samples=3).judge(
             SAMPLE, ANSWER
         )
 
 
-async def test_each_sample_is_mended_by_itself(small, fake):
+async def test_each_sample_has_its_own_repair(small, fake):
     backend = fake(reply_text("High"), "no", reply_text("Low"))
     verdict = await judge(small, backend, samples=2).judge(SAMPLE, ANSWER)
     assert verdict.outcomes[0].details["attempts"] == ["first", "repair"]
@@ -137,7 +137,7 @@ async def test_labels_are_weighed_by_their_probabilities(small, fake):
     assert json.dumps(dict(level.details))
 
 
-async def test_without_log_probabilities_the_samples_count_and_that_is_said(small, fake):
+async def test_without_log_probabilities_the_samples_are_used_and_named_as_method(small, fake):
     verdict = await judge(small, fake(reply_text("High")), logprobs=True).judge(SAMPLE, ANSWER)
     assert (verdict.outcomes[0].value, verdict.outcomes[0].details["method"]) == (5, "single")
     assert verdict.outcomes[0].scale.levels is None
@@ -173,7 +173,7 @@ def test_the_signature_names_options_only_where_they_differ(small, fake):
         ({"strip_think": "no"}, "strip_think must be true or false"),
     ],
 )
-def test_an_option_that_is_no_such_value_is_refused(small, fake, options, words):
+def test_an_invalid_option_is_refused(small, fake, options, words):
     with pytest.raises(ValueError, match=words):
         judge(small, fake(), **options)
 
