@@ -1,11 +1,11 @@
-"""What a judgment costs beside its wait: the whole path (render, call, parse, store), and the bare client.
+"""Measure the cost of a judgment (render, call, parse, store) beside that of a call of the bare client.
 
     .venv/bin/python benchmarks/bench_judges.py [--count 2000] [--rounds 3]
 
-Each leg is a process of its own against a stub on loopback (a third process). Printed: efficiency (the ideal
-time, count x latency / concurrency, over that of the whole run), CPU of the client per judgment beyond that
-of its start, memory above what the imports alone take. The aims: 85 % at 50 ms x 64, 80 % at 200 ms x 256,
-0.8 ms of CPU a judgment, 0.55 times the bare client, 60 MB, and 1.5 s for a program that judges one answer.
+Each leg runs in its own process against a stub on loopback (a third process). Output: efficiency (the ideal
+time, count x latency / concurrency, divided by the actual time), CPU per judgment without that of the start,
+memory above that of the imports. Targets: 85 % at 50 ms x 64, 80 % at 200 ms x 256, 0.8 ms of CPU a judgment,
+0.55 times the bare client, 60 MB, and 1.5 s for a program that judges one answer.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ SETTINGS = ((0.05, 64), (0.2, 256))
 
 
 def usage() -> tuple[float, float]:
-    """CPU seconds and peak megabytes of this process."""
-    found = resource.getrusage(resource.RUSAGE_SELF)
-    return found.ru_utime + found.ru_stime, found.ru_maxrss / 1024
+    """Return CPU seconds and peak megabytes of this process."""
+    numbers = resource.getrusage(resource.RUSAGE_SELF)
+    return numbers.ru_utime + numbers.ru_stime, numbers.ru_maxrss / 1024
 
 
-def suite(folder: Path, count: int, url: str) -> Path:
-    """A plan of one task with so many answers for a judge."""
+def write_plan(folder: Path, count: int, url: str) -> Path:
+    """Write a plan of one task with stored answers and one judge; return its path."""
     samples = [{"id": f"q{i}", "input": f"第{i}位船友问：今晚的风几点停？"} for i in range(count)]
     answers = [{"id": f"q{i}", "output": f"船友，第{i}封信我记一笔，风三点前会停。"} for i in range(count)]
     for name, rows in (("prompts", samples), ("a", answers)):
@@ -60,13 +60,13 @@ def suite(folder: Path, count: int, url: str) -> Path:
 
 
 def hengwen_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
-    """Weigh so many answers; the path from plan to store."""
+    """Judge answers, from the plan to the store."""
     from hengwen import run_plan
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run_plan(suite(folder, 1, url), store=folder / "warm.db", concurrency=concurrency)  # all imports
-        plan = suite(folder, count, url)
+        run_plan(write_plan(folder, 1, url), store=folder / "warm.db", concurrency=concurrency)  # imports
+        plan = write_plan(folder, count, url)
         cpu, memory = usage()
         begin = time.perf_counter()
         result = run_plan(plan, store=folder / "x.db", concurrency=concurrency)
@@ -78,7 +78,7 @@ def hengwen_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
 
 
 def openai_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
-    """The same prompts by the bare client, as its documentation shows it."""
+    """Send the same prompts by the bare client, in the way of its documentation."""
     from openai import AsyncOpenAI
 
     from hengwen.judges.rubric.verdict import verdict_schema
@@ -96,11 +96,11 @@ def openai_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
     )
     messages = [{"role": role, "content": content} for role, content in turns]
 
-    async def calls(number: int) -> float:
+    async def send_all(number: int) -> float:
         gate = asyncio.Semaphore(concurrency)
         async with AsyncOpenAI(base_url=url, api_key="x", max_retries=0) as client:
 
-            async def one() -> None:
+            async def call() -> None:
                 async with gate:
                     await client.chat.completions.create(
                         model="stub",
@@ -109,20 +109,20 @@ def openai_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
                     )
 
             begin = time.perf_counter()
-            await asyncio.gather(*(one() for _ in range(number)))
+            await asyncio.gather(*(call() for _ in range(number)))
             return time.perf_counter() - begin
 
-    asyncio.run(calls(1))
+    asyncio.run(send_all(1))
     cpu, memory = usage()
-    wall = asyncio.run(calls(count))
+    wall = asyncio.run(send_all(count))
     after, peak = usage()
     return {"wall": wall, "cpu": after - cpu, "memory": peak - memory}
 
 
 def start_time(rounds: int) -> float:
-    """Seconds that ``hengwen run`` takes for one judgment, from its start to its end."""
+    """Return the seconds that the program ``hengwen run`` takes for one judgment."""
     with stub(0.05) as url, tempfile.TemporaryDirectory() as name:
-        plan, took = suite(Path(name), 1, url), []
+        plan, seconds = write_plan(Path(name), 1, url), []
         for turn in range(max(3, rounds)):
             command = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet"]
             begin = time.perf_counter()
@@ -131,8 +131,8 @@ def start_time(rounds: int) -> float:
                 env={**os.environ, "OPENAI_API_KEY": "x"},
                 check=True,
             )
-            took.append(time.perf_counter() - begin)
-    return statistics.median(took)
+            seconds.append(time.perf_counter() - begin)
+    return statistics.median(seconds)
 
 
 LEGS = {"hengwen": hengwen_leg, "openai": openai_leg}
@@ -140,7 +140,7 @@ LEGS = {"hengwen": hengwen_leg, "openai": openai_leg}
 
 @contextmanager
 def stub(latency: float) -> Iterator[str]:
-    """The address of a fresh stub, which runs as long as this is open."""
+    """Start a stub, yield its URL, and stop it at the end."""
     process = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("judge_stub.py")), str(latency)],
         stdin=subprocess.PIPE,
@@ -157,14 +157,16 @@ def stub(latency: float) -> Iterator[str]:
 
 
 def measure(leg: str, latency: float, count: int, concurrency: int) -> dict[str, float]:
-    """Run a leg in a process of its own against a fresh stub."""
+    """Run a leg in its own process against a new stub."""
     with stub(latency) as url:
         command = [sys.executable, __file__, "--leg", leg, "--url", url, "--count", str(count)]
-        done = subprocess.run([*command, "--concurrency", str(concurrency)], capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
+        process = subprocess.run(
+            [*command, "--concurrency", str(concurrency)], capture_output=True, text=True
+        )
+    if process.returncode:
+        raise SystemExit(process.stderr)
+    numbers: dict[str, float] = json.loads(process.stdout.splitlines()[-1])
+    return numbers
 
 
 def main() -> None:
@@ -175,26 +177,26 @@ def main() -> None:
     parser.add_argument("--leg", choices=LEGS)
     parser.add_argument("--url")
     parser.add_argument("--concurrency", type=int)
-    chosen = parser.parse_args()
-    if chosen.leg:
-        print(json.dumps(LEGS[chosen.leg](chosen.url, chosen.count, chosen.concurrency)))
+    options = parser.parse_args()
+    if options.leg:
+        print(json.dumps(LEGS[options.leg](options.url, options.count, options.concurrency)))
         return
     print(f"{'leg':10} {'latency x concurrency':>22} {'efficiency':>11} {'CPU ms':>8} {'MB above':>9}")
     for latency, concurrency in SETTINGS:
         rounds: dict[str, list[dict[str, float]]] = {leg: [] for leg in LEGS}
-        for _ in range(chosen.rounds):  # in turn, so that noise falls on both
-            for leg, found in rounds.items():
-                found.append(measure(leg, latency, chosen.count, concurrency))
-        ideal = chosen.count * latency / concurrency
+        for _ in range(options.rounds):  # alternating, so that noise affects both
+            for leg, results in rounds.items():
+                results.append(measure(leg, latency, options.count, concurrency))
+        ideal = options.count * latency / concurrency
         cpus = {}
-        for leg, found in rounds.items():
-            median = {key: statistics.median(one[key] for one in found) for key in found[0]}
-            cpus[leg] = median["cpu"] / chosen.count * 1000
+        for leg, results in rounds.items():
+            median = {key: statistics.median(result[key] for result in results) for key in results[0]}
+            cpus[leg] = median["cpu"] / options.count * 1000
             setting = f"{latency * 1000:.0f} ms x {concurrency}"
             share, memory = ideal / median["wall"], median["memory"]
             print(f"{leg:10} {setting:>22} {share:>11.1%} {cpus[leg]:>8.2f} {memory:>9.0f}")
         print(f"{'ratio':10} {'hengwen / openai':>22} {'':>11} {cpus['hengwen'] / cpus['openai']:>8.2f}")
-    print(f"one judgment from start to end of the program: {start_time(chosen.rounds):.2f} s")
+    print(f"program that judges one answer: {start_time(options.rounds):.2f} s")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Good answers that are bought twice where a run is killed at a random moment and the same command goes on.
+"""Count the replies that are paid for twice when a run is killed at a random moment and then continued.
 
     .venv/bin/python benchmarks/bench_kill.py [--count 1000] [--times 12] [--in-flight 16 64]
 
-The stub answers after 50 ms and logs when it sent which answer; those that it sent before the kill and is
-asked for again count.
+The stub answers after 50 ms and logs time and question of each reply. Replies that it sent before the kill
+and that are requested again count.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench_judges import suite
+from bench_judges import write_plan
 from judge_stub import REPLY, Stub
 
 LATENCY = 0.05
 
 
 class LoggingStub(Stub):
-    """Writes a line for each answer: when it was sent, and to which question."""
+    """Writes a line for each reply: time and question."""
 
     log = -1
 
@@ -49,7 +49,7 @@ class LoggingStub(Stub):
 
 
 async def serve(log: Path) -> None:
-    """Serve until standard input closes; the port is printed."""
+    """Print the port, and serve until standard input closes."""
     LoggingStub.log = os.open(log, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(LoggingStub, "127.0.0.1", 0, backlog=2048)
@@ -58,54 +58,54 @@ async def serve(log: Path) -> None:
     server.close()
 
 
-def sent(log: Path) -> list[tuple[float, str]]:
-    """What the stub has answered: (when, to which question)."""
+def sent_replies(log: Path) -> list[tuple[float, str]]:
+    """Return (time, question) of the replies so far."""
     lines = log.read_text().splitlines() if log.exists() else []
-    return [(float(when), question) for when, question in (line.split() for line in lines)]
+    return [(float(time_sent), question) for time_sent, question in (line.split() for line in lines)]
 
 
-def bought_twice(count: int, in_flight: int, how: signal.Signals) -> int:
-    """Kill a run between a third and two thirds of its answers, go on, and count."""
+def paid_twice(count: int, in_flight: int, stop_signal: signal.Signals) -> int:
+    """Kill a run between a third and two thirds of its replies, continue it, and count."""
     with tempfile.TemporaryDirectory() as name:
         folder, log = Path(name), Path(name) / "log"
         command = [sys.executable, __file__, "--serve", str(log)]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stub:
             assert stub.stdout is not None
-            plan = suite(folder, count, f"http://127.0.0.1:{stub.stdout.readline().strip()}/v1")
+            plan = write_plan(folder, count, f"http://127.0.0.1:{stub.stdout.readline().strip()}/v1")
             run = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet", "--store", f"{name}/x.db"]
             run += ["-j", str(in_flight)]
             with subprocess.Popen(run, stderr=subprocess.DEVNULL) as first:
-                while len(sent(log)) < count // 3:
+                while len(sent_replies(log)) < count // 3:
                     assert first.poll() is None, "the run ended before it was killed"
                     time.sleep(0.005)
                 time.sleep(random.random() * count / 3 * LATENCY / in_flight)
-                killed = time.monotonic()
-                first.send_signal(how)
-            before = sent(log)
+                killed_at = time.monotonic()
+                first.send_signal(stop_signal)
+            before = sent_replies(log)
             subprocess.run(run, check=True)
-            after = {question for _, question in sent(log)[len(before) :]}
+            after = {question for _, question in sent_replies(log)[len(before) :]}
             if stub.stdin is not None:
                 stub.stdin.close()
         assert after | {question for _, question in before} == {str(number) for number in range(count)}
-        return len(after & {question for when, question in before if when < killed})
+        return len(after & {question for time_sent, question in before if time_sent < killed_at})
 
 
 def main() -> None:
-    """Print how many were bought twice, run for run."""
+    """Print the counts of all runs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--times", type=int, default=12)
     parser.add_argument("--in-flight", type=int, nargs="+", default=[16, 64])
     parser.add_argument("--serve", type=Path)
-    chosen = parser.parse_args()
-    if chosen.serve:
-        asyncio.run(serve(chosen.serve))
+    options = parser.parse_args()
+    if options.serve:
+        asyncio.run(serve(options.serve))
         return
     os.environ["OPENAI_API_KEY"] = "x"
-    for how in (signal.SIGKILL, signal.SIGTERM):
-        for in_flight in chosen.in_flight:
-            found = sorted(bought_twice(chosen.count, in_flight, how) for _ in range(chosen.times))
-            print(f"{how.name} with {in_flight} in flight: {found}", flush=True)
+    for stop_signal in (signal.SIGKILL, signal.SIGTERM):
+        for in_flight in options.in_flight:
+            counts = sorted(paid_twice(options.count, in_flight, stop_signal) for _ in range(options.times))
+            print(f"{stop_signal.name} with {in_flight} in flight: {counts}", flush=True)
 
 
 if __name__ == "__main__":

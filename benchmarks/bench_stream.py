@@ -1,9 +1,9 @@
-"""The memory of a run over many samples: what is beside the imports must not grow with their number.
+"""Measure the memory of a run over many samples: above the imports it must not grow with their number.
 
     .venv/bin/python benchmarks/bench_stream.py [--counts 50000 200000]
 
-Samples and stored answers of some hundred characters, one cheap scorer, a SQLite store. Each count is a
-process of its own; the second time the same command goes on from a store that has everything already.
+Samples and stored answers have some hundred characters; there is one cheap scorer and a SQLite store. Each
+count runs in its own process, then again with a store in which everything is completed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 
 def write_plan(folder: Path, count: int) -> Path:
-    """Samples, answers and a plan."""
+    """Write samples, answers and a plan; return the path of the plan."""
     with (
         (folder / "s.jsonl").open("w", encoding="utf-8") as samples,
         (folder / "a.jsonl").open("w") as answers,
@@ -38,7 +38,7 @@ def write_plan(folder: Path, count: int) -> Path:
 
 
 def leg(plan: Path) -> None:
-    """Run a plan; print seconds and megabytes above those of the imports."""
+    """Run a plan; print seconds and megabytes above the imports."""
     from hengwen import run_plan
 
     with tempfile.TemporaryDirectory() as name:
@@ -56,19 +56,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--counts", type=int, nargs="+", default=[50_000, 200_000])
     parser.add_argument("--leg", type=Path)
-    chosen = parser.parse_args()
-    if chosen.leg:
-        leg(chosen.leg)
+    options = parser.parse_args()
+    if options.leg:
+        leg(options.leg)
         return
     print(f"{'samples':>10} {'run':>8} {'seconds':>8} {'MB above the imports':>21}")
-    for count in chosen.counts:
+    for count in options.counts:
         with tempfile.TemporaryDirectory() as name:
             plan = write_plan(Path(name), count)
-            for turn in ("first", "again"):
+            for attempt in ("first", "again"):
                 command = [sys.executable, __file__, "--leg", str(plan)]
-                done = subprocess.run(command, capture_output=True, text=True, check=True)
-                seconds, above = json.loads(done.stdout)
-                print(f"{count:>10,} {turn:>8} {seconds:>8.1f} {above:>21.0f}")
+                process = subprocess.run(command, capture_output=True, text=True, check=True)
+                seconds, above = json.loads(process.stdout)
+                print(f"{count:>10,} {attempt:>8} {seconds:>8.1f} {above:>21.0f}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""A judge that answers at once with a fixed verdict, after a latency: a process of its own for benchmarks.
+"""A server for benchmarks that answers every request with the same verdict after a fixed latency.
 
-python benchmarks/judge_stub.py LATENCY_SECONDS   # prints its port, ends when its standard input closes
+python benchmarks/judge_stub.py LATENCY_SECONDS   # prints its port, ends when standard input closes
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %
 
 
 class Stub(asyncio.Protocol):
-    """Reads requests by their content length; answers each after the latency."""
+    """Splits the input by content lengths, and answers each request after the latency."""
 
     latency = 0.0
 
@@ -51,8 +51,8 @@ class Stub(asyncio.Protocol):
         self._data += data
         while (end := self._data.find(b"\r\n\r\n")) >= 0:
             head = self._data[:end].lower()
-            at = head.find(b"content-length:")
-            length = int(head[at + 15 :].split(b"\r\n", 1)[0]) if at >= 0 else 0
+            start = head.find(b"content-length:")
+            length = int(head[start + 15 :].split(b"\r\n", 1)[0]) if start >= 0 else 0
             if len(self._data) < end + 4 + length:
                 return
             self._data = self._data[end + 4 + length :]

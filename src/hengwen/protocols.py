@@ -1,120 +1,144 @@
-"""What a plug-in must match. Nothing to inherit from; raise freely, the engine makes the ``Failure``."""
+"""Interfaces of plug-ins and of the ledger. Nothing to inherit from: a class matches by its members.
+
+A plug-in may raise anything; the engine turns the error into a ``Failure``.
+
+Required interfaces are ``Scorer``, ``GroupScorer``, ``Judge`` and ``Backend``. The others are optional:
+
+=======================  ================================================================
+``HistoryScorer``        a scorer that also reads the earlier responses to the sample
+``SampleValidator``      a scorer that checks samples before any call is made
+``DatasetConfigurable``  a scorer with settings chosen from all samples of a task
+``AcceptsEvidence``      a judge that reads the findings of rules
+``MultiSignature``       a judge whose outcomes have different signatures
+``Rederivable``          a judge that recomputes derived scores from stored outcomes
+``ParsingBackend``       a backend that parses a reply before it records the attempt
+=======================  ================================================================
+
+Support for an optional interface is determined by ``isinstance`` alone, once for each plug-in: when the plan
+is loaded, when a judge that wraps others is built, or when a run starts. It is not checked for each response.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from hengwen.records import Attempt, Outcome, Reply, Request, Response, Row, Run, Sample, Verdict
+
+Parsed = TypeVar("Parsed")
+"""The value that is read from a reply."""
 
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Scores one answer; plain and synchronous."""
+    """Scores one response; synchronous."""
 
     @property
     def signature(self) -> str:
-        """Everything that can move a number of it."""
+        """Text with every setting that can change a score."""
         ...
 
     @property
     def names(self) -> Sequence[str]:
-        """The scores it gives, the headline first: when it raises, each of them becomes a Failure."""
+        """Names of the scores, the headline first; an exception becomes a Failure for each of them."""
         ...
 
     def score(self, sample: Sample, response: Response) -> Sequence[Outcome]:
-        """Return a score for each name; raise where there is none, or return why it is not applicable."""
+        """Return an outcome for each name: a Score, or a Failure of status ``not_applicable``; else raise."""
         ...
 
 
 @runtime_checkable
 class HistoryScorer(Protocol):
-    """What a scorer may have besides: a score that also depends on the answers before this one."""
+    """Optional scorer method: score a response together with the earlier responses to the same sample."""
 
     def score_after(
         self, sample: Sample, response: Response, earlier: Sequence[Response]
     ) -> Sequence[Outcome]:
-        """Return an outcome for each name; asked in the place of ``score``.
+        """Return an outcome for each name; called instead of ``score``.
 
         Args:
-            sample: What was asked.
-            response: The answer.
-            earlier: The answers of the same checkpoint to the same sample with a lower ``repeat``.
+            sample: Prompt with its references.
+            response: Response to score.
+            earlier: Responses of the same checkpoint to the same sample with a lower ``repeat``.
         """
         ...
 
 
 @runtime_checkable
 class SampleValidator(Protocol):
-    """What a scorer may have besides: a look at each sample before anything is paid for."""
+    """Optional scorer method: validate each sample before any call is made."""
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Yield warnings; raise ValueError where the sample can never be scored."""
+        """Yield warnings; raise ValueError if the sample can never be scored."""
         ...
 
 
 @runtime_checkable
 class DatasetConfigurable(Protocol):
-    """What a scorer may have besides: settings that are chosen once, for all samples of a task."""
+    """Optional scorer method: choose settings once, from all samples of a task."""
 
     def for_samples(self, samples: Collection[Sample]) -> Scorer | GroupScorer:
-        """Return the scorer with its choice made; the signature says which."""
+        """Return a scorer with the chosen settings in its signature."""
         ...
 
 
 @runtime_checkable
 class GroupScorer(Protocol):
-    """Scores several answers at once: the repeats of a sample, or all answers of a checkpoint to a task."""
+    """Scores several responses together: the repeats of a sample, or all responses of a task."""
 
     scope: Literal["repeats", "checkpoint"]
 
     @property
     def signature(self) -> str:
-        """Everything that can move a number of it."""
+        """Text with every setting that can change a score."""
         ...
 
     @property
     def names(self) -> Sequence[str]:
-        """The values that it gives of a set, the headline first."""
+        """Names of the scores of a group, the headline first."""
         ...
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> Sequence[Outcome]:
-        """One outcome for each name: a value of the whole set."""
+        """Return one outcome for each name, computed from the whole group."""
         ...
 
 
 @runtime_checkable
 class Judge(Protocol):
-    """Gives a verdict on one answer."""
+    """Gives a verdict on one response."""
 
     @property
     def signature(self) -> str:
-        """Everything that can move a number of it."""
+        """Text with every setting that can change a verdict."""
         ...
 
     @property
     def names(self) -> Sequence[str]:
-        """The outcomes of a verdict, the level first."""
+        """Names of the outcomes of a verdict, the level first."""
         ...
 
     async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
-        """Judge an answer.
+        """Judge a response.
 
         Args:
-            sample: What was asked.
-            response: The answer.
-            earlier: The answers of the same checkpoint to the same sample with a lower ``repeat``.
+            sample: Prompt with its references.
+            response: Response to judge.
+            earlier: Responses of the same checkpoint to the same sample with a lower ``repeat``.
         """
         ...
 
 
 @runtime_checkable
 class AcceptsEvidence(Protocol):
-    """What a judge may be besides: shown facts about the answer that rules found."""
+    """Optional judge interface: ``judge`` takes the findings of rules as ``evidence``.
 
-    reads_facts: bool
+    The attribute says whether this judge, as configured, reads evidence; see :func:`evidence_judge`.
+    """
+
+    accepts_evidence: bool
 
     async def judge(
         self,
@@ -122,32 +146,37 @@ class AcceptsEvidence(Protocol):
         response: Response,
         *,
         earlier: Sequence[Response] = (),
-        facts: Sequence[str] = (),
+        evidence: Sequence[str] = (),
     ) -> Verdict:
-        """Judge an answer, as ``Judge`` does.
+        """Judge a response, as ``Judge.judge`` does.
 
         Args:
-            sample: What was asked.
-            response: The answer.
-            earlier: The answers before it.
-            facts: Sentences of ours about the answer; they never quote it.
+            sample: Prompt with its references.
+            response: Response to judge.
+            earlier: Earlier responses to the same sample.
+            evidence: Sentences about the response, written by rules; they never quote it.
         """
         ...
 
 
+def evidence_judge(judge: Judge) -> AcceptsEvidence | None:
+    """Return the judge itself if it reads evidence, else None. Call it once, when the judge is wrapped."""
+    return judge if isinstance(judge, AcceptsEvidence) and judge.accepts_evidence else None
+
+
 @runtime_checkable
 class MultiSignature(Protocol):
-    """What a judge may have besides: outcomes under several signatures."""
+    """Optional judge property: different signatures for different outcomes."""
 
     @property
     def signatures(self) -> Mapping[str, str]:
-        """The signature of the outcome of each of its names."""
+        """Signature of each outcome, by name."""
         ...
 
 
 @runtime_checkable
 class Rederivable(Protocol):
-    """What a compound judge may have besides: what it derives can be derived again, without a new verdict."""
+    """Optional judge method: recompute derived scores from stored outcomes, without a new verdict."""
 
     def derive(
         self,
@@ -156,20 +185,20 @@ class Rederivable(Protocol):
         response: Response,
         earlier: Sequence[Response] = (),
     ) -> Sequence[Outcome]:
-        """Return what follows from outcomes of before.
+        """Return the scores derived from stored outcomes.
 
         Args:
-            outcomes: Those under the signature of its first name.
-            sample: What was asked.
-            response: The answer.
-            earlier: The answers before it.
+            outcomes: Stored outcomes under the signature of the judge's first name.
+            sample: Prompt with its references.
+            response: Judged response.
+            earlier: Earlier responses to the same sample.
         """
         ...
 
 
 @runtime_checkable
 class Backend(Protocol):
-    """Answers a prompt."""
+    """Answers requests with the replies of a model."""
 
     @property
     def signature(self) -> str:
@@ -178,77 +207,97 @@ class Backend(Protocol):
 
     @property
     def endpoint(self) -> str:
-        """Where it asks; part of the call key. No key, no user name."""
+        """Address that is part of the call key; holds no key and no user name."""
         ...
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request, once; raise BackendError where there is no usable reply."""
+        """Send a request once; raise BackendError if there is no usable reply."""
         ...
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close open connections."""
+        ...
+
+
+@runtime_checkable
+class ParsingBackend(Protocol):
+    """Optional backend method: parse a reply before the attempt is recorded.
+
+    The engine wraps the backends of a plan in one that has it. An attempt whose reply cannot be parsed is
+    then recorded with the status of the parse error, and is not used again.
+    """
+
+    async def complete_parsed(
+        self, request: Request, parse: Callable[[Reply], Parsed]
+    ) -> tuple[Reply, Parsed]:
+        """Return a reply with the value that ``parse`` reads from it; each reply is parsed once.
+
+        Args:
+            request: Request to send, or to find in the ledger.
+            parse: Function of the reply; raises JudgeError if the reply is unusable.
+        """
         ...
 
 
 EvaluationKey = tuple[str, str | None, int | None, str, str]
-"""(task, sample_id, repeat, signature, item_hash): one scorer's or judge's outcomes for one item."""
+"""(task, sample_id, repeat, signature, item_hash): the outcomes of one scorer or judge for one item."""
 
 
 class CompletedIndex(Protocol):
-    """What needs no second try."""
+    """Index of completed evaluations."""
 
     def get(self, key: EvaluationKey, /) -> str | None:
-        """Return the run that holds its outcomes, or None."""
+        """Return the id of the run that holds the outcomes, or None."""
         ...
 
     def __len__(self) -> int:
-        """How many keys there are."""
+        """Return the number of keys."""
         ...
 
 
 class Ledger(Protocol):
-    """Where the engine writes. Nothing is lost that was committed; nothing is bought twice that is found."""
+    """Storage of the engine: committed records survive, and a stored reply is not paid for twice."""
 
     def begin(self, run: Run) -> None:
-        """Store the run, or its new status."""
+        """Store a run, or its new status."""
         ...
 
     def done(self, run: Run) -> CompletedIndex:
-        """What needs no second try, with the run that holds it: this one, or an earlier one of the series."""
+        """Return the evaluations completed in this run or in earlier runs of its series."""
         ...
 
     def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
-        """Copy the rows behind a key from an earlier run into this one."""
+        """Copy the rows of a key from an earlier run into this one."""
         ...
 
     def read(self, run_id: str, key: EvaluationKey) -> Sequence[Outcome]:
-        """The outcomes behind a key that a run holds."""
+        """Return the outcomes that a run holds for a key."""
         ...
 
     def find_call(self, call_key: str, scope: str) -> Attempt | None:
-        """The good attempt at this call, if there is one."""
+        """Return the successful attempt of a call, or None."""
         ...
 
     def next_number(self, call_key: str, scope: str) -> int:
-        """The number of the next attempt at this call, from 1."""
+        """Return the number of the next attempt of a call, from 1."""
         ...
 
     def record_response(self, run_id: str, sample: Sample, response: Response) -> None:
-        """Keep an answer with the sample that it answers."""
+        """Record a response and its sample."""
         ...
 
     def record_attempt(self, attempt: Attempt) -> None:
-        """Keep an attempt; it can be found at once."""
+        """Record an attempt; ``find_call`` returns it from then on."""
         ...
 
     def record_rows(self, rows: Sequence[Row]) -> None:
-        """Later rows replace earlier ones at the same place."""
+        """Record rows; a later row replaces an earlier one with the same task, sample, repeat and name."""
         ...
 
     def commit(self) -> None:
-        """Make all that was recorded durable."""
+        """Make all records durable."""
         ...
 
     def commit_attempts(self) -> None:
-        """Make the attempts durable, which were paid for; of them the rest can be made again."""
+        """Make the attempts durable; everything else can be recomputed from them."""
         ...

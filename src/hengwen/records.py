@@ -12,7 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
 Status = Literal[
     "transport_error",
@@ -252,8 +252,6 @@ class Request:
     repeat: int = 1
     logprobs: int | None = None
     """Alternatives per token to return with their log-probabilities; None for no log-probabilities."""
-    validate: Callable[[Reply], object] | None = None
-    """Raises JudgeError for an unusable reply; such an attempt is stored, but never reused."""
 
     def key(self, endpoint: str) -> str:
         """Return the call key: equal keys mean the same call, which is paid for only once.
@@ -294,7 +292,7 @@ class Reply:
     latency: float = 0.0
     """In seconds."""
     finish: str = "stop"
-    form: str = ""
+    response_format: str = ""
     """How the schema was sent: ``json_schema``, ``json_object``, ``tool`` or ``text``; empty without one."""
     logprobs: tuple[tuple[bytes, float, tuple[tuple[bytes, float], ...]], ...] | None = None
     """For each token its bytes, log-probability and alternatives; None if the endpoint returned none."""

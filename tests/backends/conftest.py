@@ -130,12 +130,12 @@ async def backend(server: Server) -> AsyncIterator[Make]:
     """Make backends that ask the server, and close them."""
     from hengwen.backends import OpenAIBackend
 
-    made: list[Any] = []
+    backends: list[Any] = []
 
     def make(**options: Any) -> Any:
-        made.append(OpenAIBackend(**{"model": "tiny", "base_url": server.url, **options}))
-        return made[-1]
+        backends.append(OpenAIBackend(**{"model": "tiny", "base_url": server.url, **options}))
+        return backends[-1]
 
     yield make
-    for one in made:
-        await one.close()
+    for opened in backends:
+        await opened.close()

@@ -1,4 +1,4 @@
-"""Recorded replies: the same request gets the same reply, an unknown one an error that names it."""
+"""Recorded replies: equal requests get equal replies, an unknown one gets an error that names it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from hengwen import registry
 from hengwen.backends import OpenAIBackend, ReplayBackend
-from hengwen.backends.replay import recorded, request_hash
+from hengwen.backends.replay import replay_row, request_hash
 from hengwen.errors import BackendError, ConfigError, DataError
 from hengwen.protocols import Backend
 from hengwen.records import Reply, Request, Usage
@@ -34,9 +34,9 @@ async def test_a_recorded_reply_comes_back_whole(write):
         usage=Usage(calls=1, input_tokens=3, output_tokens=2),
         latency=0.5,
         finish="length",
-        form="tool",
+        response_format="tool",
     )
-    backend = ReplayBackend(file=write(recorded(ASK, reply)))
+    backend = ReplayBackend(file=write(replay_row(ASK, reply)))
     assert [await backend.complete(ASK) for _ in range(2)] == [reply, reply]
 
 
@@ -49,12 +49,12 @@ async def test_a_recorded_reply_comes_back_whole(write):
     ],
     ids=["key", "identity", "call key"],
 )
-async def test_a_line_names_what_it_answers_in_any_of_these_ways(write, name):
+async def test_a_row_identifies_its_request_by_any_key_field(write, name):
     backend = ReplayBackend(file=write({**name, "text": "yes"}), base_url="http://x/v1")
     assert (await backend.complete(ASK)).text == "yes"
 
 
-async def test_messages_name_a_request_without_an_identity(write):
+async def test_messages_identify_a_request_without_an_identity(write):
     turns = (("user", "Hello 你好"),)
     file = write(
         {"messages": [["user", "Hello 你好"]], "raw": "1"},
@@ -73,7 +73,7 @@ async def test_an_unknown_request_is_an_error_that_names_it_and_is_not_retried(w
     assert "'Hello 你好'" in str(caught.value)
 
 
-async def test_a_good_reply_counts_before_a_failed_attempt_at_the_same(write):
+async def test_a_good_reply_wins_over_failed_attempts_of_the_same_request(write):
     bad = {"identity": "fixed", "status": "rate_limited", "raw": "busy"}
     backend = ReplayBackend(file=write(bad, {"identity": "fixed", "text": "yes", "status": "ok"}, bad))
     assert (await backend.complete(ASK)).text == "yes"
@@ -83,7 +83,7 @@ async def test_a_good_reply_counts_before_a_failed_attempt_at_the_same(write):
     assert (caught.value.status, caught.value.raw, caught.value.retryable) == ("rate_limited", "busy", False)
 
 
-async def test_a_list_is_given_in_order_and_ends():
+async def test_a_list_of_replies_is_returned_in_order_and_ends():
     down = BackendError("down", retryable=True)
     backend = ReplayBackend(replies=["a", Reply(text="b"), down])
     assert [(await backend.complete(ASK)).text for _ in range(2)] == ["a", "b"]
@@ -106,20 +106,20 @@ async def test_a_list_is_given_in_order_and_ends():
         ({"key": "1", "text": "x", "latency": "long"}, "'latency' must be seconds, got 'long'"),
     ],
 )
-def test_a_wrong_line_is_named(write, line, words):
+def test_an_invalid_row_is_named(write, line, words):
     with pytest.raises(DataError, match=f"replies.jsonl:2: .*{words}"):
         ReplayBackend(file=write({"key": "0", "text": ""}, line))
 
 
-def test_it_wants_a_file_or_a_list():
-    for given in ({}, {"file": "x.jsonl", "replies": []}):
+def test_a_replay_needs_a_file_or_a_list():
+    for arguments in ({}, {"file": "x.jsonl", "replies": []}):
         with pytest.raises(ConfigError, match="replay needs either file"):
-            ReplayBackend(**given)
+            ReplayBackend(**arguments)
 
 
 def test_signature_and_endpoint_can_be_those_of_the_recorded_run(write):
     params = {"temperature": 0}
-    asked = OpenAIBackend(model="m", base_url="http://x:1/v1", params=params)
+    client = OpenAIBackend(model="m", base_url="http://x:1/v1", params=params)
     replayed = registry.build(
         "backends",
         "replay",
@@ -131,4 +131,4 @@ def test_signature_and_endpoint_can_be_those_of_the_recorded_run(write):
         timeout=3.0,
     )
     assert isinstance(replayed, Backend)
-    assert (replayed.signature, replayed.endpoint) == (asked.signature, asked.endpoint)
+    assert (replayed.signature, replayed.endpoint) == (client.signature, client.endpoint)

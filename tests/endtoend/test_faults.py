@@ -29,7 +29,7 @@ class FaultServer:
     requests: int = 0
     in_flight: int = 0
     most: int = 0
-    given: Counter[str] = field(default_factory=Counter)
+    sent: Counter[str] = field(default_factory=Counter)
     draw: random.Random = field(default_factory=lambda: random.Random(7))
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -56,7 +56,7 @@ class FaultServer:
         kinds = [*self.faults, "good"]
         weights = [*self.faults.values(), 1 - sum(self.faults.values())]
         kind = self.draw.choices(kinds, weights)[0]
-        self.given[kind] += 1
+        self.sent[kind] += 1
         if kind == "dropped":
             writer.transport.abort()
             return False
@@ -103,7 +103,7 @@ def test_of_a_thousand_judgments_none_is_lost_and_none_is_invented(faulty, suite
     assert (len(outcomes), len(answers)) == (6000, 1000)
     assert len(scores) >= 0.999 * 6000
     assert {score.value for score in scores} == {LABELS[label] for label in "ABCD"}
-    assert all(faulty.given[kind] > 0 for kind in FAULTS), faulty.given
+    assert all(faulty.sent[kind] > 0 for kind in FAULTS), faulty.sent
     assert faulty.most <= 32
 
 

@@ -26,15 +26,15 @@ def judged(plan: Path, backend: str = "j") -> Path:
 
 
 def test_a_verdict_becomes_a_level_and_its_criteria(run, judge_server, suite) -> None:
-    code, found, _ = run(suite(5), *judged_by(judge_server))
+    code, report, _ = run(suite(5), *judged_by(judge_server))
     assert code == 0
-    scores = found["runs"][0]["scores"]
+    scores = report["runs"][0]["scores"]
     assert len(scores) == 6
     level = scores["t/persona_generic.level"]
     assert (level["mean"], level["n"], level["coverage"], level["kind"]) == (0.75, 5, 1.0, "judge")
     assert "openai/tiny" in level["signature"]
     assert "rules" not in level["signature"]
-    assert found["usage"]["judge"] == {"calls": 5, "input_tokens": 500, "output_tokens": 100}
+    assert report["usage"]["judge"] == {"calls": 5, "input_tokens": 500, "output_tokens": 100}
     assert judge_server.keys == {KEY}
 
 
@@ -50,8 +50,8 @@ def test_nothing_is_asked_again_by_the_same_command(run, judge_server, suite) ->
 
 def test_a_new_answer_buys_one_verdict(run, judge_server, suite) -> None:
     run(suite(5), *judged_by(judge_server))
-    code, found, _ = run(suite(6), *judged_by(judge_server))
-    assert (code, found["runs"][0]["scores"]["t/persona_generic.level"]["n"]) == (0, 6)
+    code, report, _ = run(suite(6), *judged_by(judge_server))
+    assert (code, report["runs"][0]["scores"]["t/persona_generic.level"]["n"]) == (0, 6)
     assert len(judge_server.prompts) == 6
 
 
@@ -65,16 +65,16 @@ def test_the_endpoint_in_the_plan_is_used_as_the_plan_says(run, judge_server, su
         }
     }
     plan = judged(suite(2, backends=backends))
-    code, found, _ = run(plan)
+    code, report, _ = run(plan)
     assert code == 0
-    assert "openai/m|temp:0.3" in found["runs"][0]["scores"]["t/persona_generic.level"]["signature"]
+    assert "openai/m|temp:0.3" in report["runs"][0]["scores"]["t/persona_generic.level"]["signature"]
 
 
 def test_a_judge_that_fails_sometimes_is_asked_again(run, judge_server, suite) -> None:
     judge_server.misbehave = lambda number: (500, "oops") if number % 3 == 0 else None
-    code, found, _ = run(suite(6), *judged_by(judge_server))
+    code, report, _ = run(suite(6), *judged_by(judge_server))
     assert code == 0
-    assert found["runs"][0]["scores"]["t/persona_generic.level"]["coverage"] == 1.0
+    assert report["runs"][0]["scores"]["t/persona_generic.level"]["coverage"] == 1.0
 
 
 def test_words_that_are_no_verdict_are_failures_and_no_zeros(run, judge_server, suite) -> None:
@@ -82,12 +82,12 @@ def test_words_that_are_no_verdict_are_failures_and_no_zeros(run, judge_server, 
         {"choices": [{"message": {"content": "五星好评"}, "finish_reason": "stop"}], "model": "m"}
     )
     judge_server.misbehave = lambda number: (200, words) if number <= 6 else None  # a repair and a fresh call
-    code, found, err = run(suite(6), *judged_by(judge_server), "-j", "1")
-    level = found["runs"][0]["scores"]["t/persona_generic.level"]
+    code, report, err = run(suite(6), *judged_by(judge_server), "-j", "1")
+    level = report["runs"][0]["scores"]["t/persona_generic.level"]
     assert (code, level["n"], level["mean"], level["failures"]) == (0, 4, 0.75, {"parse_error": 2})
     assert "12 outcomes failed (12 parse_error); they are in no mean" in err
-    code, found, _ = run(suite(6), *judged_by(judge_server))
-    assert found["runs"][0]["scores"]["t/persona_generic.level"]["n"] == 6
+    code, report, _ = run(suite(6), *judged_by(judge_server))
+    assert report["runs"][0]["scores"]["t/persona_generic.level"]["n"] == 6
     assert len(judge_server.prompts) == 6 + 4 + 2
 
 
@@ -102,11 +102,11 @@ def test_an_unreachable_judge_is_exit_1_and_what_was_scored_is_kept(run, suite, 
         '"rubric": "persona_generic"', '"rubric": "persona_generic", "backend": "j"'
     )
     plan.write_text(text.replace('"judges"', '"scorers": ["distinct_n"], "judges"'))
-    code, found, err = run(plan)
+    code, report, err = run(plan)
     assert code == 1
     assert "hengwen: not one score of t/persona_generic.level" in err
     assert "what was scored is kept in hengwen.db" in err
-    scores = found["runs"][0]["scores"]
+    scores = report["runs"][0]["scores"]
     assert scores["t/distinct_2.checkpoint"]["n"] == 1
     assert (scores["t/persona_generic.level"]["n"], scores["t/persona_generic.level"]["mean"]) == (0, None)
     assert scores["t/persona_generic.level"]["failures"] == {"transport_error": 4}
@@ -121,14 +121,14 @@ def test_a_subject_is_asked_and_its_answers_are_weighed(run, judge_server, suite
     spec["checkpoints"] = [{"name": "live", "backend": "s"}]
     spec["tasks"][0] |= {"repeats": 2, "prompt": {"system": "你是墨团", "user": "问：{{ input }}"}}
     plan.write_text(json.dumps(spec, ensure_ascii=False), "utf-8")
-    said = json.dumps(
+    text = json.dumps(
         {"choices": [{"message": {"content": "船友，我在呐。"}, "finish_reason": "stop"}], "model": "m"}
     )
-    judge_server.misbehave = lambda number: (200, said)
-    code, found, _ = run(plan)
+    judge_server.misbehave = lambda number: (200, text)
+    code, report, _ = run(plan)
     assert code == 0
-    assert found["runs"][0]["scores"]["t/persona_generic.level"]["n"] == 6
-    assert found["usage"]["subject"]["calls"] == 6
+    assert report["runs"][0]["scores"]["t/persona_generic.level"]["n"] == 6
+    assert report["usage"]["subject"]["calls"] == 6
     assert all("你是墨团" in prompt and "问：第" in prompt for prompt in judge_server.prompts)
 
 
@@ -153,13 +153,13 @@ def test_a_backend_may_be_asked_for_more_answers_and_the_plan_says_what_they_bec
         return 200, json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]})
 
     judge_server.misbehave = say
-    code, found, _ = run(plan, "--repeat", "3", "-j", "1")
-    shortest = found["runs"][0]["scores"]["t/length.characters"]
+    code, report, _ = run(plan, "--repeat", "3", "-j", "1")
+    shortest = report["runs"][0]["scores"]["t/length.characters"]
     assert (code, shortest["n"], len(judge_server.prompts)) == (0, 6, 6)
     assert shortest["signature"].endswith("|repeats:worst")
     assert shortest["mean"] < 3.5  # of 1..6
-    code, found, _ = run(plan)
-    assert found["runs"][0]["scores"]["t/length.characters"]["n"] == 2
+    code, report, _ = run(plan)
+    assert report["runs"][0]["scores"]["t/length.characters"]["n"] == 2
 
 
 def test_recorded_replies_are_found_beside_the_plan(
@@ -171,9 +171,9 @@ def test_recorded_replies_are_found_beside_the_plan(
     (tmp_path / "said.jsonl").write_text(text, "utf-8")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    code, found, _ = run(plan)
+    code, report, _ = run(plan)
     assert code == 0
-    assert found["runs"][0]["scores"]["t/length.characters"]["mean"] == 0.5
+    assert report["runs"][0]["scores"]["t/length.characters"]["mean"] == 0.5
 
 
 def test_a_chat_model_may_be_built_by_a_function_of_ones_own(
@@ -185,9 +185,9 @@ def test_a_chat_model_may_be_built_by_a_function_of_ones_own(
     )
     monkeypatch.syspath_prepend(tmp_path)
     plan = answered_by(suite(2), {"provider": "langchain", "factory": "own_models:build"})
-    code, found, _ = run(plan)
+    code, report, _ = run(plan)
     assert code == 0
-    assert found["runs"][0]["scores"]["t/length.characters"]["mean"] == 4
+    assert report["runs"][0]["scores"]["t/length.characters"]["mean"] == 4
 
 
 def test_a_panel_asks_each_member_and_shares_no_signature_with_one_judge(run, judge_server, suite) -> None:
@@ -199,8 +199,8 @@ def test_a_panel_asks_each_member_and_shares_no_signature_with_one_judge(run, ju
     plan.write_text(
         plan.read_text("utf-8").replace(plain, f'{plain}, "panel": ["j1", "j2"], "reduce": "mean"')
     )
-    code, found, _ = run(plan)
-    level = found["runs"][0]["scores"]["t/persona_generic.level"]
+    code, report, _ = run(plan)
+    level = report["runs"][0]["scores"]["t/persona_generic.level"]
     assert (code, level["n"], level["mean"], len(judge_server.prompts)) == (0, 3, 0.75, 6)
     assert "openai/j1" in level["signature"]
     assert "openai/j2" in level["signature"]
@@ -213,23 +213,23 @@ PRICED = {"provider": "openai", "model": "m", "price": {"input": 10.0, "output":
 def test_a_budget_is_not_passed_and_a_higher_one_goes_on(run, judge_server, suite) -> None:
     plan = judged(suite(8, backends={"j": {**PRICED, "base_url": judge_server.url}}))
     judge_server.tokens = (2000, 400)  # 0.024 a call
-    code, found, err = run(plan, "--budget", "0.08", "-j", "1")
+    code, report, err = run(plan, "--budget", "0.08", "-j", "1")
     bought = len(judge_server.prompts)
     assert (code, 0 < bought < 8) == (5, True)
     assert "the budget is reached" in err
-    used = found["usage"]["judge"]
+    used = report["usage"]["judge"]
     assert (used["input_tokens"] + used["output_tokens"]) * 10 / 1_000_000 <= 0.08
-    level = found["runs"][0]["scores"]["t/persona_generic.level"]
+    level = report["runs"][0]["scores"]["t/persona_generic.level"]
     assert (level["n"], level["failures"]) == (bought, {"budget": 8 - bought})
-    code, found, _ = run(plan, "--budget", "5")
-    assert (code, found["runs"][0]["scores"]["t/persona_generic.level"]["n"]) == (0, 8)
+    code, report, _ = run(plan, "--budget", "5")
+    assert (code, report["runs"][0]["scores"]["t/persona_generic.level"]["n"]) == (0, 8)
     assert len(judge_server.prompts) == 8
 
 
 def test_a_dry_run_asks_nobody_keeps_nothing_and_counts_what_is_missing(run, judge_server, suite) -> None:
     plan = judged(suite(4, backends={"j": {**PRICED, "base_url": judge_server.url}}))
-    code, found, _ = run(plan, "--dry-run")
-    (expected,) = found["expected"]
+    code, report, _ = run(plan, "--dry-run")
+    (expected,) = report["expected"]
     assert (code, judge_server.prompts) == (0, [])
     assert (expected["backend"], expected["role"], expected["usage"]["calls"]) == ("j", "judge", 4)
     tokens = expected["usage"]["input_tokens"] + expected["usage"]["output_tokens"]
@@ -249,9 +249,9 @@ def test_a_dry_run_counts_subjects_with_their_judges_and_leaves_unknown_costs_un
     plan = judged(suite(3, backends={"j": spec, "s": spec}))
     text = plan.read_text("utf-8").replace('"responses": "a.jsonl"', '"backend": "s"')
     plan.write_text(text, "utf-8")
-    found = {one["role"]: one for one in run(plan, "--dry-run")[1]["expected"]}
-    assert {role: one["usage"]["calls"] for role, one in found.items()} == {"subject": 3, "judge": 3}
-    assert found["judge"]["cost"] is None
+    by_role = {row["role"]: row for row in run(plan, "--dry-run")[1]["expected"]}
+    assert {role: row["usage"]["calls"] for role, row in by_role.items()} == {"subject": 3, "judge": 3}
+    assert by_role["judge"]["cost"] is None
     assert judge_server.prompts == []
 
 
@@ -263,8 +263,8 @@ def test_a_budget_without_prices_is_refused(run, judge_server, suite) -> None:
 
 def test_an_endpoint_that_asks_to_slow_down_is_obeyed_and_loses_nothing(run, judge_server, suite) -> None:
     judge_server.misbehave = lambda number: (429, "slow down") if number % 4 == 0 else None
-    code, found, _ = run(suite(20), *judged_by(judge_server), "-j", "8")
-    assert (code, found["runs"][0]["scores"]["t/persona_generic.level"]["n"]) == (0, 20)
+    code, report, _ = run(suite(20), *judged_by(judge_server), "-j", "8")
+    assert (code, report["runs"][0]["scores"]["t/persona_generic.level"]["n"]) == (0, 20)
 
 
 def test_a_prompt_template_that_fails_is_told_before_anything_is_paid(run, judge_server, suite) -> None:
@@ -283,8 +283,8 @@ def test_the_key_stands_in_no_store_no_report_and_no_message(
 ) -> None:
     judge_server.misbehave = lambda number: (401, f"bad key {KEY}") if number == 1 else None
     outputs = ("-o", "r.html", "-o", "r.md", "-o", "r.json")
-    _, found, err = run(suite(3), *judged_by(judge_server), *outputs, "-j", "1")
-    assert KEY not in err + json.dumps(found)
+    _, report, err = run(suite(3), *judged_by(judge_server), *outputs, "-j", "1")
+    assert KEY not in err + json.dumps(report)
     for path in tmp_path.iterdir():
         assert KEY.encode() not in path.read_bytes(), path.name
 
@@ -298,8 +298,8 @@ def doctor(judge_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         monkeypatch.setattr(sys, "argv", ["hengwen", "doctor", *judged_by(judge_server), *arguments])
         with pytest.raises(SystemExit) as left:
             main()
-        said = capsys.readouterr()
-        return left.value.code, said.out, said.err
+        captured = capsys.readouterr()
+        return left.value.code, captured.out, captured.err
 
     return call
 

@@ -91,7 +91,7 @@ def test_of_a_thousand_good_answers_at_most_five_are_bought_twice(
     if sent is signal.SIGTERM:  # it waited for what was in flight
         killed = time.monotonic()
     before = {question(prompt) for at, prompt in list(judge_server.answers) if at < killed}
-    asked = len(judge_server.prompts)
+    calls = len(judge_server.prompts)
 
     second = start(plan, judge_server.url, path, in_flight=8)
     out, err = second.communicate(timeout=120)
@@ -100,7 +100,7 @@ def test_of_a_thousand_good_answers_at_most_five_are_bought_twice(
         (run,) = store.runs()
         levels = [row.sample_id for row in store.rows([run]) if row.outcome.name.endswith(".level")]
     assert sorted(levels) == sorted(f"q{number}" for number in range(count))
-    twice = before & {question(prompt) for prompt in judge_server.prompts[asked:]}
+    twice = before & {question(prompt) for prompt in judge_server.prompts[calls:]}
     assert len(before) >= count // 2
     assert len(twice) <= at_most
 
@@ -117,8 +117,8 @@ def test_when_its_time_is_up_a_run_stops_and_goes_on_later(judge_server, suite, 
     _, err = first.communicate(timeout=60)
     assert first.returncode == 130
     assert "the time limit of 0.5 s is reached" in err
-    asked = len(judge_server.prompts)
-    assert 0 < asked < COUNT
+    calls = len(judge_server.prompts)
+    assert 0 < calls < COUNT
     second = start(plan, judge_server.url, path)
     out, err = second.communicate(timeout=60)
     assert second.returncode == 0, (out, err)

@@ -40,10 +40,14 @@ def write(folder: Path, *, answers: Sequence[Sequence[str]] = (ONE, TWO, SUM), *
         {"id": "c", "input": "3^7-log2(64)=?", "metadata": {"number": 2181, "brief": "算一算"}},
     ]
     rows(folder / "live.jsonl", samples)
-    given = zip("abc", answers, strict=True)
+    named_answers = zip("abc", answers, strict=True)
     rows(
         folder / "day.jsonl",
-        [{"id": name, "repeat": i, "output": one} for name, own in given for i, one in enumerate(own, 1)],
+        [
+            {"id": name, "repeat": repeat, "output": text}
+            for name, texts in named_answers
+            for repeat, text in enumerate(texts, 1)
+        ],
     )
     spec = {
         "name": "live",
@@ -80,9 +84,9 @@ def test_the_arithmetic_of_the_protocol_on_an_example_by_hand(run, judge_server,
     # b: 0.75, 0 (0.857 like answer 1), 0.5 (the reference but for a particle)         mean 5/12
     # c: 0.75, 0 (0.857 or more like answer 1: 答案是2181, 答案是2180), 0.75           mean 0.5
     plan = write(folder)
-    code, found, err = run(plan, *judged_by(judge_server))
+    code, report, err = run(plan, *judged_by(judge_server))
     assert (code, err.count("warning")) == (0, 0)
-    values = {place: one.value for place, one in finals(folder).items()}
+    values = {key: outcome.value for key, outcome in finals(folder).items()}
     assert values == {
         ("a", 1): 0.75,
         ("a", 2): 0,
@@ -94,7 +98,7 @@ def test_the_arithmetic_of_the_protocol_on_an_example_by_hand(run, judge_server,
         ("c", 2): 0,
         ("c", 3): 0.75,
     }
-    scores = found["runs"][0]["scores"]
+    scores = report["runs"][0]["scores"]
     mean = (0.25 + 1.25 / 3 + 0.5) / 3
     assert scores["live/muice_live.level"]["mean"] == 0.75
     assert scores["live/muice_live.final"]["mean"] == pytest.approx(mean)
@@ -157,14 +161,14 @@ def test_another_threshold_or_cap_buys_no_verdict_again(run, judge_server, folde
 
 
 def test_nor_is_a_verdict_bought_again_that_came_only_after_a_repair(run, judge_server, folder: Path) -> None:
-    said = json.dumps({"choices": [{"message": {"content": "五星"}, "finish_reason": "stop"}]})
-    judge_server.misbehave = lambda number: (200, said) if number <= 4 else None
+    text = json.dumps({"choices": [{"message": {"content": "五星"}, "finish_reason": "stop"}]})
+    judge_server.misbehave = lambda number: (200, text) if number <= 4 else None
     code, before, _ = run(write(folder), *judged_by(judge_server))
-    asked = len(judge_server.prompts)
-    assert (code, asked > 9) == (0, True)
+    calls = len(judge_server.prompts)
+    assert (code, calls > 9) == (0, True)
     raw = before["runs"][0]["scores"]["live/muice_live.level"]
     code, after, _ = run(write(folder, rules=CAPS_MOVED), *judged_by(judge_server))
-    assert (code, len(judge_server.prompts)) == (0, asked)
+    assert (code, len(judge_server.prompts)) == (0, calls)
     assert after["runs"][0]["scores"]["live/muice_live.level"] == raw
     assert finals(folder)["a", 2].value == 0.75, "0.9 is below 0.95"
 
@@ -193,9 +197,9 @@ def test_without_rules_nothing_of_a_prompt_or_a_signature_changes(run, judge_ser
 def test_the_way_to_the_level_buys_no_verdict_again(run, judge_server, folder: Path) -> None:
     for how in ("holistic", "min_aspect", "median_aspect"):
         judges = [{"rubric": "muice_live", "level_from": how}]
-        code, found, _ = run(write(folder, judges=judges), *judged_by(judge_server))
+        code, report, _ = run(write(folder, judges=judges), *judged_by(judge_server))
         assert code == 0
-        signature = found["runs"][0]["scores"]["live/muice_live.level"]["signature"]
+        signature = report["runs"][0]["scores"]["live/muice_live.level"]["signature"]
         assert (f"|level:{how}|" in signature) == (how != "holistic")
     assert len(judge_server.prompts) == 9
 
@@ -214,8 +218,8 @@ def test_a_note_is_an_instruction_of_this_task_alone(run, judge_server, folder: 
 def test_the_judge_sees_the_persona_as_the_subject_was_told_it(run, judge_server, folder: Path) -> None:
     plan = write(folder, prompt={"system": "你叫沐雪。{{ brief }}。"})
     run(plan, *judged_by(judge_server))
-    shown = [prompt for prompt in judge_server.prompts if "你叫沐雪。吟一句。" in prompt]
-    assert len(shown) == 3
+    prompts = [prompt for prompt in judge_server.prompts if "你叫沐雪。吟一句。" in prompt]
+    assert len(prompts) == 3
     assert not any("{{" in prompt for prompt in judge_server.prompts)
     wrong = write(folder, prompt={"system": "你叫沐雪。{{ mood }}。"})
     code, _, err = run(wrong, *judged_by(judge_server), "--fresh")
@@ -229,8 +233,8 @@ def test_a_missing_verdict_leaves_the_task_incomplete_and_the_rest_of_it_unmoved
     words = json.dumps({"choices": [{"message": {"content": "五星好评"}, "finish_reason": "stop"}]})
     judge_server.misbehave = lambda number: (200, words) if number <= 3 else None  # one verdict, tried thrice
     plan = write(folder)
-    code, found, err = run(plan, *judged_by(judge_server), "-j", "1")
-    scores = found["runs"][0]["scores"]
+    code, report, err = run(plan, *judged_by(judge_server), "-j", "1")
+    scores = report["runs"][0]["scores"]
     published = scores["live/muice_live.published"]
     assert (code, published["mean"], published["n"], published["failures"]) == (0, None, 0, {"missing": 1})
     assert (
@@ -238,10 +242,10 @@ def test_a_missing_verdict_leaves_the_task_incomplete_and_the_rest_of_it_unmoved
     )
     final = scores["live/muice_live.final"]
     assert (final["n"], final["failures"]) == (8, {"parse_error": 1})
-    failed = [one for one in finals(folder).values() if isinstance(one, Failure)]
-    assert [one.status for one in failed] == ["parse_error"]
-    code, found, err = run(plan, *judged_by(judge_server))
-    again = found["runs"][0]["scores"]["live/muice_live.published"]
+    failed = [outcome for outcome in finals(folder).values() if isinstance(outcome, Failure)]
+    assert [outcome.status for outcome in failed] == ["parse_error"]
+    code, report, err = run(plan, *judged_by(judge_server))
+    again = report["runs"][0]["scores"]["live/muice_live.published"]
     assert (code, again["mean"], "incomplete" in err) == (
         0,
         pytest.approx(10 * (0.25 + 1.25 / 3 + 0.5) / 3),
@@ -250,10 +254,10 @@ def test_a_missing_verdict_leaves_the_task_incomplete_and_the_rest_of_it_unmoved
 
 
 def test_a_judge_that_is_not_there_is_exit_1_and_no_low_score(run, folder: Path) -> None:
-    code, found, err = run(
+    code, report, err = run(
         write(folder), "--judge", "openai/m", "--base-url", "http://127.0.0.1:9/v1", "-j", "1"
     )
-    scores = found["runs"][0]["scores"]
+    scores = report["runs"][0]["scores"]
     assert code == 1
     assert "not one score of live/muice_live.level" in err
     assert scores["live/muice_live.final"]["mean"] is None
@@ -263,8 +267,8 @@ def test_a_judge_that_is_not_there_is_exit_1_and_no_low_score(run, folder: Path)
 
 def test_part_of_the_samples_is_an_incomplete_task(run, judge_server, folder: Path) -> None:
     plan = write(folder)
-    code, found, err = run(plan, *judged_by(judge_server), "-n", "2")
-    assert (code, found["runs"][0]["scores"]["live/muice_live.published"]["mean"]) == (0, None)
+    code, report, err = run(plan, *judged_by(judge_server), "-n", "2")
+    assert (code, report["runs"][0]["scores"]["live/muice_live.published"]["mean"]) == (0, None)
     assert "incomplete: 3 of 9 answers have no verdict (3 not in this run)" in err
     whole = run(plan, *judged_by(judge_server))[1]["runs"][0]["scores"]["live/muice_live.published"]
     assert (whole["mean"] is None, len(judge_server.prompts)) == (False, 9)
@@ -282,8 +286,8 @@ def test_the_sum_is_published_with_its_normalised_value_and_a_warning(
     run, judge_server, folder: Path
 ) -> None:
     plan = write(folder, rules=["broken"], repeats=1, scale={"sum_divided_by": 10}, answers=[["好"]] * 3)
-    code, found, err = run(plan, *judged_by(judge_server))
-    scores = found["runs"][0]["scores"]
+    code, report, err = run(plan, *judged_by(judge_server))
+    scores = report["runs"][0]["scores"]
     assert code == 0
     assert scores["live/muice_live.published"]["mean"] == pytest.approx(3 * 0.75 / 10)
     assert scores["live/muice_live.normalised"]["mean"] == pytest.approx(7.5)
@@ -310,18 +314,18 @@ def test_a_panel_under_rules(run, judge_server, folder: Path) -> None:
     spec = json.loads(plan.read_text("utf-8"))
     spec["backends"] = {name: {**backend, "model": name} for name in ("j1", "j2")}
     plan.write_text(json.dumps(spec, ensure_ascii=False), "utf-8")
-    code, found, _ = run(plan)
+    code, report, _ = run(plan)
     assert (code, len(judge_server.prompts)) == (0, 18)
     assert finals(folder)["a", 3].value == 0
-    assert found["runs"][0]["scores"]["live/muice_live.published"]["n"] == 9
+    assert report["runs"][0]["scores"]["live/muice_live.published"]["n"] == 9
 
 
 def test_the_whole_path_offline_with_the_rules_judge(run, folder: Path, tmp_path: Path) -> None:
     rows(folder / "train.jsonl", [{"label": SUM[2]}])
     rules = ["broken", "near_duplicate", "target_copy", "plain_text", "number"]
     plan = write(folder, rules=[*rules, {"leakage": {"corpus": "train.jsonl"}}])
-    code, found, _ = run(plan, "-o", "r.html", "-o", "r.md", "-o", "r.json")
-    scores = found["runs"][0]["scores"]
+    code, report, _ = run(plan, "-o", "r.html", "-o", "r.md", "-o", "r.json")
+    scores = report["runs"][0]["scores"]
     assert code == 0
     assert scores["live/leakage.containment"]["n"] == 9
     assert finals(folder)["c", 3].value <= 0.5
@@ -340,7 +344,7 @@ def test_the_whole_path_offline_with_the_rules_judge(run, folder: Path, tmp_path
 
     jsonschema.validate(json.loads((tmp_path / "r.json").read_text("utf-8")), json_schema())
     again = run(plan)[1]
-    assert again["runs"] == found["runs"]
+    assert again["runs"] == report["runs"]
 
 
 def test_a_wrong_exemption_is_told_with_its_line(folder: Path) -> None:
@@ -375,8 +379,8 @@ def test_an_anchor_under_rules_has_both_scores_and_a_persona_that_it_can_fill(
         "metadata": {"brief": "数一数"},
     }
     rows(folder / "anchors.jsonl", [anchor])
-    code, found, _ = run(plan, *judged_by(judge_server))
-    scores = found["runs"][0]["scores"]
+    code, report, _ = run(plan, *judged_by(judge_server))
+    scores = report["runs"][0]["scores"]
     assert code == 0
     assert scores["live/anchor.muice_live.level"]["mean"] == 0.75
     assert scores["live/anchor.muice_live.final"]["mean"] == 0.5

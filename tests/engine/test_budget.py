@@ -1,4 +1,4 @@
-"""Costs: by hand."""
+"""Costs, computed by hand."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ CHEAP = Price(input=1.0, output=10.0)
     ("text", "tokens"),
     [("", 0), ("abcd", 1), ("abcde", 2), ("四个汉字", 4), ("四个汉字 and", 5), ("😀", 1)],
 )
-def test_a_character_of_chinese_is_a_token_and_four_letters_are(text: str, tokens: int) -> None:
+def test_a_chinese_character_is_one_token_and_four_letters_are_one(text: str, tokens: int) -> None:
     assert estimate_tokens(text) == tokens
 
 
-def test_a_call_without_a_limit_is_expected_to_say_a_verdict() -> None:
+def test_a_call_without_max_tokens_is_expected_to_return_a_verdict() -> None:
     assert estimate(Request(messages=(("user", "abcd"),))).output_tokens == OUTPUT_TOKENS
 
 
-def test_what_is_in_flight_counts_with_its_estimate() -> None:
+def test_a_call_in_flight_counts_with_its_estimate() -> None:
     budget = Budget(10.0)
     expected = Usage(calls=1, input_tokens=1_000_000, output_tokens=300_000)  # 4.0
     first, second = budget.reserve(CHEAP, expected), budget.reserve(CHEAP, expected)
-    with pytest.raises(BackendError, match="the budget of 10 would be passed") as caught:
+    with pytest.raises(BackendError, match="budget of 10 would be exceeded") as caught:
         budget.reserve(CHEAP, expected)
     assert (caught.value.status, caught.value.retryable, budget.stopped) == ("budget", False, True)
-    budget.settle(first, CHEAP, Usage(calls=1, input_tokens=500_000))  # it cost 0.5
-    budget.settle(second, CHEAP, Usage())  # it failed and cost nothing
+    budget.charge(first, CHEAP, Usage(calls=1, input_tokens=500_000))  # it cost 0.5
+    budget.charge(second, CHEAP, Usage())  # it failed and cost nothing
     assert (budget.spent, budget.reserved) == (0.5, 0.0)
     assert budget.reserve(CHEAP, expected) == 4.0
 
 
-def test_without_a_limit_or_a_price_nothing_is_set_aside() -> None:
+def test_without_a_limit_or_a_price_nothing_is_reserved() -> None:
     expected = Usage(calls=1, input_tokens=1_000_000)
     assert Budget(None).reserve(CHEAP, expected) == Budget(1.0).reserve(None, expected) == 0.0
 
@@ -47,9 +47,9 @@ def test_an_unknown_price_stays_unknown() -> None:
     assert total([(None, Usage())]) == 0.0
 
 
-def test_the_answer_is_expected_to_take_what_the_backend_or_the_call_allows() -> None:
-    asked = Request(messages=(("user", "abcd"),))
-    assert estimate(asked, {"max_tokens": 50}).output_tokens == 50
+def test_the_expected_output_is_max_tokens_of_the_call_or_of_the_backend() -> None:
+    request = Request(messages=(("user", "abcd"),))
+    assert estimate(request, {"max_tokens": 50}).output_tokens == 50
     narrowed = Request(messages=(("user", "abcd"),), params={"max_tokens": 9})
     assert estimate(narrowed, {"max_tokens": 50}).output_tokens == 9
-    assert estimate(asked, {"max_tokens": 50, "max_completion_tokens": 70}).output_tokens == 70
+    assert estimate(request, {"max_tokens": 50, "max_completion_tokens": 70}).output_tokens == 70

@@ -1,4 +1,4 @@
-"""When things are committed, and what becomes of a commit that fails."""
+"""When records are committed, and how a failed commit is reported."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Ledger:
         self.commits_of_attempts += 1
 
 
-async def test_what_one_turn_brought_is_one_commit() -> None:
+async def test_records_of_one_loop_iteration_are_one_commit() -> None:
     ledger = Ledger()
     committer = Committer(ledger)  # type: ignore[arg-type]
     for _ in range(5):
-        committer.touch()
+        committer.schedule_commit()
     assert ledger.commits == 0
     await asyncio.sleep(0.001)
     assert ledger.commits == 1
@@ -42,53 +42,53 @@ async def test_what_one_turn_brought_is_one_commit() -> None:
 async def test_after_a_commit_the_next_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(module, "monotonic", lambda: now)
-    monkeypatch.setattr(module, "PAUSE", 3600.0)
+    monkeypatch.setattr(module, "COMMIT_INTERVAL", 3600.0)
     ledger = Ledger()
     committer = Committer(ledger)  # type: ignore[arg-type]
-    committer.finish()
+    committer.flush()
     for _ in range(99):
-        committer.touch()
+        committer.schedule_commit()
     await asyncio.sleep(0.01)
     assert ledger.commits == 1
-    committer.finish()
-    now += module.PAUSE
-    committer.touch()
+    committer.flush()
+    now += module.COMMIT_INTERVAL
+    committer.schedule_commit()
     await asyncio.sleep(0.01)
     assert ledger.commits == 3
 
 
-async def test_answers_that_were_bought_do_not_wait_when_they_are_several(
+async def test_paid_replies_are_committed_at_once_when_several_are_pending(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "monotonic", lambda: 100.0)
     ledger = Ledger()
     committer = Committer(ledger)  # type: ignore[arg-type]
     committer._not_before = 3700.0
-    for _ in range(2 * module.MOST_BOUGHT - 1):
-        committer.touch(bought=True)
-        committer.touch()
+    for _ in range(2 * module.MAX_UNCOMMITTED_PAID - 1):
+        committer.schedule_commit(paid=True)
+        committer.schedule_commit()
     assert ledger.commits_of_attempts == 1  # in the same turn of the loop
-    committer.touch(bought=True)
+    committer.schedule_commit(paid=True)
     assert (ledger.commits_of_attempts, ledger.commits) == (2, 0)
-    committer.touch(bought=True)
-    committer.finish()  # of everything
-    for _ in range(module.MOST_BOUGHT - 1):
-        committer.touch(bought=True)
+    committer.schedule_commit(paid=True)
+    committer.flush()  # of everything
+    for _ in range(module.MAX_UNCOMMITTED_PAID - 1):
+        committer.schedule_commit(paid=True)
     assert (ledger.commits_of_attempts, ledger.commits) == (2, 1)
     ledger.error = StoreError("the disk is full")
     with pytest.raises(StoreError, match="the disk is full"):
-        committer.touch(bought=True)
+        committer.schedule_commit(paid=True)
 
 
-async def test_a_commit_that_failed_is_told_to_whoever_comes_next() -> None:
+async def test_the_error_of_a_failed_commit_is_raised_by_the_next_call() -> None:
     ledger = Ledger()
     committer = Committer(ledger)  # type: ignore[arg-type]
     ledger.error = StoreError("the disk is full")
-    committer.touch()
+    committer.schedule_commit()
     await asyncio.sleep(0.001)
     ledger.error = None
     with pytest.raises(StoreError, match="the disk is full"):
-        committer.touch()
+        committer.schedule_commit()
     with pytest.raises(StoreError, match="the disk is full"):
-        committer.finish()
+        committer.flush()
     assert ledger.commits == 0

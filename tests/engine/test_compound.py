@@ -1,4 +1,4 @@
-"""Scorers that see earlier answers, and judges whose outcomes stand under several signatures."""
+"""Scorers that read earlier answers, and judges whose outcomes have several signatures."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Counting:
     names: tuple[str, ...] = ("before.count",)
 
     def score(self, sample: Sample, response: Response) -> list[Outcome]:
-        raise AssertionError("score_after is asked in the place of score")
+        raise AssertionError("score_after is called instead of score")
 
     def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
-        assert [one.repeat for one in earlier] == list(range(1, response.repeat))
+        assert [answer.repeat for answer in earlier] == list(range(1, response.repeat))
         return [Score(name=self.names[0], value=len(earlier), signature=self.signature)]
 
 
@@ -30,7 +30,7 @@ class Two:
 
     derived: str = "derived|v:1"
     gives: tuple[str, ...] = ("two.level", "two.final")
-    asked: list[str] = field(default_factory=list)
+    judged: list[str] = field(default_factory=list)
     names: tuple[str, ...] = ("two.level", "two.final")
 
     @property
@@ -42,13 +42,13 @@ class Two:
         return {"two.level": "raw|v:1", "two.final": self.derived}
 
     async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
-        self.asked.append(sample.id)
+        self.judged.append(sample.id)
         if response.text == "boom":
             raise ValueError("the text goes boom")
-        made = [
+        scores = [
             Score(name=name, value=1, signature=self.signatures[name], kind="judge") for name in self.gives
         ]
-        return Verdict(outcomes=tuple(made))
+        return Verdict(outcomes=tuple(scores))
 
 
 def task(bench, *judges: Two, text: str = "x", **more: object) -> TaskJob:
@@ -61,15 +61,15 @@ def task(bench, *judges: Two, text: str = "x", **more: object) -> TaskJob:
     )
 
 
-async def test_a_scorer_may_see_the_answers_before(bench) -> None:
+async def test_a_history_scorer_gets_the_earlier_answers(bench) -> None:
     job = TaskJob(
         name="t",
         samples=bench.samples("a", "b"),
         answers=bench.answers(a=["x", "y", "z"], b="x"),
         scorers=[Counting()],
     )
-    found = await bench.weigh(lambda meter: job)
-    assert {place[:2]: one.value for place, one in found.items()} == {
+    outcomes = await bench.weigh(lambda meter: job)
+    assert {key[:2]: outcome.value for key, outcome in outcomes.items()} == {
         ("a", 1): 0,
         ("a", 2): 1,
         ("a", 3): 2,
@@ -77,7 +77,7 @@ async def test_a_scorer_may_see_the_answers_before(bench) -> None:
     }
 
 
-async def test_an_answer_before_it_that_changes_is_scored_anew(bench) -> None:
+async def test_an_answer_is_scored_again_when_an_earlier_one_changes(bench) -> None:
     scorer = Counting()
     for first in ("x", "y"):
         job = TaskJob(
@@ -88,58 +88,58 @@ async def test_an_answer_before_it_that_changes_is_scored_anew(bench) -> None:
     assert hashes["run x", 2] != hashes["run y", 2]
 
 
-async def test_what_is_settled_under_all_signatures_is_not_judged_again_and_both_rows_are_adopted(
+async def test_outcomes_completed_under_all_signatures_are_adopted(
     bench,
 ) -> None:
     judge = Two()
     await bench.weigh(lambda meter: task(bench, judge))
-    found = await bench.weigh(lambda meter: task(bench, judge), run="r2")
-    assert judge.asked == ["a"]
-    assert {name: one.signature for (_, _, name), one in found.items()} == judge.signatures
+    outcomes = await bench.weigh(lambda meter: task(bench, judge), run="r2")
+    assert judge.judged == ["a"]
+    assert {name: outcome.signature for (_, _, name), outcome in outcomes.items()} == judge.signatures
 
 
-async def test_where_one_signature_is_new_the_item_is_judged_again(bench) -> None:
+async def test_an_item_is_judged_again_if_one_signature_is_new(bench) -> None:
     old, new = Two(), Two(derived="derived|v:2")
     await bench.weigh(lambda meter: task(bench, old))
-    found = await bench.weigh(lambda meter: task(bench, new), run="r2")
-    assert new.asked == ["a"]
-    assert {name: one.signature for (_, _, name), one in found.items()} == new.signatures
+    outcomes = await bench.weigh(lambda meter: task(bench, new), run="r2")
+    assert new.judged == ["a"]
+    assert {name: outcome.signature for (_, _, name), outcome in outcomes.items()} == new.signatures
 
 
-async def test_what_is_not_given_fails_under_its_own_signature_and_is_tried_again(bench) -> None:
+async def test_a_missing_outcome_fails_under_its_own_signature_and_is_tried_again(bench) -> None:
     judge = Two(gives=("two.level",))
-    found = await bench.weigh(lambda meter: task(bench, judge))
-    failure = found["a", 1, "two.final"]
+    outcomes = await bench.weigh(lambda meter: task(bench, judge))
+    failure = outcomes["a", 1, "two.final"]
     assert isinstance(failure, Failure)
     assert (failure.signature, failure.message) == ("derived|v:1", "no outcome was given for this name")
     judge.gives = judge.names
-    found = await bench.weigh(lambda meter: task(bench, judge))
-    assert judge.asked == ["a", "a"]
-    assert found["a", 1, "two.final"].value == 1
+    outcomes = await bench.weigh(lambda meter: task(bench, judge))
+    assert judge.judged == ["a", "a"]
+    assert outcomes["a", 1, "two.final"].value == 1
 
 
-async def test_what_it_raises_fails_every_name_under_its_own_signature(bench) -> None:
+async def test_an_exception_fails_every_name_under_its_own_signature(bench) -> None:
     judge = Two()
-    found = await bench.weigh(lambda meter: task(bench, judge, text="boom"))
-    assert {name: (one.status, one.signature) for (_, _, name), one in found.items()} == {
+    outcomes = await bench.weigh(lambda meter: task(bench, judge, text="boom"))
+    assert {name: (outcome.status, outcome.signature) for (_, _, name), outcome in outcomes.items()} == {
         "two.level": ("scorer_error", "raw|v:1"),
         "two.final": ("scorer_error", "derived|v:1"),
     }
 
 
-async def test_an_answer_that_is_missing_is_missing_under_both(bench) -> None:
+async def test_a_missing_answer_is_missing_under_both_signatures(bench) -> None:
     job = TaskJob(name="t", samples=bench.samples("a"), judges=[Two()])
-    found = await bench.weigh(lambda meter: job)
-    assert {name: (one.status, one.signature) for (_, _, name), one in found.items()} == {
+    outcomes = await bench.weigh(lambda meter: job)
+    assert {name: (outcome.status, outcome.signature) for (_, _, name), outcome in outcomes.items()} == {
         "two.level": ("missing", "raw|v:1"),
         "two.final": ("missing", "derived|v:1"),
     }
 
 
-async def test_anchors_keep_both_under_their_own_names(bench) -> None:
+async def test_anchors_have_both_scores_under_names_of_their_own(bench) -> None:
     judge = Two()
     anchor = (bench.samples("z")[0], bench.answers(z="x")("z")[0])
-    found = await bench.weigh(lambda meter: task(bench, anchors=[anchor], anchor_judges=[judge]))
-    assert {name for _, _, name in found} == {"anchor.two.level", "anchor.two.final"}
+    outcomes = await bench.weigh(lambda meter: task(bench, anchors=[anchor], anchor_judges=[judge]))
+    assert {name for _, _, name in outcomes} == {"anchor.two.level", "anchor.two.final"}
     await bench.weigh(lambda meter: task(bench, anchors=[anchor], anchor_judges=[judge]))
-    assert judge.asked == ["z"]
+    assert judge.judged == ["z"]

@@ -1,4 +1,4 @@
-"""Every answer weighed once, every failure typed, nothing weighed again."""
+"""Every answer is evaluated once, and every failure is typed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from hengwen.engine.job import Subject, TaskJob
+from hengwen.engine.job import Target, TaskJob
 from hengwen.errors import StoreError
 from hengwen.objective.diversity.scorers import DistinctN
 from hengwen.records import Failure, Response, Sample, Score
@@ -19,25 +19,25 @@ async def test_every_repeat_of_every_sample_is_scored(bench) -> None:
         answers=bench.answers(a=["x", "xx"], b="xxx"),
         scorers=[bench.Length()],
     )
-    found = await bench.weigh(lambda meter: task)
-    assert {place: outcome.value for place, outcome in found.items()} == {
+    outcomes = await bench.weigh(lambda meter: task)
+    assert {key: outcome.value for key, outcome in outcomes.items()} == {
         ("a", 1, "length.total"): 1,
         ("a", 2, "length.total"): 2,
         ("b", 1, "length.total"): 3,
     }
 
 
-async def test_what_a_scorer_raises_becomes_a_failure_and_the_rest_goes_on(bench) -> None:
+async def test_an_exception_of_a_scorer_becomes_a_failure_and_the_run_continues(bench) -> None:
     task = TaskJob(
         name="t",
         samples=bench.samples("a", "b"),
         answers=bench.answers(a="boom", b="ok"),
         scorers=[bench.Length()],
     )
-    found = await bench.weigh(lambda meter: task)
-    failure = found[("a", 1, "length.total")]
+    outcomes = await bench.weigh(lambda meter: task)
+    failure = outcomes[("a", 1, "length.total")]
     assert (failure.status, failure.message) == ("scorer_error", "the text goes boom")
-    assert found[("b", 1, "length.total")].value == 2
+    assert outcomes[("b", 1, "length.total")].value == 2
 
 
 async def test_a_sample_without_an_answer_is_missing_in_every_score(bench) -> None:
@@ -45,21 +45,21 @@ async def test_a_sample_without_an_answer_is_missing_in_every_score(bench) -> No
         judge = bench.Asking(bench.wrap(meter, bench.Oracle(), "judge"))
         return TaskJob(name="t", samples=bench.samples("a"), scorers=[bench.Length()], judges=[judge])
 
-    found = await bench.weigh(make)
-    assert {outcome.status for outcome in found.values()} == {"missing"}
-    assert {name for _, _, name in found} == {"length.total", "asking.level"}
+    outcomes = await bench.weigh(make)
+    assert {outcome.status for outcome in outcomes.values()} == {"missing"}
+    assert {name for _, _, name in outcomes} == {"length.total", "asking.level"}
 
 
 @dataclass
 class Liar:
-    """Promises one name and gives what it is told to."""
+    """Promises one name and returns the scores of its field."""
 
-    given: list[Score]
+    scores: list[Score]
     signature: str = "liar|v:1"
     names: tuple[str, ...] = ("liar.total",)
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        return self.given
+        return self.scores
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ async def test_a_scorer_that_breaks_its_promise_fails_and_never_scores_zero(benc
     assert (outcome.name, outcome.status) == ("liar.total", "scorer_error")
 
 
-async def test_what_is_done_is_not_weighed_again(bench) -> None:
+async def test_a_completed_outcome_is_not_evaluated_again(bench) -> None:
     scorer, oracle = bench.Length(), bench.Oracle()
 
     def make(meter) -> TaskJob:
@@ -90,7 +90,7 @@ async def test_what_is_done_is_not_weighed_again(bench) -> None:
     assert (len(scorer.seen), oracle.calls) == (2, 2)
 
 
-async def test_a_new_run_of_the_series_adopts_what_is_unchanged_and_weighs_the_rest(bench) -> None:
+async def test_a_new_run_of_the_series_adopts_unchanged_outcomes_and_evaluates_the_rest(bench) -> None:
     scorer = bench.Length()
 
     def task(**texts: str) -> TaskJob:
@@ -99,9 +99,9 @@ async def test_a_new_run_of_the_series_adopts_what_is_unchanged_and_weighs_the_r
         )
 
     await bench.weigh(lambda meter: task(a="x", b="xx"))
-    found = await bench.weigh(lambda meter: task(a="x", b="changed", c="new"), run="r2")
+    outcomes = await bench.weigh(lambda meter: task(a="x", b="changed", c="new"), run="r2")
     assert scorer.seen == ["a/1", "b/1", "b/1", "c/1"]
-    assert {place[0]: outcome.value for place, outcome in found.items()} == {"a": 1, "b": 7, "c": 3}
+    assert {key[0]: outcome.value for key, outcome in outcomes.items()} == {"a": 1, "b": 7, "c": 3}
 
 
 async def test_a_failed_outcome_is_tried_again_by_the_next_call(bench) -> None:
@@ -112,7 +112,7 @@ async def test_a_failed_outcome_is_tried_again_by_the_next_call(bench) -> None:
             name="t",
             samples=bench.samples("a"),
             answers=bench.answers(a="x"),
-            judges=[bench.Asking(bench.wrap(meter, oracle, "judge", scope=f"{oracle.calls}"))],
+            judges=[bench.Asking(bench.wrap(meter, oracle, "judge", cache_scope=f"{oracle.calls}"))],
         )
 
     assert isinstance((await bench.weigh(make))[("a", 1, "asking.level")], Failure)
@@ -130,58 +130,60 @@ async def test_anchors_are_judged_again_in_every_run_and_named_apart(bench) -> N
             answers=answers,
             judges=[bench.Asking(bench.wrap(meter, oracle, "judge"))],
             anchors=[(sample, answers("a")[0])],
-            anchor_judges=[bench.Asking(bench.wrap(meter, oracle, "judge", scope=meter.run_id))],
+            anchor_judges=[bench.Asking(bench.wrap(meter, oracle, "judge", cache_scope=meter.run_id))],
         )
 
-    found = await bench.weigh(make)
-    assert {name for _, _, name in found} == {"asking.level", "anchor.asking.level"}
+    outcomes = await bench.weigh(make)
+    assert {name for _, _, name in outcomes} == {"asking.level", "anchor.asking.level"}
     assert oracle.calls == 2
     await bench.weigh(make, run="r2")
     assert oracle.calls == 3  # the answer is adopted, the anchor is not
 
 
-@pytest.mark.parametrize(("scope", "place"), [("repeats", ("a", None)), ("checkpoint", (None, None))])
-async def test_a_set_scorer_sees_the_set_of_its_scope(bench, scope: str, place: tuple) -> None:
+@pytest.mark.parametrize(("scope", "key"), [("repeats", ("a", None)), ("checkpoint", (None, None))])
+async def test_a_group_scorer_gets_the_group_of_its_scope(bench, scope: str, key: tuple) -> None:
     task = TaskJob(
         name="t",
         samples=bench.samples("a"),
         answers=bench.answers(a=["风吹过", "风吹来"]),
         set_scorers=[DistinctN(scope=scope)],  # type: ignore[arg-type]
     )
-    found = await bench.weigh(lambda meter: task)
-    assert {key: outcome.value for key, outcome in found.items()} == {(*place, f"distinct_2.{scope}"): 0.75}
+    outcomes = await bench.weigh(lambda meter: task)
+    assert {position: outcome.value for position, outcome in outcomes.items()} == {
+        (*key, f"distinct_2.{scope}"): 0.75
+    }
 
 
-async def test_a_subject_answers_each_sample_as_often_as_it_is_asked(bench) -> None:
+async def test_a_target_answers_each_sample_once_per_repeat(bench) -> None:
     oracle = bench.Oracle(answer=lambda number, request: request.messages[-1][1] * request.repeat)
 
     def make(meter) -> TaskJob:
         backend = bench.wrap(meter, oracle, "subject")
-        subject = Subject(backend=backend, signature="s", system=None, user="{{ input }}", repeats=2)
-        return TaskJob(name="t", samples=bench.samples("a"), subject=subject, scorers=[bench.Length()])
+        target = Target(backend=backend, signature="s", system=None, user="{{ input }}", repeats=2)
+        return TaskJob(name="t", samples=bench.samples("a"), target=target, scorers=[bench.Length()])
 
-    found = await bench.weigh(make)
-    assert {place[1]: outcome.value for place, outcome in found.items()} == {1: 4, 2: 8}
+    outcomes = await bench.weigh(make)
+    assert {key[1]: outcome.value for key, outcome in outcomes.items()} == {1: 4, 2: 8}
     assert [response.text for response in bench.ledger.responses] == ["in a", "in ain a"]
     await bench.weigh(make, run="r2")
     assert oracle.calls == 2  # answers that were paid for are used again
 
 
-async def test_a_subject_that_gives_no_answer_is_a_failure_of_every_score(bench) -> None:
+async def test_a_target_without_a_reply_is_a_failure_of_every_score(bench) -> None:
     oracle = bench.Oracle(answer=bench.refuse(status="refused"))
 
     def make(meter) -> TaskJob:
-        subject = Subject(
+        target = Target(
             backend=bench.wrap(meter, oracle, "subject"), signature="s", system=None, user="{{ input }}"
         )
-        return TaskJob(name="t", samples=bench.samples("a"), subject=subject, scorers=[bench.Length()])
+        return TaskJob(name="t", samples=bench.samples("a"), target=target, scorers=[bench.Length()])
 
     (outcome,) = (await bench.weigh(make)).values()
     assert (outcome.status, outcome.message) == ("refused", "no answer: no")
 
 
 @pytest.mark.parametrize(("concurrency", "in_work"), [(1, 1), (8, 8), (16, 17), (32, 34)])
-async def test_the_next_call_is_ready_when_a_reply_comes_and_no_more_are_in_flight_than_wanted(
+async def test_samples_are_prefetched_but_calls_in_flight_stay_within_the_limit(
     bench, concurrency: int, in_work: int
 ) -> None:
     oracle = bench.Oracle(delay=0.005)
@@ -199,8 +201,8 @@ async def test_the_next_call_is_ready_when_a_reply_comes_and_no_more_are_in_flig
         names = [f"s{number}" for number in range(80)]
         return TaskJob(name="t", samples=bench.samples(*names), answers=answers, judges=[judge])
 
-    found = await bench.weigh(make, concurrency=concurrency)
-    assert (len(found), oracle.calls) == (80, 80)
+    outcomes = await bench.weigh(make, concurrency=concurrency)
+    assert (len(outcomes), oracle.calls) == (80, 80)
     assert (oracle.most, most) == (concurrency, in_work)
 
 

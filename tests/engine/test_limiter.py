@@ -1,4 +1,4 @@
-"""Fewer calls when the endpoint asks for it, more again when it keeps up."""
+"""Concurrency falls when the endpoint throttles and rises with good replies."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ import pytest
 from hengwen.engine.limiter import Limiter
 
 
-async def hold(limiter: Limiter, seconds: float, seen: list[int]) -> None:
+async def hold(limiter: Limiter, seconds: float, counts: list[int]) -> None:
     await limiter.acquire()
-    seen.append(limiter.in_flight)
+    counts.append(limiter.in_flight)
     await asyncio.sleep(seconds)
     limiter.release()
 
 
-async def test_no_more_are_in_flight_than_the_limit() -> None:
-    limiter, seen = Limiter(3), []
-    await asyncio.gather(*(hold(limiter, 0.001, seen) for _ in range(20)))
-    assert (max(seen), len(seen), limiter.in_flight) == (3, 20, 0)
+async def test_calls_in_flight_never_exceed_the_limit() -> None:
+    limiter, counts = Limiter(3), []
+    await asyncio.gather(*(hold(limiter, 0.001, counts) for _ in range(20)))
+    assert (max(counts), len(counts), limiter.in_flight) == (3, 20, 0)
 
 
-async def test_a_wish_to_slow_down_halves_the_limit_once_for_those_in_flight() -> None:
+async def test_a_throttled_reply_halves_the_limit_once_for_calls_in_flight() -> None:
     limiter = Limiter(8)
     tickets = [await limiter.acquire() for _ in range(8)]
     for ticket in tickets:
-        limiter.slow_down(ticket)
+        limiter.on_throttle(ticket)
     assert limiter.limit == 4
     for _ in tickets:
         limiter.release()
-    limiter.slow_down(await limiter.acquire())
+    limiter.on_throttle(await limiter.acquire())
     assert limiter.limit == 2
 
 
 async def test_the_limit_never_falls_below_one_and_never_passes_its_ceiling() -> None:
     limiter = Limiter(2)
     for _ in range(5):
-        limiter.slow_down(await limiter.acquire())
+        limiter.on_throttle(await limiter.acquire())
         limiter.release()
     assert limiter.limit == 1
     for _ in range(50):
-        limiter.keep_up()
+        limiter.on_success()
     assert limiter.limit == 2
 
 
@@ -49,13 +49,13 @@ async def test_a_round_of_good_replies_adds_about_one_slot() -> None:
     limiter = Limiter(100)
     limiter.limit = 10.0
     for _ in range(10):
-        limiter.keep_up()
+        limiter.on_success()
     assert 10.9 < limiter.limit < 11
 
 
-async def test_everybody_waits_for_as_long_as_the_endpoint_asked() -> None:
+async def test_all_calls_wait_for_as_long_as_the_endpoint_asked() -> None:
     limiter = Limiter(4)
-    limiter.slow_down(await limiter.acquire(), wait=0.1)
+    limiter.on_throttle(await limiter.acquire(), wait=0.1)
     limiter.release()
     loop = asyncio.get_running_loop()
     begin = loop.time()
@@ -63,10 +63,10 @@ async def test_everybody_waits_for_as_long_as_the_endpoint_asked() -> None:
     assert loop.time() - begin >= 0.09
 
 
-async def test_nobody_is_held_back_where_the_run_is_to_stop() -> None:
+async def test_no_call_is_delayed_when_the_run_is_to_stop() -> None:
     stopping = asyncio.Event()
     limiter = Limiter(4, stopping=stopping)
-    limiter.slow_down(await limiter.acquire(), wait=60)
+    limiter.on_throttle(await limiter.acquire(), wait=60)
     waiting = asyncio.ensure_future(limiter.acquire())
     await asyncio.sleep(0.01)
     assert not waiting.done()
@@ -74,7 +74,7 @@ async def test_nobody_is_held_back_where_the_run_is_to_stop() -> None:
     await asyncio.wait_for(waiting, 1)
 
 
-async def test_who_is_cancelled_while_waiting_takes_no_slot() -> None:
+async def test_a_call_cancelled_while_waiting_takes_no_slot() -> None:
     limiter = Limiter(1)
     await limiter.acquire()
     first, second = (asyncio.ensure_future(limiter.acquire()) for _ in range(2))

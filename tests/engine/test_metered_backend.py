@@ -1,4 +1,4 @@
-"""Calls: bounded, retried where that may help, never bought twice, all of them kept."""
+"""Calls are bounded, retried if that may help, never paid for twice, and all recorded."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ async def test_the_same_call_is_made_once_also_while_it_is_in_flight(bench, mete
     assert meter.usage["judge"].calls == 1
 
 
-async def test_another_scope_buys_anew(bench, meter: CallContext) -> None:
+async def test_another_cache_scope_does_not_reuse_replies(bench, meter: CallContext) -> None:
     oracle = bench.Oracle()
     await bench.wrap(meter, oracle, "judge").complete(ask())
-    await bench.wrap(meter, oracle, "judge", scope="r1").complete(ask())
+    await bench.wrap(meter, oracle, "judge", cache_scope="r1").complete(ask())
     assert oracle.calls == 2
 
 
-async def test_what_may_help_is_tried_again_and_every_attempt_is_kept(bench, meter: CallContext) -> None:
+async def test_a_retryable_error_is_retried_and_every_attempt_is_recorded(bench, meter: CallContext) -> None:
     def answer(number: int, request: Request) -> str:
         if number < 3:
             raise BackendError("busy", status="rate_limited", retryable=True, retry_after=0.0)
@@ -65,28 +65,32 @@ async def test_retries_end_with_the_last_error(bench, meter: CallContext) -> Non
     assert (caught.value.status, oracle.calls) == ("timeout", 3)
 
 
-async def test_what_cannot_help_is_not_tried_again(bench, meter: CallContext) -> None:
+async def test_an_error_that_is_not_retryable_is_not_retried(bench, meter: CallContext) -> None:
     oracle = bench.Oracle(answer=bench.refuse(status="transport_error"))
     with pytest.raises(BackendError):
         await bench.wrap(meter, oracle, "judge", retries=5).complete(ask())
     assert oracle.calls == 1
 
 
-async def test_a_reply_of_no_use_is_kept_but_not_used_again(bench, meter: CallContext) -> None:
-    def accept(reply: Reply) -> None:
+async def test_a_reply_that_cannot_be_parsed_is_recorded_but_not_reused(bench, meter: CallContext) -> None:
+    def parse(reply: Reply) -> str:
         if reply.text == "junk":
             raise JudgeError("not a verdict", status="parse_error", raw=reply.text)
+        return reply.text.upper()
 
     oracle = bench.Oracle(answer=lambda number, request: "junk" if number == 1 else "good")
     backend = bench.wrap(meter, oracle, "judge")
     with pytest.raises(JudgeError, match="not a verdict"):
-        await backend.complete(ask(validate=accept))
+        await backend.complete_parsed(ask(), parse)
     (attempt,) = bench.ledger.attempts
     assert (attempt.status, attempt.raw, attempt.usage.calls) == ("parse_error", "junk", 1)
-    assert (await backend.complete(ask(validate=accept))).text == "good"
+    for _ in range(2):  # by a call, then from the ledger
+        reply, parsed = await backend.complete_parsed(ask(), parse)
+        assert (reply.text, parsed) == ("good", "GOOD")
+    assert oracle.calls == 2
 
 
-async def test_an_unreachable_endpoint_is_given_up_and_not_asked_a_thousand_times(bench) -> None:
+async def test_an_unreachable_endpoint_is_given_up_after_a_few_calls(bench) -> None:
     meter = CallContext(bench.ledger, Committer(bench.ledger), "r1")
     oracle = bench.Oracle(answer=bench.refuse(status="transport_error", retryable=True, retry_after=0.0))
     backend = bench.wrap(meter, oracle, "judge", slots=2, retries=1)
@@ -98,7 +102,7 @@ async def test_an_unreachable_endpoint_is_given_up_and_not_asked_a_thousand_time
     assert "unreachable: " in str(results[-1])
 
 
-async def test_a_cancelled_call_is_not_kept_as_a_failure(bench, meter: CallContext) -> None:
+async def test_a_cancelled_call_is_not_recorded_as_a_failure(bench, meter: CallContext) -> None:
     oracle = bench.Oracle(delay=10)
     task = asyncio.ensure_future(bench.wrap(meter, oracle, "judge").complete(ask()))
     await asyncio.sleep(0.01)
@@ -109,17 +113,17 @@ async def test_a_cancelled_call_is_not_kept_as_a_failure(bench, meter: CallConte
     assert bench.ledger.attempts == []
 
 
-async def test_a_reply_that_is_used_again_is_the_reply_that_came(
-    bench, meter: CallContext, monkeypatch
-) -> None:
-    given = Reply(text="A", model="m", form="tool", logprobs=((b"\xe5\xa5", -0.5, ((b"B", -1.5),)),))
+async def test_a_reused_reply_equals_the_original(bench, meter: CallContext, monkeypatch) -> None:
+    original = Reply(
+        text="A", model="m", response_format="tool", logprobs=((b"\xe5\xa5", -0.5, ((b"B", -1.5),)),)
+    )
     oracle = bench.Oracle()
 
     async def complete(request: Request) -> Reply:
         oracle.calls += 1
-        return given
+        return original
 
     monkeypatch.setattr(oracle, "complete", complete)
     backend = bench.wrap(meter, oracle, "judge")
-    assert await backend.complete(ask()) == await backend.complete(ask()) == given
+    assert await backend.complete(ask()) == await backend.complete(ask()) == original
     assert oracle.calls == 1

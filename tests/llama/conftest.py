@@ -51,26 +51,26 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest_asyncio.fixture
 async def openai(llama: str) -> AsyncIterator[Callable[..., OpenAIBackend]]:
     """Make openai backends, and close them."""
-    made: list[OpenAIBackend] = []
+    backends: list[OpenAIBackend] = []
 
     def make(**options: Any) -> OpenAIBackend:
-        made.append(OpenAIBackend(**{"model": "tiny", "base_url": llama, **options}))
-        return made[-1]
+        backends.append(OpenAIBackend(**{"model": "tiny", "base_url": llama, **options}))
+        return backends[-1]
 
     yield make
-    for one in made:
-        await one.close()
+    for opened in backends:
+        await opened.close()
 
 
 @pytest_asyncio.fixture
 async def langchain(llama: str) -> AsyncIterator[Callable[..., LangChainBackend]]:
     """Make langchain backends over langchain-openai, and close them."""
-    made: list[LangChainBackend] = []
+    backends: list[LangChainBackend] = []
 
     def make(**options: Any) -> LangChainBackend:
-        made.append(LangChainBackend(**{"model": "openai:tiny", "base_url": llama, **options}))
-        return made[-1]
+        backends.append(LangChainBackend(**{"model": "openai:tiny", "base_url": llama, **options}))
+        return backends[-1]
 
     yield make
-    for one in made:
-        await one.close()
+    for opened in backends:
+        await opened.close()

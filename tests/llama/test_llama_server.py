@@ -61,7 +61,7 @@ async def test_every_reply_satisfies_the_schema(openai, temperature):
     replies = await asyncio.gather(*(backend.complete(ask(f"Judge answer {i}.")) for i in range(20)))
     for reply in replies:
         jsonschema.validate(json.loads(reply.text), SCHEMA)
-        assert (reply.form, reply.finish, reply.model) == ("json_schema", "stop", "tiny")
+        assert (reply.response_format, reply.finish, reply.model) == ("json_schema", "stop", "tiny")
         assert reply.usage.input_tokens > 20
         assert reply.usage.output_tokens > 5
     assert temperature == 0 or len({reply.text for reply in replies}) > 1
@@ -132,7 +132,9 @@ async def test_a_schema_that_is_none_is_an_error_where_the_form_is_pinned(openai
             await backend.complete(ask(schema=bad))
         assert not caught.value.retryable
     loose = openai(params={"max_tokens": 60})
-    assert (await loose.complete(ask(schema=bad))).form == "json_object", "else the next form is tried"
+    assert (await loose.complete(ask(schema=bad))).response_format == "json_object", (
+        "else the next form is tried"
+    )
 
 
 async def test_a_reply_that_is_cut_off_says_so(openai, langchain):
@@ -143,7 +145,7 @@ async def test_a_reply_that_is_cut_off_says_so(openai, langchain):
 @pytest.mark.parametrize("form", ["json_object", "text"])
 async def test_looser_forms_go_through(openai, form):
     reply = await openai(structured=form, params={"temperature": 1, "max_tokens": 60}).complete(ask())
-    assert reply.form == form
+    assert reply.response_format == form
     assert reply.text
 
 
@@ -152,7 +154,7 @@ async def test_langchain_gets_what_the_schema_allows(langchain):
     replies = await asyncio.gather(*(backend.complete(ask(f"Judge answer {i}.")) for i in range(10)))
     for reply in replies:
         jsonschema.validate(json.loads(reply.text), SCHEMA)
-        assert (reply.form, reply.finish, reply.model) == ("json_schema", "stop", "tiny")
+        assert (reply.response_format, reply.finish, reply.model) == ("json_schema", "stop", "tiny")
         assert reply.usage.input_tokens > 20
 
 

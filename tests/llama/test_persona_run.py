@@ -70,16 +70,16 @@ def test_a_persona_run_with_rules_beside_a_real_judge(plan: Path, tmp_path: Path
     with open_store(tmp_path / "h.db") as store:
         rows = list(store.rows(result.runs))
         calls = store.usage(result.runs)["judge"].calls
-    found = {
+    outcomes = {
         (row.sample_id, row.repeat, row.outcome.name): row.outcome
         for row in rows
         if isinstance(row.outcome, Score)
     }
-    raw = {place: found[*place, "small.level"].value for place in _places()}
-    final = {place: found[*place, "small.final"].value for place in _places()}
+    raw = {key: outcomes[*key, "small.level"].value for key in _places()}
+    final = {key: outcomes[*key, "small.final"].value for key in _places()}
     assert final == {**raw, ("a", 2): 0, ("b", 1): min(raw["b", 1], 0.5)}
     mean = sum(sum(final[name, i] for i in (1, 2)) / 2 for name in ANSWERS) / 2
-    published = found[None, None, "small.published"]
+    published = outcomes[None, None, "small.published"]
     assert published.value == pytest.approx(10 * mean)
     assert "openai/tiny" in published.signature
     again = run_plan(plan, store=tmp_path / "h.db")

@@ -35,7 +35,7 @@ def vocabulary() -> list[tuple[str, gguf.TokenType]]:
     tokens = list(zip(SPECIAL, kinds, strict=True))
     tokens += [(f"<0x{byte:02X}>", gguf.TokenType.BYTE) for byte in range(256)]
     characters = ["▁", *map(chr, range(33, 127)), *HAN]
-    return tokens + [(one, gguf.TokenType.NORMAL) for one in characters]
+    return tokens + [(character, gguf.TokenType.NORMAL) for character in characters]
 
 
 def write_model(path: Path, seed: int = 1) -> None:
@@ -79,7 +79,7 @@ def weights(tokens: list[tuple[str, gguf.TokenType]], draw: np.random.Generator)
         0.0 if kind == gguf.TokenType.NORMAL or text == SPECIAL[END] else DOWN for text, kind in tokens
     ]
     output[[text for text, _ in tokens].index('"'), 0] = QUOTE
-    found = {
+    tensors = {
         "token_embd.weight": embedding,
         "output_norm.weight": np.ones(WIDTH),
         "output.weight": output,
@@ -97,7 +97,7 @@ def weights(tokens: list[tuple[str, gguf.TokenType]], draw: np.random.Generator)
             matrix = draw.normal(0, 1 / np.sqrt(shape[1]), shape)
             if name in ("attn_output", "ffn_down"):
                 matrix[0] = 0  # nothing writes to the constant channel
-            found[f"blk.{layer}.{name}.weight"] = matrix
+            tensors[f"blk.{layer}.{name}.weight"] = matrix
         for name in ("attn_norm", "ffn_norm"):
-            found[f"blk.{layer}.{name}.weight"] = np.ones(WIDTH)
-    return found
+            tensors[f"blk.{layer}.{name}.weight"] = np.ones(WIDTH)
+    return tensors

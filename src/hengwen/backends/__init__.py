@@ -1,4 +1,4 @@
-"""Who answers a prompt. Names load on first use."""
+"""Backends that answer prompts. Names load on first use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hengwen.backends.openai.backend import OpenAIBackend
     from hengwen.backends.replay import ReplayBackend
 
-_HOMES = {
+_EXPORTS = {
     "LangChainBackend": "langchain.backend",
     "OpenAIBackend": "openai.backend",
     "ReplayBackend": "replay",
@@ -24,4 +24,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

@@ -1,1 +1,1 @@
-"""A checked plan to attempts and rows: concurrency, retries, resume. Knows a ``Ledger``, not the store."""
+"""Runs a checked plan: concurrency, retries, resume. It knows a ``Ledger``, not the store."""

@@ -1,4 +1,4 @@
-"""Replies kept in attempts, and read from them again as they were; but what is read again costs nothing."""
+"""Conversion between replies and stored attempts; the usage of a stored reply is zero."""
 
 from __future__ import annotations
 
@@ -11,36 +11,40 @@ if TYPE_CHECKING:
 
 
 def extras_of(reply: Reply) -> dict[str, Any]:
-    """Return what a reply has beside its text, as plain values; token bytes as latin-1.
+    """Return the response format and log-probabilities of a reply as JSON values; token bytes as latin-1.
 
     Examples:
-        >>> extras_of(Reply(text="A", form="tool", logprobs=((b"A", -0.1, ()),)))
+        >>> extras_of(Reply(text="A", response_format="tool", logprobs=((b"A", -0.1, ()),)))
         {'form': 'tool', 'logprobs': [['A', -0.1, []]]}
     """
-    found: dict[str, Any] = {}
-    if reply.form:
-        found["form"] = reply.form
+    extras: dict[str, Any] = {}
+    if reply.response_format:
+        extras["form"] = reply.response_format
     if reply.logprobs is not None:
-        found["logprobs"] = [
-            [token.decode("latin-1"), value, [[other.decode("latin-1"), its] for other, its in others]]
-            for token, value, others in reply.logprobs
+        extras["logprobs"] = [
+            [token.decode("latin-1"), logprob, [[other.decode("latin-1"), value] for other, value in others]]
+            for token, logprob, others in reply.logprobs
         ]
-    return found
+    return extras
 
 
 def reply_of(attempt: Attempt) -> Reply:
-    """Return the reply of a good attempt; its usage is empty."""
+    """Return the reply of a successful attempt, with empty usage: it is not paid for again."""
     tokens = attempt.extras.get("logprobs")
     return Reply(
         text=attempt.raw,
         model=attempt.model,
         latency=attempt.latency,
         finish=attempt.finish or "stop",
-        form=attempt.extras.get("form", ""),
+        response_format=attempt.extras.get("form", ""),
         logprobs=None
         if tokens is None
         else tuple(
-            (token.encode("latin-1"), value, tuple((other.encode("latin-1"), its) for other, its in others))
-            for token, value, others in tokens
+            (
+                token.encode("latin-1"),
+                logprob,
+                tuple((other.encode("latin-1"), value) for other, value in others),
+            )
+            for token, logprob, others in tokens
         ),
     )

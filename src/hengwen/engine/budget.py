@@ -1,4 +1,4 @@
-"""What calls cost: estimates before, sums after. An unknown price stays unknown, and is never zero."""
+"""Costs of calls: estimates before, sums after. The cost of an unknown price is unknown, never zero."""
 
 from __future__ import annotations
 
@@ -15,47 +15,50 @@ if TYPE_CHECKING:
     from hengwen.records import Request
 
 OUTPUT_TOKENS = 400
-"""Expected of a call that sets no ``max_tokens``: a verdict with its reason."""
+"""Expected output of a call without ``max_tokens``: a verdict with its reason."""
+MESSAGE_TOKENS = 4
+"""Tokens added to the content of each message."""
 MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """Of a million tokens."""
+    """Prices of a million input tokens and a million output tokens."""
 
     input: float
     output: float
 
-    def of(self, usage: Usage) -> float:
-        """Return the cost of some calls.
+    def cost(self, usage: Usage) -> float:
+        """Return the cost of calls.
 
         Examples:
-            >>> Price(input=1.0, output=2.0).of(Usage(calls=1, input_tokens=500_000, output_tokens=250_000))
+            >>> Price(input=1.0, output=2.0).cost(Usage(calls=1, input_tokens=500_000, output_tokens=250_000))
             1.0
         """
         return (usage.input_tokens * self.input + usage.output_tokens * self.output) / MILLION
 
 
 def estimate(request: Request, params: Mapping[str, object] | None = None) -> Usage:
-    """Return what a call is expected to use: a token for a CJK character, a quarter for others.
+    """Return the expected usage of a call: one token per CJK character, a quarter per other character.
 
     Args:
-        request: The call.
-        params: Of the backend; ``max_tokens`` is what the answer is expected to take, where one is set.
+        request: Request to estimate.
+        params: Parameters of the backend; ``max_tokens``, if set, is the expected output.
 
     Examples:
         >>> from hengwen.records import Request
         >>> estimate(Request(messages=(("user", "四个字啊 and so on"),), params={"max_tokens": 50}))
         Usage(calls=1, input_tokens=11, output_tokens=50)
     """
-    given = sum(4 + estimate_tokens(content) for _, content in request.messages)
-    said = {**(params or {}), **request.params}
-    most = said.get("max_completion_tokens") or said.get("max_tokens")
-    return Usage(calls=1, input_tokens=given, output_tokens=most if isinstance(most, int) else OUTPUT_TOKENS)
+    input_tokens = sum(MESSAGE_TOKENS + estimate_tokens(content) for _, content in request.messages)
+    merged = {**(params or {}), **request.params}
+    limit = merged.get("max_completion_tokens") or merged.get("max_tokens")
+    output_tokens = limit if isinstance(limit, int) else OUTPUT_TOKENS
+    return Usage(calls=1, input_tokens=input_tokens, output_tokens=output_tokens)
 
 
 def estimate_tokens(text: str) -> int:
-    """Return the tokens of a text, by estimate.
+    """Return the estimated number of tokens of a text.
 
     Examples:
         >>> estimate_tokens("四个字啊"), estimate_tokens("four")
@@ -67,10 +70,10 @@ def estimate_tokens(text: str) -> int:
 
 
 class Budget:
-    """A sum that calls must not pass. What is in flight counts with its estimate.
+    """Limit of the cost of calls; a call in flight counts with its estimate.
 
     Args:
-        limit: In the currency of the prices; None for no limit.
+        limit: Limit in the currency of the prices; None for no limit.
     """
 
     def __init__(self, limit: float | None = None) -> None:
@@ -80,31 +83,41 @@ class Budget:
         self.stopped = False
 
     def reserve(self, price: Price | None, expected: Usage) -> float:
-        """Set the expected cost of a call aside.
+        """Reserve the expected cost of a call, and return it.
+
+        Args:
+            price: Price of the tokens; None if it is unknown, which reserves nothing.
+            expected: Estimated usage of the call.
 
         Raises:
-            BackendError: Of status ``budget``: the call might pass the limit.
+            BackendError: The call might exceed the limit (status ``budget``).
         """
         if self.limit is None or price is None:
             return 0.0
-        cost = price.of(expected)
+        cost = price.cost(expected)
         if self.spent + self.reserved + cost > self.limit:
             self.stopped = True
             raise BackendError(
-                f"the budget of {self.limit:g} would be passed: {self.spent:.4f} are spent", status="budget"
+                f"budget of {self.limit:g} would be exceeded ({self.spent:.4f} spent)", status="budget"
             )
         self.reserved += cost
         return cost
 
-    def settle(self, reserved: float, price: Price | None, used: Usage) -> None:
-        """Replace what was set aside by what a call cost."""
+    def charge(self, reserved: float, price: Price | None, usage: Usage) -> None:
+        """Replace the reserved cost of a call by its actual cost.
+
+        Args:
+            reserved: Cost returned by ``reserve``.
+            price: Price of the tokens, if it is known.
+            usage: Usage of the call; zero if it failed.
+        """
         self.reserved -= reserved
         if price is not None:
-            self.spent += price.of(used)
+            self.spent += price.cost(usage)
 
 
 def total(prices: Iterable[tuple[Price | None, Usage]]) -> float | None:
-    """Return the cost of calls, or None where a price of paid calls is unknown.
+    """Return the cost of calls, or None if the price of one of them is unknown.
 
     Examples:
         >>> total([(Price(input=1, output=1), Usage(calls=1, input_tokens=MILLION))])
@@ -115,7 +128,7 @@ def total(prices: Iterable[tuple[Price | None, Usage]]) -> float | None:
     cost = 0.0
     for price, usage in prices:
         if price is not None:
-            cost += price.of(usage)
+            cost += price.cost(usage)
         elif usage.calls:
             return None
     return cost

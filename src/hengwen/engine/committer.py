@@ -1,4 +1,4 @@
-"""One commit for what came in a while; answers that were bought do not wait for it."""
+"""Commit the ledger at intervals, and paid replies as soon as a few are pending."""
 
 from __future__ import annotations
 
@@ -6,73 +6,68 @@ import asyncio
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from hengwen.engine.pacing import COMMIT_INTERVAL, MAX_UNCOMMITTED_PAID
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hengwen.protocols import Ledger
 
 
-PAUSE = 0.01
-"""Seconds from one commit of everything to the next: what came since is made again, of the answers, where the
-process is killed. A longer one writes less, but holds up the calls that follow for longer."""
-MOST_BOUGHT = 3
-"""Answers that a killed process would have to buy again: as many are committed at once."""
-
-
 class Committer:
-    """Schedules commits; a commit that failed is raised to whoever asks next.
+    """Schedules commits; the error of a failed commit is raised by the next call of a method.
 
     Args:
-        ledger: What is committed.
+        ledger: Ledger to commit.
     """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._scheduled: asyncio.TimerHandle | None = None
-        self._bought = 0
+        self._uncommitted_paid = 0
         self._not_before = 0.0
         self._error: Exception | None = None
 
-    def touch(self, *, bought: bool = False) -> None:
-        """Something was recorded: commit it soon.
+    def schedule_commit(self, *, paid: bool = False) -> None:
+        """Commit soon, because something was recorded.
 
         Args:
-            bought: Lost, it would have to be bought again.
+            paid: Whether it was a paid reply, which cannot be recomputed.
 
         Raises:
             StoreError: A commit failed.
         """
         self.check()
-        self._bought += bought
-        if self._bought >= MOST_BOUGHT:
+        self._uncommitted_paid += paid
+        if self._uncommitted_paid >= MAX_UNCOMMITTED_PAID:
             self._try(self._ledger.commit_attempts)
             self.check()
         if self._scheduled is None:
-            wait = max(0.0, self._not_before - monotonic())
-            self._scheduled = asyncio.get_running_loop().call_later(wait, self._flush)
+            delay = max(0.0, self._not_before - monotonic())
+            self._scheduled = asyncio.get_running_loop().call_later(delay, self._commit)
 
     def check(self) -> None:
         """Raise the error of an earlier commit, if there was one."""
         if self._error is not None:
             raise self._error
 
-    def finish(self) -> None:
-        """Commit what is left, and raise what went wrong."""
-        self._flush()
+    def flush(self) -> None:
+        """Commit all pending records, and raise the error of a failed commit."""
+        self._commit()
         self.check()
 
-    def _flush(self) -> None:
+    def _commit(self) -> None:
         if self._scheduled is not None:
             self._scheduled.cancel()
         self._scheduled = None
         self._try(self._ledger.commit)
-        self._not_before = monotonic() + PAUSE
+        self._not_before = monotonic() + COMMIT_INTERVAL
 
     def _try(self, commit: Callable[[], None]) -> None:
-        self._bought = 0
+        self._uncommitted_paid = 0
         if self._error is not None:
             return
         try:
             commit()
-        except Exception as error:  # maybe in a callback of the loop: the error waits for check()
+        except Exception as error:  # raised by check(): a callback of the event loop has no caller
             self._error = error

@@ -1,4 +1,4 @@
-"""A run without calls: what would be asked, and about how many tokens that is."""
+"""A run without calls: it counts the calls and estimates their tokens."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from hengwen.protocols import Backend, CompletedIndex, EvaluationKey, Ledger
     from hengwen.records import Attempt, Outcome, Request, Response, Row, Run, Sample
 
-STAND_IN = "答" * OUTPUT_TOKENS
-"""For the answer of a subject, so that what is asked about it can be counted."""
+PLACEHOLDER_ANSWER = "答" * OUTPUT_TOKENS
+"""Response of a target in a dry run, so that the calls of its judges can be counted."""
 
 
 class DryBackend:
-    """Counts what a backend would be asked.
+    """Counts the calls to a backend without sending them.
 
     Args:
-        backend: Who would be asked.
-        answers: Whether a stand-in comes back (for subjects); else every call fails.
-        params: Of the backend, for estimates.
+        backend: Backend that would be called.
+        answers: Whether calls return a placeholder (for targets); otherwise each call fails.
+        params: Parameters of the backend, for estimates.
     """
 
     def __init__(
@@ -37,23 +37,23 @@ class DryBackend:
 
     @property
     def signature(self) -> str:
-        """Of the backend behind."""
+        """Signature of the wrapped backend."""
         return self._backend.signature
 
     @property
     def endpoint(self) -> str:
-        """Of the backend behind."""
+        """Endpoint of the wrapped backend."""
         return self._backend.endpoint
 
     async def complete(self, request: Request) -> Reply:
-        """Count the call."""
+        """Count a call."""
         self.expected += estimate(request, self._params)
         if self._answers:
-            return Reply(text=STAND_IN)
-        raise BackendError("a dry run asks nobody", status="budget")
+            return Reply(text=PLACEHOLDER_ANSWER)
+        raise BackendError("a dry run sends no calls", status="budget")
 
     async def close(self) -> None:
-        """Close the backend behind."""
+        """Close the wrapped backend."""
         await self._backend.close()
 
 
@@ -61,45 +61,45 @@ class DryLedger:
     """Reads from a ledger, and writes nothing to it.
 
     Args:
-        ledger: What is there already.
+        ledger: Ledger with the outcomes and attempts of earlier runs.
     """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def begin(self, run: Run) -> None:
-        """Nothing begins."""
+        """Do nothing."""
 
     def done(self, run: Run) -> CompletedIndex:
-        """What is settled already."""
+        """Return the completed evaluations of the ledger."""
         return self._ledger.done(run)
 
     def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
-        """Nothing is copied."""
+        """Do nothing."""
 
     def read(self, run_id: str, key: EvaluationKey) -> Sequence[Outcome]:
-        """What is there already."""
+        """Return the stored outcomes of a key."""
         return self._ledger.read(run_id, key)
 
     def find_call(self, call_key: str, scope: str) -> Attempt | None:
-        """The good attempt at this call, if there is one."""
+        """Return the successful attempt of a call, or None."""
         return self._ledger.find_call(call_key, scope)
 
     def next_number(self, call_key: str, scope: str) -> int:
-        """The number of the next attempt at this call."""
+        """Return the number of the next attempt of a call."""
         return self._ledger.next_number(call_key, scope)
 
     def record_response(self, run_id: str, sample: Sample, response: Response) -> None:
-        """Nothing is kept."""
+        """Do nothing."""
 
     def record_attempt(self, attempt: Attempt) -> None:
-        """Nothing is kept."""
+        """Do nothing."""
 
     def record_rows(self, rows: Sequence[Row]) -> None:
-        """Nothing is kept."""
+        """Do nothing."""
 
     def commit(self) -> None:
-        """Nothing is written."""
+        """Do nothing."""
 
     def commit_attempts(self) -> None:
-        """Nothing is written."""
+        """Do nothing."""

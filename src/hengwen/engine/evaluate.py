@@ -1,106 +1,169 @@
-"""Scorers and judges to outcomes: the one place where an exception becomes a ``Failure``."""
+"""Evaluate items by scorers and judges; whatever they raise becomes a ``Failure`` for each of their names."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.engine.job import signatures_by_name
 from hengwen.errors import HengwenError, JudgeError, StoreError
+from hengwen.protocols import HistoryScorer, MultiSignature, Rederivable
 from hengwen.records import STATUSES, Failure, Kind, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from hengwen.engine.job import Item
     from hengwen.protocols import GroupScorer, Judge, Scorer
     from hengwen.records import Response, Sample, Status
 
 
-def score(
-    scorer: Scorer, sample: Sample, response: Response, earlier: Sequence[Response] = ()
-) -> list[Outcome]:
-    """Score an answer; whatever goes wrong becomes a Failure for each of the scorer's names."""
-    try:
-        after = getattr(scorer, "score_after", None)  # of a HistoryScorer
-        given = scorer.score(sample, response) if after is None else after(sample, response, earlier)
-        return _complete(scorer, list(given), "code")
-    except Exception as error:
-        return failures(scorer, error, "code")
+class Evaluator:
+    """A scorer or judge with its names, signatures and optional interfaces, read once for a run.
 
-
-def score_set(scorer: GroupScorer, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
-    """Score a set of answers; whatever goes wrong becomes a Failure for each of the scorer's names."""
-    try:
-        return _complete(scorer, list(scorer.score_set(items)), "code")
-    except Exception as error:
-        return failures(scorer, error, "code")
-
-
-async def judge(
-    judge: Judge, sample: Sample, response: Response, earlier: Sequence[Response]
-) -> list[Outcome]:
-    """Judge an answer; whatever goes wrong becomes a Failure for each of the judge's names.
-
-    Raises:
-        StoreError: What was paid for cannot be kept: the run must stop.
+    Args:
+        plugin: Scorer or judge.
+        kind: Kind of its outcomes.
     """
-    try:
-        verdict = await judge.judge(sample, response, earlier=earlier)
-        return _complete(judge, list(verdict.outcomes), "judge")
-    except StoreError:
-        raise
-    except Exception as error:
-        return failures(judge, error, "judge")
 
-
-def derive(
-    judge: Judge,
-    outcomes: Sequence[Outcome],
-    sample: Sample,
-    response: Response,
-    earlier: Sequence[Response],
-) -> list[Outcome] | None:
-    """Derive from outcomes of before what a judge derives; None where it is not one that can."""
-    derive = getattr(judge, "derive", None)  # of a Rederivable judge
-    if derive is None:
-        return None
-    try:
-        derived = derive(outcomes, sample, response, earlier)
-        return _complete(judge, [*outcomes, *derived], "judge")
-    except Exception as error:
-        return failures(judge, error, "judge")
-
-
-def failures(weigher: Scorer | GroupScorer | Judge, error: Exception, kind: Kind) -> list[Outcome]:
-    """Make a Failure for each name of a scorer or judge that raised."""
-    status: Status = "scorer_error"
-    raw = ""
-    if isinstance(error, JudgeError):
-        raw = error.raw
-        status = next((known for known in STATUSES if known == error.status), "scorer_error")
-    known = isinstance(error, (HengwenError, ValueError))
-    message = str(error) if known else f"{type(error).__name__}: {error}"
-    return [
-        Failure(name=name, status=status, message=message, signature=signature, kind=kind, raw=raw)
-        for name, signature in signatures_by_name(weigher).items()
-    ]
-
-
-def _complete(weigher: Scorer | GroupScorer | Judge, outcomes: list[Outcome], kind: Kind) -> list[Outcome]:
-    """Add a Failure for each promised name that is not there; what was not promised is an error."""
-    given = [outcome.name for outcome in outcomes]
-    if given == list(weigher.names):
-        return outcomes
-    extra = sorted(set(given) - set(weigher.names))
-    if extra or len(set(given)) < len(given):
-        raise ValueError(f"{weigher.signature} gave {given}, but promised {list(weigher.names)}, each once")
-    absent = [(name, own) for name, own in signatures_by_name(weigher).items() if name not in given]
-    return outcomes + [
-        Failure(
-            name=name,
-            status="scorer_error",
-            message="no outcome was given for this name",
-            signature=own,
-            kind=kind,
+    def __init__(self, plugin: Scorer | GroupScorer | Judge, kind: Kind) -> None:
+        self.signature = plugin.signature
+        self._names = list(plugin.names)
+        self._kind: Kind = kind
+        self._signatures: Mapping[str, str] = (
+            plugin.signatures
+            if isinstance(plugin, MultiSignature)
+            else dict.fromkeys(self._names, self.signature)
         )
-        for name, own in absent
-    ]
+
+    @property
+    def signatures(self) -> list[str]:
+        """Distinct signatures of the outcomes, in the order of the names."""
+        return list(dict.fromkeys(self._signatures.values()))
+
+    def failures(self, error: Exception) -> list[Outcome]:
+        """Return a Failure for each name of a scorer or judge that raised.
+
+        Args:
+            error: Exception that was raised; a JudgeError sets the status.
+        """
+        status: Status = "scorer_error"
+        raw = ""
+        if isinstance(error, JudgeError):
+            raw = error.raw
+            status = next((known for known in STATUSES if known == error.status), "scorer_error")
+        is_expected = isinstance(error, (HengwenError, ValueError))
+        message = str(error) if is_expected else f"{type(error).__name__}: {error}"
+        return [
+            Failure(name=name, status=status, message=message, signature=signature, kind=self._kind, raw=raw)
+            for name, signature in self._signatures.items()
+        ]
+
+    def _fill_missing(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """Add a Failure for each promised name without an outcome; raise if a name was not promised."""
+        names = [outcome.name for outcome in outcomes]
+        if names == self._names:
+            return outcomes
+        if set(names) - set(self._names) or len(set(names)) < len(names):
+            raise ValueError(f"{self.signature} gave {names}, but promised {self._names}, each once")
+        return outcomes + [
+            Failure(
+                name=name,
+                status="scorer_error",
+                message="no outcome was given for this name",
+                signature=signature,
+                kind=self._kind,
+            )
+            for name, signature in self._signatures.items()
+            if name not in names
+        ]
+
+
+class ScorerEvaluator(Evaluator):
+    """Evaluates single responses by a scorer.
+
+    Args:
+        scorer: Scorer of single responses.
+    """
+
+    def __init__(self, scorer: Scorer) -> None:
+        super().__init__(scorer, "code")
+        self._scorer = scorer
+        self._history_scorer = scorer if isinstance(scorer, HistoryScorer) else None
+
+    def score(self, item: Item) -> list[Outcome]:
+        """Return one outcome for each name."""
+        try:
+            if self._history_scorer is None:
+                outcomes = self._scorer.score(item.sample, item.response)
+            else:
+                outcomes = self._history_scorer.score_after(item.sample, item.response, item.earlier)
+            return self._fill_missing(list(outcomes))
+        except Exception as error:
+            return self.failures(error)
+
+
+class GroupEvaluator(Evaluator):
+    """Evaluates groups of responses by a scorer.
+
+    Args:
+        scorer: Scorer of groups.
+    """
+
+    def __init__(self, scorer: GroupScorer) -> None:
+        super().__init__(scorer, "code")
+        self.scope = scorer.scope
+        self._scorer = scorer
+
+    def score(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
+        """Return one outcome for each name, computed from the whole group."""
+        try:
+            return self._fill_missing(list(self._scorer.score_set(items)))
+        except Exception as error:
+            return self.failures(error)
+
+
+class JudgeEvaluator(Evaluator):
+    """Evaluates responses by a judge.
+
+    Args:
+        judge: Judge with its backends.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        super().__init__(judge, "judge")
+        self._judge = judge
+        self._rederivable = judge if isinstance(judge, Rederivable) else None
+        verdict_signature = self._signatures[self._names[0]]
+        self.verdict_signature = (
+            verdict_signature
+            if self._rederivable is not None and verdict_signature != self.signature
+            else None
+        )
+        """Signature of the stored verdict from which other outcomes can be derived; None if they cannot."""
+
+    async def judge(self, item: Item) -> list[Outcome]:
+        """Return one outcome for each name.
+
+        Raises:
+            StoreError: A paid reply cannot be stored, so the run must stop.
+        """
+        try:
+            verdict = await self._judge.judge(item.sample, item.response, earlier=item.earlier)
+            return self._fill_missing(list(verdict.outcomes))
+        except StoreError:
+            raise
+        except Exception as error:
+            return self.failures(error)
+
+    def derive(self, item: Item, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """Return the outcomes of a stored verdict with the scores derived from it.
+
+        Args:
+            item: Item of the verdict.
+            outcomes: Outcomes stored under ``verdict_signature``, which is not None.
+        """
+        assert self._rederivable is not None
+        try:
+            derived = self._rederivable.derive(outcomes, item.sample, item.response, item.earlier)
+            return self._fill_missing([*outcomes, *derived])
+        except Exception as error:
+            return self.failures(error)

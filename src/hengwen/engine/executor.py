@@ -1,14 +1,15 @@
-"""Run a job: every sample answered, scored and judged, every outcome in the ledger once."""
+"""Run a job: obtain the response to every sample, score and judge it, and record each outcome once."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from hengwen.engine import evaluate
-from hengwen.engine.job import item_hash, signatures_by_name
+from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
+from hengwen.engine.job import Item
+from hengwen.engine.pacing import LoopYielder, stagger_start, worker_count
 from hengwen.errors import JudgeError
 from hengwen.prompts.render import render_subject_prompt
 from hengwen.records import Request, Response, Row, digest
@@ -17,21 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence
 
     from hengwen.engine.committer import Committer
-    from hengwen.engine.job import Job, Subject, TaskJob
-    from hengwen.protocols import CompletedIndex, EvaluationKey, GroupScorer, Judge, Ledger, Scorer
+    from hengwen.engine.evaluate import Evaluator
+    from hengwen.engine.job import Job, Target, TaskJob
+    from hengwen.protocols import CompletedIndex, EvaluationKey, Ledger
     from hengwen.records import Outcome, Sample
 
 Result = TypeVar("Result")
-LONGEST_BREATH = 0.01
-"""Seconds for which samples are weighed in one go while calls in flight wait."""
-READY = 16
-"""For so many samples in work one more is: its call is ready when another's reply has come. With more of them
-replies wait to be read, and those are lost where the process is killed."""
-HEAD_START = 2
-"""Turns of the loop in which a first call is sent before the next sample begins: calls that begin together
-are answered together, in waves, and between waves nothing is done."""
 Progress = Callable[[int, int], None]
-"""Called with (samples done, samples in all)."""
+"""Function of (completed samples, all samples)."""
 
 
 async def execute(
@@ -43,265 +37,277 @@ async def execute(
     progress: Progress | None = None,
     stopping: asyncio.Event | None = None,
 ) -> None:
-    """Weigh all answers of a run; what the ledger has already is not weighed again.
+    """Evaluate all responses of a run, except those whose outcomes are in the ledger.
 
     Args:
-        job: What to do.
-        ledger: Where it is kept; the run must have begun.
-        committer: Over the same ledger.
-        concurrency: Samples in work at the same time, >= 1, and a sixteenth more whose calls are made ready;
-            how many calls are in flight is for the limiters to say.
-        progress: Told after every sample.
-        stopping: Where it is set, no new sample is begun; calls in flight end and are kept.
+        job: Tasks of the run.
+        ledger: Ledger in which the run has begun.
+        committer: Committer of the same ledger.
+        concurrency: Samples in progress at the same time, >= 1; a sixteenth more are prefetched. The limiters
+            of the backends bound the calls in flight.
+        progress: Called after every sample.
+        stopping: When it is set, no new sample starts; calls in flight end and are recorded.
 
     Raises:
         CancelledError: The run was stopped.
-        StoreError: The ledger failed. What was committed is kept.
+        StoreError: The ledger failed; committed records are kept.
     """
     stop = stopping or asyncio.Event()
-    worker = _Worker(job, ledger, committer)
-    units = (unit for task in job.tasks for unit in worker.units(task))
+    executor = _Executor(job, ledger, committer)
+    units = executor.units()
     total = sum(len(task.samples) + len(task.anchors) for task in job.tasks)
-    finished = 0
-    loop = asyncio.get_running_loop()
-    breath = loop.time()
+    completed = 0
+    yielder = LoopYielder()
 
     async def work() -> None:
-        nonlocal finished, breath
+        nonlocal completed
         for unit in units:
             await unit
-            finished += 1
+            completed += 1
             if progress is not None:
-                progress(finished, total)
-            if loop.time() - breath > LONGEST_BREATH:  # scorers never wait: let the calls in flight move
-                await asyncio.sleep(0)
-                breath = loop.time()
+                progress(completed, total)
+            await yielder.yield_if_due()
             if stop.is_set():
                 return
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(concurrency + concurrency // READY, total)):
+            for _ in range(worker_count(concurrency, total)):
                 group.create_task(work())
-                for _ in range(HEAD_START):
-                    await asyncio.sleep(0)
+                await stagger_start()
     except ExceptionGroup as errors:
-        raise _first(errors) from None
+        raise _first_error(errors) from None
     if stop.is_set():
-        committer.finish()
+        committer.flush()
         raise asyncio.CancelledError
-    worker.finish()
-    committer.finish()
+    executor.finish()
+    committer.flush()
 
 
-async def _all(waiting: Sequence[Coroutine[None, None, Result]]) -> list[Result]:
-    """Run coroutines side by side; where one fails or is stopped, the others end before it is told."""
-    if len(waiting) == 1:
-        return [await waiting[0]]
-    results = await asyncio.gather(*waiting, return_exceptions=True)
+async def _gather(coroutines: Sequence[Coroutine[None, None, Result]]) -> list[Result]:
+    """Run coroutines concurrently; raise the first error after all of them have ended."""
+    if len(coroutines) == 1:
+        return [await coroutines[0]]
+    results = await asyncio.gather(*coroutines, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
             raise result
     return cast("list[Result]", results)
 
 
-def _first(errors: ExceptionGroup[Exception]) -> Exception:
+def _first_error(errors: ExceptionGroup[Exception]) -> Exception:
     error: Exception = errors
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
-class _Worker:
-    """Weighs the samples of one run."""
+class _ItemKey(NamedTuple):
+    """Identity of an item, or of a group of responses (``repeat`` is None), without a signature."""
+
+    task: str
+    sample: Sample | None
+    repeat: int | None
+    item_hash: str
+
+    def with_signature(self, signature: str) -> EvaluationKey:
+        sample_id = self.sample.id if self.sample else None
+        return (self.task, sample_id, self.repeat, signature, self.item_hash)
+
+
+class _Task:
+    """A task with its evaluators."""
+
+    def __init__(self, job: TaskJob) -> None:
+        self.job = job
+        self.scorers = [ScorerEvaluator(scorer) for scorer in job.scorers]
+        self.judges = [JudgeEvaluator(judge) for judge in job.judges]
+        self.anchor_judges = [JudgeEvaluator(judge) for judge in job.anchor_judges]
+        groups = [GroupEvaluator(scorer) for scorer in job.set_scorers]
+        self.repeat_scorers = [group for group in groups if group.scope == "repeats"]
+        self.checkpoint_scorers = [group for group in groups if group.scope == "checkpoint"]
+        self.answered: list[tuple[Sample, Response]] = []
+        """All responses so far, kept if there are checkpoint scorers."""
+
+    def item_key(self, item: Item) -> _ItemKey:
+        return _ItemKey(self.job.name, item.sample, item.response.repeat, item.hash)
+
+
+class _Executor:
+    """Evaluates the samples of one run."""
 
     def __init__(self, job: Job, ledger: Ledger, committer: Committer) -> None:
         self._run = job.run
         self._job = job
         self._ledger = ledger
         self._committer = committer
-        self._done: CompletedIndex = ledger.done(job.run)
-        self._answers: dict[str, list[tuple[Sample, Response]]] = {}
+        self._completed: CompletedIndex = ledger.done(job.run)
+        self._tasks = [_Task(task) for task in job.tasks]
 
-    def units(self, task: TaskJob) -> Iterator[Coroutine[None, None, None]]:
-        """Yield one coroutine a sample, then one an anchor."""
-        for sample in task.samples:
-            yield self._sample(task, sample)
-        for sample, response in task.anchors:
-            yield self._anchor(task, sample, response)
+    def units(self) -> Iterator[Coroutine[None, None, None]]:
+        """Yield one coroutine for each sample of a task, then one for each of its anchors."""
+        for task in self._tasks:
+            for sample in task.job.samples:
+                yield self._evaluate_sample(task, sample)
+            for sample, response in task.job.anchors:
+                yield self._judge_anchor(task, Item.build(sample, response, namespace="anchor"))
 
     def finish(self) -> None:
-        """Score what needs all answers of the checkpoint, and add the human rows."""
-        for task in self._job.tasks:
-            order = {sample.id: place for place, sample in enumerate(task.samples)}
-            items = self._answers.get(task.name, [])
-            items.sort(key=lambda item: (order[item[0].id], item[1].repeat))
-            for scorer in task.set_scorers:
-                if scorer.scope == "checkpoint" and items:
-                    self._score_set(task, scorer, None, items)
+        """Score the groups of all responses of the checkpoint, and record the human rows."""
+        for task in self._tasks:
+            if task.answered:
+                order = {sample.id: index for index, sample in enumerate(task.job.samples)}
+                task.answered.sort(key=lambda pair: (order[pair[0].id], pair[1].repeat))
+                for group in task.checkpoint_scorers:
+                    self._score_group(task, group, None, task.answered)
         self._ledger.record_rows(self._job.human_rows)
 
-    async def _sample(self, task: TaskJob, sample: Sample) -> None:
+    async def _evaluate_sample(self, task: _Task, sample: Sample) -> None:
         responses = await self._responses(task, sample)
-        judging: list[Coroutine[None, None, None]] = []
+        judgments: list[Coroutine[None, None, None]] = []
         for index, response in enumerate(responses):
-            earlier = responses[:index]
-            key = item_hash(sample, response, earlier)
+            item = Item.build(sample, response, responses[:index])
+            item_key = task.item_key(item)
             for scorer in task.scorers:
-                if not self._settled(task, sample, response.repeat, scorer, key):
-                    outcomes = evaluate.score(scorer, sample, response, earlier)
-                    self._keep(task, sample, response.repeat, key, outcomes)
-            judging += [self._judge(task, judge, sample, response, earlier, key) for judge in task.judges]
-        await _all(judging)
+                if not self._is_completed(item_key, scorer):
+                    self._record(item_key, scorer.score(item))
+            judgments += [self._judge(judge, item, item_key) for judge in task.judges]
+        await _gather(judgments)
         answered = [(sample, response) for response in responses]
-        if any(set_scorer.scope == "checkpoint" for set_scorer in task.set_scorers):
-            self._answers.setdefault(task.name, []).extend(answered)
-        for set_scorer in task.set_scorers:
-            if set_scorer.scope == "repeats" and answered:
-                self._score_set(task, set_scorer, sample, answered)
+        if task.checkpoint_scorers:
+            task.answered += answered
+        for group in task.repeat_scorers:
+            if answered:
+                self._score_group(task, group, sample, answered)
 
-    async def _responses(self, task: TaskJob, sample: Sample) -> list[Response]:
-        if task.subject is None:
-            stored = sorted(task.answers(sample.id), key=lambda response: response.repeat)
-            if not stored:
-                self._no_answer(task, sample, 1, "missing", "there is no stored answer to this sample")
-            for response in stored:
-                self._ledger.record_response(self._run.id, sample, response)
-            self._committer.touch()
-            return stored
-        repeats = range(1, task.subject.repeats + 1)
-        answers = await _all([self._ask(task, task.subject, sample, repeat) for repeat in repeats])
-        return [answer for answer in answers if answer is not None]
+    async def _responses(self, task: _Task, sample: Sample) -> list[Response]:
+        target = task.job.target
+        if target is not None:
+            repeats = range(1, target.repeats + 1)
+            responses = await _gather([self._ask(task, target, sample, repeat) for repeat in repeats])
+            return [response for response in responses if response is not None]
+        stored = sorted(task.job.answers(sample.id), key=lambda response: response.repeat)
+        if not stored:
+            self._fail_all(task, sample, 1, "missing", "there is no stored answer to this sample")
+        for response in stored:
+            self._ledger.record_response(self._run.id, sample, response)
+        self._committer.schedule_commit()
+        return stored
 
-    async def _ask(self, task: TaskJob, subject: Subject, sample: Sample, repeat: int) -> Response | None:
+    async def _ask(self, task: _Task, target: Target, sample: Sample, repeat: int) -> Response | None:
         request = Request(
-            messages=render_subject_prompt(subject.system, subject.user, sample),
-            params=subject.params,
-            signature=subject.signature,
+            messages=render_subject_prompt(target.system, target.user, sample),
+            params=target.params,
+            signature=target.signature,
             repeat=repeat,
         )
         try:
-            reply = await subject.backend.complete(request)
+            reply = await target.backend.complete(request)
         except JudgeError as error:
-            self._no_answer(task, sample, repeat, error.status, f"no answer: {error}")
+            self._fail_all(task, sample, repeat, error.status, f"no answer: {error}")
             return None
         response = Response(
             sample_id=sample.id,
             text=reply.text,
-            task=task.name,
+            task=task.job.name,
             checkpoint=self._run.checkpoint,
             repeat=repeat,
             metadata={"model": reply.model, "finish": reply.finish},
         )
         self._ledger.record_response(self._run.id, sample, response)
-        self._committer.touch()
+        self._committer.schedule_commit()
         return response
 
-    def _no_answer(self, task: TaskJob, sample: Sample, repeat: int, status: str, message: str) -> None:
+    def _fail_all(self, task: _Task, sample: Sample, repeat: int, status: str, message: str) -> None:
+        """Record a Failure for each score of a response that does not exist."""
         error = JudgeError(message, status=status)
-        outcomes = [
-            failure for scorer in task.scorers for failure in evaluate.failures(scorer, error, "code")
-        ]
-        outcomes += [failure for judge in task.judges for failure in evaluate.failures(judge, error, "judge")]
-        self._keep(task, sample, repeat, "", outcomes)
+        evaluators: list[Evaluator] = [*task.scorers, *task.judges]
+        outcomes = [failure for evaluator in evaluators for failure in evaluator.failures(error)]
+        self._record(_ItemKey(task.job.name, sample, repeat, ""), outcomes)
 
-    async def _judge(
-        self,
-        task: TaskJob,
-        judge: Judge,
-        sample: Sample,
-        response: Response,
-        earlier: Sequence[Response],
-        key: str,
-    ) -> None:
-        if self._settled(task, sample, response.repeat, judge, key):
+    async def _judge(self, judge: JudgeEvaluator, item: Item, item_key: _ItemKey) -> None:
+        if self._is_completed(item_key, judge):
             return
-        outcomes = self._derived(task, judge, sample, response, earlier, key)
+        outcomes = self._rederive(judge, item, item_key)
         if outcomes is None:
-            outcomes = await evaluate.judge(judge, sample, response, earlier)
-        self._keep(task, sample, response.repeat, key, outcomes)
+            outcomes = await judge.judge(item)
+        self._record(item_key, outcomes)
 
-    def _derived(
-        self,
-        task: TaskJob,
-        judge: Judge,
-        sample: Sample,
-        response: Response,
-        earlier: Sequence[Response],
-        key: str,
-    ) -> list[Outcome] | None:
-        """What follows from a verdict that is there, where only what is derived of it is new; else None."""
-        own = signatures_by_name(judge)[judge.names[0]] if self._done else judge.signature
-        if own == judge.signature:
+    def _rederive(self, judge: JudgeEvaluator, item: Item, item_key: _ItemKey) -> list[Outcome] | None:
+        """Return the outcomes derived from a stored verdict, or None if there is none."""
+        if judge.verdict_signature is None or not self._completed:
             return None
-        done = (task.name, sample.id, response.repeat, own, key)
-        source = self._done.get(done)
-        if source is None or (self._job.fresh and source != self._run.id):
-            return None
-        return evaluate.derive(judge, self._ledger.read(source, done), sample, response, earlier)
+        key = item_key.with_signature(judge.verdict_signature)
+        source = self._source_run(key)
+        return None if source is None else judge.derive(item, self._ledger.read(source, key))
 
-    async def _anchor(self, task: TaskJob, sample: Sample, response: Response) -> None:
-        key = item_hash(sample, response, mark="anchor")
+    async def _judge_anchor(self, task: _Task, item: Item) -> None:
+        item_key = task.item_key(item)
         for judge in task.anchor_judges:
-            if not self._settled(task, sample, response.repeat, judge, key, own=True):
-                outcomes = await evaluate.judge(judge, sample, response, ())
-                named = [replace(outcome, name=f"anchor.{outcome.name}") for outcome in outcomes]
-                self._keep(task, sample, response.repeat, key, named)
+            if not self._is_completed(item_key, judge, same_run_only=True):
+                outcomes = await judge.judge(item)
+                self._record(
+                    item_key, [replace(outcome, name=f"anchor.{outcome.name}") for outcome in outcomes]
+                )
 
-    def _score_set(
+    def _score_group(
         self,
-        task: TaskJob,
-        scorer: GroupScorer,
+        task: _Task,
+        group: GroupEvaluator,
         sample: Sample | None,
-        items: Sequence[tuple[Sample, Response]],
+        answered: Sequence[tuple[Sample, Response]],
     ) -> None:
-        key = digest([(one.hash, response.text) for one, response in items])
-        if not self._settled(task, sample, None, scorer, key):
-            self._keep(task, sample, None, key, evaluate.score_set(scorer, items))
+        group_hash = digest([(member.hash, response.text) for member, response in answered])
+        item_key = _ItemKey(task.job.name, sample, None, group_hash)
+        if not self._is_completed(item_key, group):
+            self._record(item_key, group.score(answered))
 
-    def _settled(
-        self,
-        task: TaskJob,
-        sample: Sample | None,
-        repeat: int | None,
-        weigher: Scorer | GroupScorer | Judge,
-        key: str,
-        *,
-        own: bool = False,
-    ) -> bool:
-        """Whether all its outcomes are there; earlier runs' are adopted, but not for anchors (own)."""
-        if not self._done:
+    def _source_run(self, key: EvaluationKey, *, same_run_only: bool = False) -> str | None:
+        """Return the run whose outcomes for a key may be used, or None."""
+        source = self._completed.get(key)
+        if (same_run_only or self._job.fresh) and source != self._run.id:
+            return None
+        return source
+
+    def _is_completed(self, item_key: _ItemKey, evaluator: Evaluator, *, same_run_only: bool = False) -> bool:
+        """Return whether all outcomes exist; adopt those of earlier runs.
+
+        Args:
+            item_key: Item or group.
+            evaluator: Scorer or judge.
+            same_run_only: Whether outcomes of earlier runs do not count, as for anchors.
+        """
+        if not self._completed:
             return False
-        found: dict[EvaluationKey, str] = {}
-        for signature in dict.fromkeys(signatures_by_name(weigher).values()):
-            done = (task.name, sample.id if sample else None, repeat, signature, key)
-            source = self._done.get(done)
-            if source is None or ((own or self._job.fresh) and source != self._run.id):
+        sources: dict[EvaluationKey, str] = {}
+        for signature in evaluator.signatures:
+            key = item_key.with_signature(signature)
+            source = self._source_run(key, same_run_only=same_run_only)
+            if source is None:
                 return False
-            found[done] = source
-        for done, source in found.items():
+            sources[key] = source
+        for key, source in sources.items():
             if source != self._run.id:
-                self._ledger.adopt(self._run.id, source, done)
-                self._committer.touch()
+                self._ledger.adopt(self._run.id, source, key)
+                self._committer.schedule_commit()
         return True
 
-    def _keep(
-        self, task: TaskJob, sample: Sample | None, repeat: int | None, key: str, outcomes: Sequence[Outcome]
-    ) -> None:
+    def _record(self, item_key: _ItemKey, outcomes: Sequence[Outcome]) -> None:
+        task, sample, repeat, item_hash = item_key
         run_id, checkpoint = self._run.id, self._run.checkpoint
-        sample_id, cluster = (sample.id, sample.cluster) if sample else (None, task.name)
+        sample_id, cluster = (sample.id, sample.cluster) if sample else (None, task)
         rows = [
             Row(
                 run_id=run_id,
-                task=task.name,
+                task=task,
                 checkpoint=checkpoint,
                 sample_id=sample_id,
                 repeat=repeat,
                 cluster=cluster,
                 outcome=outcome,
-                item_hash=key,
+                item_hash=item_hash,
             )
             for outcome in outcomes
         ]
         self._ledger.record_rows(rows)
-        self._committer.touch()
+        self._committer.schedule_commit()

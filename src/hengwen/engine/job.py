@@ -1,4 +1,4 @@
-"""What the engine is handed for one run: everything built, nothing left to look up."""
+"""Input of the engine for one run: built scorers, judges and targets with their samples."""
 
 from __future__ import annotations
 
@@ -15,8 +15,46 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """A backend whose answers are weighed, and how it is asked."""
+class Item:
+    """One response to evaluate, with everything that its outcomes may depend on."""
+
+    sample: Sample
+    response: Response
+    earlier: Sequence[Response] = ()
+    """Responses of the same checkpoint to the same sample with a lower ``repeat``."""
+    hash: str
+    """sha256 of the sample, the response and the earlier responses."""
+
+    @classmethod
+    def build(
+        cls, sample: Sample, response: Response, earlier: Sequence[Response] = (), namespace: str = ""
+    ) -> Item:
+        """Return an item with its hash; for the arguments see ``item_hash``."""
+        return cls(
+            sample=sample,
+            response=response,
+            earlier=earlier,
+            hash=item_hash(sample, response, earlier, namespace),
+        )
+
+
+def item_hash(
+    sample: Sample, response: Response, earlier: Sequence[Response] = (), namespace: str = ""
+) -> str:
+    """Return the sha256 of everything that the outcomes of an item may depend on.
+
+    Args:
+        sample: Prompt with its references.
+        response: Response to evaluate.
+        earlier: Earlier responses to the same sample, in which rules look for duplicates.
+        namespace: Kind of item, such as ``anchor``: equal contents in two namespaces differ in hash.
+    """
+    return digest(namespace, sample.hash, response.text, [before.text for before in earlier])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Model under test: a backend whose replies are evaluated, and its prompt."""
 
     backend: Backend
     signature: str
@@ -28,51 +66,27 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskJob:
-    """The samples of a task with their answers and all that weighs them."""
+    """Samples of a task with their responses, scorers and judges."""
 
     name: str
     samples: Collection[Sample]
     answers: Callable[[str], Sequence[Response]] = lambda _: ()
-    """The stored answers to a sample, by its id. Not asked where a subject answers."""
-    subject: Subject | None = None
+    """Return the stored responses to a sample id; not called if there is a target."""
+    target: Target | None = None
     scorers: Sequence[Scorer] = ()
     set_scorers: Sequence[GroupScorer] = ()
     judges: Sequence[Judge] = ()
     anchors: Sequence[tuple[Sample, Response]] = ()
-    """Frozen answers, judged in every run."""
+    """Frozen responses, judged again in every run."""
     anchor_judges: Sequence[Judge] = ()
-
-    @property
-    def names(self) -> list[str]:
-        """All score names that an answer of this task gets."""
-        weighers: list[Scorer | Judge] = [*self.scorers, *self.judges]
-        return [name for weigher in weighers for name in weigher.names]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One run: a checkpoint, its tasks, and the human rows that stand beside."""
+    """One run: a checkpoint, its tasks, and the rows of human labels."""
 
     run: Run
     tasks: Sequence[TaskJob]
     human_rows: Sequence[Row] = ()
     fresh: bool = False
-    """Adopt nothing of earlier runs."""
-
-
-def signatures_by_name(weigher: Scorer | GroupScorer | Judge) -> Mapping[str, str]:
-    """Return the signature under which the outcome of each name of a scorer or judge is kept."""
-    several: Mapping[str, str] | None = getattr(weigher, "signatures", None)  # of a Compound
-    return dict.fromkeys(weigher.names, weigher.signature) if several is None else several
-
-
-def item_hash(sample: Sample, response: Response, earlier: Sequence[Response] = (), mark: str = "") -> str:
-    """Return the sha256 of all that an outcome for this answer may depend on.
-
-    Args:
-        sample: What was asked.
-        response: The answer.
-        earlier: The answers before it, which duplicates are looked for in.
-        mark: Keeps kinds of items apart, such as anchors.
-    """
-    return digest(mark, sample.hash, response.text, [before.text for before in earlier])
+    """Adopt no outcomes of earlier runs."""

@@ -1,4 +1,4 @@
-"""How many calls an endpoint gets at a time: fewer when it asks to slow down, more again when it keeps up."""
+"""Limits of the calls to one endpoint: concurrency that adapts, and rates of calls and tokens."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MINUTE = 60.0
 class Limiter:
     """Slots for the calls to one endpoint, by additive increase and multiplicative decrease.
 
-    Every good reply adds 1/limit, so that a round of them adds one slot; ``slow_down`` halves the limit, at
-    most once for calls that were in flight together, and holds all calls back for as long as it was asked to.
+    Every good reply adds 1/limit, so a round of them adds one slot. ``on_throttle`` halves the limit, at most
+    once for calls that were in flight together, and delays all calls for as long as the endpoint asked.
 
     Args:
-        ceiling: Most calls in flight, >= 1; where it starts.
-        rpm: Calls a minute, if the endpoint allows only so many.
-        tpm: Tokens a minute, by estimate.
-        stopping: Where it is set, nobody is held back any more.
+        ceiling: Maximum number of calls in flight, >= 1, and the initial limit.
+        rpm: Calls per minute, if the endpoint limits them.
+        tpm: Estimated tokens per minute, if the endpoint limits them.
+        stopping: When it is set, no call is delayed any more.
     """
 
     def __init__(
@@ -39,22 +39,22 @@ class Limiter:
         self.limit = float(self.ceiling)
         self.in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._started = 0
-        self._slowed_at = 0
+        self._last_ticket = 0
+        self._throttled_ticket = 0
         self._not_before = 0.0
         self._rpm = _per_minute(rpm)
         self._tpm = _per_minute(tpm)
 
     @property
     def counts_tokens(self) -> bool:
-        """Whether it must be told how many tokens a call takes."""
+        """Whether ``acquire`` needs the number of tokens of a call."""
         return self._tpm is not None
 
     async def acquire(self, tokens: int = 0) -> int:
-        """Wait for a slot; return a ticket for ``slow_down``.
+        """Wait for a slot; return a ticket for ``on_throttle``.
 
         Args:
-            tokens: Of the call, by estimate.
+            tokens: Estimated tokens of the call.
         """
         if self._rpm is not None:
             await self._rpm.acquire()
@@ -73,43 +73,43 @@ class Limiter:
                 if waiter in self._waiting:
                     self._waiting.remove(waiter)
                 else:
-                    self._wake()
+                    self._wake_waiters()
                 raise
         self.in_flight += 1
-        self._started += 1
-        return self._started
+        self._last_ticket += 1
+        return self._last_ticket
 
     async def _wait_until_allowed(self) -> None:
         loop = asyncio.get_running_loop()
-        while (left := self._not_before - loop.time()) > 0 and not self._stopping.is_set():
-            await pause(left, self._stopping)
+        while (remaining := self._not_before - loop.time()) > 0 and not self._stopping.is_set():
+            await interruptible_sleep(remaining, self._stopping)
         self._not_before = 0.0
 
     def release(self) -> None:
-        """Give a slot back."""
+        """Return a slot."""
         self.in_flight -= 1
-        self._wake()
+        self._wake_waiters()
 
-    def keep_up(self) -> None:
-        """A good reply came."""
+    def on_success(self) -> None:
+        """Raise the limit by 1/limit after a good reply."""
         if self.limit < self.ceiling:
             self.limit = min(float(self.ceiling), self.limit + 1.0 / self.limit)
-            self._wake()
+            self._wake_waiters()
 
-    def slow_down(self, ticket: int, wait: float | None = None) -> None:
-        """The endpoint asked for less.
+    def on_throttle(self, ticket: int, wait: float | None = None) -> None:
+        """Halve the limit after a rate limit or a timeout.
 
         Args:
-            ticket: Of the call that was told so.
-            wait: Seconds that it asked for.
+            ticket: Ticket of the failed call.
+            wait: Seconds that the endpoint asked to wait.
         """
-        if ticket > self._slowed_at:
-            self._slowed_at = self._started
+        if ticket > self._throttled_ticket:
+            self._throttled_ticket = self._last_ticket
             self.limit = max(1.0, self.limit / 2)
         if wait:
             self._not_before = max(self._not_before, asyncio.get_running_loop().time() + wait)
 
-    def _wake(self) -> None:
+    def _wake_waiters(self) -> None:
         free = int(self.limit) - self.in_flight
         while free > 0 and self._waiting:
             waiter = self._waiting.popleft()
@@ -118,8 +118,13 @@ class Limiter:
                 free -= 1
 
 
-async def pause(seconds: float, stopping: asyncio.Event) -> None:
-    """Sleep, but not longer than until a run is to stop."""
+async def interruptible_sleep(seconds: float, stopping: asyncio.Event) -> None:
+    """Sleep until the time is over or the event is set.
+
+    Args:
+        seconds: Duration.
+        stopping: Event that ends the sleep early.
+    """
     with suppress(TimeoutError):
         await asyncio.wait_for(stopping.wait(), seconds)
 

@@ -1,4 +1,4 @@
-"""A ledger that lives as long as its process: for notebooks and tests."""
+"""A ledger in memory, for notebooks and tests."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.protocols import EvaluationKey
-    from hengwen.records import Attempt, Outcome, Response, Run, Sample
-
-RowKey = tuple[str, str, str | None, int | None, str]
+    from hengwen.records import Attempt, Outcome, Response, RowKey, Run, Sample
 
 
 class MemoryLedger:
-    """Keeps everything in dicts. See ``hengwen.protocols.Ledger``."""
+    """Keeps all records in dicts and lists. See ``hengwen.protocols.Ledger``."""
 
     def __init__(self) -> None:
         self.runs: dict[str, Run] = {}
@@ -26,70 +24,72 @@ class MemoryLedger:
 
     @property
     def rows(self) -> list[Row]:
-        """All rows, in the order in which their places first came."""
+        """All rows, in the order in which their keys were first recorded."""
         return list(self._rows.values())
 
     def begin(self, run: Run) -> None:
-        """Keep the run."""
+        """Store a run, or its new status."""
         self.runs[run.id] = run
 
     def done(self, run: Run) -> dict[EvaluationKey, str]:
-        """What is settled, in this run or in another of the same plan and checkpoint."""
-        series = [r.id for r in self.runs.values() if (r.plan, r.checkpoint) == (run.plan, run.checkpoint)]
-        found: dict[EvaluationKey, str] = {}
-        open_keys: set[tuple[str, EvaluationKey]] = set()
+        """Return the evaluations completed in this run or in another of the same plan and checkpoint."""
+        series = [
+            other.id
+            for other in self.runs.values()
+            if (other.plan, other.checkpoint) == (run.plan, run.checkpoint)
+        ]
+        sources: dict[EvaluationKey, str] = {}
+        incomplete: set[tuple[str, EvaluationKey]] = set()
         for row in self.rows:
             if row.run_id in series:
-                outcome = row.outcome
-                key = (row.task, row.sample_id, row.repeat, outcome.signature, row.item_hash)
+                outcome, key = row.outcome, _evaluation_key(row)
                 if isinstance(outcome, Failure) and outcome.status != "not_applicable":
-                    open_keys.add((row.run_id, key))
-                elif found.get(key) != run.id:
-                    found[key] = row.run_id
-        return {key: source for key, source in found.items() if (source, key) not in open_keys}
+                    incomplete.add((row.run_id, key))
+                elif sources.get(key) != run.id:
+                    sources[key] = row.run_id
+        return {key: source for key, source in sources.items() if (source, key) not in incomplete}
 
     def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
-        """Copy rows from an earlier run."""
-        self.record_rows([row._replace(run_id=run_id) for row in self._behind(source, key)])
+        """Copy the rows of a key from an earlier run."""
+        self.record_rows([row._replace(run_id=run_id) for row in self._rows_for_key(source, key)])
 
     def read(self, run_id: str, key: EvaluationKey) -> list[Outcome]:
-        """The outcomes behind a key that a run holds."""
-        return [row.outcome for row in self._behind(run_id, key)]
+        """Return the outcomes that a run holds for a key."""
+        return [row.outcome for row in self._rows_for_key(run_id, key)]
 
-    def _behind(self, run_id: str, key: EvaluationKey) -> list[Row]:
-        return [
-            row
-            for row in self.rows
-            if row.run_id == run_id
-            and (row.task, row.sample_id, row.repeat, row.outcome.signature, row.item_hash) == key
-        ]
+    def _rows_for_key(self, run_id: str, key: EvaluationKey) -> list[Row]:
+        return [row for row in self.rows if row.run_id == run_id and _evaluation_key(row) == key]
 
     def find_call(self, call_key: str, scope: str) -> Attempt | None:
-        """The good attempt at this call, if there is one."""
+        """Return the successful attempt of a call, or None."""
         for attempt in self.attempts:
             if (attempt.call_key, attempt.scope, attempt.status) == (call_key, scope, "ok"):
                 return attempt
         return None
 
     def next_number(self, call_key: str, scope: str) -> int:
-        """The number of the next attempt at this call."""
-        return 1 + sum((a.call_key, a.scope) == (call_key, scope) for a in self.attempts)
+        """Return the number of the next attempt of a call."""
+        return 1 + sum((attempt.call_key, attempt.scope) == (call_key, scope) for attempt in self.attempts)
 
     def record_response(self, run_id: str, sample: Sample, response: Response) -> None:
-        """Keep an answer."""
+        """Record a response."""
         self.responses.append(response)
 
     def record_attempt(self, attempt: Attempt) -> None:
-        """Keep an attempt."""
+        """Record an attempt."""
         self.attempts.append(attempt)
 
     def record_rows(self, rows: Sequence[Row]) -> None:
-        """Keep rows; later ones replace earlier ones at the same place."""
+        """Record rows; a later row replaces an earlier one with the same key."""
         for row in rows:
-            self._rows[(row.run_id, row.task, row.sample_id, row.repeat, row.outcome.name)] = row
+            self._rows[row.key] = row
 
     def commit(self) -> None:
-        """Nothing is durable here."""
+        """Do nothing: no record is durable."""
 
     def commit_attempts(self) -> None:
-        """Nothing is durable here."""
+        """Do nothing: no record is durable."""
+
+
+def _evaluation_key(row: Row) -> EvaluationKey:
+    return (row.task, row.sample_id, row.repeat, row.outcome.signature, row.item_hash)

@@ -1,16 +1,15 @@
-"""A backend under the engine's rule: limited, retried, paid for, and every attempt in the ledger."""
+"""A backend under the control of the engine: limited, retried, within the budget, every attempt recorded."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.engine.attempt_codec import extras_of, reply_of
 from hengwen.engine.budget import Budget, Price, estimate
-from hengwen.engine.fair_scheduling import FairScheduler
-from hengwen.engine.limiter import pause
+from hengwen.engine.limiter import interruptible_sleep
+from hengwen.engine.pacing import PY311_EXTRA_TICK, FairScheduler
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, Reply, Usage
 
@@ -21,29 +20,26 @@ if TYPE_CHECKING:
 
     from hengwen.engine.committer import Committer
     from hengwen.engine.limiter import Limiter
-    from hengwen.protocols import Backend, Ledger
+    from hengwen.protocols import Backend, Ledger, Parsed
     from hengwen.records import Request
 
 Role = Literal["judge", "subject"]
 
-LONGEST_WAIT = 60.0
-"""Seconds: the longest pause before a call is tried again, also where an endpoint asks for more."""
-SENT_A_TURN_LATER = sys.version_info < (3, 12)
-"""Until Python 3.12 a call is sent one turn of the loop after it is made (aiohttp needs a task of its own for
-it); see ``FairScheduler``."""
-SLOW_DOWN = ("rate_limited", "timeout")
-"""Statuses that ask for fewer calls at a time."""
+MAX_RETRY_WAIT = 60.0
+"""Seconds before a retry at most, even if the endpoint asks for more."""
+THROTTLE_STATUSES = ("rate_limited", "timeout")
+"""Statuses after which fewer calls are sent at a time."""
 
 
 class CallContext:
-    """What the backends of one run share: the ledger, the budget, the bill, and the wish to stop.
+    """State shared by the backends of one run: ledger, budget, usage, and the stop signal.
 
     Args:
-        ledger: Where attempts are kept.
-        committer: Makes them durable.
-        run_id: Of the run.
-        budget: What calls must not pass.
-        stopping: Set where no new call is to begin; those in flight end.
+        ledger: Ledger that records the attempts.
+        committer: Committer of the same ledger.
+        run_id: Id of the run.
+        budget: Limit of the cost of calls.
+        stopping: When it is set, no new call starts; calls in flight end.
     """
 
     def __init__(
@@ -60,11 +56,11 @@ class CallContext:
         self.budget = budget or Budget()
         self.usage: dict[Role, Usage] = {"judge": Usage(), "subject": Usage()}
         self.stopping = stopping or asyncio.Event()
-        self.turns = FairScheduler()
+        self.scheduler = FairScheduler()
 
-    async def pause(self, seconds: float) -> None:
-        """Sleep, but not where the run is to stop."""
-        await pause(seconds, self.stopping)
+    async def sleep(self, seconds: float) -> None:
+        """Sleep, but no longer than until the run is to stop."""
+        await interruptible_sleep(seconds, self.stopping)
 
     def wrap(
         self,
@@ -72,170 +68,198 @@ class CallContext:
         role: Role,
         limiter: Limiter,
         *,
-        scope: str = "",
+        cache_scope: str = "",
         retries: int = 4,
         price: Price | None = None,
         params: Mapping[str, object] | None = None,
     ) -> LedgerBackend:
-        """Return the backend under this meter.
+        """Return the backend under the control of this run.
 
         Args:
-            backend: Who answers.
-            role: Whose calls these are, for the bill.
-            limiter: Of the endpoint.
-            scope: Calls of other scopes are not used again: empty, or the run id.
-            retries: How often a call is tried again where that may help.
-            price: Of its tokens, where it is known.
-            params: Of the backend, for estimates.
+            backend: Backend that sends the requests.
+            role: Role under which the usage is counted.
+            limiter: Limiter of the endpoint.
+            cache_scope: Stored replies of other scopes are not used; empty, or the run id.
+            retries: Number of retries of a call that may succeed later, >= 0.
+            price: Price of the tokens, if it is known.
+            params: Parameters of the backend, for estimates.
         """
-        return LedgerBackend(self, backend, role, limiter, scope, retries, price, params or {})
+        return LedgerBackend(self, backend, role, limiter, cache_scope, retries, price, params or {})
 
 
 class LedgerBackend:
-    """See ``CallContext.wrap``. A call that is in flight, or was answered well before, is not made again."""
+    """See ``CallContext.wrap``. A call that is in flight, or was answered before, is not sent again."""
 
     def __init__(
         self,
-        meter: CallContext,
+        context: CallContext,
         backend: Backend,
         role: Role,
         limiter: Limiter,
-        scope: str,
+        cache_scope: str,
         retries: int,
         price: Price | None,
         params: Mapping[str, object],
     ) -> None:
-        self._meter = meter
+        self._context = context
         self._backend = backend
         self._role: Role = role
         self._limiter = limiter
-        self._scope = scope
+        self._cache_scope = cache_scope
         self._retries = retries
         self._price = price
         self._params = params
-        self._counts = limiter.counts_tokens or meter.budget.limit is not None
+        self._needs_estimate = limiter.counts_tokens or context.budget.limit is not None
         self._in_flight: dict[str, asyncio.Future[None]] = {}
-        self._unreachable = 0
-        self._give_up_after = max(8, 2 * limiter.ceiling)
+        self._failures_in_a_row = 0
+        self._max_failures_in_a_row = max(8, 2 * limiter.ceiling)
 
     @property
     def signature(self) -> str:
-        """Of the backend behind."""
+        """Signature of the wrapped backend."""
         return self._backend.signature
 
     @property
     def endpoint(self) -> str:
-        """Of the backend behind."""
+        """Endpoint of the wrapped backend."""
         return self._backend.endpoint
 
     async def close(self) -> None:
-        """Close the backend behind."""
+        """Close the wrapped backend."""
         await self._backend.close()
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request: from the ledger, from a call in flight, or by a call.
+        """Return the reply to a request, whatever it holds.
 
         Raises:
-            JudgeError: The reply was of no use (``request.validate`` said so).
-            BackendError: There was no reply, after all retries.
+            BackendError: There is no reply after all retries.
             StoreError: The ledger failed.
             CancelledError: The run is stopping.
         """
-        key = request.key(self._backend.endpoint)
-        while True:
-            found = self._meter.ledger.find_call(key, self._scope)
-            if found is not None:
-                return reply_of(found)
-            other = self._in_flight.get(key)
-            if other is None:
-                break
-            await asyncio.wait([other])  # its reply is in the ledger then, or it is this call's turn
-        mine = self._in_flight[key] = asyncio.get_running_loop().create_future()
-        try:
-            reply = await self._call(key, request)
-        finally:
-            del self._in_flight[key]
-            mine.set_result(None)
-        if SENT_A_TURN_LATER:
-            await (
-                self._meter.turns.take()
-            )  # the reply is kept by now: a run that is stopped here loses nothing
+        reply, _ = await self.complete_parsed(request, _no_value)
         return reply
 
-    async def _call(self, key: str, request: Request) -> Reply:
+    async def complete_parsed(
+        self, request: Request, parse: Callable[[Reply], Parsed]
+    ) -> tuple[Reply, Parsed]:
+        """Return a reply with its parsed value: from the ledger, from a call in flight, or by a new call.
+
+        Args:
+            request: Request to send.
+            parse: Function of the reply. Where it raises JudgeError, the attempt is recorded with the status
+                of the error and is not used again.
+
+        Raises:
+            JudgeError: The reply cannot be parsed.
+            BackendError: There is no reply after all retries.
+            StoreError: The ledger failed.
+            CancelledError: The run is stopping.
+        """
+        call_key = request.key(self._backend.endpoint)
+        while True:
+            stored = self._context.ledger.find_call(call_key, self._cache_scope)
+            if stored is not None:
+                reply = reply_of(stored)
+                return reply, parse(reply)
+            same_call = self._in_flight.get(call_key)
+            if same_call is None:
+                break
+            await asyncio.wait([same_call])  # then its reply is in the ledger, or this call is sent
+        ended = self._in_flight[call_key] = asyncio.get_running_loop().create_future()
         try:
-            return await self._attempt(key, request)
+            completion = await self._call(call_key, request, parse)
+        finally:
+            del self._in_flight[call_key]
+            ended.set_result(None)
+        if PY311_EXTRA_TICK:  # the reply is recorded by now, so a run that stops here loses nothing
+            await self._context.scheduler.take_turn()
+        return completion
+
+    async def _call(
+        self, call_key: str, request: Request, parse: Callable[[Reply], Parsed]
+    ) -> tuple[Reply, Parsed]:
+        try:
+            return await self._attempt(call_key, request, parse)
         except BackendError as error:
             if not error.retryable or not self._retries:
                 raise
-            first: BackendError | None = error
-        async for attempt in _retrying(self._retries, self._meter.pause):  # only now: tenacity costs
+            first_error: BackendError | None = error
+        async for attempt in _retrying(
+            self._retries, self._context.sleep
+        ):  # only on failure: tenacity is slow
             with attempt:
-                if first is not None:
-                    failed, first = first, None
-                    raise failed
-                return await self._attempt(key, request)
+                if first_error is not None:
+                    raised, first_error = first_error, None
+                    raise raised
+                return await self._attempt(call_key, request, parse)
         raise AssertionError("tenacity raises the last error again")  # pragma: no cover
 
-    async def _attempt(self, key: str, request: Request) -> Reply:
-        expected = estimate(request, self._params) if self._counts else Usage()
+    async def _attempt(
+        self, call_key: str, request: Request, parse: Callable[[Reply], Parsed]
+    ) -> tuple[Reply, Parsed]:
+        expected = estimate(request, self._params) if self._needs_estimate else Usage()
         ticket = await self._limiter.acquire(expected.input_tokens + expected.output_tokens)
         try:
-            if self._meter.stopping.is_set():
+            if self._context.stopping.is_set():
                 raise asyncio.CancelledError
-            self._give_up_if_unreachable()
-            reserved = self._meter.budget.reserve(self._price, expected)
-            return await self._ask(key, request, ticket, reserved)
+            self._raise_if_unreachable()
+            reserved = self._context.budget.reserve(self._price, expected)
+            return await self._send(call_key, request, parse, ticket, reserved)
         finally:
             self._limiter.release()
 
-    def _give_up_if_unreachable(self) -> None:
-        if self._unreachable >= self._give_up_after:
+    def _raise_if_unreachable(self) -> None:
+        if self._failures_in_a_row >= self._max_failures_in_a_row:
             raise BackendError(
-                f"{self.endpoint} is unreachable: {self._unreachable} calls in a row got no reply",
+                f"{self.endpoint} is unreachable: {self._failures_in_a_row} calls in a row got no reply",
                 status="transport_error",
             )
 
-    async def _ask(self, key: str, request: Request, ticket: int, reserved: float) -> Reply:
-        started = time.monotonic()
+    async def _send(
+        self,
+        call_key: str,
+        request: Request,
+        parse: Callable[[Reply], Parsed],
+        ticket: int,
+        reserved: float,
+    ) -> tuple[Reply, Parsed]:
+        started_at = time.monotonic()
         reply: Reply | None = None
         status, raw = "ok", ""
         try:
             reply = await self._backend.complete(request)
             raw = reply.text
-            self._unreachable = 0
-            self._limiter.keep_up()
-            if request.validate is not None:
-                request.validate(reply)
-            return reply
+            self._failures_in_a_row = 0
+            self._limiter.on_success()
+            return reply, parse(reply)
         except JudgeError as error:
             status, raw = error.status, error.raw or raw
             if isinstance(error, BackendError):
-                self._unreachable += status == "transport_error"
-                if status in SLOW_DOWN:
-                    self._limiter.slow_down(ticket, min(error.retry_after or 0.0, LONGEST_WAIT))
+                self._failures_in_a_row += status == "transport_error"
+                if status in THROTTLE_STATUSES:
+                    self._limiter.on_throttle(ticket, min(error.retry_after or 0.0, MAX_RETRY_WAIT))
             raise
         except asyncio.CancelledError:
             status = "cancelled"
             raise
         finally:
-            self._meter.budget.settle(reserved, self._price, reply.usage if reply else Usage())
+            self._context.budget.charge(reserved, self._price, reply.usage if reply else Usage())
             if status != "cancelled":
-                self._record(key, request, reply, status, raw, time.monotonic() - started)
+                self._record(call_key, request, reply, status, raw, time.monotonic() - started_at)
 
     def _record(
-        self, key: str, request: Request, reply: Reply | None, status: str, raw: str, seconds: float
+        self, call_key: str, request: Request, reply: Reply | None, status: str, raw: str, seconds: float
     ) -> None:
-        meter = self._meter
+        context = self._context
         usage = reply.usage if reply is not None else Usage()
-        meter.usage[self._role] += usage
-        meter.ledger.record_attempt(
+        context.usage[self._role] += usage
+        context.ledger.record_attempt(
             Attempt(
-                call_key=key,
-                scope=self._scope,
-                number=meter.ledger.next_number(key, self._scope),
+                call_key=call_key,
+                scope=self._cache_scope,
+                number=context.ledger.next_number(call_key, self._cache_scope),
                 status=status,
-                run_id=meter.run_id,
+                run_id=context.run_id,
                 role=self._role,
                 request={"messages": request.messages, "params": dict(request.params)},
                 raw=raw,
@@ -246,19 +270,23 @@ class LedgerBackend:
                 extras=extras_of(reply) if reply is not None else {},
             )
         )
-        meter.committer.touch(bought=status == "ok")
+        context.committer.schedule_commit(paid=status == "ok")
+
+
+def _no_value(reply: Reply) -> None:
+    """Parse nothing."""
 
 
 def _retrying(retries: int, sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:
-    """Further tries behind a first one; the wait before each is jittered, or what the endpoint asked for."""
+    """Return the retries after a first attempt; each waits as long as the endpoint asked, or with jitter."""
     from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-    jitter = wait_random_exponential(multiplier=0.5, max=LONGEST_WAIT)
+    jitter = wait_random_exponential(multiplier=0.5, max=MAX_RETRY_WAIT)
 
     def wait(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome is not None else None
-        asked = error.retry_after if isinstance(error, BackendError) else None
-        return min(asked, LONGEST_WAIT) if asked is not None else jitter(state)
+        retry_after = error.retry_after if isinstance(error, BackendError) else None
+        return min(retry_after, MAX_RETRY_WAIT) if retry_after is not None else jitter(state)
 
     return AsyncRetrying(
         sleep=sleep,

@@ -21,7 +21,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.errors import HengwenError, JudgeError, StoreError
-from hengwen.protocols import AcceptsEvidence
+from hengwen.protocols import evidence_judge
 from hengwen.records import STATUSES, Failure, Outcome, Score, Usage, Verdict
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ class Panel:
         self.reducer: PanelReducer = reducer
         self.quorum = len(judges) // 2 + 1 if quorum is None else quorum
         self.name = name or judges[0].names[0].partition(".")[0]
-        self.reads_facts = any(getattr(judge, "reads_facts", False) for judge in judges)
+        self._members = [(judge, evidence_judge(judge)) for judge in self.judges]
+        self.accepts_evidence = any(with_evidence is not None for _, with_evidence in self._members)
         members = [judge.signature for judge in self.judges]
         self._signature = (
             f"{self.name}|panel:{reducer}|quorum:{self.quorum}|[{'; '.join(members)}]|v:{VERSION}"
@@ -118,7 +119,7 @@ class Panel:
         response: Response,
         *,
         earlier: Sequence[Response] = (),
-        facts: Sequence[str] = (),
+        evidence: Sequence[str] = (),
     ) -> Verdict:
         """Judge an answer by all members; usage is summed, latency is the longest.
 
@@ -126,19 +127,22 @@ class Panel:
             sample: Task input, references and metadata.
             response: The answer.
             earlier: Answers to the same sample with a lower ``repeat``; passed to each member.
-            facts: Sentences of the rules about the answer; passed to the members that accept evidence.
+            evidence: Sentences of the rules about the answer; passed to the members that accept evidence.
 
         Raises:
             StoreError: A member could not store a paid reply.
             ValueError: Members use different scales.
         """
 
-        async def ask(judge: Judge) -> Verdict:
-            if isinstance(judge, AcceptsEvidence) and judge.reads_facts:
-                return await judge.judge(sample, response, earlier=earlier, facts=facts)
-            return await judge.judge(sample, response, earlier=earlier)
-
-        results = await asyncio.gather(*map(ask, self.judges), return_exceptions=True)
+        results = await asyncio.gather(
+            *(
+                judge.judge(sample, response, earlier=earlier)
+                if with_evidence is None
+                else with_evidence.judge(sample, response, earlier=earlier, evidence=evidence)
+                for judge, with_evidence in self._members
+            ),
+            return_exceptions=True,
+        )
         outcomes = {
             judge.signature: outcomes_or_failures(judge, result)
             for judge, result in zip(self.judges, results, strict=True)

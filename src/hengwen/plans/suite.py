@@ -81,9 +81,9 @@ class ConfiguredJudge:
         if self.spec.level_from != "holistic":
             arguments["level_from"] = self.spec.level_from
         if self.spec.note is not None and self.spec.plugin != "rules":  # the rules judge has no prompt
-            arguments["note"] = self.spec.note.in_language(self.spec.language)
-        if self.rules is not None and self._accepts("facts_from"):
-            arguments["facts_from"] = self.rules.evidence_signature
+            arguments["task_instruction"] = self.spec.note.in_language(self.spec.language)
+        if self.rules is not None and self._accepts("evidence_signature"):
+            arguments["evidence_signature"] = self.rules.evidence_signature
         # a clause that is also a rule is left to the rule; otherwise the raw score would already contain it
         if self.rules is not None and self._accepts("exclude_clauses"):
             names = [rule.name for rule in self.rules.rules if rule.name == "near_duplicate"]

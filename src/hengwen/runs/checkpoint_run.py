@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from hengwen.engine.committer import Committer
 from hengwen.engine.dry_run import DryLedger
 from hengwen.engine.executor import execute
-from hengwen.engine.job import Job, Subject, TaskJob
+from hengwen.engine.job import Job, Target, TaskJob
 from hengwen.engine.metered_backend import CallContext
 from hengwen.errors import StoreError
 from hengwen.plans.datasets import ResponseSet
@@ -111,7 +111,7 @@ class CheckpointRun:
                 with suppress(StoreError):  # the error that is being raised may be the store's own
                     ledger.commit()
             else:
-                committer.finish()
+                committer.flush()
         return run
 
     async def _execute(self, job: Job, ledger: Ledger, committer: Committer) -> None:
@@ -214,7 +214,7 @@ class CheckpointRun:
             name=task.spec.name,
             samples=task.samples.take(self._options.limit),
             answers=partial(self._responses.for_sample, task.spec.name),
-            subject=self._target(task, context, scope),
+            target=self._target(task, context, scope),
             scorers=() if self._options.dry else task.scorers,
             set_scorers=() if self._options.dry else task.set_scorers,
             judges=judged.judges,
@@ -233,12 +233,12 @@ class CheckpointRun:
             for configured in task.panel
         ]
 
-    def _target(self, task: LoadedTask, context: CallContext, scope: str) -> Subject | None:
+    def _target(self, task: LoadedTask, context: CallContext, scope: str) -> Target | None:
         if self._spec.backend is None:
             return None
         prompt = self._spec.prompt or task.spec.prompt or PromptSpec()
         backend = self._resources.wrap(context, self._spec.backend, "subject", scope)
-        return Subject(
+        return Target(
             backend=backend,
             signature=f"subject|{backend.signature}|v:1",
             system=prompt.system,

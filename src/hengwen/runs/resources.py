@@ -87,7 +87,7 @@ class RunResources:
             backend,
             role,
             self.limiters[name],
-            scope=scope,
+            cache_scope=scope,
             retries=spec.retries,
             price=self.price(name),
             params=spec.params,

@@ -23,8 +23,10 @@ def certificate(tmp_path):
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed: no certificate can be made")
     files = [str(tmp_path / name) for name in ("cert.pem", "key.pem")]
-    made = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
-    command = ["openssl", *made.split(), "-out", files[0], "-keyout", files[1]]
+    arguments = (
+        "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    )
+    command = ["openssl", *arguments.split(), "-out", files[0], "-keyout", files[1]]
     subprocess.run(command, check=True, capture_output=True)
     return files
 
@@ -58,14 +60,14 @@ async def test_the_password_of_a_proxy_is_shown_nowhere(server, backend, monkeyp
     proxy = server.url.replace("http://", "http://me:p%40ssword9@").removesuffix("/v1")
     monkeypatch.setenv("http_proxy", proxy)
     server.reply({"error": {"message": "p@ssword9 and p%40ssword9 are wrong"}}, 407)
-    asked = backend(base_url="http://model.invalid/v1")
+    client = backend(base_url="http://model.invalid/v1")
     with pytest.raises(BackendError) as caught:
-        await asked.complete(ASK)
+        await client.complete(ASK)
     monkeypatch.setenv("http_proxy", "http://me:p%40ssword9@127.0.0.1:1")
     with pytest.raises(BackendError) as unreachable:
         await backend(base_url="http://model.invalid/v1").complete(ASK)
     for error in (caught.value, unreachable.value):
-        assert "ssword9" not in f"{error}{error.raw}{error!r}{asked!r}"
+        assert "ssword9" not in f"{error}{error.raw}{error!r}{client!r}"
 
 
 async def test_this_machine_is_reached_without_a_proxy(server, backend, monkeypatch):
@@ -75,7 +77,7 @@ async def test_this_machine_is_reached_without_a_proxy(server, backend, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("url", "found"),
+    ("url", "proxy"),
     [
         ("http://model.invalid/v1", "http://one:1"),
         ("https://model.invalid/v1", "http://two:2"),
@@ -85,11 +87,11 @@ async def test_this_machine_is_reached_without_a_proxy(server, backend, monkeypa
         ("http://[::1]:8080/v1", None),
     ],
 )
-def test_the_proxy_goes_by_scheme_and_host(monkeypatch, url, found):
+def test_the_proxy_goes_by_scheme_and_host(monkeypatch, url, proxy):
     for name, value in (("http", "one:1"), ("https", ""), ("all", "http://two:2"), ("no", "free.invalid")):
         monkeypatch.delenv(f"{name}_proxy".upper(), raising=False)
         monkeypatch.setenv(f"{name}_proxy", value)
-    assert proxy_for(url) == found
+    assert proxy_for(url) == proxy
 
 
 @pytest.mark.parametrize("proxy", ["socks5://me:p%40ssword9@here:1080", "http://", "http://[::1"])

@@ -1,4 +1,4 @@
-"""The langchain backend: chat models of one's own, and langchain-openai against a server on loopback."""
+"""The langchain backend: the user's chat models, and langchain-openai against a server on loopback."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ KEY = "sk-planted-0123456789"
 
 
 class Scripted(BaseChatModel):
-    """Gives what it was made with; keeps what it was asked."""
+    """Returns its answer; keeps its calls."""
 
     answer: Any = None
     tools_known: bool = True
-    asked: list[Any] = []
+    calls: list[Any] = []
 
     @property
     def _llm_type(self) -> str:
@@ -51,7 +51,7 @@ class Scripted(BaseChatModel):
     def _generate(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
-        self.asked.append((messages, kwargs))
+        self.calls.append((messages, kwargs))
         if isinstance(self.answer, Exception):
             raise self.answer
         return ChatResult(generations=[ChatGeneration(message=self.answer)])
@@ -63,21 +63,21 @@ class Scripted(BaseChatModel):
 
 
 def scripted(answer: Any, **options: Any) -> LangChainBackend:
-    return LangChainBackend(chat=Scripted(answer=answer, asked=[]), model="mine", **options)
+    return LangChainBackend(chat=Scripted(answer=answer, calls=[]), model="mine", **options)
 
 
 @pytest_asyncio.fixture
 async def chat(server):
     """Make backends over langchain-openai that ask the server, and close them."""
-    made: list[LangChainBackend] = []
+    built: list[LangChainBackend] = []
 
     def make(**options: Any) -> LangChainBackend:
-        made.append(LangChainBackend(**{"model": "openai:tiny", "base_url": server.url, **options}))
-        return made[-1]
+        built.append(LangChainBackend(**{"model": "openai:tiny", "base_url": server.url, **options}))
+        return built[-1]
 
     yield make
-    for one in made:
-        await one.close()
+    for backend in built:
+        await backend.close()
 
 
 async def failure(backend, request=ASK) -> BackendError:
@@ -86,15 +86,15 @@ async def failure(backend, request=ASK) -> BackendError:
     return caught.value
 
 
-async def test_text_usage_model_and_reason_to_stop_are_mapped():
+async def test_text_usage_model_and_finish_reason_are_mapped():
     about = {"model_name": "m-1", "finish_reason": "stop"}
     usage = {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7}
     backend = scripted(AIMessage("你好", response_metadata=about, usage_metadata=usage))
     reply = await backend.complete(ASK)
-    assert (reply.text, reply.model, reply.finish, reply.form) == ("你好", "m-1", "stop", "")
+    assert (reply.text, reply.model, reply.finish, reply.response_format) == ("你好", "m-1", "stop", "")
     assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (1, 5, 2)
     assert reply.latency > 0
-    messages, _ = backend._chat.asked[0]
+    messages, _ = backend._chat.calls[0]
     assert [(turn.type, turn.content) for turn in messages] == [("system", "Judge."), ("human", "Hello 你好")]
 
 
@@ -111,7 +111,7 @@ async def test_text_usage_model_and_reason_to_stop_are_mapped():
         ({}, "stop"),
     ],
 )
-async def test_what_providers_say_of_the_end_is_understood(about, finish):
+async def test_finish_reasons_of_providers_are_mapped(about, finish):
     assert (await scripted(AIMessage("x", response_metadata=about)).complete(ASK)).finish == finish
 
 
@@ -126,22 +126,22 @@ async def test_a_refusal_is_refused():
     assert (error.status, error.raw, error.retryable) == ("refused", "I will not", False)
 
 
-async def test_a_model_that_knows_only_tools_is_asked_by_a_tool():
+async def test_a_model_that_supports_only_tools_gets_a_tool():
     call = {"name": "verdict", "args": {"reason": "好", "level": "A"}, "id": "1"}
     backend = scripted(AIMessage("", tool_calls=[call]))
     reply = await backend.complete(JUDGE)
-    assert (reply.text, reply.form) == ('{"reason": "好", "level": "A"}', "tool")
-    tools = backend._chat.asked[0][1]["tools"]
+    assert (reply.text, reply.response_format) == ('{"reason": "好", "level": "A"}', "tool")
+    tools = backend._chat.calls[0][1]["tools"]
     assert tools[0]["title"] == "verdict"
     assert tools[0]["properties"] == SCHEMA["properties"]
 
 
-async def test_a_model_without_tools_is_asked_in_plain_text_and_that_is_remembered():
+async def test_a_model_without_tools_gets_plain_text_and_that_is_remembered():
     backend = scripted(AIMessage(GOOD))
     backend._chat.tools_known = False
     for _ in range(2):
         reply = await backend.complete(JUDGE)
-        assert (reply.text, reply.form) == (GOOD, "text")
+        assert (reply.text, reply.response_format) == (GOOD, "text")
     pinned = scripted(AIMessage(GOOD), structured="tool")
     pinned._chat.tools_known = False
     assert "cannot be asked for tool: no tools here" in str(await failure(pinned, JUDGE))
@@ -164,7 +164,7 @@ async def test_errors_of_a_model_become_typed(raised, status, retryable, words):
 
 async def test_a_model_that_takes_too_long_is_a_timeout():
     class Slow(Scripted):
-        async def _agenerate(self, *given: Any, **more: Any) -> ChatResult:
+        async def _agenerate(self, *args: Any, **kwargs: Any) -> ChatResult:
             await asyncio.sleep(5)
             raise AssertionError
 
@@ -172,30 +172,30 @@ async def test_a_model_that_takes_too_long_is_a_timeout():
     assert (error.status, error.retryable) == ("timeout", True)
 
 
-async def test_a_factory_is_called_with_what_the_plan_has(monkeypatch):
-    made: list[dict[str, Any]] = []
+async def test_a_factory_is_called_with_the_settings_of_the_plan(monkeypatch):
+    built: list[dict[str, Any]] = []
 
-    def build(**given: Any) -> Scripted:
-        made.append(given)
-        return Scripted(answer=AIMessage("hi"), asked=[])
+    def build(**kwargs: Any) -> Scripted:
+        built.append(kwargs)
+        return Scripted(answer=AIMessage("hi"), calls=[])
 
     module = ModuleType("my_models")
     module.build = build  # type: ignore[attr-defined]
-    module.nothing = lambda **given: "a model"  # type: ignore[attr-defined]
+    module.nothing = lambda **kwargs: "a model"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "my_models", module)
     plain = LangChainBackend(factory="my_models:build", params={"temperature": 0.5})
     full = LangChainBackend(factory="my_models:build", model="m", base_url="http://x/v1")
     for backend in (plain, full):
         assert (await backend.complete(ASK)).text == "hi"
         await backend.complete(ASK)
-    assert made == [{"temperature": 0.5}, {"model": "m", "base_url": "http://x/v1"}]
+    assert built == [{"temperature": 0.5}, {"model": "m", "base_url": "http://x/v1"}]
     assert (plain.signature, plain.endpoint) == (
         "langchain/my_models:build|temp:0.5",
         "langchain:my_models:build",
     )
     assert (full.signature, full.endpoint) == ("langchain/my_models:build/m", "http://x/v1")
     wrong = {
-        "my_models:nothing": "gave no chat model but a str",
+        "my_models:nothing": "factory 'my_models:nothing' must return a chat model, got str",
         "my_models": "must be package:function, got 'my_models'",
         "my_models:none": "my_models has no none",
     }
@@ -206,22 +206,22 @@ async def test_a_factory_is_called_with_what_the_plan_has(monkeypatch):
         await LangChainBackend(factory="no_such_package:f").complete(ASK)
 
 
-def test_it_wants_something_to_make_a_model_of():
+def test_a_backend_needs_a_model_or_a_factory():
     with pytest.raises(ConfigError, match="needs a model .* or a factory"):
         LangChainBackend()
 
 
 def test_the_registry_builds_it():
-    given = {"model": "openai:m", "base_url": None, "api_key_env": "K", "params": {}, "timeout": 3.0}
-    assert isinstance(registry.build("backends", "langchain", {"structured": "tool"}, **given), Backend)
+    arguments = {"model": "openai:m", "base_url": None, "api_key_env": "K", "params": {}, "timeout": 3.0}
+    assert isinstance(registry.build("backends", "langchain", {"structured": "tool"}, **arguments), Backend)
     with pytest.raises(ConfigError, match="backend 'langchain'"):
-        registry.build("backends", "langchain", {"factori": "x"}, **given)
+        registry.build("backends", "langchain", {"factori": "x"}, **arguments)
 
 
 async def test_langchain_openai_sends_a_strict_schema(server, chat):
     server.say(GOOD)
     reply = await chat(params={"temperature": 0}).complete(JUDGE)
-    assert (reply.text, reply.form, reply.model) == (GOOD, "json_schema", "tiny-1")
+    assert (reply.text, reply.response_format, reply.model) == (GOOD, "json_schema", "tiny-1")
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (11, 7)
     _, headers, body = server.requests[0]
     assert body["model"] == "tiny"
@@ -232,7 +232,7 @@ async def test_langchain_openai_sends_a_strict_schema(server, chat):
     assert headers["authorization"] == "Bearer no-key"
 
 
-async def test_langchain_openai_walks_through_the_forms(server, chat):
+async def test_langchain_openai_negotiates_the_response_format(server, chat):
     def decide(body: Any) -> None:
         form = body.get("response_format", {}).get("type") or ("tool" if "tools" in body else "text")
         if form == "text":
@@ -242,25 +242,25 @@ async def test_langchain_openai_walks_through_the_forms(server, chat):
 
     server.decide = decide
     backend = chat()
-    assert [(await backend.complete(JUDGE)).form for _ in range(2)] == ["text", "text"]
+    assert [(await backend.complete(JUDGE)).response_format for _ in range(2)] == ["text", "text"]
     assert len(server.requests) == 5
 
 
-async def test_a_tool_call_of_langchain_openai_is_read_as_it_came(server, chat):
+async def test_a_tool_call_of_langchain_openai_is_read_unparsed(server, chat):
     call = {"id": "1", "type": "function", "function": {"name": "verdict", "arguments": GOOD}}
     server.say(None, finish="tool_calls", tool_calls=[call])
     reply = await chat(structured="tool").complete(JUDGE)
-    assert (reply.text, reply.form) == (GOOD, "tool")
+    assert (reply.text, reply.response_format) == (GOOD, "tool")
 
 
-async def test_a_reply_that_was_cut_off_says_so(server, chat):
+async def test_a_truncated_reply_has_finish_length(server, chat):
     server.say('{"reason": "r', finish="length")
     for request in (ASK, JUDGE):
         reply = await chat().complete(request)
         assert (reply.text, reply.finish) == ('{"reason": "r', "length")
 
 
-async def test_log_probabilities_are_asked_for_and_read(server, chat):
+async def test_log_probabilities_are_requested_and_read(server, chat):
     content = [{"token": "B", "logprob": -0.5, "bytes": [66], "top_logprobs": []}]
     choice = {"index": 0, "message": {"role": "assistant", "content": GOOD}, "finish_reason": "stop"}
     server.reply({"id": "1", "object": "chat.completion", "created": 1, "model": "m",
@@ -276,7 +276,7 @@ async def test_log_probabilities_are_asked_for_and_read(server, chat):
     [(400, "transport_error", False), (401, "transport_error", False), (408, "timeout", True),
      (429, "rate_limited", True), (500, "transport_error", True)],
 )  # fmt: skip
-async def test_each_http_status_says_whether_to_try_again(server, chat, status, kind, retryable):
+async def test_each_http_status_is_mapped_to_status_and_retryability(server, chat, status, kind, retryable):
     server.reply({"error": {"message": "the model is asleep"}}, status, Retry_After="7")
     error = await failure(chat())
     assert (error.status, error.retryable) == (kind, retryable)
@@ -285,7 +285,7 @@ async def test_each_http_status_says_whether_to_try_again(server, chat, status, 
     assert len(server.requests) == 1, "the engine retries, not the client"
 
 
-async def test_a_dropped_connection_may_be_tried_again(server, chat):
+async def test_a_dropped_connection_is_retryable(server, chat):
     server.answer = b""
     error = await failure(chat())
     assert (error.status, error.retryable) == ("transport_error", True)
@@ -305,12 +305,12 @@ async def test_the_key_is_sent_and_shown_nowhere(server, chat, monkeypatch):
     reply = await backend.complete(ASK)
     assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
     assert reply.text == "your key is [hidden]"
-    shown = [repr(backend), str(vars(backend))]
+    texts = [repr(backend), str(vars(backend))]
     for status in (401, 500):
         server.reply({"error": {"message": f"key {KEY} is bad"}}, status)
         error = await failure(backend)
-        shown += [str(error), error.raw, "".join(traceback.format_exception(error))]
-    assert not [text for text in shown if KEY in text]
+        texts += [str(error), error.raw, "".join(traceback.format_exception(error))]
+    assert not [text for text in texts if KEY in text]
 
 
 async def test_a_closed_backend_opens_again(server, chat):
@@ -323,11 +323,11 @@ async def test_a_closed_backend_opens_again(server, chat):
 async def test_nothing_is_traced(monkeypatch):
     from langsmith.utils import get_env_var, tracing_is_enabled
 
-    seen: list[Any] = []
+    traced: list[Any] = []
 
     class Watching(Scripted):
-        async def _agenerate(self, *given: Any, **more: Any) -> ChatResult:
-            seen.append(tracing_is_enabled())
+        async def _agenerate(self, *args: Any, **kwargs: Any) -> ChatResult:
+            traced.append(tracing_is_enabled())
             return ChatResult(generations=[ChatGeneration(message=AIMessage("x"))])
 
     monkeypatch.setenv("LANGSMITH_TRACING", "true")
@@ -337,7 +337,7 @@ async def test_nothing_is_traced(monkeypatch):
         await LangChainBackend(chat=Watching()).complete(ASK)
     finally:
         get_env_var.cache_clear()
-    assert seen == [False]
+    assert traced == [False]
 
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # what a closed loop leaves cannot be closed

@@ -38,8 +38,8 @@ async def test_a_reply_carries_text_model_usage_and_latency(server, backend):
 
 
 async def test_messages_and_parameters_are_sent(server, backend):
-    asked = Request(messages=ASK.messages, params={"seed": 3, "top_p": 0.5})
-    await backend(params={"temperature": 0, "top_p": 0.9}).complete(asked)
+    request = Request(messages=ASK.messages, params={"seed": 3, "top_p": 0.5})
+    await backend(params={"temperature": 0, "top_p": 0.9}).complete(request)
     first, headers, body = server.requests[0]
     assert first == "POST /v1/chat/completions HTTP/1.1"
     assert body == {
@@ -66,7 +66,7 @@ def test_openai_itself_is_sent_no_length_limits(monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     schema = {"type": "object", "properties": {"reason": {"type": "string", "maxLength": 9}}}
     body = json.loads(
-        OpenAIBackend(model="gpt")._body.write(
+        OpenAIBackend(model="gpt")._encoder.encode(
             Request(messages=ASK.messages, schema=schema), "json_schema", None
         )
     )
@@ -87,7 +87,9 @@ def test_openai_itself_is_sent_no_length_limits(monkeypatch):
         (503, "transport_error", True),
     ],
 )
-async def test_each_http_status_says_whether_to_try_again(server, backend, status, kind, retryable):
+async def test_each_http_status_is_mapped_to_status_and_retryability(
+    server, backend, status, kind, retryable
+):
     server.reply({"error": {"message": "the model is\n asleep"}}, status)
     error = await failure(backend())
     assert (error.status, error.retryable) == (kind, retryable)
@@ -101,7 +103,7 @@ async def test_a_refused_key_names_the_variable(server, backend):
     assert str(await failure(backend(api_key_env="MY_KEY"))).endswith("check the key in MY_KEY")
 
 
-async def test_an_empty_quota_is_not_tried_again(server, backend):
+async def test_an_empty_quota_is_not_retryable(server, backend):
     server.reply({"error": {"message": "pay", "code": "insufficient_quota"}}, 429)
     error = await failure(backend())
     assert (error.status, error.retryable) == ("rate_limited", False)
@@ -111,7 +113,7 @@ async def test_a_redirect_is_not_followed(server, backend):
     server.reply("", 302, Location="http://elsewhere.invalid/v1?secret=1")
     error = await failure(backend())
     assert not error.retryable
-    assert "points to http://elsewhere.invalid/v1; put" in str(error)
+    assert "redirects to http://elsewhere.invalid/v1; put" in str(error)
     assert len(server.requests) == 1
 
 
@@ -133,9 +135,9 @@ async def test_retry_after_is_read(server, backend, headers, low, high):
     assert low <= after <= high
 
 
-@pytest.mark.parametrize("said", ["-1", "nan", "inf", "soon", ""])
-async def test_a_senseless_retry_after_is_none(server, backend, said):
-    server.reply("{}", 503, Retry_After=said)
+@pytest.mark.parametrize("value", ["-1", "nan", "inf", "soon", ""])
+async def test_an_invalid_retry_after_is_none(server, backend, value):
+    server.reply("{}", 503, Retry_After=value)
     error = await failure(backend())
     assert error.retry_after is None
     assert error.retryable
@@ -160,7 +162,7 @@ async def test_a_senseless_retry_after_is_none(server, backend, said):
         ('{"error": {"message": "upstream is gone"}}', "application/json"),
     ],
 )
-async def test_garbage_is_a_transport_error_worth_another_try(server, backend, body, content_type):
+async def test_an_invalid_body_is_a_retryable_transport_error(server, backend, body, content_type):
     server.send(body.encode(), content_type=content_type)
     error = await failure(backend())
     assert (error.status, error.retryable) == ("transport_error", True)
@@ -170,7 +172,7 @@ async def test_garbage_is_a_transport_error_worth_another_try(server, backend, b
         assert error.raw == "<html>busy</html>"
 
 
-async def test_bytes_that_are_no_text_are_a_transport_error(server, backend):
+async def test_bytes_that_are_not_text_are_a_transport_error(server, backend):
     server.send(b'{"choices": "\xff\xfe"}')
     assert (await failure(backend())).status == "transport_error"
 
@@ -188,7 +190,7 @@ async def test_a_dropped_or_broken_connection_is_a_transport_error(server, backe
     assert (error.status, error.retryable) == ("transport_error", True)
 
 
-async def test_nobody_listening_is_a_transport_error_that_names_the_endpoint(server, backend):
+async def test_a_closed_port_is_a_transport_error_that_names_the_endpoint(server, backend):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
@@ -230,7 +232,7 @@ async def test_a_refusal_is_refused(server, backend):
         ("a\ud800b", "stop", "a\ufffdb"),
     ],
 )
-async def test_odd_contents_become_text_and_the_reason_to_stop_is_kept(
+async def test_unusual_contents_become_text_and_the_finish_reason_is_kept(
     server, backend, content, finish, text
 ):
     server.say(content, finish=finish)
@@ -238,7 +240,7 @@ async def test_odd_contents_become_text_and_the_reason_to_stop_is_kept(
     assert (reply.text, reply.finish) == (text, finish)
 
 
-async def test_odd_usage_counts_as_nothing(server, backend):
+async def test_invalid_usage_counts_as_zero(server, backend):
     choice = {"message": {"content": "x"}}
     server.reply(
         {"choices": [choice], "usage": {"prompt_tokens": -3, "completion_tokens": "many"}, "model": 5}
@@ -256,29 +258,29 @@ async def test_lone_surrogates_in_a_prompt_can_be_sent(server, backend):
 async def test_the_key_is_sent_and_shown_nowhere(server, backend, monkeypatch, caplog):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     caplog.set_level(logging.DEBUG)
-    asked = backend()
+    client = backend()
     server.say(f"your key is {KEY}")
-    reply = await asked.complete(ASK)
+    reply = await client.complete(ASK)
     assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
     assert reply.text == "your key is [hidden]"
-    shown = [repr(asked), asked.signature, asked.endpoint, str(vars(asked)), repr(reply), caplog.text]
+    texts = [repr(client), client.signature, client.endpoint, str(vars(client)), repr(reply), caplog.text]
     for status in (401, 429, 500, 200):
         server.reply(f'{{"error": {{"message": "key {KEY} is bad"}}}}', status)
-        error = await failure(asked)
-        shown += [str(error), error.raw, repr(error), "".join(traceback.format_exception(error))]
+        error = await failure(client)
+        texts += [str(error), error.raw, repr(error), "".join(traceback.format_exception(error))]
     server.reply(f"garbage {KEY}")
-    error = await failure(asked)
-    shown += [error.raw, "".join(traceback.format_exception(error)), caplog.text]
-    assert not [text for text in shown if KEY in text]
+    error = await failure(client)
+    texts += [error.raw, "".join(traceback.format_exception(error)), caplog.text]
+    assert not [text for text in texts if KEY in text]
 
 
-async def test_a_word_for_a_key_does_not_mask_the_reply(server, backend, monkeypatch):
+async def test_a_short_word_as_key_is_not_redacted(server, backend, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "EMPTY")
     server.say("EMPTY rooms")
     assert (await backend().complete(ASK)).text == "EMPTY rooms"
 
 
-def test_no_key_for_openai_itself_is_said_at_once(monkeypatch):
+def test_a_missing_key_for_openai_itself_is_an_error_at_once(monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     for value in ("", "  "):
         monkeypatch.setenv("OPENAI_API_KEY", value)
@@ -293,7 +295,7 @@ def test_a_key_with_a_line_break_is_refused_without_being_shown(monkeypatch):
     assert "sk-a" not in str(caught.value)
 
 
-def test_the_base_url_of_the_environment_counts_where_the_plan_has_none(monkeypatch):
+def test_the_base_url_of_the_environment_is_the_default(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://one:9/v1/")
     assert OpenAIBackend(model="m").endpoint == "http://one:9/v1"
@@ -301,51 +303,51 @@ def test_the_base_url_of_the_environment_counts_where_the_plan_has_none(monkeypa
 
 
 @pytest.mark.parametrize("url", ["localhost:8080", "ftp://x/v1", "http://", "http://x:port/v1"])
-def test_an_address_that_is_none_is_refused(url):
+def test_an_invalid_url_is_refused(url):
     with pytest.raises(ConfigError, match="base_url must be an address"):
         OpenAIBackend(model="m", base_url=url)
 
 
 def test_the_signature_has_the_parameters_in_the_order_of_their_names():
     params = {"top_p": 0.9, "max_tokens": 300, "temperature": 0.0, "stop": ["b", "a"]}
-    shown = OpenAIBackend(model="m", base_url="http://x/v1", params=params).signature
-    assert shown == 'openai/m|max_tokens:300|stop:["b", "a"]|temp:0|top_p:0.9'
+    texts = OpenAIBackend(model="m", base_url="http://x/v1", params=params).signature
+    assert texts == 'openai/m|max_tokens:300|stop:["b", "a"]|temp:0|top_p:0.9'
 
 
 @pytest.mark.parametrize("name", ["model", "messages", "stream", "response_format"])
-def test_what_the_backend_sets_is_not_for_the_plan(name):
+def test_parameters_of_the_backend_may_not_be_set_by_the_plan(name):
     with pytest.raises(ConfigError, match=f"params may not set '{name}'"):
         OpenAIBackend(model="m", base_url="http://x/v1", params={name: 1})
 
 
 def test_the_registry_builds_it_and_names_a_wrong_option():
-    given = {"model": "m", "base_url": "http://x/v1", "api_key_env": "K", "params": {}, "timeout": 3.0}
-    assert isinstance(registry.build("backends", "openai", {}, **given), Backend)
+    arguments = {"model": "m", "base_url": "http://x/v1", "api_key_env": "K", "params": {}, "timeout": 3.0}
+    assert isinstance(registry.build("backends", "openai", {}, **arguments), Backend)
     with pytest.raises(ConfigError, match="backend 'openai'"):
-        registry.build("backends", "openai", {"modle": "x"}, **given)
+        registry.build("backends", "openai", {"modle": "x"}, **arguments)
 
 
 async def test_many_calls_share_connections_and_a_closed_backend_opens_again(server, backend):
-    asked = backend()
-    replies = await asyncio.gather(*(asked.complete(ASK) for _ in range(40)))
+    client = backend()
+    replies = await asyncio.gather(*(client.complete(ASK) for _ in range(40)))
     assert {reply.text for reply in replies} == {"hello"}
-    await asked.close()
-    assert (await asked.complete(ASK)).text == "hello"
+    await client.close()
+    assert (await client.complete(ASK)).text == "hello"
 
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # what a closed loop leaves cannot be closed
 def test_a_backend_serves_one_event_loop_after_another(shared_server):
-    asked = OpenAIBackend(model="m", base_url=shared_server)
+    client = OpenAIBackend(model="m", base_url=shared_server)
 
     async def ask() -> str:
-        return (await asked.complete(ASK)).text
+        return (await client.complete(ASK)).text
 
     assert [asyncio.run(ask()) for _ in range(3)] == ["hello"] * 3
-    asyncio.run(asked.close())
+    asyncio.run(client.close())
     gc.collect()  # here, where the warning is expected
 
 
-async def test_nothing_tells_the_endpoint_about_the_machine(server, backend) -> None:
+async def test_no_header_describes_platform_or_python_version(server, backend) -> None:
     await backend().complete(Request(messages=(("user", "hi"),)))
     ((_, headers, _),) = server.requests
     assert headers["content-type"] == "application/json"

@@ -1,4 +1,4 @@
-"""The body of a chat completion: what is kept from call to call is never that of another call."""
+"""The body of a chat completion: cached parts never belong to another request."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hengwen.backends.openai.request import KEPT, ChatRequestEncoder
+from hengwen.backends.openai.request import MAX_CACHED_ENDS, ChatRequestEncoder
 from hengwen.errors import ConfigError
 from hengwen.records import Request
 
 ASK = (("user", "hi"),)
 
 
-def written(body: ChatRequestEncoder, form: str = "json_schema", logprobs: int | None = None, **request):
-    return json.loads(body.write(Request(**{"messages": ASK, **request}), form, logprobs))
+def encoded(
+    encoder: ChatRequestEncoder, response_format: str = "json_schema", logprobs: int | None = None, **request
+):
+    return json.loads(encoder.encode(Request(**{"messages": ASK, **request}), response_format, logprobs))
 
 
 @settings(deadline=None, max_examples=100)
@@ -25,40 +27,40 @@ def written(body: ChatRequestEncoder, form: str = "json_schema", logprobs: int |
     st.dictionaries(st.sampled_from(["temperature", "top_p", "stop"]), st.integers() | st.text(max_size=5)),
     st.dictionaries(st.sampled_from(["temperature", "max_tokens"]), st.integers()),
 )
-def test_the_body_is_what_a_plain_encoder_writes(messages, params, more):
-    body = written(ChatRequestEncoder("模型", params, limits=True), messages=tuple(messages), params=more)
+def test_the_body_equals_that_of_a_plain_encoder(messages, params, more):
+    body = encoded(ChatRequestEncoder("模型", params, limits=True), messages=tuple(messages), params=more)
     turns = [{"role": role, "content": content} for role, content in messages]
     assert body == {"model": "模型", "messages": turns, **params, **more}
 
 
-def test_schemas_and_forms_are_not_mixed_up():
-    body = ChatRequestEncoder("m", {}, limits=True)
+def test_schemas_and_formats_are_not_mixed_up():
+    encoder = ChatRequestEncoder("m", {}, limits=True)
     for _ in range(2):
-        for number in range(2 * KEPT):  # schemas die between the calls: their ids come again
+        for number in range(2 * MAX_CACHED_ENDS):  # schemas die between the calls: their ids come again
             schema = {"enum": [number]}
-            said = written(body, schema=schema)["response_format"]["json_schema"]["schema"]
-            assert said == schema
+            sent = encoded(encoder, schema=schema)["response_format"]["json_schema"]["schema"]
+            assert sent == schema
     schema = {"type": "object"}
-    seen = [
-        written(body, form, logprobs, schema=schema)
-        for form in ("json_schema", "tool")
+    bodies = [
+        encoded(encoder, response_format, logprobs, schema=schema)
+        for response_format in ("json_schema", "tool")
         for logprobs in (None, 5)
     ]
-    assert ["tools" in one for one in seen] == [False, False, True, True]
-    assert ["top_logprobs" in one for one in seen] == [False, True, False, True]
+    assert ["tools" in body for body in bodies] == [False, False, True, True]
+    assert ["top_logprobs" in body for body in bodies] == [False, True, False, True]
 
 
 def test_a_seed_grows_with_the_repeat():
-    body = ChatRequestEncoder("m", {"seed": 7}, limits=True)
-    assert [written(body, repeat=repeat)["seed"] for repeat in (1, 2, 5, 1)] == [7, 8, 11, 7]
-    assert written(body, repeat=3, params={"seed": 0})["seed"] == 2
-    assert "seed" not in written(ChatRequestEncoder("m", {}, limits=True), repeat=2)
-    assert written(ChatRequestEncoder("m", {"seed": None}, limits=True), repeat=2)["seed"] is None
+    encoder = ChatRequestEncoder("m", {"seed": 7}, limits=True)
+    assert [encoded(encoder, repeat=repeat)["seed"] for repeat in (1, 2, 5, 1)] == [7, 8, 11, 7]
+    assert encoded(encoder, repeat=3, params={"seed": 0})["seed"] == 2
+    assert "seed" not in encoded(ChatRequestEncoder("m", {}, limits=True), repeat=2)
+    assert encoded(ChatRequestEncoder("m", {"seed": None}, limits=True), repeat=2)["seed"] is None
 
 
 def test_lone_surrogates_are_replaced_wherever_they_stand():
-    body = ChatRequestEncoder("m", {"stop": "a\udfff"}, limits=True)
-    sent = json.loads(body.write(Request(messages=(("user", "你\ud800"),)), "", None))
+    encoder = ChatRequestEncoder("m", {"stop": "a\udfff"}, limits=True)
+    sent = json.loads(encoder.encode(Request(messages=(("user", "你\ud800"),)), "", None))
     assert (sent["messages"][0]["content"], sent["stop"]) == ("你\ufffd", "a\ufffd")
 
 

@@ -1,4 +1,4 @@
-"""How an endpoint is asked for structure: the strictest form that it takes, found out once."""
+"""Negotiation of structured output: the strictest supported format, found once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from hengwen.backends import OpenAIBackend
-from hengwen.backends.openai.schema_modes import FORMS, SchemaModes
+from hengwen.backends.openai.schema_modes import SCHEMA_MODES, SchemaModes
 from hengwen.errors import BackendError, ConfigError
 from hengwen.records import Request
 
@@ -15,14 +15,14 @@ SCHEMA = {"type": "object", "properties": {"level": {"type": "string", "enum": [
 ASK = Request(messages=(("user", "Judge, answer in JSON"),), schema=SCHEMA)
 
 
-def form_of(body) -> str:
+def format_of(body) -> str:
     if "tools" in body:
         return "tool"
     return body.get("response_format", {"type": "text"})["type"]
 
 
-def taking(server, *forms: str, status: int = 400, logprobs: bool = True) -> None:
-    """Make a server that takes only some forms, and says so in the words of real ones."""
+def supporting(server, *formats: str, status: int = 400, logprobs: bool = True) -> None:
+    """Make a server that supports only some response formats, with the messages of real servers."""
     words = {
         "json_schema": "This response_format type is unavailable now",
         "json_object": "Unknown response format: json_object",
@@ -31,12 +31,12 @@ def taking(server, *forms: str, status: int = 400, logprobs: bool = True) -> Non
     }
 
     def decide(body) -> None:
-        form = form_of(body)
+        response_format = format_of(body)
         if body.get("logprobs") and not logprobs:
             server.reply({"error": {"message": "logprobs are not supported by this model"}}, status)
-        elif form not in forms:
-            server.reply({"error": {"message": words[form]}}, status)
-        elif form == "tool":
+        elif response_format not in formats:
+            server.reply({"error": {"message": words[response_format]}}, status)
+        elif response_format == "tool":
             call = {"type": "function", "function": {"name": "verdict", "arguments": '{"level": "A"}'}}
             server.say(None, finish="tool_calls", tool_calls=[call])
         else:
@@ -45,33 +45,33 @@ def taking(server, *forms: str, status: int = 400, logprobs: bool = True) -> Non
     server.decide = decide
 
 
-@pytest.mark.parametrize("taken", FORMS)
+@pytest.mark.parametrize("supported", SCHEMA_MODES)
 @pytest.mark.parametrize("status", [400, 404, 422, 501])
-async def test_the_strictest_form_that_is_taken_is_found_and_remembered(server, backend, taken, status):
-    taking(server, taken, status=status)
-    asked = backend()
+async def test_the_strictest_supported_format_is_used_and_remembered(server, backend, supported, status):
+    supporting(server, supported, status=status)
+    client = backend()
     for _ in range(2):
-        reply = await asked.complete(ASK)
-        assert (reply.text, reply.form) == ('{"level": "A"}', taken)
-    sent = [form_of(body) for _, _, body in server.requests]
-    steps = list(FORMS[: FORMS.index(taken) + 1])
-    assert sent == [*steps, taken]
+        reply = await client.complete(ASK)
+        assert (reply.text, reply.response_format) == ('{"level": "A"}', supported)
+    sent = [format_of(body) for _, _, body in server.requests]
+    steps = list(SCHEMA_MODES[: SCHEMA_MODES.index(supported) + 1])
+    assert sent == [*steps, supported]
 
 
-async def test_calls_that_are_refused_together_take_one_step(server, backend):
-    taking(server, "json_object", "tool", "text")
+async def test_calls_refused_together_downgrade_the_format_once(server, backend):
+    supporting(server, "json_object", "tool", "text")
     server.delay = 0.05
-    asked = backend()
-    replies = await asyncio.gather(*(asked.complete(ASK) for _ in range(10)))
-    assert {reply.form for reply in replies} == {"json_object"}
+    client = backend()
+    replies = await asyncio.gather(*(client.complete(ASK) for _ in range(10)))
+    assert {reply.response_format for reply in replies} == {"json_object"}
     assert len(server.requests) == 20
 
 
-async def test_each_backend_finds_out_for_itself(server, backend):
-    taking(server, "text")
-    assert (await backend().complete(ASK)).form == "text"
-    taking(server, *FORMS)
-    assert (await backend().complete(ASK)).form == "json_schema"
+async def test_each_backend_negotiates_for_itself(server, backend):
+    supporting(server, "text")
+    assert (await backend().complete(ASK)).response_format == "text"
+    supporting(server, *SCHEMA_MODES)
+    assert (await backend().complete(ASK)).response_format == "json_schema"
 
 
 @pytest.mark.parametrize(
@@ -84,54 +84,54 @@ async def test_each_backend_finds_out_for_itself(server, backend):
         (400, "messages must alternate between user and assistant"),
     ],
 )
-async def test_another_error_moves_nothing(server, backend, status, message):
+async def test_another_error_does_not_change_the_format(server, backend, status, message):
     server.reply({"error": {"message": message}}, status)
-    asked = backend()
+    client = backend()
     with pytest.raises(BackendError, match=message):
-        await asked.complete(ASK)
+        await client.complete(ASK)
     assert len(server.requests) == 1
     server.say('{"level": "A"}')
-    assert (await asked.complete(ASK)).form == "json_schema"
+    assert (await client.complete(ASK)).response_format == "json_schema"
 
 
-async def test_a_reply_that_ignores_the_schema_moves_nothing(server, backend):
+async def test_a_reply_that_ignores_the_schema_does_not_change_the_format(server, backend):
     server.say("I like it")
-    asked = backend()
-    assert [(await asked.complete(ASK)).form for _ in range(2)] == ["json_schema"] * 2
+    client = backend()
+    assert [(await client.complete(ASK)).response_format for _ in range(2)] == ["json_schema"] * 2
 
 
 async def test_a_refusal_of_plain_text_is_an_error(server, backend):
-    taking(server)
+    supporting(server)
     with pytest.raises(BackendError, match="down"):
         await backend().complete(ASK)
-    assert [form_of(body) for _, _, body in server.requests] == list(FORMS)
+    assert [format_of(body) for _, _, body in server.requests] == list(SCHEMA_MODES)
 
 
-@pytest.mark.parametrize("form", FORMS)
-async def test_a_pinned_form_is_the_only_one(server, backend, form):
-    taking(server, *FORMS)
-    asked = backend(structured=form)
-    assert (await asked.complete(ASK)).form == form
-    assert asked.signature == f"openai/tiny|structured:{form}"
-    taking(server)
+@pytest.mark.parametrize("response_format", SCHEMA_MODES)
+async def test_a_pinned_format_is_the_only_one(server, backend, response_format):
+    supporting(server, *SCHEMA_MODES)
+    client = backend(structured=response_format)
+    assert (await client.complete(ASK)).response_format == response_format
+    assert client.signature == f"openai/tiny|structured:{response_format}"
+    supporting(server)
     with pytest.raises(BackendError):
-        await asked.complete(ASK)
-    assert [form_of(body) for _, _, body in server.requests] == [form, form]
+        await client.complete(ASK)
+    assert [format_of(body) for _, _, body in server.requests] == [response_format, response_format]
 
 
-def test_an_unknown_form_is_refused():
+def test_an_unknown_format_is_refused():
     with pytest.raises(ConfigError, match="unknown structured 'json_shema'; did you mean 'json_schema'?"):
         OpenAIBackend(model="m", base_url="http://x/v1", structured="json_shema")
 
 
-async def test_what_asks_for_no_structure_has_no_form(server, backend):
+async def test_a_request_without_schema_has_no_response_format(server, backend):
     reply = await backend(structured="tool").complete(Request(messages=ASK.messages))
-    assert reply.form == ""
+    assert reply.response_format == ""
     assert set(server.requests[0][2]) == {"model", "messages"}
 
 
 async def test_the_tool_has_the_schema_and_must_be_called(server, backend):
-    taking(server, *FORMS)
+    supporting(server, *SCHEMA_MODES)
     await backend(structured="tool").complete(ASK)
     body = server.requests[0][2]
     assert body["tools"][0]["function"]["parameters"] == SCHEMA
@@ -157,7 +157,7 @@ async def test_the_arguments_of_a_call_are_the_text_else_the_words_are(server, b
 
 
 async def test_log_probabilities_are_asked_for_and_read(server, backend):
-    asked = Request(messages=ASK.messages, logprobs=5)
+    request = Request(messages=ASK.messages, logprobs=5)
     other = [
         {"token": "A", "logprob": -1.5, "bytes": None},
         {"token": "\ufffd", "logprob": -2, "bytes": [228]},
@@ -165,14 +165,14 @@ async def test_log_probabilities_are_asked_for_and_read(server, backend):
     content = [{"token": "B", "logprob": -0.5, "bytes": [66], "top_logprobs": other}]
     choice = {"message": {"content": "B"}, "finish_reason": "stop", "logprobs": {"content": content}}
     server.reply({"choices": [choice]})
-    reply = await backend().complete(asked)
+    reply = await backend().complete(request)
     assert reply.logprobs == ((b"B", -0.5, ((b"A", -1.5), (b"\xe4", -2.0))),)
     assert (server.requests[0][2]["logprobs"], server.requests[0][2]["top_logprobs"]) == (True, 5)
-    assert (await backend().complete(Request(messages=ASK.messages))).logprobs is None, "not asked for"
+    assert (await backend().complete(Request(messages=ASK.messages))).logprobs is None, "not request for"
 
 
 @pytest.mark.parametrize(
-    "found",
+    "logprobs",
     [
         None,
         {},
@@ -186,18 +186,18 @@ async def test_log_probabilities_are_asked_for_and_read(server, backend):
         {"content": [{"token": "B", "logprob": 0, "bytes": [300]}]},
     ],
 )
-async def test_log_probabilities_that_cannot_be_read_are_none(server, backend, found):
-    server.reply({"choices": [{"message": {"content": "B"}, "logprobs": found}]})
+async def test_log_probabilities_that_cannot_be_read_are_none(server, backend, logprobs):
+    server.reply({"choices": [{"message": {"content": "B"}, "logprobs": logprobs}]})
     assert (await backend().complete(Request(messages=ASK.messages, logprobs=5))).logprobs is None
 
 
 async def test_an_endpoint_without_log_probabilities_is_asked_for_them_once(server, backend):
-    taking(server, "json_object", "tool", "text", logprobs=False)
-    asked = backend()
+    supporting(server, "json_object", "tool", "text", logprobs=False)
+    client = backend()
     for _ in range(2):
-        reply = await asked.complete(Request(messages=ASK.messages, schema=SCHEMA, logprobs=5))
-        assert (reply.form, reply.logprobs) == ("json_object", None)
-    assert [("logprobs" in body, form_of(body)) for _, _, body in server.requests] == [
+        reply = await client.complete(Request(messages=ASK.messages, schema=SCHEMA, logprobs=5))
+        assert (reply.response_format, reply.logprobs) == ("json_object", None)
+    assert [("logprobs" in body, format_of(body)) for _, _, body in server.requests] == [
         (True, "json_schema"),
         (False, "json_schema"),
         (False, "json_object"),
@@ -205,9 +205,9 @@ async def test_an_endpoint_without_log_probabilities_is_asked_for_them_once(serv
     ]
 
 
-def test_a_late_refusal_of_an_old_form_takes_no_second_step():
-    forms = SchemaModes()
+def test_a_late_refusal_of_an_old_format_does_not_downgrade_again():
+    modes = SchemaModes()
     refusal = BackendError("response_format is unknown")
-    assert forms.moves_on(400, refusal, "json_schema", None)
-    assert forms.moves_on(400, refusal, "json_schema", None)
-    assert forms.form == "json_object"
+    assert modes.downgrade_on(400, refusal, "json_schema", None)
+    assert modes.downgrade_on(400, refusal, "json_schema", None)
+    assert modes.current == "json_object"

@@ -81,14 +81,23 @@ async def test_two_calls_have_different_fences_and_one_key(small, fake):
         (Reply(text=GOOD.replace('"High"', '"Top"')), "off_scale"),
     ],
 )
-async def test_a_reply_without_a_verdict_raises_and_is_not_accepted(small, fake, reply, status):
-    backend = fake(reply, reply, reply)
+async def test_a_reply_without_a_verdict_raises_where_the_backend_parses_it(small, fake, reply, status):
+    statuses = []
+
+    class Parsing(type(fake())):
+        async def complete_parsed(self, request, parse):
+            reply = await self.complete(request)
+            try:
+                return reply, parse(reply)
+            except JudgeError as error:
+                statuses.append(error.status)
+                raise
+
+    backend = Parsing(reply, reply, reply)
     with pytest.raises(JudgeError) as caught:
         await RubricJudge(rubric=small, backend=backend).judge(SAMPLE, answer("drip"))
     assert (caught.value.status, caught.value.raw) == (status, reply.text)
-    with pytest.raises(JudgeError):
-        backend.requests[0].validate(reply)
-    assert backend.requests[0].validate(Reply(text=GOOD))
+    assert statuses == [status] * len(backend.requests)
 
 
 async def test_an_error_of_the_backend_goes_through(small, fake):
@@ -120,8 +129,8 @@ async def test_a_hostile_answer_moves_neither_prompt_nor_verdict(small, fake, at
 
 def test_the_signature_says_all_that_can_move_a_verdict(small, fake):
     def sign(**changes):
-        given = {"rubric": small, "backend": fake(), "language": "zh", "persona": "", **changes}
-        return RubricJudge(**given).signature
+        arguments = {"rubric": small, "backend": fake(), "language": "zh", "persona": "", **changes}
+        return RubricJudge(**arguments).signature
 
     parts = sign().split("|")
     assert parts[:2] == ["small", f"rubric:2.{small.hash}"]
@@ -150,11 +159,11 @@ def test_an_unknown_language_is_refused(small, fake):
 
 
 async def test_the_registry_builds_it(small, fake):
-    given = {"rubric": small, "backend": fake(GOOD), "language": "en", "persona": "", "name": None}
-    judge = registry.build("judges", "rubric", {}, **given)
+    arguments = {"rubric": small, "backend": fake(GOOD), "language": "en", "persona": "", "name": None}
+    judge = registry.build("judges", "rubric", {}, **arguments)
     assert (await judge.judge(SAMPLE, answer("x"))).outcomes[0].value == 5
     with pytest.raises(ConfigError, match="judge 'rubric'"):
-        registry.build("judges", "rubric", {"tempo": 1}, **given)
+        registry.build("judges", "rubric", {"tempo": 1}, **arguments)
 
 
 async def test_a_verdict_can_be_written_as_json(small, fake):

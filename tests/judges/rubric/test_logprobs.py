@@ -21,7 +21,7 @@ def token(text: str | bytes, share: float = 1.0, **others: float):
     return raw, log(share), alternatives if others else ()
 
 
-def found(tokens, level="B", labels=GRADES, criteria=None):
+def weights_of(tokens, level="B", labels=GRADES, criteria=None):
     return verdict_weights(tokens, ParsedVerdict(reason="", level=level, criteria=criteria or {}), labels)
 
 
@@ -62,7 +62,7 @@ CASES = {
 
 @pytest.mark.parametrize(("tokens", "share", "off"), CASES.values(), ids=CASES.keys())
 def test_the_weights_of_a_label_are_found(tokens, share, off):
-    level = found(tokens)["level"]
+    level = weights_of(tokens)["level"]
     assert level.labels["B"] == pytest.approx(share)
     assert fsum(level.labels.values()) == pytest.approx(1)
     assert level.off_label == pytest.approx(off, abs=1e-3)
@@ -75,14 +75,16 @@ def test_labels_of_several_tokens_are_followed_to_where_they_part():
         token("0", 0.5, **{'"': 0.25, "x": 0.25}),
         token('"}'),
     ]
-    level = found(tokens, "10", ["1", "5", "10"])["level"]
+    level = weights_of(tokens, "10", ["1", "5", "10"])["level"]
     assert level.labels == pytest.approx({"1": 0.2 / 0.8, "5": 0.2 / 0.8, "10": 0.4 / 0.8})
     assert level.off_label == pytest.approx(0.2)
 
 
 def test_a_label_of_several_words_is_told_by_its_first_token():
     tokens = [token('{"level": "'), token("Hi", 0.7, Lo=0.3), token("gh"), token('"}')]
-    assert found(tokens, "High", ["Low", "High"])["level"].labels == pytest.approx({"Low": 0.3, "High": 0.7})
+    assert weights_of(tokens, "High", ["Low", "High"])["level"].labels == pytest.approx(
+        {"Low": 0.3, "High": 0.7}
+    )
 
 
 def test_characters_cut_in_two_are_put_together():
@@ -90,7 +92,7 @@ def test_characters_cut_in_two_are_put_together():
     assert you[:1] != liang[:1]
     first = (you[:2], log(0.6), ((you[:2], log(0.6)), (liang[:2], log(0.4))))
     tokens = [token('{"level": "'), first, token(you[2:]), token('"}')]
-    assert found(tokens, "优", ["良", "优"])["level"].labels == pytest.approx({"优": 0.6, "良": 0.4})
+    assert weights_of(tokens, "优", ["良", "优"])["level"].labels == pytest.approx({"优": 0.6, "良": 0.4})
 
 
 def test_criteria_are_found_in_their_object_and_nowhere_else():
@@ -105,7 +107,7 @@ def test_criteria_are_found_in_their_object_and_nowhere_else():
         token('"}'),
     ]
     assert json.loads(b"".join(one[0] for one in tokens))["criteria"] == {"reason": "C", "wit": "B"}
-    weights = found(tokens, "D", criteria={"reason": "C", "wit": "B"})
+    weights = weights_of(tokens, "D", criteria={"reason": "C", "wit": "B"})
     assert weights["reason"].labels == pytest.approx({"C": 0.5, "D": 0.5})
     assert weights["wit"].labels == pytest.approx({"B": 0.9, "A": 0.1})
     assert weights["level"].labels == {"D": 1.0}
@@ -124,7 +126,7 @@ def test_criteria_are_found_in_their_object_and_nowhere_else():
     ids=["no tokens", "no object", "another label", "an escaped key", "no weight at all", "no label token"],
 )
 def test_what_cannot_be_told_is_none(tokens):
-    assert found(tokens) is None
+    assert weights_of(tokens) is None
 
 
 SHARES = st.lists(st.floats(0.001, 1), min_size=5, max_size=5)
@@ -157,7 +159,7 @@ def test_weights_are_the_shares_over_their_sum(shares, chosen, off):
     )
 )
 def test_any_tokens_give_weights_that_sum_to_one_or_nothing(tokens):
-    weights = found(tokens)
+    weights = weights_of(tokens)
     if weights is not None:
         assert set(weights["level"].labels) <= set(GRADES)
         assert fsum(weights["level"].labels.values()) == pytest.approx(1)

@@ -1,4 +1,4 @@
-"""Expected scores: the mean of samples, or of labels as the model weighed them; details say which."""
+"""Expected scores: the mean of samples, or of labels weighed by their probabilities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SAMPLE = Sample(id="1", input="Sing of rain")
 ANSWER = Response(sample_id="1", text="drip drop")
 
 
-def said(level: str, wit: str = "High") -> str:
+def reply_text(level: str, wit: str = "High") -> str:
     return json.dumps({"reason": f"so {level}", "criteria": {"wit": wit, "form": "Mid"}, "level": level})
 
 
@@ -26,11 +26,11 @@ def weighed(text: str, **shares: dict[str, float]) -> Reply:
     """A reply whose label tokens have alternatives; a place that is not named is certain."""
     tokens = []
     rest = text
-    for place in ("wit", "form", "level"):
-        before, _, rest = rest.partition(f'"{place}": "')
+    for part in ("wit", "form", "level"):
+        before, _, rest = rest.partition(f'"{part}": "')
         label, rest = rest.split('"', 1)
-        tokens.append(((before + f'"{place}": "').encode(), 0.0, ()))
-        options = shares.get(place, {label: 1.0})
+        tokens.append(((before + f'"{part}": "').encode(), 0.0, ()))
+        options = shares.get(part, {label: 1.0})
         alternatives = tuple((name.encode(), log(share)) for name, share in options.items())
         tokens.append((label.encode(), log(options[label]), alternatives))
         rest = '"' + rest
@@ -43,7 +43,7 @@ def judge(small, backend, **options) -> RubricJudge:
 
 
 async def test_the_mean_of_samples_is_the_value_and_the_details_show_each(small, fake):
-    backend = fake(said("High"), said("Mid", "Low"), said("High"), said("Low"))
+    backend = fake(reply_text("High"), reply_text("Mid", "Low"), reply_text("High"), reply_text("Low"))
     verdict = await judge(small, backend, samples=4).judge(SAMPLE, ANSWER)
     level, wit, form = verdict.outcomes
     assert level.value == (5 + 2 + 5 + 1) / 4
@@ -61,7 +61,7 @@ async def test_the_mean_of_samples_is_the_value_and_the_details_show_each(small,
     assert [request.repeat for request in backend.requests] == [1, 2, 3, 4]
 
 
-async def test_samples_are_asked_at_the_same_time(small, fake):
+async def test_samples_are_requested_concurrently(small, fake):
     class Slow(type(fake())):
         most = now = 0
 
@@ -72,17 +72,17 @@ async def test_samples_are_asked_at_the_same_time(small, fake):
             self.now -= 1
             return await super().complete(request)
 
-    await judge(small, Slow(*[said("Mid")] * 5), samples=5).judge(SAMPLE, ANSWER)
+    await judge(small, Slow(*[reply_text("Mid")] * 5), samples=5).judge(SAMPLE, ANSWER)
     assert Slow.most == 5
 
 
-async def test_more_samples_buy_only_what_is_new(small, fake):
+async def test_more_samples_reuse_the_earlier_calls(small, fake):
     from hengwen.engine.limiter import Limiter
     from hengwen.engine.metered_backend import CallContext
 
     ledger = MemoryLedger()
     ledger.begin(Run(id="r", plan="p", plan_hash="h", checkpoint="c"))
-    backend = fake(*[said("Mid")] * 5)
+    backend = fake(*[reply_text("Mid")] * 5)
     metered = CallContext(ledger, Committer(ledger), "r").wrap(backend, "judge", Limiter(4))
     for samples, bought in ((1, 1), (3, 3), (5, 5), (2, 5)):
         verdict = await judge(small, metered, samples=samples).judge(SAMPLE, ANSWER)
@@ -90,29 +90,33 @@ async def test_more_samples_buy_only_what_is_new(small, fake):
         assert len(backend.requests) == bought
 
 
-async def test_a_sample_without_a_verdict_is_left_out_and_said(small, fake):
-    cut = Reply(text=said("Low"), finish="length")
-    verdict = await judge(small, fake(said("High"), cut, said("Mid")), samples=3).judge(SAMPLE, ANSWER)
+async def test_a_sample_without_a_verdict_is_excluded_and_counted(small, fake):
+    cut = Reply(text=reply_text("Low"), finish="length")
+    verdict = await judge(small, fake(reply_text("High"), cut, reply_text("Mid")), samples=3).judge(
+        SAMPLE, ANSWER
+    )
     details = verdict.outcomes[0].details
     assert verdict.outcomes[0].value == 3.5
     assert (details["failed"], details["labels"]) == ({"truncated": 1}, ["High", "Mid"])
 
 
 async def test_half_of_the_samples_without_a_verdict_is_an_error(small, fake):
-    cut = Reply(text=said("Low"), finish="length")
+    cut = Reply(text=reply_text("Low"), finish="length")
     with pytest.raises(JudgeError, match="1 of 2 samples gave no verdict: the reply was cut off") as caught:
-        await judge(small, fake(said("High"), cut), samples=2).judge(SAMPLE, ANSWER)
+        await judge(small, fake(reply_text("High"), cut), samples=2).judge(SAMPLE, ANSWER)
     assert caught.value.status == "truncated"
 
 
 @pytest.mark.parametrize("error", [BackendError("down", retryable=True), StoreError("full"), KeyError("bug")])
-async def test_a_sample_that_was_not_answered_is_no_verdict_yet(small, fake, error):
+async def test_a_sample_without_a_reply_is_an_error_to_retry_later(small, fake, error):
     with pytest.raises(type(error)):
-        await judge(small, fake(said("High"), said("High"), error), samples=3).judge(SAMPLE, ANSWER)
+        await judge(small, fake(reply_text("High"), reply_text("High"), error), samples=3).judge(
+            SAMPLE, ANSWER
+        )
 
 
-async def test_each_sample_is_mended_by_itself(small, fake):
-    backend = fake(said("High"), "no", said("Low"))
+async def test_each_sample_has_its_own_repair(small, fake):
+    backend = fake(reply_text("High"), "no", reply_text("Low"))
     verdict = await judge(small, backend, samples=2).judge(SAMPLE, ANSWER)
     assert verdict.outcomes[0].details["attempts"] == ["first", "repair"]
     assert [request.repeat for request in backend.requests] == [1, 2, 2]
@@ -120,7 +124,7 @@ async def test_each_sample_is_mended_by_itself(small, fake):
 
 async def test_labels_are_weighed_by_their_probabilities(small, fake):
     shares = {"High": 0.6, "Mid": 0.2, "Hm": 0.1}
-    backend = fake(weighed(said("High"), level=shares))
+    backend = fake(weighed(reply_text("High"), level=shares))
     verdict = await judge(small, backend, logprobs=True).judge(SAMPLE, ANSWER)
     level, wit, _ = verdict.outcomes
     assert level.value == pytest.approx((0.6 * 5 + 0.2 * 2) / 0.8)
@@ -133,18 +137,18 @@ async def test_labels_are_weighed_by_their_probabilities(small, fake):
     assert json.dumps(dict(level.details))
 
 
-async def test_without_log_probabilities_the_samples_count_and_that_is_said(small, fake):
-    one = await judge(small, fake(said("High")), logprobs=True).judge(SAMPLE, ANSWER)
-    assert (one.outcomes[0].value, one.outcomes[0].details["method"]) == (5, "single")
-    assert one.outcomes[0].scale.levels is None
-    backend = fake(said("High"), said("Mid"), said("Mid"))
+async def test_without_log_probabilities_the_samples_are_used_and_named_as_method(small, fake):
+    verdict = await judge(small, fake(reply_text("High")), logprobs=True).judge(SAMPLE, ANSWER)
+    assert (verdict.outcomes[0].value, verdict.outcomes[0].details["method"]) == (5, "single")
+    assert verdict.outcomes[0].scale.levels is None
+    backend = fake(reply_text("High"), reply_text("Mid"), reply_text("Mid"))
     three = await judge(small, backend, logprobs=True, samples=3).judge(SAMPLE, ANSWER)
     assert (three.outcomes[0].value, three.outcomes[0].details["method"]) == (3, "samples")
     assert [request.repeat for request in backend.requests] == [1, 2, 3]
 
 
 async def test_the_label_is_weighed_where_the_repair_gave_it(small, fake):
-    backend = fake("no", weighed(said("High"), level={"High": 0.5, "Low": 0.5}))
+    backend = fake("no", weighed(reply_text("High"), level={"High": 0.5, "Low": 0.5}))
     verdict = await judge(small, backend, logprobs=True).judge(SAMPLE, ANSWER)
     assert verdict.outcomes[0].value == 3
     assert verdict.outcomes[0].details["attempt"] == "repair"
@@ -169,13 +173,13 @@ def test_the_signature_names_options_only_where_they_differ(small, fake):
         ({"strip_think": "no"}, "strip_think must be true or false"),
     ],
 )
-def test_an_option_that_is_no_such_value_is_refused(small, fake, options, words):
+def test_an_invalid_option_is_refused(small, fake, options, words):
     with pytest.raises(ValueError, match=words):
         judge(small, fake(), **options)
 
 
 @pytest.mark.parametrize(
-    ("text", "shown", "note"),
+    ("text", "judged_text", "think"),
     [
         ("<think>secret plan</think>\n\nRain falls", "Rain falls", "stripped"),
         ("secret plan\n</think>\nRain falls", "Rain falls", "stripped"),
@@ -184,11 +188,11 @@ def test_an_option_that_is_no_such_value_is_refused(small, fake, options, words)
         ("say </think> aloud", "say </think> aloud", None),
     ],
 )
-async def test_the_thoughts_of_an_answer_are_not_judged(small, fake, text, shown, note):
-    backend = fake(said("High"), said("High"))
+async def test_the_thoughts_of_an_answer_are_not_judged(small, fake, text, judged_text, think):
+    backend = fake(reply_text("High"), reply_text("High"))
     answer = Response(sample_id="1", text=text)
     verdict = await judge(small, backend).judge(SAMPLE, answer)
-    assert f":response\n{shown}\n" in backend.requests[0].messages[1][1]
-    assert verdict.outcomes[0].details.get("think") == note
+    assert f":response\n{judged_text}\n" in backend.requests[0].messages[1][1]
+    assert verdict.outcomes[0].details.get("think") == think
     await judge(small, backend, strip_think=False).judge(SAMPLE, answer)
     assert f":response\n{text}\n" in backend.requests[1].messages[1][1]

@@ -47,9 +47,9 @@ READ = {
 
 @pytest.mark.parametrize("reply", READ.values(), ids=READ.keys())
 def test_a_verdict_is_read(reply):
-    found = parse_verdict(reply, RUBRIC)
-    assert (found.level, found.criteria) == ("B", CRITERIA)
-    assert " ".join(found.reason.split()) == "It sings."
+    verdict = parse_verdict(reply, RUBRIC)
+    assert (verdict.level, verdict.criteria) == ("B", CRITERIA)
+    assert " ".join(verdict.reason.split()) == "It sings."
 
 
 REFUSED = {
@@ -142,13 +142,13 @@ def test_a_rubric_without_criteria_wants_none():
 
 
 def test_a_reason_may_speak_of_the_end_of_a_thought():
-    found = parse_verdict(PLAIN.replace("It sings.", "It ends in </think> at once."), RUBRIC)
-    assert (found.reason, found.level) == ("It ends in </think> at once.", "B")
+    verdict = parse_verdict(PLAIN.replace("It sings.", "It ends in </think> at once."), RUBRIC)
+    assert (verdict.reason, verdict.level) == ("It ends in </think> at once.", "B")
 
 
 def test_a_lone_surrogate_in_the_reason_can_be_stored():
-    found = parse_verdict(PLAIN.replace("It sings.", "a\\ud800b"), RUBRIC)
-    assert found.reason.encode("utf-8") == b"a?b"
+    verdict = parse_verdict(PLAIN.replace("It sings.", "a\\ud800b"), RUBRIC)
+    assert verdict.reason.encode("utf-8") == b"a?b"
 
 
 @pytest.mark.parametrize("rubric", [RUBRIC, BARE], ids=["criteria", "bare"])
@@ -190,14 +190,14 @@ REPLIES = (
 @settings(deadline=None, max_examples=400)
 @given(REPLIES, st.sampled_from(["stop", "length", "content_filter", ""]))
 def test_any_reply_is_a_verdict_on_the_scale_or_a_judge_error(reply, finish):
-    found = read(reply, finish)
-    if isinstance(found, JudgeError):
-        assert found.status in ("parse_error", "off_scale", "truncated", "refused")
-        assert found.raw == reply
+    result = read(reply, finish)
+    if isinstance(result, JudgeError):
+        assert result.status in ("parse_error", "off_scale", "truncated", "refused")
+        assert result.raw == reply
     else:
         assert finish in ("stop", "")
-        assert {found.level, *found.criteria.values()} <= set(RUBRIC.labels)
-        assert set(found.criteria) == set(RUBRIC.criteria)
+        assert {result.level, *result.criteria.values()} <= set(RUBRIC.labels)
+        assert set(result.criteria) == set(RUBRIC.criteria)
 
 
 def read(reply: str, finish: str) -> ParsedVerdict | JudgeError:

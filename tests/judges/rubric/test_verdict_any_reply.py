@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hengwen.backends import OpenAIBackend
-from hengwen.engine.evaluate import judge as weigh
+from hengwen.engine.evaluate import JudgeEvaluator
+from hengwen.engine.job import Item
 from hengwen.judges import RubricJudge
 from hengwen.prompts import load_rubric
 from hengwen.records import STATUSES, Failure, Response, Sample, Score
@@ -68,7 +69,7 @@ def test_any_answers_of_an_endpoint_make_scores_or_failures(answers, logprobs):
 
     backend._post = post  # type: ignore[method-assign]
     judge = RubricJudge(rubric=RUBRIC, backend=backend, logprobs=logprobs)
-    outcomes = asyncio.run(weigh(judge, SAMPLE, ANSWER, ()))
+    outcomes = asyncio.run(JudgeEvaluator(judge).judge(Item.build(SAMPLE, ANSWER)))
     assert [outcome.name for outcome in outcomes] == list(judge.names)
     for outcome in outcomes:
         assert isinstance(outcome, (Score, Failure))

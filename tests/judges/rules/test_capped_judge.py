@@ -181,7 +181,9 @@ REPLY = json.dumps({"reason": "r", "criteria": {"wit": "Low", "form": "Mid"}, "l
 
 async def test_a_model_is_shown_what_the_rules_found_outside_all_fences(fake, small) -> None:
     backend = fake(REPLY)
-    inner = RubricJudge(rubric=small, backend=backend, facts_from=RULES.evidence_signature, language="en")
+    inner = RubricJudge(
+        rubric=small, backend=backend, evidence_signature=RULES.evidence_signature, language="en"
+    )
     outcomes = await final(CappedJudge(inner, RULES, language="en"), A, A1)
     assert (outcomes["small.level"].value, outcomes["small.final"].value) == (5, 1), "the scale is 1..5"
     system, user = (content for _, content in backend.requests[0].messages)
@@ -194,26 +196,26 @@ async def test_a_model_is_shown_what_the_rules_found_outside_all_fences(fake, sm
 
 def test_only_a_judge_that_is_shown_facts_has_another_prompt(fake, small) -> None:
     plain = RubricJudge(rubric=small, backend=fake())
-    told = RubricJudge(rubric=small, backend=fake(), facts_from=RULES.evidence_signature)
+    told = RubricJudge(rubric=small, backend=fake(), evidence_signature=RULES.evidence_signature)
     assert f"|prompt:{prompt_hash(small, 'zh')}|" in plain.signature
     assert f"|prompt:{prompt_hash(small, 'zh')}|" not in told.signature
     assert f"|facts:{RULES.evidence_signature}|" in told.signature
-    other = RubricJudge(rubric=small, backend=fake(), facts_from="00000000")
+    other = RubricJudge(rubric=small, backend=fake(), evidence_signature="00000000")
     key = [judge.request(SAMPLE, answers(A)[0]).key("e") for judge in (told, other)]
     assert key[0] == key[1], "another corpus buys nothing where the facts are the same"
 
 
 async def test_facts_of_rules_that_the_signature_does_not_name_are_refused(fake, small) -> None:
     judge = RubricJudge(rubric=small, backend=fake())
-    with pytest.raises(ValueError, match="only where facts_from names their rules"):
-        await judge.judge(SAMPLE, answers(A)[0], facts=["something"])
+    with pytest.raises(ValueError, match="takes evidence only if evidence_signature names its rules"):
+        await judge.judge(SAMPLE, answers(A)[0], evidence=["something"])
 
 
 async def test_a_panel_hands_the_facts_to_those_who_read_them(fake, small) -> None:
     backends = [fake(REPLY), fake(REPLY)]
     backends[1].signature = "fake/two|temp:0"
     members = [
-        RubricJudge(rubric=small, backend=backend, facts_from=RULES.evidence_signature)
+        RubricJudge(rubric=small, backend=backend, evidence_signature=RULES.evidence_signature)
         for backend in backends
     ]
     judge = CappedJudge(Panel(judges=members), RULES)

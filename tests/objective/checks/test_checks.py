@@ -7,7 +7,8 @@ import time
 import pytest
 
 from hengwen import registry
-from hengwen.engine import evaluate
+from hengwen.engine.evaluate import ScorerEvaluator
+from hengwen.engine.job import Item
 from hengwen.errors import ConfigError
 from hengwen.objective.checks import checks
 from hengwen.protocols import Scorer
@@ -49,7 +50,7 @@ SAMPLE = Sample(id="1", references=("2181",), metadata={"must": ["主人", "月�
 def test_an_answer_passes_or_does_not(name: str, options: dict, text: str, value: int) -> None:
     scorer = registry.build("scorers", name, options)
     assert isinstance(scorer, Scorer)
-    outcomes = evaluate.score(scorer, SAMPLE, Response(sample_id="1", text=text))
+    outcomes = ScorerEvaluator(scorer).score(Item.build(SAMPLE, Response(sample_id="1", text=text)))
     assert [outcome.name for outcome in outcomes] == list(scorer.names)
     assert outcomes[0].value == value
     assert outcomes[0].scale.levels == (0, 1)
@@ -64,7 +65,9 @@ def test_a_length_without_bounds_is_two_counts() -> None:
 def test_a_pattern_that_explodes_is_given_up_in_time() -> None:
     scorer = registry.build("scorers", "regex", {"pattern": r"(a|aa)+$", "seconds": 0.2})
     start = time.monotonic()
-    (failure,) = evaluate.score(scorer, SAMPLE, Response(sample_id="1", text="a" * 5000 + "b"))
+    (failure,) = ScorerEvaluator(scorer).score(
+        Item.build(SAMPLE, Response(sample_id="1", text="a" * 5000 + "b"))
+    )
     assert time.monotonic() - start < 5
     assert "took longer than 0.2 s on a text of 5001 characters" in failure.message
 

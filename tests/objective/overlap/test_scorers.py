@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hengwen import registry
-from hengwen.engine import evaluate
+from hengwen.engine.evaluate import GroupEvaluator, ScorerEvaluator
+from hengwen.engine.job import Item
 from hengwen.errors import ConfigError
 from hengwen.objective import bleu, corpus_bleu, rouge
 from hengwen.protocols import GroupScorer, SampleValidator, Scorer
@@ -21,7 +22,7 @@ def test_each_scores_one_answer_under_its_names(name: str) -> None:
     assert isinstance(scorer, Scorer)
     assert isinstance(scorer, SampleValidator)
     assert not isinstance(scorer, GroupScorer)
-    outcomes = evaluate.score(scorer, SAMPLE, ANSWER)
+    outcomes = ScorerEvaluator(scorer).score(Item.build(SAMPLE, ANSWER))
     assert [outcome.name for outcome in outcomes] == list(scorer.names)
     assert all(outcome.scale.holds(outcome.value) for outcome in outcomes)
     assert {outcome.signature for outcome in outcomes} == {scorer.signature}
@@ -53,7 +54,7 @@ def test_what_is_not_defined_is_a_failure_with_its_reason(
     name: str, sample: Sample, text: str, said: str
 ) -> None:
     scorer = registry.build("scorers", name, {})
-    outcomes = evaluate.score(scorer, sample, Response(sample_id=sample.id, text=text))
+    outcomes = ScorerEvaluator(scorer).score(Item.build(sample, Response(sample_id=sample.id, text=text)))
     assert all(outcome.status == "scorer_error" and said in outcome.message for outcome in outcomes)
     if not sample.references or not all(sample.references):
         with pytest.raises(ValueError, match=said):
@@ -71,7 +72,7 @@ def test_a_corpus_has_one_value_with_its_interval(name: str) -> None:
         )
         for i in range(5)
     ]
-    (score,) = evaluate.score_set(scorer, items)
+    (score,) = GroupEvaluator(scorer).score(items)
     assert (score.name, score.signature) == (scorer.names[0], scorer.signature)
     low, high = score.details["ci"]
     assert low <= score.value <= high
@@ -91,7 +92,7 @@ def test_corpus_bleu_is_no_mean_and_has_no_interval_for_the_repeats_of_one_sampl
 
 def test_a_sample_without_reference_is_named() -> None:
     scorer = registry.build("scorers", "corpus_bleu", {})
-    (failure,) = evaluate.score_set(scorer, [(Sample(id="x7"), ANSWER)])
+    (failure,) = GroupEvaluator(scorer).score([(Sample(id="x7"), ANSWER)])
     assert failure.message == "sample 'x7': there is no reference to compare with"
 
 

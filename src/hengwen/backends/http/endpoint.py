@@ -1,4 +1,4 @@
-"""Where an endpoint is and how it is reached: address, key, proxy; and what of that must be shown nowhere."""
+"""Address, key and proxy of an endpoint, and the secrets among them that must not be printed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from urllib.request import getproxies, proxy_bypass
 from hengwen.errors import ConfigError
 
 NO_KEY = "no-key"
-"""Sent to endpoints of one's own that need none."""
-SECRET_FROM = 8
-"""Characters from which a key is a secret and not a word such as 'EMPTY'."""
+"""Key sent to local endpoints that need none."""
+MIN_SECRET_LENGTH = 8
+"""Characters from which a key is a secret, and not a word such as 'EMPTY'."""
 
 
 class Endpoint:
-    """How to reach an endpoint, read from its address and the environment once. It is never printed.
+    """Address, key and proxy of an endpoint, read once. It has no repr, so that it is never printed.
 
     Args:
-        base_url: Of the endpoint, checked.
-        api_key_env: The variable that holds the key.
+        base_url: Valid URL of the endpoint.
+        api_key_env: Name of the environment variable that holds the key.
     """
 
     __slots__ = ("headers", "key", "proxy", "query", "secrets", "url")
@@ -31,18 +31,23 @@ class Endpoint:
         self.key = api_key_from(api_key_env)
         self.url = urlunsplit((parts.scheme, _host(parts.netloc), parts.path, "", ""))
         self.query = dict(parse_qsl(parts.query))
-        basic = _basic(parts.username, parts.password)
+        basic = _basic_auth(parts.username, parts.password)
         self.headers = {"Authorization": basic} if basic else {}
         self.proxy = proxy_for(self.url)
-        found = [self.key, *_passwords(base_url), *self.query.values(), *_passwords(self.proxy or "")]
-        self.secrets = tuple(secret for secret in dict.fromkeys(found) if len(secret) >= SECRET_FROM)
+        candidates = [self.key, *_passwords(base_url), *self.query.values(), *_passwords(self.proxy or "")]
+        self.secrets = tuple(
+            secret for secret in dict.fromkeys(candidates) if len(secret) >= MIN_SECRET_LENGTH
+        )
 
 
 def api_key_from(variable: str) -> str:
-    """Return the key that a variable holds, or "".
+    """Return the key in an environment variable, or "".
+
+    Args:
+        variable: Name of the variable.
 
     Raises:
-        ConfigError: It holds what no header can carry; the message does not show it.
+        ConfigError: No header can carry the value; the message does not show it.
     """
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
@@ -51,10 +56,13 @@ def api_key_from(variable: str) -> str:
 
 
 def validate_url(url: str) -> str:
-    """Return an address as it is.
+    """Return a valid URL unchanged.
+
+    Args:
+        url: URL with scheme http or https.
 
     Raises:
-        ConfigError: It is none; the message does not show it.
+        ConfigError: The URL is invalid; the message does not show it.
 
     Examples:
         >>> validate_url("http://localhost:8080/v1")
@@ -62,16 +70,16 @@ def validate_url(url: str) -> str:
     """
     try:
         parts = urlsplit(url)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        good = False
-    if not good:
+        is_valid = False
+    if not is_valid:
         raise ConfigError("base_url must be an address such as http://localhost:8080/v1")
     return url
 
 
 def without_secrets(url: str) -> str:
-    """Return an address without user, password and query.
+    """Return a URL without user, password and query.
 
     Examples:
         >>> without_secrets("http://me:pw@localhost:1/v1/?k=v")
@@ -82,30 +90,30 @@ def without_secrets(url: str) -> str:
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the proxy for an address, by ``https_proxy``, ``all_proxy`` and ``no_proxy`` of the environment.
+    """Return the proxy for a URL, from ``https_proxy``, ``all_proxy`` and ``no_proxy`` of the environment.
 
-    This machine itself is reached without one, whatever is set.
+    Loopback addresses never use a proxy.
 
     Raises:
-        ConfigError: It is one that no call can take; the message does not show it.
+        ConfigError: The proxy of the environment is invalid; the message does not show it.
 
     Examples:
         >>> proxy_for("http://localhost:8080/v1") is None
         True
     """
     parts = urlsplit(url)
-    if _is_here(parts.hostname or "") or proxy_bypass(parts.netloc):
+    if _is_loopback(parts.hostname or "") or proxy_bypass(parts.netloc):
         return None
-    known = getproxies()
-    proxy = known.get(parts.scheme) or known.get("all")
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
     if not proxy:
         return None
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     try:
-        good = urlsplit(proxy).scheme in ("http", "https") and bool(urlsplit(proxy).hostname)
+        is_valid = urlsplit(proxy).scheme in ("http", "https") and bool(urlsplit(proxy).hostname)
     except ValueError:
-        good = False
-    if not good:
+        is_valid = False
+    if not is_valid:
         raise ConfigError(
             "the proxy of the environment must be an address such as http://localhost:7890; "
             f"set {parts.scheme}_proxy to one, or no_proxy to the host of the endpoint"
@@ -113,7 +121,7 @@ def proxy_for(url: str) -> str | None:
     return proxy
 
 
-def _is_here(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -121,7 +129,7 @@ def _is_here(host: str) -> bool:
 
 
 def _passwords(url: str) -> tuple[str, str]:
-    """The password in an address, as it is meant and as it is written."""
+    """Return the password in a URL, decoded and as written."""
     written = urlsplit(url).password or ""
     return unquote(written), written
 
@@ -130,8 +138,8 @@ def _host(netloc: str) -> str:
     return netloc.rpartition("@")[2]
 
 
-def _basic(user: str | None, password: str | None) -> str:
+def _basic_auth(user: str | None, password: str | None) -> str:
     if user is None:
         return ""
-    said = f"{unquote(user)}:{unquote(password or '')}"
-    return f"Basic {base64.b64encode(said.encode()).decode()}"
+    credentials = f"{unquote(user)}:{unquote(password or '')}"
+    return f"Basic {base64.b64encode(credentials.encode()).decode()}"

@@ -1,4 +1,4 @@
-"""What a failed call means: its status, whether another try may help, the server's words without keys."""
+"""Convert failed HTTP calls to errors: status, chance of a retry, and the redacted message of the server."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from hengwen.errors import BackendError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-RAW_LIMIT = 20_000
+MAX_RAW = 20_000
 """Characters of a failed body that are kept."""
+MAX_MESSAGE = 300
+"""Characters of a server's message in an error."""
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
-    """Return a text in which no secret stands.
+    """Replace each secret in a text by ``[hidden]``.
 
     Examples:
         >>> redact("bad key sk-12345678", ["sk-12345678"])
@@ -33,11 +35,11 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     """Return the seconds that a server asks to wait, from ``retry-after-ms`` or ``retry-after``.
 
     Args:
-        headers: By lower-case name, or case-insensitive.
-        now: To count an HTTP date from; default: the clock.
+        headers: Headers by lower-case name, or a case-insensitive mapping.
+        now: Time from which an HTTP date is counted; default: the current time.
 
     Returns:
-        At least 0; None where nothing usable was said.
+        Seconds >= 0; None if no header is usable.
 
     Examples:
         >>> retry_after({"retry-after": "2.5"}), retry_after({"retry-after": "soon"})
@@ -45,53 +47,53 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
         >>> retry_after({"retry-after": "Wed, 01 Jan 2025 00:00:07 GMT"}, datetime(2025, 1, 1, tzinfo=UTC))
         7.0
     """
-    said = headers.get("retry-after-ms")
-    if said is not None and (milliseconds := _seconds(said)) is not None:
+    milliseconds = _parse_number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
         return milliseconds / 1000
-    said = headers.get("retry-after")
-    if said is None:
+    value = headers.get("retry-after")
+    if value is None:
         return None
-    seconds = _seconds(said)
-    return _until(said, now or datetime.now(UTC)) if seconds is None else seconds
+    seconds = _parse_number(value)
+    return _seconds_until(value, now or datetime.now(UTC)) if seconds is None else seconds
 
 
-def _seconds(said: str) -> float | None:
+def _parse_number(value: str) -> float | None:
     try:
-        value = float(said)
+        number = float(value)
     except ValueError:
         return None
-    return value if math.isfinite(value) and value >= 0 else None
+    return number if math.isfinite(number) and number >= 0 else None
 
 
-def _until(said: str, now: datetime) -> float | None:
+def _seconds_until(value: str, now: datetime) -> float | None:
     try:
-        when = parsedate_to_datetime(said)
+        date = parsedate_to_datetime(value)
     except (ValueError, TypeError, OverflowError):
         return None
-    when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return max(0.0, (when - now).total_seconds())
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (date - now).total_seconds())
 
 
 def status_error(
     status: int, headers: Mapping[str, str], body: str, *, secrets: Iterable[str], api_key_env: str
 ) -> BackendError:
-    """Return the error for an HTTP status that is no success.
+    """Return the error for an HTTP status other than success.
 
     Args:
-        status: 300 to 599.
-        headers: Of the answer.
-        body: Of the answer.
-        secrets: What must not be shown.
-        api_key_env: The variable that holds the key, to name where the endpoint refuses it.
+        status: HTTP status, 300 to 599.
+        headers: Headers of the answer.
+        body: Body of the answer.
+        secrets: Texts to redact.
+        api_key_env: Name of the variable that holds the key, for the message of a refused key.
 
     Examples:
         >>> error = status_error(429, {"retry-after": "3"}, "slow down", secrets=(), api_key_env="K")
         >>> error.status, error.retryable, error.retry_after, str(error)
         ('rate_limited', True, 3.0, 'the endpoint answered 429: slow down')
     """
-    hidden = tuple(secrets)
-    body = redact(body, hidden)
-    words, code = _server_words(body)
+    secrets = tuple(secrets)
+    body = redact(body, secrets)
+    words, code = _server_message(body)
     message = f"the endpoint answered {status}: {words or 'no message'}"
     kind, retryable = "transport_error", status >= 500
     if status == 429:
@@ -101,42 +103,49 @@ def status_error(
     elif status in (401, 403):
         message += f"; check the key in {api_key_env}"
     elif status < 400:
-        place = redact(headers.get("location", "elsewhere"), hidden).partition("?")[0]
-        message = f"the endpoint answered {status}: it points to {place}; put that address into base_url"
+        location = redact(headers.get("location", "elsewhere"), secrets).partition("?")[0]
+        message = (
+            f"the endpoint answered {status}: it redirects to {location}; put that address into base_url"
+        )
     return BackendError(
         message,
         status=kind,
-        raw=body[:RAW_LIMIT],
+        raw=body[:MAX_RAW],
         retryable=retryable,
         retry_after=retry_after(headers) if retryable else None,
     )
 
 
-def _server_words(body: str) -> tuple[str, str]:
-    """Return (message, code) of an error body, whatever its shape."""
+def _server_message(body: str) -> tuple[str, str]:
+    """Return (message, code) of an error body of any shape."""
     try:
-        found = json.loads(body)
+        value = json.loads(body)
     except (ValueError, RecursionError):
-        return _short(body), ""
-    error = found.get("error", found) if isinstance(found, dict) else found
+        return _shorten(body), ""
+    error = value.get("error", value) if isinstance(value, dict) else value
     if isinstance(error, dict):
-        words = error.get("message") or error.get("detail") or found.get("detail") or error
-        return _short(words), str(error.get("code") or error.get("type") or "")
-    return _short(error), ""
+        words = error.get("message") or error.get("detail") or value.get("detail") or error
+        return _shorten(words), str(error.get("code") or error.get("type") or "")
+    return _shorten(error), ""
 
 
-def error_words(body: object) -> str:
+def message_of_error_body(body: object) -> str:
     """Return the message of an error that came with a success status, or "".
 
+    Args:
+        body: Decoded JSON body.
+
     Examples:
-        >>> error_words({"error": {"message": "no such model"}}), error_words({"choices": []})
-        ('no such model', '')
+        >>> message_of_error_body({"error": {"message": "no such model"}})
+        'no such model'
+        >>> message_of_error_body({"choices": []})
+        ''
     """
     if not isinstance(body, dict) or not body.get("error"):
         return ""
-    return _server_words(json.dumps({"error": body["error"]}, default=str))[0]
+    return _server_message(json.dumps({"error": body["error"]}, default=str))[0]
 
 
-def _short(words: object) -> str:
+def _shorten(words: object) -> str:
     text = " ".join((words if isinstance(words, str) else json.dumps(words, default=str)).split())
-    return text if len(text) <= 300 else f"{text[:297]}..."
+    return text if len(text) <= MAX_MESSAGE else f"{text[: MAX_MESSAGE - 3]}..."

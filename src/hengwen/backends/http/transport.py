@@ -1,4 +1,4 @@
-"""One address and the connections to it: a written body goes out; status, headers and bytes come back."""
+"""HTTP connections to one URL: post an encoded body, get status, headers and bytes."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ if TYPE_CHECKING:
 
 
 class HttpTransport:
-    """Posts JSON to an address; made within the event loop that uses it.
+    """Posts JSON to one URL. Must be created in the event loop that uses it.
 
-    Redirects are not followed and cookies are not kept. Connections stay open for the calls that follow.
+    Redirects are not followed and cookies are not kept. Connections stay open for later calls.
 
     Args:
-        url: Where every body goes.
-        headers: Of every call.
-        query: Of every call, behind the address.
-        proxy: Through which it is reached.
-        timeout: Seconds for one call, all told.
+        url: URL of every call.
+        headers: Headers of every call.
+        query: Query parameters of every call.
+        proxy: URL of the proxy, or None.
+        timeout: Seconds for one call in total.
 
     Examples:
         >>> import asyncio
-        >>> async def ask() -> str:
-        ...     line = HttpTransport("http://127.0.0.1:1/v1", headers={}, query={}, proxy=None, timeout=9)
+        >>> async def post() -> str:
+        ...     url = "http://127.0.0.1:1/v1"
+        ...     transport = HttpTransport(url, headers={}, query={}, proxy=None, timeout=9)
         ...     try:
-        ...         await line.post(b"{}")
+        ...         await transport.post(b"{}")
         ...     except OSError as error:
         ...         return type(error).__name__
         ...     finally:
-        ...         await line.close()
-        >>> asyncio.run(ask())
+        ...         await transport.close()
+        >>> asyncio.run(post())
         'ClientConnectorError'
     """
 
@@ -49,7 +50,7 @@ class HttpTransport:
     ) -> None:
         self._url = f"{url}?{urlencode(query)}" if query else url
         self._session = ClientSession(
-            connector=TCPConnector(limit=0, ssl=_known_roots(url, proxy or "")),
+            connector=TCPConnector(limit=0, ssl=_ssl_context(url, proxy or "")),
             cookie_jar=DummyCookieJar(),
             headers={**headers, "Content-Type": "application/json"},
             proxy=proxy,
@@ -57,11 +58,14 @@ class HttpTransport:
         )
 
     async def post(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        """Send a body; return the status, the headers (in any case) and the body of the answer.
+        """Send a body; return status, case-insensitive headers and body of the answer.
+
+        Args:
+            body: Encoded JSON.
 
         Raises:
-            ClientError: There is no answer, or not the whole of one.
-            OSError: The same; a TimeoutError where it took too long.
+            ClientError: There is no answer, or it is incomplete.
+            OSError: There is no connection; TimeoutError if the call took too long.
         """
         async with self._session.post(self._url, data=body, allow_redirects=False) as answer:
             return answer.status, answer.headers, await answer.read()
@@ -71,8 +75,8 @@ class HttpTransport:
         await self._session.close()
 
 
-def _known_roots(*urls: str) -> SSLContext | bool:
-    """What certificates are checked by: as openai's client has it, with roots where the system has none."""
+def _ssl_context(*urls: str) -> SSLContext | bool:
+    """Return the certificate checks of openai's client, which has root certificates of its own."""
     if not any(url.startswith("https:") for url in urls):
         return True
     from httpx2 import create_ssl_context

@@ -1,4 +1,4 @@
-"""Any LangChain chat model: by a factory of one's own, or by a name that ``init_chat_model`` knows."""
+"""Any LangChain chat model: from a user's factory, or by a name that ``init_chat_model`` knows."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from inspect import signature as parameters_of
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from hengwen.backends.http.endpoint import NO_KEY, SECRET_FROM, api_key_from, validate_url, without_secrets
-from hengwen.backends.langchain.reply import cut_reply, error_of, reply_of
-from hengwen.backends.openai.backend import signature
-from hengwen.backends.openai.request import TOOL, checked_params, without_limits
+from hengwen.backends.http.endpoint import (
+    MIN_SECRET_LENGTH,
+    NO_KEY,
+    api_key_from,
+    validate_url,
+    without_secrets,
+)
+from hengwen.backends.langchain.reply import error_of, reply_of, truncated_reply
+from hengwen.backends.openai.backend import build_signature
+from hengwen.backends.openai.request import SCHEMA_NAME, checked_params, without_limits
 from hengwen.backends.openai.schema_modes import SchemaModes
 from hengwen.errors import BackendError, ConfigError, PluginError
 from hengwen.io.text_safety import replace_surrogates
@@ -24,33 +30,36 @@ if TYPE_CHECKING:
 
     from hengwen.records import Reply, Request
 
-METHODS: Mapping[str, str] = {
+LANGCHAIN_METHODS: Mapping[str, str] = {
     "json_schema": "json_schema",
     "json_object": "json_mode",
     "tool": "function_calling",
 }
-"""LangChain's names for the forms."""
+"""LangChain's names of the response formats."""
 DEFAULT_KEY = "OPENAI_API_KEY"
+MAX_CACHED_RUNNABLES = 256
+"""Runnables that are cached, one for each schema, response format and set of parameters."""
 
 
 class LangChainBackend:
-    """Asks a LangChain chat model; nothing is traced.
+    """Calls a LangChain chat model, without tracing.
 
     Args:
-        model: For ``init_chat_model``, such as ``openai:gpt-4o-mini``; with a factory, the name it is given.
-        factory: ``package:function``. It is called with ``model`` and ``base_url`` where the plan has them,
-            and with ``params``; it returns a chat model.
-        chat: A chat model, in the place of both.
-        base_url: Of an endpoint of one's own.
-        api_key_env: The variable that holds the key; other providers than OpenAI read their own by default.
-        params: Keyword arguments of the chat model, such as ``temperature``. Tries are counted by the engine:
-            ``max_retries`` is 0 where this does not set it.
-        timeout: Seconds for one call, all told.
-        structured: ``json_schema``, ``json_object``, ``tool`` or ``text``: this form and no other.
+        model: Name for ``init_chat_model``, such as ``openai:gpt-4o-mini``, or for the factory.
+        factory: Function that returns a chat model, as ``package:function``. Its keyword arguments are
+            ``model`` and ``base_url``, if the plan sets them, and ``params``.
+        chat: Chat model to use instead of ``model`` and ``factory``.
+        base_url: URL of an OpenAI-compatible endpoint.
+        api_key_env: Name of the environment variable that holds the key. Providers other than OpenAI read
+            variables of their own by default.
+        params: Keyword arguments of the chat model, such as ``temperature``. ``max_retries`` is 0 unless it
+            is set here, because the engine retries.
+        timeout: Seconds for one call in total, > 0.
+        structured: ``json_schema``, ``json_object``, ``tool`` or ``text``: the only response format to use.
 
     Raises:
-        ConfigError: There is nothing to make a chat model of, or making it failed.
-        PluginError: The factory, or a provider's package, cannot be loaded.
+        ConfigError: Neither model, factory nor chat is set, or building the chat model failed.
+        PluginError: The factory, or the package of a provider, cannot be loaded.
 
     Examples:
         >>> from langchain_core.language_models import FakeListChatModel
@@ -85,47 +94,53 @@ class LangChainBackend:
         self._model = model
         self._factory = factory
         self._chat = chat
-        self._ready = False
-        self._client: Any = None
+        self._is_ready = False
+        self._http_client: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._forms = SchemaModes(structured)
+        self._schema_modes = SchemaModes(structured)
         name = "/".join(part for part in (factory, model) if part) or type(chat).__name__
-        self.signature = signature("langchain", name, self.params, structured)
+        self.signature = build_signature("langchain", name, self.params, structured)
         self.endpoint = without_secrets(base_url) if base_url else f"langchain:{name}"
-        self._known: dict[tuple[object, ...], tuple[object, Any]] = {}
+        self._runnables: dict[tuple[object, ...], tuple[object, Any]] = {}
 
     def __repr__(self) -> str:
         return f"LangChainBackend({self.signature!r}, endpoint={self.endpoint!r})"
 
     async def complete(self, request: Request) -> Reply:
-        """Ask once.
+        """Send a request once; again only if the model refuses its response format.
 
         Args:
-            request: Its ``params`` go over those of the backend.
+            request: Request whose ``params`` override those of the backend.
 
         Raises:
-            BackendError: There is no usable reply; ``retryable`` and ``retry_after`` say what may help.
-            ConfigError: The chat model cannot be made.
+            BackendError: There is no usable reply; ``retryable`` and ``retry_after`` tell whether to retry.
+            ConfigError: The chat model cannot be built.
         """
         while True:
             chat = self._connect()
-            form = self._forms.form if request.schema is not None else ""
-            logprobs = request.logprobs if self._forms.takes_logprobs else None
-            asking = self._runnable(chat, request, form, logprobs)
-            if asking is None:
+            response_format = self._schema_modes.current if request.schema is not None else ""
+            logprobs = request.logprobs if self._schema_modes.takes_logprobs else None
+            runnable = self._runnable(chat, request, response_format, logprobs)
+            if runnable is None:
                 continue
-            begin = perf_counter()
+            started_at = perf_counter()
             try:
-                message = await self._ask(asking, request)
+                message = await self._invoke(runnable, request)
                 return reply_of(
-                    message, perf_counter() - begin, self._secrets(), form=form, logprobs=logprobs is not None
+                    message,
+                    perf_counter() - started_at,
+                    self._secrets(),
+                    response_format=response_format,
+                    logprobs=logprobs is not None,
                 )
             except BackendError:
                 raise
             except Exception as error:
-                cut = cut_reply(error, perf_counter() - begin, self._secrets(), form)
-                if cut is not None:
-                    return cut
+                truncated = truncated_reply(
+                    error, perf_counter() - started_at, self._secrets(), response_format
+                )
+                if truncated is not None:
+                    return truncated
                 status, failure = error_of(
                     error,
                     endpoint=self.endpoint,
@@ -133,101 +148,108 @@ class LangChainBackend:
                     secrets=self._secrets(),
                     api_key_env=self.api_key_env,
                 )
-            if not self._forms.moves_on(status, failure, form, logprobs):
+            if not self._schema_modes.downgrade_on(status, failure, response_format, logprobs):
                 raise failure
 
-    async def _ask(self, asking: Any, request: Request) -> BaseMessage:
+    async def _invoke(self, runnable: Any, request: Request) -> BaseMessage:
         from langsmith import tracing_context
 
-        turns = [(role, replace_surrogates(content)) for role, content in request.messages]
+        messages = [(role, replace_surrogates(content)) for role, content in request.messages]
         with tracing_context(enabled=False):
             async with asyncio.timeout(self.timeout):
-                answer = await asking.ainvoke(turns)
+                answer = await runnable.ainvoke(messages)
         message: BaseMessage = answer["raw"] if isinstance(answer, dict) else answer
         return message
 
-    def _runnable(self, chat: BaseChatModel, request: Request, form: str, logprobs: int | None) -> Any:
-        """Return what to invoke; None where the model cannot be asked so: another form is next."""
-        extra = self._extra(request, logprobs)
-        key = (id(request.schema), form, repr(sorted(extra.items())))
-        found = self._known.get(key)
-        if found is None:
+    def _runnable(
+        self, chat: BaseChatModel, request: Request, response_format: str, logprobs: int | None
+    ) -> Any:
+        """Return the runnable for a request; None if the model does not support the response format."""
+        params = self._call_params(request, logprobs)
+        cache_key = (id(request.schema), response_format, repr(sorted(params.items())))
+        cached = self._runnables.get(cache_key)
+        if cached is None:
             try:
-                found = (request.schema, self._structured(chat, request, form, extra))
+                runnable = self._structured(chat, request, response_format, params)
             except (NotImplementedError, TypeError, ValueError, AttributeError) as error:
-                if not self._forms.refuse(form):
+                if not self._schema_modes.downgrade(response_format):
                     raise BackendError(
-                        f"{self.endpoint} cannot be asked for {form or 'text'}: {error}"
+                        f"{self.endpoint} cannot be asked for {response_format or 'text'}: {error}"
                     ) from None
                 return None
-            if len(self._known) >= 256:
-                self._known.clear()
-            self._known[key] = found
-        return found[1]
+            if len(self._runnables) >= MAX_CACHED_RUNNABLES:
+                self._runnables.clear()
+            # the schema is kept as well: while it exists, no other object has its id
+            cached = self._runnables[cache_key] = (request.schema, runnable)
+        return cached[1]
 
-    def _extra(self, request: Request, logprobs: int | None) -> dict[str, Any]:
-        extra = checked_params(request.params)
-        seed = extra.get("seed", self.params.get("seed"))
+    def _call_params(self, request: Request, logprobs: int | None) -> dict[str, Any]:
+        params = checked_params(request.params)
+        seed = params.get("seed", self.params.get("seed"))
         if request.repeat > 1 and isinstance(seed, int) and not isinstance(seed, bool):
-            extra["seed"] = seed + request.repeat - 1
+            params["seed"] = seed + request.repeat - 1
         if logprobs is not None:
-            extra |= {"logprobs": True, "top_logprobs": logprobs}
-        return extra
+            params |= {"logprobs": True, "top_logprobs": logprobs}
+        return params
 
-    def _structured(self, chat: BaseChatModel, request: Request, form: str, extra: dict[str, Any]) -> Any:
-        if form in ("", "text"):
-            return chat.bind(**extra) if extra else chat
+    def _structured(
+        self, chat: BaseChatModel, request: Request, response_format: str, params: dict[str, Any]
+    ) -> Any:
+        if response_format in ("", "text"):
+            return chat.bind(**params) if params else chat
         assert request.schema is not None
-        schema = {"title": TOOL, **request.schema}
+        schema = {"title": SCHEMA_NAME, **request.schema}
         accepted = parameters_of(chat.with_structured_output).parameters
-        if form != "json_object" and "strict" in accepted:
-            extra = {"strict": True, **extra}
+        if response_format != "json_object" and "strict" in accepted:
+            params = {"strict": True, **params}
         if self._base_url is None and type(chat).__name__ == "ChatOpenAI":
             schema = without_limits(schema)
-        return chat.with_structured_output(schema, method=METHODS[form], include_raw=True, **extra)
+        method = LANGCHAIN_METHODS[response_format]
+        return chat.with_structured_output(schema, method=method, include_raw=True, **params)
 
     def _connect(self) -> BaseChatModel:
         loop = asyncio.get_running_loop()
-        if self._client is not None and self._loop is not loop:
-            self._forget()  # connections of a loop that is gone are of no use
-        if not self._ready:
+        if self._http_client is not None and self._loop is not loop:
+            self._reset()  # connections belong to the event loop that opened them
+        if not self._is_ready:
             from langchain_core.language_models.chat_models import BaseChatModel
 
             self._loop = loop
-            self._chat = self._chat or self._make()
+            self._chat = self._chat or self._build_chat()
             if type(self._chat).with_structured_output is BaseChatModel.with_structured_output:
-                self._forms.skip_to("tool")  # the base class knows no other, whatever it is asked for
-            self._ready = True
+                self._schema_modes.start_at("tool")  # the base class ignores the method and uses tools
+            self._is_ready = True
         assert self._chat is not None
         return self._chat
 
-    def _make(self) -> BaseChatModel:
+    def _build_chat(self) -> BaseChatModel:
         from langchain_core.language_models.chat_models import BaseChatModel
 
-        given: dict[str, Any] = {"base_url": self._base_url} if self._base_url else {}
+        base_url: dict[str, Any] = {"base_url": self._base_url} if self._base_url else {}
         try:
             if self._factory:
-                named = {"model": self._model} if self._model else {}
-                made = _load(self._factory)(**named, **given, **self.params)
+                model = {"model": self._model} if self._model else {}
+                chat = _load_factory(self._factory)(**model, **base_url, **self.params)
             else:
                 from langchain.chat_models import init_chat_model
 
-                made = init_chat_model(
-                    self._model, **self._access(), **given, **{"max_retries": 0, **self.params}
-                )
+                params = {"max_retries": 0, **self.params}
+                chat = init_chat_model(self._model, **self._access(), **base_url, **params)
         except ImportError as error:
             raise PluginError(f"{self.signature}: {error}") from None
         except ConfigError:
             raise
         except Exception as error:
             words = str(error).replace(api_key_from(self.api_key_env) or "\0", "[hidden]")
-            raise ConfigError(f"{self.signature}: the chat model cannot be made: {words}") from None
-        if not isinstance(made, BaseChatModel):
-            raise ConfigError(f"{self._factory} gave no chat model but a {type(made).__name__}")
-        return made
+            raise ConfigError(f"{self.signature}: the chat model cannot be built: {words}") from None
+        if not isinstance(chat, BaseChatModel):
+            raise ConfigError(
+                f"factory {self._factory!r} must return a chat model, got {type(chat).__name__}"
+            )
+        return chat
 
     def _access(self) -> dict[str, Any]:
-        """Return provider, key and connections: langchain-openai would share its own between event loops."""
+        """Return provider, key and HTTP client: langchain-openai would share its own among event loops."""
         provider, colon, _ = self._model.partition(":")
         is_openai = provider == "openai" if colon else self._base_url is not None
         access: dict[str, Any] = {"model_provider": "openai"} if is_openai and not colon else {}
@@ -237,33 +259,33 @@ class LangChainBackend:
         if is_openai:
             from openai import DefaultAsyncHttpxClient
 
-            self._client = DefaultAsyncHttpxClient(timeout=self.timeout, follow_redirects=False)
-            access["http_async_client"] = self._client
+            self._http_client = DefaultAsyncHttpxClient(timeout=self.timeout, follow_redirects=False)
+            access["http_async_client"] = self._http_client
         return access
 
     def _secrets(self) -> tuple[str, ...]:
-        found = [api_key_from(self.api_key_env)]
+        candidates = [api_key_from(self.api_key_env)]
         for value in vars(self._chat).values() if self._chat is not None else ():
             reveal = getattr(value, "get_secret_value", None)
             if reveal is not None:
-                found.append(str(reveal()))
-        return tuple(secret for secret in dict.fromkeys(found) if len(secret) >= SECRET_FROM)
+                candidates.append(str(reveal()))
+        return tuple(secret for secret in dict.fromkeys(candidates) if len(secret) >= MIN_SECRET_LENGTH)
 
     async def close(self) -> None:
-        """Close the connections that were opened here; other chat models keep their own."""
-        client, loop = self._client, self._loop
+        """Close the connections of this backend; those of other chat models stay open."""
+        client, loop = self._http_client, self._loop
         if client is not None:
-            self._forget()
+            self._reset()
             if loop is asyncio.get_running_loop():
                 await client.aclose()
 
-    def _forget(self) -> None:
-        self._client = self._chat = None
-        self._ready = False
-        self._known.clear()
+    def _reset(self) -> None:
+        self._http_client = self._chat = None
+        self._is_ready = False
+        self._runnables.clear()
 
 
-def _load(path: str) -> Any:
+def _load_factory(path: str) -> Any:
     module, colon, name = path.partition(":")
     if not colon or not module or not name:
         raise ConfigError(f"factory must be package:function, got {path!r}")

@@ -1,4 +1,4 @@
-"""The log-probabilities in a chat completion, as ``Reply.logprobs`` has them."""
+"""Read the log-probabilities of a chat completion into the shape of ``Reply.logprobs``."""
 
 from __future__ import annotations
 
@@ -6,40 +6,43 @@ from math import isnan
 from typing import Any
 
 Alternative = tuple[bytes, float]
+"""(bytes, log-probability)."""
 Token = tuple[bytes, float, tuple[Alternative, ...]]
+"""(bytes, log-probability, alternatives)."""
 
 
-def read_logprobs(found: object) -> tuple[Token, ...] | None:
+def read_logprobs(value: object) -> tuple[Token, ...] | None:
     """Read the ``logprobs`` of a choice.
 
     Args:
-        found: As the endpoint sent it.
+        value: Decoded JSON, unchecked.
 
     Returns:
-        None where there are none, or one cannot be read: half of them would be worse than none.
+        All tokens, or None if there are none or one of them is malformed.
 
     Examples:
-        >>> said = {"token": "B", "logprob": -0.5, "bytes": [66], "top_logprobs": []}
-        >>> read_logprobs({"content": [said]})
+        >>> token = {"token": "B", "logprob": -0.5, "bytes": [66], "top_logprobs": []}
+        >>> read_logprobs({"content": [token]})
         ((b'B', -0.5, ()),)
         >>> read_logprobs({"content": [{"token": "B"}]}) is None
         True
     """
-    content = found.get("content") if isinstance(found, dict) else None
+    content = value.get("content") if isinstance(value, dict) else None
     if not isinstance(content, list) or not content:
         return None
     try:
         return tuple(
-            (*_pair(entry), tuple([_pair(other) for other in entry.get("top_logprobs") or ()]))
+            (*_alternative(entry), tuple([_alternative(other) for other in entry.get("top_logprobs") or ()]))
             for entry in content
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
 
 
-def _pair(entry: dict[str, Any]) -> Alternative:
-    said, logprob = entry.get("bytes"), float(entry["logprob"])
+def _alternative(entry: dict[str, Any]) -> Alternative:
+    raw_bytes, logprob = entry.get("bytes"), float(entry["logprob"])
     if isnan(logprob):
-        raise ValueError("a log-probability is no number")
-    text = bytes(said) if isinstance(said, list) else entry["token"].encode("utf-8", "surrogatepass")
-    return text, logprob
+        raise ValueError("a log-probability is not a number")
+    if isinstance(raw_bytes, list):
+        return bytes(raw_bytes), logprob
+    return entry["token"].encode("utf-8", "surrogatepass"), logprob

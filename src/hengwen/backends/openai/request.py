@@ -1,4 +1,4 @@
-"""The body of a chat completion, written fast: what repeats from call to call is encoded once."""
+"""Encode the body of a chat completion; the parts that repeat from call to call are encoded once."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 
     from hengwen.records import Message, Request
 
-OURS = ("messages", "model", "response_format", "stream")
-"""Parameters that a plan may not set."""
-TOOL = "verdict"
-"""What the schema, or the tool, is called."""
-KEPT = 256
-"""Encoded ends of bodies that are kept."""
+RESERVED_PARAMS = ("messages", "model", "response_format", "stream")
+"""Parameters that the backend sets; a plan may not set them."""
+SCHEMA_NAME = "verdict"
+"""Name of the schema and of the tool."""
+MAX_CACHED_ENDS = 256
+"""Encoded ends of bodies that are cached."""
 
-# parameters are checked as JSON's own encoder has it: orjson, which writes the turns, makes null of NaN
+# Parameters are validated by JSON's own encoder: orjson, which encodes the messages, turns NaN into null.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
 class ChatRequestEncoder:
-    """Writes the bodies of one backend.
+    """Encodes the request bodies of one backend.
 
     Args:
-        model: As the endpoint calls it.
-        params: Of the backend; those of a request go over them.
+        model: Name of the model at the endpoint.
+        params: Parameters of the backend; those of a request override them.
         limits: Whether ``maxLength`` may be sent: OpenAI's own strict mode refuses it.
 
     Examples:
         >>> from hengwen.records import Request
-        >>> body = ChatRequestEncoder("m", {"temperature": 0}, limits=True)
-        >>> body.write(Request(messages=(("user", "你好"),)), "", None).decode()
+        >>> encoder = ChatRequestEncoder("m", {"temperature": 0}, limits=True)
+        >>> encoder.encode(Request(messages=(("user", "你好"),)), "", None).decode()
         '{"model":"m","messages":[{"role":"user","content":"你好"}],"temperature":0}'
     """
 
@@ -47,36 +47,40 @@ class ChatRequestEncoder:
         self._limits = limits
         self._ends: dict[tuple[object, ...], tuple[object, bytes]] = {}
 
-    def write(self, request: Request, form: str, logprobs: int | None) -> bytes:
+    def encode(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
         """Return the body of a request.
 
-        A ``seed`` grows by 1 with each repeat: else an endpoint that obeys it would repeat itself.
+        A ``seed`` grows by 1 with each repeat, because an endpoint that honours it would give equal replies.
 
         Args:
-            request: What is asked.
-            form: How its schema is sent.
-            logprobs: Alternatives to ask for at each token.
+            request: Request to encode.
+            response_format: Format in which the schema is sent; empty if there is no schema.
+            logprobs: Number of alternatives to request for each token, or None.
         """
         try:
-            turns = _turns(request.messages)
-        except orjson.JSONEncodeError:  # lone surrogates, which no body can carry
-            turns = _turns([(role, replace_surrogates(content)) for role, content in request.messages])
-        return self._head + turns + self._end(request, form, logprobs)
+            messages = _encode_messages(request.messages)
+        except orjson.JSONEncodeError:  # lone surrogates
+            messages = _encode_messages(
+                [(role, replace_surrogates(content)) for role, content in request.messages]
+            )
+        return self._head + messages + self._end(request, response_format, logprobs)
 
-    def _end(self, request: Request, form: str, logprobs: int | None) -> bytes:
+    def _end(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
+        """Return everything after the messages, from the cache if the request has no parameters."""
         if request.params:
-            return self._write_end(request, form, logprobs)
+            return self._encode_end(request, response_format, logprobs)
         repeat = request.repeat if "seed" in self._params else 1
-        key = (id(request.schema), form, logprobs, repeat)
-        found = self._ends.get(key)
-        if found is None:
-            if len(self._ends) >= KEPT:
+        cache_key = (id(request.schema), response_format, logprobs, repeat)
+        cached = self._ends.get(cache_key)
+        if cached is None:
+            if len(self._ends) >= MAX_CACHED_ENDS:
                 self._ends.clear()
-            # the schema is kept too: while it lives, no other object has its id
-            found = self._ends[key] = (request.schema, self._write_end(request, form, logprobs))
-        return found[1]
+            # the schema is kept as well: while it exists, no other object has its id
+            cached = (request.schema, self._encode_end(request, response_format, logprobs))
+            self._ends[cache_key] = cached
+        return cached[1]
 
-    def _write_end(self, request: Request, form: str, logprobs: int | None) -> bytes:
+    def _encode_end(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
         params = {**self._params, **checked_params(request.params)}
         seed = params.get("seed")
         if request.repeat > 1 and isinstance(seed, int) and not isinstance(seed, bool):
@@ -84,19 +88,23 @@ class ChatRequestEncoder:
         if logprobs is not None:
             params |= {"logprobs": True, "top_logprobs": logprobs}
         if request.schema is not None:
-            params |= _structure(request.schema if self._limits else without_limits(request.schema), form)
+            schema = request.schema if self._limits else without_limits(request.schema)
+            params |= _schema_params(schema, response_format)
         text = "".join(f",{_encode(name)}:{_encode(value)}" for name, value in params.items()) + "}"
         return replace_surrogates(text).encode()
 
 
 def checked_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return sampling parameters as they are.
+    """Return a copy of valid sampling parameters.
+
+    Args:
+        params: Parameters by name.
 
     Raises:
-        ConfigError: One is not for the plan to set, or cannot be written as JSON.
+        ConfigError: A parameter is reserved, or cannot be encoded as JSON.
     """
     for name, value in params.items():
-        if name in OURS:
+        if name in RESERVED_PARAMS:
             raise ConfigError(f"params may not set {name!r}: the backend does")
         try:
             _encode(value)
@@ -108,6 +116,9 @@ def checked_params(params: Mapping[str, Any]) -> dict[str, Any]:
 def without_limits(schema: Any) -> Any:
     """Return a schema without ``maxLength``.
 
+    Args:
+        schema: JSON schema, or a part of one.
+
     Examples:
         >>> without_limits({"type": "string", "maxLength": 9})
         {'type': 'string'}
@@ -117,20 +128,20 @@ def without_limits(schema: Any) -> Any:
     return schema
 
 
-def _turns(messages: Sequence[Message]) -> bytes:
+def _encode_messages(messages: Sequence[Message]) -> bytes:
     return orjson.dumps([{"role": role, "content": content} for role, content in messages])
 
 
-def _structure(schema: Mapping[str, Any], form: str) -> dict[str, Any]:
-    if form == "json_schema":
-        said = {"name": TOOL, "strict": True, "schema": schema}
-        return {"response_format": {"type": "json_schema", "json_schema": said}}
-    if form == "json_object":
+def _schema_params(schema: Mapping[str, Any], response_format: str) -> dict[str, Any]:
+    if response_format == "json_schema":
+        json_schema = {"name": SCHEMA_NAME, "strict": True, "schema": schema}
+        return {"response_format": {"type": "json_schema", "json_schema": json_schema}}
+    if response_format == "json_object":
         return {"response_format": {"type": "json_object"}}
-    if form == "tool":
-        function = {"name": TOOL, "description": "Give the verdict.", "parameters": schema}
+    if response_format == "tool":
+        function = {"name": SCHEMA_NAME, "description": "Give the verdict.", "parameters": schema}
         return {
             "tools": [{"type": "function", "function": function}],
-            "tool_choice": {"type": "function", "function": {"name": TOOL}},
+            "tool_choice": {"type": "function", "function": {"name": SCHEMA_NAME}},
         }
     return {}

@@ -1,4 +1,4 @@
-"""How an endpoint is asked for structure: the strictest form that it takes, found out once and remembered."""
+"""Negotiation of structured output: use the strictest response format that an endpoint accepts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from hengwen.errors import BackendError
 
 SchemaMode = Literal["json_schema", "json_object", "tool", "text"]
-FORMS: tuple[SchemaMode, ...] = get_args(SchemaMode)
-"""From strict to loose. The prompt names the format in words besides, so that ``text`` can work."""
+"""Response format in which a schema is sent. The prompt describes the format too, so that ``text`` works."""
+SCHEMA_MODES: tuple[SchemaMode, ...] = get_args(SchemaMode)
+"""All response formats, from strict to loose."""
 
-REFUSALS = (400, 404, 422, 501)
-"""HTTP statuses by which endpoints say that they do not know a parameter."""
+UNSUPPORTED_STATUSES = (400, 404, 422, 501)
+"""HTTP statuses with which endpoints refuse an unknown parameter."""
 
-_NAMES: dict[SchemaMode, re.Pattern[str]] = {
+_PARAMETER_NAMES: dict[SchemaMode, re.Pattern[str]] = {
     "json_schema": re.compile(r"response[ _]?format|json[ _]?schema|structured[ _]?output", re.IGNORECASE),
     "json_object": re.compile(r"response[ _]?format|json[ _]?(?:object|mode)", re.IGNORECASE),
     "tool": re.compile(r"\btools?\b|tool_|function", re.IGNORECASE),
@@ -25,69 +26,72 @@ _NAMES: dict[SchemaMode, re.Pattern[str]] = {
 
 
 class SchemaModes:
-    """What is known of one endpoint and model.
+    """Response formats that one endpoint and model accepts, as far as known.
 
     Args:
-        pinned: The form that the plan wants; then no other is tried. None: from strict to loose.
+        pinned: Format required by the plan, which disables negotiation; None to start with the strictest.
 
     Raises:
-        ConfigError: There is no such form.
+        ConfigError: The format is unknown.
 
     Examples:
         >>> from hengwen.errors import BackendError
-        >>> forms = SchemaModes()
-        >>> forms.form
+        >>> modes = SchemaModes()
+        >>> modes.current
         'json_schema'
         >>> refusal = BackendError("the endpoint answered 400: response_format is not supported")
-        >>> forms.moves_on(400, refusal, "json_schema", None), forms.form
+        >>> modes.downgrade_on(400, refusal, "json_schema", None), modes.current
         (True, 'json_object')
     """
 
     def __init__(self, pinned: str | None = None) -> None:
-        if pinned is not None and pinned not in FORMS:
-            raise ConfigError(f"unknown structured {pinned!r}{did_you_mean(str(pinned), FORMS)}")
+        if pinned is not None and pinned not in SCHEMA_MODES:
+            raise ConfigError(f"unknown structured {pinned!r}{did_you_mean(str(pinned), SCHEMA_MODES)}")
         self.pinned = pinned is not None
-        self.form: SchemaMode = next((form for form in FORMS if form == pinned), FORMS[0])
+        self.current: SchemaMode = next((mode for mode in SCHEMA_MODES if mode == pinned), SCHEMA_MODES[0])
         self.takes_logprobs = True
 
-    def moves_on(self, status: int, error: BackendError, form: str, logprobs: int | None) -> bool:
-        """Return whether the same request may go through in another form, and remember that.
+    def downgrade_on(
+        self, status: int, error: BackendError, response_format: str, logprobs: int | None
+    ) -> bool:
+        """Remember what an error refuses; return whether the request may succeed in another format.
 
-        Only an error that names what was asked for counts. Calls in flight may be refused together: that is
-        one step, not many.
+        Only an error that names a parameter of the request counts. If several calls in flight are refused,
+        the format is downgraded once.
 
         Args:
-            status: The HTTP status of the answer.
-            error: Made of it.
-            form: In which the request was sent; empty where it had no schema.
-            logprobs: What it asked for.
+            status: HTTP status of the answer.
+            error: Error made from the answer.
+            response_format: Format of the request; empty if it had no schema.
+            logprobs: Number of alternatives that the request asked for, or None.
         """
-        if status not in REFUSALS:
+        if status not in UNSUPPORTED_STATUSES:
             return False
         words = str(error)
         if logprobs is not None and "logprob" in words.lower():
             self.takes_logprobs = False
             return True
-        pattern = next((pattern for known, pattern in _NAMES.items() if known == form), None)
-        return pattern is not None and pattern.search(words) is not None and self.refuse(form)
+        patterns = (pattern for mode, pattern in _PARAMETER_NAMES.items() if mode == response_format)
+        pattern = next(patterns, None)
+        return pattern is not None and pattern.search(words) is not None and self.downgrade(response_format)
 
-    def refuse(self, form: str) -> bool:
-        """Take the step from a form that does not work; return whether there is another.
+    def downgrade(self, response_format: str) -> bool:
+        """Move on from a format that does not work; return whether there is a looser one.
 
         Args:
-            form: In which a request was sent, or could not be.
+            response_format: Format in which a request failed.
         """
-        if self.pinned or form not in FORMS[:-1]:
+        if self.pinned or response_format not in SCHEMA_MODES[:-1]:
             return False
-        if self.form == form:
-            self.form = FORMS[FORMS.index(self.form) + 1]
+        if self.current == response_format:
+            self.current = SCHEMA_MODES[SCHEMA_MODES.index(self.current) + 1]
         return True
 
-    def skip_to(self, form: SchemaMode) -> None:
-        """Begin with a form, where the stricter ones are known not to work.
+    def start_at(self, response_format: SchemaMode) -> None:
+        """Skip stricter formats that are known not to work.
 
         Args:
-            form: The strictest that may.
+            response_format: Strictest format that may work.
         """
-        if not self.pinned and FORMS.index(self.form) < FORMS.index(form):
-            self.form = form
+        if not self.pinned and SCHEMA_MODES.index(self.current) < SCHEMA_MODES.index(response_format):
+            self.current = response_format

@@ -1,4 +1,4 @@
-"""Three tries for a verdict: the question, one repair, the question anew; then the error, never a guess."""
+"""Ask a model for a verdict in at most three calls: the question, one repair, the question again."""
 
 from __future__ import annotations
 
@@ -10,128 +10,111 @@ from hengwen.judges.rubric.verdict import ParsedVerdict, parse_verdict
 from hengwen.records import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from hengwen.prompts.rubric import Rubric
-    from hengwen.protocols import Backend
+    from hengwen.protocols import ParsingBackend
     from hengwen.records import Reply, Request
 
 Try = Literal["first", "repair", "fresh"]
-"""Which call gave the verdict."""
+"""Call that gave the verdict."""
 REPAIRABLE = ("parse_error", "off_scale")
-"""What a model can mend when told. A reply that was cut off or refused would be so again."""
+"""Statuses that a model can correct. A reply that was cut off or refused would be so again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedReply:
-    """A verdict with the reply that holds it, and what all calls for it took."""
+    """A verdict with its reply, and the usage and latency of all calls made for it."""
 
     parsed: ParsedVerdict
     reply: Reply
     attempt: Try
     usage: Usage
     latency: float
-    about: Mapping[str, str]
-    """What the details of each of its scores say of the reply."""
+    reply_details: Mapping[str, str]
+    """Details that all scores of the verdict share: attempt, model and response format."""
     _details: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def details(self, label: str) -> dict[str, Any]:
-        """Return the details of a score with this label, one object for all of them."""
-        found = self._details.get(label)
-        if found is None:
-            found = self._details[label] = {"label": label, **self.about}
-        return found
-
-
-class ReplyParser:
-    """Reads each reply once, whoever asks first, and keeps those that came.
-
-    Args:
-        rubric: Whose verdict is wanted.
-    """
-
-    __slots__ = ("_parsed", "_rubric", "replies")
-
-    def __init__(self, rubric: Rubric) -> None:
-        self.replies: list[Reply] = []
-        self._rubric = rubric
-        self._parsed: ParsedVerdict | None = None
-
-    def __call__(self, reply: Reply) -> ParsedVerdict:
-        """Return the verdict in a reply.
-
-        Raises:
-            JudgeError: There is none.
-        """
-        if self.replies and self.replies[-1] is reply and self._parsed is not None:
-            return self._parsed
-        if not (self.replies and self.replies[-1] is reply):
-            self.replies.append(reply)
-        self._parsed = None
-        self._parsed = parse_verdict(reply.text, self._rubric, reply.finish)
-        return self._parsed
-
-    def asked(self, reply: Reply, attempt: Try) -> JudgedReply:
-        """Return the verdict in a reply, with what all calls so far took.
-
-        Raises:
-            JudgeError: There is none.
-        """
-        parsed = self(reply)
-        if len(self.replies) == 1:
-            usage, latency = reply.usage, reply.latency
-        else:
-            usage = sum((one.usage for one in self.replies), Usage())
-            latency = sum(one.latency for one in self.replies)
-        about = {"attempt": attempt, "model": reply.model}
-        if reply.form:
-            about["form"] = reply.form
-        return JudgedReply(
-            parsed=parsed, reply=reply, attempt=attempt, usage=usage, latency=latency, about=about
-        )
+        """Return the details of a score with this label; equal labels share one object."""
+        details = self._details.get(label)
+        if details is None:
+            details = self._details[label] = {"label": label, **self.reply_details}
+        return details
 
 
 async def ask_for_verdict(
-    backend: Backend, make: Callable[[ReplyParser, Try, JudgeError | None], Request], rubric: Rubric
+    backend: ParsingBackend, build_request: Callable[[Try, JudgeError | None], Request], rubric: Rubric
 ) -> JudgedReply:
-    """Ask until there is a verdict, at most three times.
+    """Ask until a reply holds a verdict, at most three times.
 
     Args:
-        backend: Who is asked; every call goes through it.
-        make: Makes the call of a try, each with a key of its own; for ``repair`` it is given what was wrong.
-        rubric: Whose verdict is wanted.
+        backend: Backend through which every call goes.
+        build_request: Function of the try and, for ``repair``, the error of the first reply; the requests of
+            different tries have different call keys.
+        rubric: Rubric of the verdict.
 
     Raises:
         JudgeError: No reply held a verdict (the last one is in ``raw``), or one was cut off or refused.
         BackendError: There was no reply.
     """
-    ear = ReplyParser(rubric)
+    replies: list[Reply] = []
+
+    def parse(reply: Reply) -> ParsedVerdict:
+        replies.append(reply)
+        return parse_verdict(reply.text, rubric, reply.finish)
+
+    async def ask(attempt: Try, error: JudgeError | None = None) -> JudgedReply:
+        _, parsed = await backend.complete_parsed(build_request(attempt, error), parse)
+        return _judged_reply(parsed, attempt, replies)
+
     try:
-        return ear.asked(await backend.complete(make(ear, "first", None)), "first")
+        return await ask("first")
     except JudgeError as error:
         if isinstance(error, BackendError) or error.status not in REPAIRABLE:
             raise
-        wrong = error
+        first_error = error
     try:
-        return ear.asked(await backend.complete(make(ear, "repair", wrong)), "repair")
+        return await ask("repair", first_error)
     except JudgeError as error:
         if _is_final(error):
             raise
     try:
-        return ear.asked(await backend.complete(make(ear, "fresh", None)), "fresh")
+        return await ask("fresh")
     except BackendError:
         raise
     except JudgeError as error:
         raise JudgeError(
-            f"no verdict in 3 calls (the question, a repair, the question anew): {error}",
+            f"no verdict in 3 calls (the question, a repair, the question again): {error}",
             status=error.status,
             raw=error.raw,
         ) from None
 
 
-def _is_final(error: JudgeError) -> bool:
-    """Whether a failed repair is the end: an endpoint that is down or a budget that is spent.
+def _judged_reply(parsed: ParsedVerdict, attempt: Try, replies: Sequence[Reply]) -> JudgedReply:
+    """Return the verdict in the last reply, with the usage and latency of all of them."""
+    reply = replies[-1]
+    usage, latency = reply.usage, reply.latency
+    if len(replies) > 1:
+        usage = sum((each.usage for each in replies), Usage())
+        latency = sum(each.latency for each in replies)
+    reply_details: dict[str, str] = {"attempt": attempt, "model": reply.model}
+    if reply.response_format:
+        reply_details["form"] = reply.response_format
+    return JudgedReply(
+        parsed=parsed,
+        reply=reply,
+        attempt=attempt,
+        usage=usage,
+        latency=latency,
+        reply_details=reply_details,
+    )
 
-    A repair that the endpoint refuses for good is not: it is longer than the question, and quotes the model.
+
+def _is_final(error: JudgeError) -> bool:
+    """Return whether a failed repair ends the tries: the endpoint is down, or the budget is spent.
+
+    A repair that the endpoint refuses permanently does not: it is longer than the question, and it quotes the
+    model.
     """
     return error.status == "budget" or (isinstance(error, BackendError) and error.retryable)

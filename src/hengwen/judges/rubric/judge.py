@@ -1,4 +1,4 @@
-"""The rubric judge: a language model reads a rubric and an answer, and names a level."""
+"""The rubric judge: a language model reads a rubric and a response, and names a level."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from hengwen.backends.parsing import parsing_backend
 from hengwen.judges.aspects import aggregate_level, parse_level_from
-from hengwen.judges.rubric.ask import JudgedReply, ReplyParser, Try, ask_for_verdict
+from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict
 from hengwen.judges.rubric.logprobs import TOP_LOGPROBS, verdict_weights
 from hengwen.judges.rubric.repair_prompt import repair_turns
 from hengwen.judges.rubric.samples import most_common_label, split_verdicts
-from hengwen.judges.rubric.scores import Valued, score_from_logprobs, score_from_reply, score_from_samples
+from hengwen.judges.rubric.scores import (
+    ValueWithDetails,
+    score_from_logprobs,
+    score_from_reply,
+    score_from_samples,
+)
 from hengwen.judges.rubric.verdict import verdict_schema
 from hengwen.objective.detectors.thinking import answer_without_thinking
 from hengwen.prompts.fences import PLACEHOLDER, new_fence
@@ -33,34 +39,36 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Sample
 
 VERSION = 1
-"""Goes up whenever the way from a reply to a score changes."""
-MOST_SAMPLES = 100
+"""Version of the way from a reply to a score; part of the signature."""
+MAX_SAMPLES = 100
 
 
 class RubricJudge:
-    """Judges by a rubric that a model reads.
+    """Judges responses by a rubric that a model reads.
 
-    A reply without a verdict is mended by one repair call, then the question is asked anew, once; then it is
-    an error. ``details`` of each score say which ``attempt`` gave it (``first``, ``repair`` or ``fresh``).
+    If a reply holds no verdict, one repair call follows, then the question once more; if that fails as well,
+    the judge raises. ``details`` of each score name the ``attempt`` that gave it: ``first``, ``repair`` or
+    ``fresh``.
 
     Args:
-        rubric: What to judge by.
-        backend: Who reads it.
-        language: Of the prompt.
-        persona: Text about the character, or the template of a system turn that sees what a subject's does;
-            shown where the rubric uses ``persona``.
+        rubric: Rubric with levels and criteria.
+        backend: Backend of the model that reads the rubric.
+        language: Language of the prompt.
+        persona: Text about the character, or the template of a system turn, rendered with the same variables
+            as the prompt of a target; part of the prompt if the rubric uses ``persona``.
         name: First part of the score names; default: the rubric's name.
-        samples: How often each answer is judged; the value is the mean. Above 1, the scale has no levels.
-        logprobs: Weigh the labels by the probabilities that the model gave them, where the endpoint tells
-            them; else the samples count. ``method`` in the details says what was done.
-        strip_think: Judge an answer without the ``<think>`` block before it. One that is never closed stays.
-        level_from: ``holistic`` (the model's own level), ``min_aspect`` or ``median_aspect`` (the least or
-            the lower median of the criteria). The same verdict serves all three.
-        note: An instruction of the task, besides those of the rubric.
-        facts_from: Of rules, their ``measures``: the judge is then shown what they find.
+        samples: Verdicts per response, 1..100; the value is their mean. Above 1, the scale has no levels.
+        logprobs: Weigh the labels by the probabilities that the model gave them, if the endpoint returns
+            them, otherwise use the samples. ``method`` in the details names which was used.
+        strip_think: Judge a response without the ``<think>`` block before it. An unclosed block stays.
+        level_from: ``holistic`` (the model's own level), ``min_aspect`` or ``median_aspect`` (the minimum or
+            the lower median of the criteria). All three use the same verdict.
+        task_instruction: Instruction of the task, in addition to those of the rubric.
+        evidence_signature: Signature of the rules whose findings are passed as ``evidence``; empty if the
+            judge reads no evidence.
 
     Raises:
-        ValueError: The language is unknown, or an option is no such value.
+        ValueError: The language or the value of an option is unknown.
     """
 
     def __init__(
@@ -75,12 +83,12 @@ class RubricJudge:
         logprobs: bool = False,
         strip_think: bool = True,
         level_from: LevelFrom = "holistic",
-        note: str = "",
-        facts_from: str = "",
+        task_instruction: str = "",
+        evidence_signature: str = "",
     ) -> None:
         check_language(language)
-        if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MOST_SAMPLES:
-            raise ValueError(f"samples must be a whole number from 1 to {MOST_SAMPLES}, got {samples!r}")
+        if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MAX_SAMPLES:
+            raise ValueError(f"samples must be a whole number from 1 to {MAX_SAMPLES}, got {samples!r}")
         for option, value in (("logprobs", logprobs), ("strip_think", strip_think)):
             if not isinstance(value, bool):
                 raise ValueError(f"{option} must be true or false, got {value!r}")
@@ -93,45 +101,47 @@ class RubricJudge:
         self.logprobs = logprobs
         self.strip_think = strip_think
         self.level_from: LevelFrom = parse_level_from(level_from, list(rubric.criteria))
-        self.note = note
-        self.facts_from = facts_from
-        self.reads_facts = bool(facts_from)
+        self.task_instruction = task_instruction
+        self.evidence_signature = evidence_signature
+        self.accepts_evidence = bool(evidence_signature)
+        self._parsing_backend = parsing_backend(backend)
         self._schema = verdict_schema(rubric)
-        self._system = digest(
-            judge_system(rubric, language, task_instruction=note)
-        )  # stands for it in identities
-        self._call_signature = self._sign()
-        self._signature = self._sign(
+        # the digest stands for the system turn in request identities
+        self._system_digest = digest(judge_system(rubric, language, task_instruction=task_instruction))
+        self._call_signature = self._build_signature()
+        self._signature = self._build_signature(
             (f"|samples:{samples}" if samples > 1 else "")
-            + (f"|facts:{facts_from}" if facts_from else "")
+            + (f"|facts:{evidence_signature}" if evidence_signature else "")
             + ("" if level_from == "holistic" else f"|level:{level_from}")
         )
-        self._places = ("level", *rubric.criteria)
-        self._names = tuple(f"{self.name}.{place}" for place in self._places)
+        self._parts = ("level", *rubric.criteria)
+        self._names = tuple(f"{self.name}.{part}" for part in self._parts)
         is_mean = samples > 1 or logprobs
         self._scale = Scale(low=rubric.scale.low, high=rubric.scale.high) if is_mean else rubric.scale
 
     def __repr__(self) -> str:
         return f"RubricJudge({self.signature!r})"
 
-    def _sign(self, beyond_the_call: str = "") -> str:
+    def _build_signature(self, scoring_options: str = "") -> str:
         persona = f"|persona:{digest(self.persona)[:8]}" if self.persona.strip() else ""
         options = ("" if self.strip_think else "|think:kept") + ("|logprobs" if self.logprobs else "")
-        prompt = prompt_hash(self.rubric, self.language, task_instruction=self.note, facts=self.reads_facts)
+        prompt = prompt_hash(
+            self.rubric, self.language, task_instruction=self.task_instruction, facts=self.accepts_evidence
+        )
         return (
             f"{self.name}|rubric:{self.rubric.version}.{self.rubric.hash}"
             f"|prompt:{prompt}"
-            f"|lang:{self.language}{persona}|{self.backend.signature}{options}{beyond_the_call}|v:{VERSION}"
+            f"|lang:{self.language}{persona}|{self.backend.signature}{options}{scoring_options}|v:{VERSION}"
         )
 
     @property
     def signature(self) -> str:
-        """Rubric, prompt, language, persona, model with its parameters: all that can move a verdict."""
+        """Rubric, prompt, language, persona, model and parameters: all that can change a verdict."""
         return self._signature
 
     @property
     def names(self) -> Sequence[str]:
-        """The level first, then each criterion."""
+        """Names of the outcomes: the level, then each criterion."""
         return self._names
 
     async def judge(
@@ -140,89 +150,91 @@ class RubricJudge:
         response: Response,
         *,
         earlier: Sequence[Response] = (),
-        facts: Sequence[str] = (),
+        evidence: Sequence[str] = (),
     ) -> Verdict:
-        """Judge an answer.
+        """Judge a response.
 
         Args:
-            sample: What was asked.
-            response: The answer.
-            earlier: Not looked at.
-            facts: What rules found, where ``facts_from`` names the rules.
+            sample: Prompt with its references.
+            response: Response to judge.
+            earlier: Not used.
+            evidence: Findings of the rules that ``evidence_signature`` names.
 
         Raises:
             JudgeError: No reply held a usable verdict.
             BackendError: There is no usable reply.
-            ValueError: There are facts, but the signature does not say of which rules.
+            ValueError: There is evidence, but no ``evidence_signature``.
         """
-        if facts and not self.reads_facts:
-            raise ValueError("facts are shown to a judge only where facts_from names their rules")
+        if evidence and not self.accepts_evidence:
+            raise ValueError("a judge takes evidence only if evidence_signature names its rules")
         values = self.rubric.labels
-        shown, notes = self._shown(response)
-        first: list[JudgedReply] = []
+        judged_response, think_details = self._without_thinking(response)
+        first_verdicts: list[JudgedReply] = []
         if self.logprobs or self.samples == 1:
-            asked = await self._ask(sample, shown, facts)
+            judged = await self._ask(sample, judged_response, evidence)
             if not self.logprobs:
-                return self._verdict([asked], partial(score_from_reply, asked, values), notes)
-            weights = verdict_weights(asked.reply.logprobs or (), asked.parsed, list(values))
+                return self._verdict([judged], partial(score_from_reply, judged, values), think_details)
+            weights = verdict_weights(judged.reply.logprobs or (), judged.parsed, list(values))
             if weights is not None:
-                return self._verdict([asked], partial(score_from_logprobs, asked, values, weights), notes)
-            first = [asked]
-        good, failed = await self._samples(sample, shown, facts, first)
-        return self._verdict(good, partial(score_from_samples, good, values, failed), notes)
+                value_of = partial(score_from_logprobs, judged, values, weights)
+                return self._verdict([judged], value_of, think_details)
+            first_verdicts = [judged]
+        verdicts, failed = await self._sample_verdicts(sample, judged_response, evidence, first_verdicts)
+        return self._verdict(verdicts, partial(score_from_samples, verdicts, values, failed), think_details)
 
-    async def _samples(
-        self, sample: Sample, shown: Response, facts: Sequence[str], first: list[JudgedReply]
+    async def _sample_verdicts(
+        self,
+        sample: Sample,
+        response: Response,
+        evidence: Sequence[str],
+        first_verdicts: list[JudgedReply],
     ) -> tuple[list[JudgedReply], Counter[str]]:
-        repeats = range(len(first) + 1, self.samples + 1)
-        more = await asyncio.gather(
-            *(self._ask(sample, shown, facts, repeat) for repeat in repeats), return_exceptions=True
+        repeats = range(len(first_verdicts) + 1, self.samples + 1)
+        results = await asyncio.gather(
+            *(self._ask(sample, response, evidence, repeat) for repeat in repeats), return_exceptions=True
         )
-        return split_verdicts([*first, *more])
+        return split_verdicts([*first_verdicts, *results])
 
     async def _ask(
-        self, sample: Sample, shown: Response, facts: Sequence[str] = (), repeat: int = 1
+        self, sample: Sample, response: Response, evidence: Sequence[str], repeat: int = 1
     ) -> JudgedReply:
-        def make(ear: ReplyParser, attempt: Try, wrong: JudgeError | None) -> Request:
-            return self._request(sample, shown, facts, repeat, ear, attempt, wrong)
-
-        return await ask_for_verdict(self.backend, make, self.rubric)
+        build_request = partial(self._request, sample, response, evidence, repeat)
+        return await ask_for_verdict(self._parsing_backend, build_request, self.rubric)
 
     def request(self, sample: Sample, response: Response, *, repeat: int = 1) -> Request:
-        """Return the call for an answer, with fences of its own.
+        """Return the request for a response, with fences of its own.
 
         Args:
-            sample: What was asked.
-            response: The answer, as it is shown.
-            repeat: Which of the samples.
+            sample: Prompt with its references.
+            response: Response as it stands in the prompt.
+            repeat: Index of the verdict, from 1.
         """
-        return self._request(sample, response, (), repeat, ReplyParser(self.rubric), "first", None)
+        return self._request(sample, response, (), repeat, "first")
 
     def _request(
         self,
         sample: Sample,
-        shown: Response,
-        facts: Sequence[str],
+        response: Response,
+        evidence: Sequence[str],
         repeat: int,
-        ear: ReplyParser,
         attempt: Try,
-        wrong: JudgeError | None,
+        error: JudgeError | None = None,
     ) -> Request:
         fence = new_fence()
         messages = render_judge_prompt(
             self.rubric,
             sample,
-            shown,
+            response,
             language=self.language,
             persona=render_persona(self.persona, sample),
-            task_instruction=self.note,
-            facts=facts,
+            task_instruction=self.task_instruction,
+            facts=evidence,
             fence=fence,
         )
-        if wrong is not None:
-            messages = repair_turns(messages, wrong, language=self.language, fence=fence)
+        if error is not None:
+            messages = repair_turns(messages, error, language=self.language, fence=fence)
         turns = [
-            f"{role}: {self._system if role == 'system' else content.replace(fence, PLACEHOLDER)}"
+            f"{role}: {self._system_digest if role == 'system' else content.replace(fence, PLACEHOLDER)}"
             for role, content in messages
         ]
         text = "\n".join(turns)
@@ -233,11 +245,10 @@ class RubricJudge:
             identity=text if attempt == "first" else f"{text}\n#{attempt}",
             repeat=repeat,
             logprobs=TOP_LOGPROBS if self.logprobs else None,
-            validate=ear,
         )
 
-    def _shown(self, response: Response) -> tuple[Response, dict[str, Any]]:
-        """Return the answer as it is judged, and what the details say of that."""
+    def _without_thinking(self, response: Response) -> tuple[Response, dict[str, Any]]:
+        """Return the response as it is judged, and the details about its ``<think>`` block."""
         if not self.strip_think:
             return response, {}
         text = answer_without_thinking(response.text)
@@ -248,13 +259,16 @@ class RubricJudge:
         return replace(response, text=text), {"think": "stripped"}
 
     def _verdict(
-        self, asked: Sequence[JudgedReply], value_at: Callable[[str], Valued], notes: Mapping[str, Any]
+        self,
+        verdicts: Sequence[JudgedReply],
+        value_of: Callable[[str], ValueWithDetails],
+        think_details: Mapping[str, Any],
     ) -> Verdict:
-        label, _ = most_common_label([one.parsed.level for one in asked])
-        spoken = next(one for one in asked if one.parsed.level == label)
+        label, _ = most_common_label([verdict.parsed.level for verdict in verdicts])
+        typical = next(verdict for verdict in verdicts if verdict.parsed.level == label)
         scores = []
-        for name, place in zip(self._names, self._places, strict=True):
-            value, details = value_at(place)
+        for name, part in zip(self._names, self._parts, strict=True):
+            value, details = value_of(part)
             scores.append(
                 Score(
                     name=name,
@@ -262,16 +276,16 @@ class RubricJudge:
                     signature=self._signature,
                     scale=self._scale,
                     kind="judge",
-                    reason=spoken.parsed.reason if place == "level" else "",
-                    details={**details, **notes} if notes else details,
+                    reason=typical.parsed.reason if part == "level" else "",
+                    details={**details, **think_details} if think_details else details,
                 )
             )
         level = aggregate_level(self.level_from, scores[0], scores[1:])
         return Verdict(
             outcomes=(level, *scores[1:]),
-            reason=spoken.parsed.reason,
-            raw="\n".join([one.reply.text for one in asked]),
-            usage=sum((one.usage for one in asked[1:]), asked[0].usage),
-            latency=max(one.latency for one in asked),
-            model=spoken.reply.model,
+            reason=typical.parsed.reason,
+            raw="\n".join([verdict.reply.text for verdict in verdicts]),
+            usage=sum((verdict.usage for verdict in verdicts[1:]), verdicts[0].usage),
+            latency=max(verdict.latency for verdict in verdicts),
+            model=typical.reply.model,
         )

@@ -1,4 +1,4 @@
-"""How a model weighed the labels of a verdict, read from the log-probabilities of its tokens."""
+"""Probabilities that a model gave the labels of a verdict, from the log-probabilities of its tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hengwen.judges.rubric.verdict import ParsedVerdict
 
 TOP_LOGPROBS = 20
-"""Alternatives asked for at each token; the most that common endpoints give."""
+"""Alternatives requested for each token; the maximum of common endpoints."""
 
 Token = tuple[bytes, float, tuple[tuple[bytes, float], ...]]
 """(bytes, log-probability, alternatives), as in ``Reply.logprobs``."""
@@ -24,15 +24,18 @@ _CRITERIA = re.compile(rb'"criteria"\s*:\s*\{')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """Probabilities of the labels at one place of a verdict."""
+    """Probabilities of the labels of one part of a verdict."""
 
     labels: Mapping[str, float]
-    """Sums to 1; only labels that the endpoint listed, in the order of the rubric."""
+    """Weights that sum to 1, of the labels that the endpoint listed, in the order of the rubric."""
     off_label: float
-    """The probability that was on no label, or on none that was listed."""
+    """Probability of everything that is not a listed label."""
 
     def mean(self, values: Mapping[str, float]) -> float:
         """Return the expected value.
+
+        Args:
+            values: Values by label.
 
         Examples:
             >>> Weights(labels={"A": 0.75, "B": 0.25}, off_label=0.0).mean({"A": 1, "B": 0})
@@ -44,39 +47,39 @@ class Weights:
 def verdict_weights(
     tokens: Sequence[Token], parsed: ParsedVerdict, labels: Sequence[str]
 ) -> dict[str, Weights] | None:
-    """Return the weights of the level and of each criterion; None where one cannot be told.
+    """Return the weights of the level and of each criterion; None if one is unknown.
 
     Args:
-        tokens: Of the whole reply.
-        parsed: The verdict in it.
-        labels: All that the rubric has.
+        tokens: Tokens of the whole reply.
+        parsed: Verdict in the reply.
+        labels: All labels of the rubric.
 
     Returns:
-        By ``level`` and by criterion.
+        Weights by part: ``level`` or the name of a criterion.
     """
     body = b"".join(token[0] for token in tokens)
     *_, thought = (None, *_THOUGHT_END.finditer(body))
     start = body.find(b"{", thought.end() if thought else 0)
-    found: dict[str, Weights] = {}
-    for name, label in (*parsed.criteria.items(), ("level", parsed.level)):
-        place = _place(body, start, name, label)
-        weights = None if place is None else label_weights(tokens, place, labels)
+    weights_by_part: dict[str, Weights] = {}
+    for part, label in (*parsed.criteria.items(), ("level", parsed.level)):
+        offset = _label_offset(body, start, part, label)
+        weights = None if offset is None else label_weights(tokens, offset, labels)
         if weights is None:
             return None
-        found[name] = weights
-    return found
+        weights_by_part[part] = weights
+    return weights_by_part
 
 
-def _place(body: bytes, start: int, name: str, label: str) -> int | None:
-    """Return where a label stands: a key that is quoted without escapes stands in a JSON object only once."""
+def _label_offset(body: bytes, start: int, part: str, label: str) -> int | None:
+    """Return the byte offset of a label; a key without escapes occurs only once in a JSON object."""
     if start < 0:
         return None
-    if name != "level":
+    if part != "level":
         criteria = _CRITERIA.search(body, start)
         if criteria is None:
             return None
         start = criteria.end()
-    key = re.compile(b'"' + re.escape(name.encode()) + rb'"\s*:\s*"\s*').search(body, start)
+    key = re.compile(b'"' + re.escape(part.encode()) + rb'"\s*:\s*"\s*').search(body, start)
     if key is None or body[key.end() :][: len(label.encode())].decode("utf-8", "replace").casefold() != (
         label.casefold()
     ):
@@ -84,78 +87,87 @@ def _place(body: bytes, start: int, name: str, label: str) -> int | None:
     return key.end()
 
 
-def label_weights(tokens: Sequence[Token], place: int, labels: Sequence[str]) -> Weights | None:
-    """Return the weights of the labels at a place of a reply.
+def label_weights(tokens: Sequence[Token], offset: int, labels: Sequence[str]) -> Weights | None:
+    """Return the weights of the labels at an offset of a reply.
 
-    A label may be several tokens: the path that the model took is followed until only one label fits. What is
-    beside the path, and could still become several labels, is on no label.
+    A label may be several tokens: the tokens that the model chose are followed until only one label fits.
+    Probability of alternatives that still fit several labels is counted as off the labels.
 
     Args:
-        tokens: Of the whole reply.
-        place: Bytes before the label.
-        labels: All that may stand there; upper and lower case are the same.
+        tokens: Tokens of the whole reply.
+        offset: Number of bytes before the label.
+        labels: Possible labels, compared without regard to case.
 
     Returns:
-        None where the tokens end before a label does, or no weight is on any.
+        None if the tokens end before the label does, or no label has any probability.
 
     Examples:
         >>> half = -0.6931471805599453
-        >>> said = [(b'{"level": "', 0.0, ()), (b"B", half, ((b"B", half), (b"A", half)))]
-        >>> label_weights(said, 11, ["C", "B", "A"]).labels
+        >>> tokens = [(b'{"level": "', 0.0, ()), (b"B", half, ((b"B", half), (b"A", half)))]
+        >>> label_weights(tokens, 11, ["C", "B", "A"]).labels
         {'B': 0.5, 'A': 0.5}
     """
     names = {label.casefold().encode(): label for label in labels}
     mass = dict.fromkeys(labels, 0.0)
-    path, chance = b"", 1.0
-    offset = 0
+    prefix, prefix_probability = b"", 1.0
+    end = 0
     for token, logprob, alternatives in tokens:
-        begin, offset = offset, offset + len(token)
-        if offset <= place:
+        begin, end = end, end + len(token)
+        if end <= offset:
             continue
-        lead = token[: max(0, place - begin)]
+        lead = token[: max(0, offset - begin)]
         chosen: set[str] = set()
-        for text, share in {
-            text: exp(min(0.0, value)) for text, value in _all(token, logprob, alternatives)
-        }.items():
-            fitting = _fitting(path, text, lead, names)
+        probabilities = {
+            text: exp(min(0.0, value)) for text, value in _with_token(token, logprob, alternatives)
+        }
+        for text, probability in probabilities.items():
+            fitting = _fitting(prefix, text, lead, names)
             if text == token:
-                chosen, taken = fitting, share
+                chosen, chosen_probability = fitting, probability
             if len(fitting) == 1:
                 (label,) = fitting
-                mass[label] += chance * share
+                mass[label] += prefix_probability * probability
         if len(chosen) == 1:
             return _normalized(mass)
         if not chosen:
             return None
-        path, chance = path + token[len(lead) :], chance * taken
+        prefix += token[len(lead) :]
+        prefix_probability *= chosen_probability
     return None
 
 
-def _all(
+def _with_token(
     token: bytes, logprob: float, alternatives: Iterable[tuple[bytes, float]]
 ) -> Iterable[tuple[bytes, float]]:
-    """Yield the alternatives and, whether or not it is among them, the token itself."""
+    """Yield the alternatives, then the token itself, which may not be among them."""
     yield from alternatives
     yield token, logprob
 
 
-def _fitting(path: bytes, text: bytes, lead: bytes, names: Mapping[bytes, str]) -> set[str]:
-    """Return the labels that a token fits, behind a path and behind what the token has before the label."""
+def _fitting(prefix: bytes, text: bytes, lead: bytes, names: Mapping[bytes, str]) -> set[str]:
+    """Return the labels that may begin with a prefix and a token.
+
+    Args:
+        prefix: Beginning of the label in earlier tokens.
+        text: Candidate token.
+        lead: Bytes of the chosen token before the label; a candidate must begin with them.
+        names: Labels by their folded bytes.
+    """
     if lead:
         if not text.lstrip().startswith(lead.lstrip()):
             return set()
         text = text.lstrip()[len(lead.lstrip()) :]
-    said = _fold((path + text).lstrip())
-    if not said:
+    folded = _fold((prefix + text).lstrip())
+    if not folded:
         return set(names.values())
-    name, quote, _ = said.partition(b'"')
+    name, quote, _ = folded.partition(b'"')
     if quote:
         return {label for known, label in names.items() if known == name.rstrip()}
-    return {label for known, label in names.items() if known.startswith(said.rstrip())}
+    return {label for known, label in names.items() if known.startswith(folded.rstrip())}
 
 
 def _fold(text: bytes) -> bytes:
-    """Fold the case where the bytes are text so far; a character may be cut in two."""
+    """Fold the case if the bytes are valid UTF-8; a token may end inside a character."""
     try:
         return text.decode().casefold().encode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""What a model is told whose reply held no verdict: its own words as data, what was wrong, answer again."""
+"""Prompt of a repair call: it quotes the unusable reply and the problem as data, and asks again."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from hengwen.prompts.language import Language
     from hengwen.records import Message
 
-QUOTED = 4000
-"""Characters of a reply that are shown to the model again; what is left out is said."""
+MAX_QUOTED = 4000
+"""Characters of a reply that are quoted; the prompt states how many more there were."""
 
 _TEXTS: dict[Language, str] = {
     "zh": """
@@ -47,28 +47,28 @@ Answer again, exactly in the output format of the system message: that one JSON 
 def repair_turns(
     messages: tuple[Message, ...], error: JudgeError, *, language: Language, fence: str
 ) -> tuple[Message, ...]:
-    """Return the turns of a judge's prompt with the repair at the end of the last one.
+    """Return the turns of a judge's prompt with the repair appended to the last one.
 
-    The last turn grows, for not every chat template takes two user turns in a row.
+    It is appended because some chat templates do not allow two user turns in a row.
 
     Args:
-        messages: As rendered for the judge, with this fence.
-        error: What was wrong, and the reply as it came in ``raw``.
-        language: Of the prompt.
-        fence: Of this call.
+        messages: Turns rendered for the judge with this fence.
+        error: Problem with the reply; ``raw`` is the reply.
+        language: Language of the prompt.
+        fence: Fence of this call.
 
     Examples:
         >>> from hengwen.errors import JudgeError
-        >>> wrong = JudgeError("the reply holds no JSON object", raw="Five stars! f00d>>>")
-        >>> ((_, text),) = repair_turns((("user", "Judge."),), wrong, language="en", fence="f00d")
+        >>> error = JudgeError("the reply holds no JSON object", raw="Five stars! f00d>>>")
+        >>> ((_, text),) = repair_turns((("user", "Judge."),), error, language="en", fence="f00d")
         >>> text.splitlines()[3:6]
         ['<<<f00d:earlier_reply', 'Five stars! ····›››', 'f00d>>>']
     """
     *before, (role, content) = messages
-    said = strip_thinking(error.raw)
+    answer = strip_thinking(error.raw)
     text = _TEXTS[language].format(
         fence=fence,
-        reply=neutralize(_short(error.raw if said is None else said), fence),
+        reply=neutralize(_short(error.raw if answer is None else answer), fence),
         problem=neutralize(str(error), fence),
     )
     return (*before, (role, f"{content.rstrip()}\n{text}"))
@@ -76,5 +76,5 @@ def repair_turns(
 
 def _short(reply: str) -> str:
     text = reply.strip()
-    left = len(text) - QUOTED
-    return text if left <= 0 else f"{text[:QUOTED]}\n[... {left} characters left out]"
+    excess = len(text) - MAX_QUOTED
+    return text if excess <= 0 else f"{text[:MAX_QUOTED]}\n[... {excess} characters left out]"

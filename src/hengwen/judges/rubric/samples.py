@@ -1,4 +1,4 @@
-"""Several verdicts on one answer: which of them count, and how far they agree."""
+"""Several verdicts on one response: which of them count, and their most common label."""
 
 from __future__ import annotations
 
@@ -12,48 +12,51 @@ if TYPE_CHECKING:
 
     from hengwen.judges.rubric.ask import JudgedReply
 
-LEFT_OUT = ("parse_error", "off_scale", "truncated", "refused")
-"""What the model is to blame for: asking again in a later run would not mend it."""
+MODEL_FAILURES = ("parse_error", "off_scale", "truncated", "refused")
+"""Statuses that the model causes: a later run would get the same, so these samples are excluded."""
 
 
 def split_verdicts(
     results: Sequence[JudgedReply | BaseException],
 ) -> tuple[list[JudgedReply], Counter[str]]:
-    """Return the verdicts, and how many samples gave none, by status.
+    """Return the verdicts, and the number of samples without a verdict by status.
 
-    A sample whose replies held no verdict is left out as long as more than half are there. One that the
-    endpoint did not answer is not: then there is no verdict now, and a later run asks for what is missing.
+    A sample whose replies held no verdict is excluded as long as more than half of the samples have one. If
+    an endpoint gave no reply, its error is raised, so that a later run asks for the missing samples.
 
     Args:
-        results: What came of each sample.
+        results: Verdict or exception of each sample.
 
     Raises:
-        JudgeError: Half of the samples or more gave no verdict; the status is the most common one.
-        BackendError: An endpoint did not answer.
-        BaseException: Whatever else was raised.
+        JudgeError: Half of the samples or more have no verdict; the status is the most common one.
+        BackendError: An endpoint gave no reply.
+        BaseException: Any other exception among the results.
     """
-    good: list[JudgedReply] = []
-    bad: list[JudgeError] = []
+    verdicts: list[JudgedReply] = []
+    errors: list[JudgeError] = []
     for result in results:
         if not isinstance(result, BaseException):
-            good.append(result)
-        elif isinstance(result, JudgeError) and result.status in LEFT_OUT:
-            bad.append(result)
+            verdicts.append(result)
+        elif isinstance(result, JudgeError) and result.status in MODEL_FAILURES:
+            errors.append(result)
         else:
             raise result
-    statuses = Counter(error.status for error in bad)
-    if 2 * len(good) > len(results):
-        return good, statuses
+    statuses = Counter(error.status for error in errors)
+    if 2 * len(verdicts) > len(results):
+        return verdicts, statuses
     (status, _), *_ = statuses.most_common(1)
-    last = next(error for error in bad if error.status == status)
+    typical = next(error for error in errors if error.status == status)
     if len(results) == 1:
-        raise last
-    message = f"{len(bad)} of {len(results)} samples gave no verdict: {last}"
-    raise JudgeError(message, status=status, raw=last.raw) from None
+        raise typical
+    message = f"{len(errors)} of {len(results)} samples gave no verdict: {typical}"
+    raise JudgeError(message, status=status, raw=typical.raw) from None
 
 
 def most_common_label(labels: Sequence[str]) -> tuple[str, float]:
-    """Return the most common label, the first of equals, and its share.
+    """Return the most common label, the first one of a tie, and its share.
+
+    Args:
+        labels: Labels of the verdicts, at least one.
 
     Examples:
         >>> most_common_label(["B", "A", "B", "B"])

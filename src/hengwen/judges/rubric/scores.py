@@ -1,4 +1,4 @@
-"""From verdicts to values, each with the details that say how it came about."""
+"""Convert verdicts to values, each with details about its origin."""
 
 from __future__ import annotations
 
@@ -13,65 +13,66 @@ if TYPE_CHECKING:
     from hengwen.judges.rubric.ask import JudgedReply
     from hengwen.judges.rubric.logprobs import Weights
 
-Valued = tuple[float, dict[str, Any]]
+ValueWithDetails = tuple[float, dict[str, Any]]
 """A value and its details."""
 
 
-def score_from_reply(asked: JudgedReply, values: Mapping[str, float], place: str) -> Valued:
+def score_from_reply(judged: JudgedReply, values: Mapping[str, float], part: str) -> ValueWithDetails:
     """Return the value of one verdict.
 
     Args:
-        asked: The verdict.
-        values: By label.
-        place: ``level`` or a criterion.
+        judged: Verdict with its reply.
+        values: Values by label.
+        part: ``level`` or the name of a criterion.
     """
-    label = asked.parsed.at(place)
-    return values[label], asked.details(label)
+    label = judged.parsed.label(part)
+    return values[label], judged.details(label)
 
 
 def score_from_logprobs(
-    asked: JudgedReply, values: Mapping[str, float], weights: Mapping[str, Weights], place: str
-) -> Valued:
-    """Return the expected value over the labels that the model weighed.
+    judged: JudgedReply, values: Mapping[str, float], weights: Mapping[str, Weights], part: str
+) -> ValueWithDetails:
+    """Return the expected value over the probabilities of the labels.
 
     Args:
-        asked: The verdict.
-        values: By label.
-        weights: By place, of this verdict.
-        place: ``level`` or a criterion.
+        judged: Verdict with its reply.
+        values: Values by label.
+        weights: Weights of this verdict, by part.
+        part: ``level`` or the name of a criterion.
     """
-    found = weights[place]
+    part_weights = weights[part]
     details = {
-        "label": asked.parsed.at(place),
+        "label": judged.parsed.label(part),
         "method": "logprobs",
-        "weights": {label: round(weight, 6) for label, weight in found.labels.items()},
-        "off_label_mass": round(found.off_label, 6),
+        "weights": {label: round(weight, 6) for label, weight in part_weights.labels.items()},
+        "off_label_mass": round(part_weights.off_label, 6),
     }
-    return found.mean(values), {**details, **asked.about}
+    return part_weights.mean(values), {**details, **judged.reply_details}
 
 
 def score_from_samples(
-    asked: Sequence[JudgedReply], values: Mapping[str, float], failed: Mapping[str, int], place: str
-) -> Valued:
-    """Return the mean of several verdicts.
+    verdicts: Sequence[JudgedReply], values: Mapping[str, float], failed: Mapping[str, int], part: str
+) -> ValueWithDetails:
+    """Return the mean value of several verdicts.
 
     Args:
-        asked: The verdicts, at least one.
-        values: By label.
-        failed: How many samples gave none, by status.
-        place: ``level`` or a criterion.
+        verdicts: Verdicts with their replies, at least one.
+        values: Values by label.
+        failed: Number of samples without a verdict, by status.
+        part: ``level`` or the name of a criterion.
     """
-    if len(asked) == 1 and not failed:
-        value, details = score_from_reply(asked[0], values, place)
+    first = verdicts[0]
+    if len(verdicts) == 1 and not failed:
+        value, details = score_from_reply(first, values, part)
         return value, {**details, "method": "single"}
-    labels = [one.parsed.at(place) for one in asked]
+    labels = [verdict.parsed.label(part) for verdict in verdicts]
     details = {
         "labels": labels,
         "method": "samples",
         "self_consistency": round(most_common_label(labels)[1], 6),
-        "attempts": [one.attempt for one in asked],
+        "attempts": [verdict.attempt for verdict in verdicts],
         **({"failed": dict(failed)} if failed else {}),
-        "model": asked[0].reply.model,
-        **({"form": asked[0].reply.form} if asked[0].reply.form else {}),
+        "model": first.reply.model,
+        **({"form": first.reply.response_format} if first.reply.response_format else {}),
     }
     return fsum(values[label] for label in labels) / len(labels), details

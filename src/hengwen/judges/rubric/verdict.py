@@ -1,4 +1,8 @@
-"""From a reply to a verdict: one JSON object with known labels, or a JudgeError. Nothing is guessed."""
+"""Parse a reply strictly: it holds one JSON object with known labels, or JudgeError is raised.
+
+The messages of these errors are quoted in repair prompts, which are part of call keys: changing a message
+changes call keys.
+"""
 
 from __future__ import annotations
 
@@ -15,29 +19,34 @@ if TYPE_CHECKING:
     from hengwen.prompts.rubric import Rubric
 
 REASON_LIMIT = 2000
-"""Characters that the schema allows for a reason."""
+"""Maximum length of a reason in the schema, in characters."""
 _KEYS = dict.fromkeys(("reason", "criteria", "level"))
 _KEYS_WITHOUT_CRITERIA = dict.fromkeys(("reason", "level"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedVerdict:
-    """What a reply says, in the rubric's own labels."""
+    """Contents of a reply, with labels of the rubric."""
 
     reason: str
     level: str
     criteria: Mapping[str, str] = field(default_factory=dict)
 
-    def at(self, place: str) -> str:
-        """Return the label of the level, or of a criterion."""
-        return self.level if place == "level" else self.criteria[place]
+    def label(self, part: str) -> str:
+        """Return the label of the level or of a criterion.
+
+        Args:
+            part: ``level`` or the name of a criterion.
+        """
+        return self.level if part == "level" else self.criteria[part]
 
 
 def verdict_schema(rubric: Rubric) -> dict[str, Any]:
     """Return the JSON schema of a verdict: the reason first, then the criteria, then the level.
 
     Args:
-        rubric: Its labels, the best first, are the only levels; without criteria there is no ``criteria``.
+        rubric: Rubric whose labels, the best first, are the only levels; without criteria the schema has no
+            ``criteria``.
 
     Examples:
         >>> from hengwen.prompts import load_rubric
@@ -62,19 +71,19 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def parse_verdict(text: str, rubric: Rubric, finish: str = "stop") -> ParsedVerdict:
-    """Read a verdict from a reply.
+    """Return the verdict in a reply.
 
-    A leading ``<think>`` block is taken off, also where only its end is there; Markdown fences and chatter
-    may stand round the one JSON object, but no other brace. Labels may differ in case and in surrounding
-    blanks.
+    A leading ``<think>`` block is removed, even if only its end tag exists. Markdown fences and other text
+    may surround the JSON object, but must not contain braces. Labels are matched without regard to case and
+    surrounding whitespace.
 
     Args:
-        text: The reply.
-        rubric: Whose labels and criteria count.
-        finish: Why the server stopped.
+        text: Text of the reply.
+        rubric: Rubric with the known labels and criteria.
+        finish: Finish reason of the server.
 
     Raises:
-        JudgeError: No verdict; its status says why: ``truncated``, ``refused``, ``off_scale`` (a level that
+        JudgeError: There is no verdict. The status is ``truncated``, ``refused``, ``off_scale`` (a level that
             the rubric does not have) or ``parse_error``; ``raw`` is the reply.
 
     Examples:
@@ -100,17 +109,17 @@ def _parse(text: str, rubric: Rubric, finish: str) -> ParsedVerdict:
     answer = strip_thinking(text)
     if answer is None:
         raise _unusable("truncated", "the reply stops inside <think>; raise max_tokens")
-    found = _verdict_object(answer)
-    _same_keys("the verdict", found, _KEYS if rubric.criteria else _KEYS_WITHOUT_CRITERIA)
-    reason, criteria = found["reason"], found.get("criteria", {})
+    verdict = _verdict_object(answer)
+    _check_keys("the verdict", verdict, _KEYS if rubric.criteria else _KEYS_WITHOUT_CRITERIA)
+    reason, criteria = verdict["reason"], verdict.get("criteria", {})
     if not isinstance(reason, str):
-        raise _unusable("parse_error", f"reason must be text, got {_shown(reason)}")
+        raise _unusable("parse_error", f"reason must be text, got {_short_repr(reason)}")
     if not isinstance(criteria, dict):
-        raise _unusable("parse_error", f"criteria must be an object, got {_shown(criteria)}")
-    _same_keys("criteria", criteria, rubric.criteria)
+        raise _unusable("parse_error", f"criteria must be an object, got {_short_repr(criteria)}")
+    _check_keys("criteria", criteria, rubric.criteria)
     return ParsedVerdict(
         reason=reason.strip().encode("utf-8", "replace").decode(),
-        level=_label("level", found["level"], rubric),
+        level=_label("level", verdict["level"], rubric),
         criteria={name: _label(name, criteria[name], rubric) for name in rubric.criteria},
     )
 
@@ -119,10 +128,10 @@ def _verdict_object(answer: str) -> dict[str, Any]:
     try:
         return _only_object(answer)
     except JudgeError:
-        said = after_thinking(answer)
-        if said is None:
+        remainder = after_thinking(answer)
+        if remainder is None:
             raise
-    return _only_object(said)
+    return _only_object(remainder)
 
 
 def _only_object(text: str) -> dict[str, Any]:
@@ -130,50 +139,50 @@ def _only_object(text: str) -> dict[str, Any]:
     if start < 0:
         raise _unusable("parse_error", "the reply holds no JSON object")
     try:
-        found, end = _DECODER.raw_decode(text, start)
+        value, end = _DECODER.raw_decode(text, start)
     except RecursionError:
         raise _unusable("parse_error", "the reply nests too deeply") from None
     except ValueError as error:
         raise _unusable("parse_error", f"the reply is not valid JSON: {error}") from None
     if "{" in text[end:] or "}" in text[:start] + text[end:]:
         raise _unusable("parse_error", "the reply holds more than one JSON object, or stray braces")
-    assert isinstance(found, dict)
-    return found
+    assert isinstance(value, dict)
+    return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    value = dict(pairs)
+    if len(value) != len(pairs):
         raise ValueError("a key repeats")
-    return found
+    return value
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, strict=False)
 
 
-def _same_keys(where: str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    if found.keys() == wanted.keys():
+def _check_keys(where: str, actual: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    if actual.keys() == expected.keys():
         return
-    missing = [name for name in wanted if name not in found]
+    missing = [name for name in expected if name not in actual]
     if missing:
         raise _unusable("parse_error", f"{where} lacks {', '.join(missing)}")
-    extra = [name for name in found if name not in wanted]
-    raise _unusable("parse_error", f"{where} has unknown keys: {', '.join(map(_shown, extra[:5]))}")
+    extra = [name for name in actual if name not in expected]
+    raise _unusable("parse_error", f"{where} has unknown keys: {', '.join(map(_short_repr, extra[:5]))}")
 
 
 def _label(where: str, value: object, rubric: Rubric) -> str:
     if isinstance(value, str) and value in rubric.labels:
         return value
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise _unusable("parse_error", f"{where} must be a label, got {_shown(value)}")
+        raise _unusable("parse_error", f"{where} must be a label, got {_short_repr(value)}")
     if isinstance(value, str):
         for label in rubric.labels:
             if label.casefold() == value.strip().casefold():
                 return label
-    raise _unusable("off_scale", f"{where} is {_shown(value)}, known: {', '.join(rubric.labels)}")
+    raise _unusable("off_scale", f"{where} is {_short_repr(value)}, known: {', '.join(rubric.labels)}")
 
 
-def _shown(value: object) -> str:
+def _short_repr(value: object) -> str:
     text = f"a {type(value).__name__}" if isinstance(value, (dict, list)) else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hengwen.judges.rules.rule_set import evidence_sentences
-from hengwen.protocols import AcceptsEvidence
+from hengwen.protocols import evidence_judge
 from hengwen.records import Failure, Outcome, Score
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class CappedJudge:
         name: str | None = None,
     ) -> None:
         self.inner = judge
+        self._evidence_judge = evidence_judge(judge)
         self.rules = rules
         self.language: Language = language
         self._scale = scale
@@ -113,9 +114,9 @@ class CappedJudge:
             JudgeError: The wrapped judge raised it.
         """
         results = self.rules.evaluate(sample, response, earlier)
-        if isinstance(self.inner, AcceptsEvidence) and self.inner.reads_facts:
+        if self._evidence_judge is not None:
             evidence = evidence_sentences(results, self.language)
-            verdict = await self.inner.judge(sample, response, earlier=earlier, facts=evidence)
+            verdict = await self._evidence_judge.judge(sample, response, earlier=earlier, evidence=evidence)
         else:
             verdict = await self.inner.judge(sample, response, earlier=earlier)
         return replace(verdict, outcomes=(*verdict.outcomes, *self._final_scores(verdict.outcomes, results)))

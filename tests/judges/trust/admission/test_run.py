@@ -207,7 +207,7 @@ def test_all_options_of_a_rubric_judge_are_kept_in_the_variants():
     copy = judge_factory_for(judge)(rubric=RUBRIC, persona=None, again=0)
     assert copy.signature == judge.signature
     assert copy.names == judge.names
-    for option in set(inspect.signature(RubricJudge).parameters) - {"facts_from"}:
+    for option in set(inspect.signature(RubricJudge).parameters) - {"evidence_signature"}:
         assert hasattr(judge, option), "a variant cannot be made without it"
     other = judge_factory_for(judge)(rubric=RUBRIC, persona="q", again=0)
     assert other.signature != judge.signature

@@ -6,17 +6,20 @@ import inspect
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from hengwen.backends.parsing import parsing_backend
 from hengwen.judges.panel import Panel
-from hengwen.judges.rubric.judge import MOST_SAMPLES, RubricJudge
+from hengwen.judges.rubric.judge import MAX_SAMPLES, RubricJudge
 from hengwen.judges.rules.judge import RulesJudge
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hengwen.prompts.rubric import Rubric
-    from hengwen.protocols import Backend, Judge
+    from hengwen.protocols import Backend, Judge, Parsed
     from hengwen.records import Reply, Request
 
 
-_NOT_KEPT = ("rubric", "facts_from")
+_NOT_KEPT = ("rubric", "evidence_signature")
 
 
 class JudgeFactory(Protocol):
@@ -43,7 +46,8 @@ class FreshCallBackend:
 
     def __init__(self, backend: Backend, again: int) -> None:
         self._backend = backend
-        self._shift = again * MOST_SAMPLES
+        self._parsing_backend = parsing_backend(backend)
+        self._shift = again * MAX_SAMPLES
 
     @property
     def signature(self) -> str:
@@ -57,7 +61,16 @@ class FreshCallBackend:
 
     async def complete(self, request: Request) -> Reply:
         """Answer a request under another repeat index."""
-        return await self._backend.complete(replace(request, repeat=request.repeat + self._shift))
+        return await self._backend.complete(self._shifted(request))
+
+    async def complete_parsed(
+        self, request: Request, parse: Callable[[Reply], Parsed]
+    ) -> tuple[Reply, Parsed]:
+        """Return a reply with its parsed value, under another repeat index."""
+        return await self._parsing_backend.complete_parsed(self._shifted(request), parse)
+
+    def _shifted(self, request: Request) -> Request:
+        return replace(request, repeat=request.repeat + self._shift)
 
     async def close(self) -> None:
         """Close the backend behind."""
@@ -92,7 +105,7 @@ def judge_factory_for(judge: Judge) -> JudgeFactory | None:
 def _rubric_judge(judge: RubricJudge, rubric: Rubric, persona: str | None, again: int) -> RubricJudge:
     """Make it from the options of the given one: each is an attribute of the same name.
 
-    But ``facts_from``: no rules look at the cases.
+    But ``evidence_signature``: no rules look at the cases.
     """
     given = inspect.signature(type(judge)).parameters
     options: dict[str, Any] = {name: getattr(judge, name) for name in given if name not in _NOT_KEPT}

@@ -1,0 +1,45 @@
+"""Replies together with their parsed values, from any backend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.protocols import ParsingBackend
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hengwen.protocols import Backend, Parsed
+    from hengwen.records import Reply, Request
+
+
+def parsing_backend(backend: Backend) -> ParsingBackend:
+    """Return the backend itself if it parses replies, else an adapter that parses what it returns.
+
+    Args:
+        backend: Any backend. Only those that the engine wraps record attempts.
+
+    Examples:
+        >>> import asyncio
+        >>> from hengwen.backends import ReplayBackend
+        >>> from hengwen.records import Request
+        >>> backend = parsing_backend(ReplayBackend(replies=["7"]))
+        >>> request = Request(messages=(("user", "How many?"),))
+        >>> asyncio.run(backend.complete_parsed(request, lambda reply: int(reply.text)))[1]
+        7
+    """
+    return backend if isinstance(backend, ParsingBackend) else _ParsingAdapter(backend)
+
+
+class _ParsingAdapter:
+    """Parses the replies of a plain backend."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def complete_parsed(
+        self, request: Request, parse: Callable[[Reply], Parsed]
+    ) -> tuple[Reply, Parsed]:
+        """Return a reply with its parsed value."""
+        reply = await self._backend.complete(request)
+        return reply, parse(reply)
