@@ -1,10 +1,10 @@
-"""The corrected mean by simulation: how often its interval holds the truth, and how wide it is.
+"""Coverage and width of the corrected mean's interval, by simulation.
 
     python benchmarks/bench_ppi.py
 
-50 labels on five levels, of which people give .05, .10, .20, .35 and .30; the judge is a noisy copy that is
-too kind. Nominal coverage .95, 4,000 simulations a row. ``judge alone`` takes the judge's values for the
-truth; ``plain PPI++`` tunes lambda in the same way and takes the normal interval without a correction.
+50 labels on five levels with human shares .05, .10, .20, .35 and .30; the judge is a noisy copy with an
+upward shift. Nominal coverage .95, 4,000 simulations per row. ``judge alone`` is the normal interval of the
+judge's mean; ``plain PPI++`` tunes lambda in the same way and takes the normal interval without a correction.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ SHARES = np.array([0.05, 0.1, 0.2, 0.35, 0.3])
 CUTS = ndtri(np.cumsum(SHARES)[:-1])
 SIMULATIONS = 4000
 DESIGNS = [
-    # labels, labels a prompt, other prompts, answers of each, what a prompt's answers share, same prompts
+    # labels, labels per prompt, other prompts, answers per other prompt, prompt's share of the variance,
+    # whether the other answers are to the same prompts
     ("independent, 150 others", 50, 1, 150, 1, 0.0, False),
     ("independent, 450 others", 50, 1, 450, 1, 0.0, False),
-    ("3 a prompt, 150 others", 50, 3, 50, 3, 0.3, False),
-    ("3 a prompt, much alike", 50, 3, 50, 3, 0.6, False),
+    ("3 per prompt, 150 others", 50, 3, 50, 3, 0.3, False),
+    ("3 per prompt, similar", 50, 3, 50, 3, 0.6, False),
     ("3 of 5 repeats labelled", 50, 3, 17, 2, 0.3, True),
     ("20 labels, 180 others", 20, 1, 180, 1, 0.0, False),
 ]
@@ -34,15 +35,15 @@ DESIGNS = [
 def draw(
     rng: np.random.Generator, prompts: int, each: int, rho: float, icc: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Human and judge's levels: (prompts, each)."""
-    own = rng.normal(size=(prompts, each))
-    human = np.sqrt(icc) * rng.normal(size=(prompts, 1)) + np.sqrt(1 - icc) * own
+    """Return human and judge levels: (prompts, each)."""
+    noise = rng.normal(size=(prompts, each))
+    human = np.sqrt(icc) * rng.normal(size=(prompts, 1)) + np.sqrt(1 - icc) * noise
     judge = rho * human + np.sqrt(1 - rho**2) * rng.normal(size=human.shape) + 0.3
     return LEVELS[np.searchsorted(CUTS, human)], LEVELS[np.searchsorted(CUTS, judge)]
 
 
 def naive(human: np.ndarray, judge: np.ndarray, others: np.ndarray) -> tuple[float, float]:
-    """The normal interval of PPI++ without corrections."""
+    """Return the normal interval of PPI++ without corrections."""
     n, rest = len(human), len(others)
     slope = np.cov(human, judge)[0, 1] / max(np.var(judge, ddof=1), 1e-12) / (1 + n / rest)
     mean = human.mean() - slope * (judge.mean() - others.mean())
@@ -51,7 +52,7 @@ def naive(human: np.ndarray, judge: np.ndarray, others: np.ndarray) -> tuple[flo
 
 
 def main() -> None:
-    """Print one row a design and correlation."""
+    """Print one row per design and correlation."""
     true = float(SHARES @ LEVELS)
     print(f"{'':24} {'r':>5} {'covers':>7} {'width':>6} {'labels':>7} {'width':>6} {'ratio':>6}", end="")
     print(f" {'plain PPI++':>12} {'judge alone':>12}")
@@ -73,19 +74,19 @@ def main() -> None:
                 else:
                     _, others = draw(rng, other_prompts, other_each, rho, icc)
                 human, judge, others = human.ravel()[:labels], judge.ravel()[:labels], others.ravel()
-                found = ppi_mean(human, judge, others, clusters=names, other_clusters=other_names)
+                estimate = ppi_mean(human, judge, others, clusters=names, other_clusters=other_names)
                 calls += 1
-                everything = np.concatenate([judge, others])
-                half = 1.96 * everything.std(ddof=1) / np.sqrt(len(everything))
+                judge_values = np.concatenate([judge, others])
+                half = 1.96 * judge_values.std(ddof=1) / np.sqrt(len(judge_values))
                 plain = naive(human, judge, others)
                 rows.append(
                     (
-                        found.low <= true <= found.high,
-                        found.high - found.low,
-                        found.labels_low <= true <= found.labels_high,
-                        found.labels_high - found.labels_low,
+                        estimate.low <= true <= estimate.high,
+                        estimate.high - estimate.low,
+                        estimate.labels_low <= true <= estimate.labels_high,
+                        estimate.labels_high - estimate.labels_low,
                         plain[0] <= true <= plain[1],
-                        abs(everything.mean() - true) <= half,
+                        abs(judge_values.mean() - true) <= half,
                     )
                 )
                 pairs.append((human, judge))
@@ -96,7 +97,7 @@ def main() -> None:
                 f"{width / labels_width:6.3f} {plain_covers:12.3f} {judge_covers:12.3f}",
                 flush=True,
             )
-    print(f"{(time.perf_counter() - start) / calls * 1e6:.0f} microseconds a simulation, all in all")
+    print(f"{(time.perf_counter() - start) / calls * 1e6:.0f} microseconds per simulation, data included")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A backend that answers from a list, a judge that says what a function says, short ways to a rules judge."""
+"""Fixtures: a scripted backend, a judge that calls a function, a small rubric, verdicts by rules."""
 
 from __future__ import annotations
 
@@ -53,9 +53,7 @@ def small() -> Rubric:
             "title": both,
             "instructions": both,
             "levels": {
-                1: {"label": "Low", **both},
-                2: {"label": "Mid", **both},
-                5: {"label": "High", **both},
+                value: {"label": label, **both} for value, label in ((1, "Low"), (2, "Mid"), (5, "High"))
             },
             "criteria": {"wit": both, "form": both},
             "uses": ["input", "response", "persona"],
@@ -65,10 +63,10 @@ def small() -> Rubric:
 
 
 @pytest.fixture
-def weigh() -> Callable[..., Verdict]:
+def judge_by_rules() -> Callable[..., Verdict]:
     """Judge one answer by rules."""
 
-    def weigh(
+    def judge(
         text: str,
         *,
         rubric: Rubric | str = "persona_generic",
@@ -77,60 +75,60 @@ def weigh() -> Callable[..., Verdict]:
         earlier: tuple[str, ...] = (),
         **options: Any,
     ) -> Verdict:
-        judge = RulesJudge(
+        rules_judge = RulesJudge(
             rubric=load_rubric(rubric) if isinstance(rubric, str) else rubric, **{"language": "en", **options}
         )
         sample = Sample(id="1", input="?", references=references, metadata=metadata or {})
         before = [Response(sample_id="1", text=old, repeat=i) for i, old in enumerate(earlier, 1)]
         answer = Response(sample_id="1", text=text, repeat=len(before) + 1)
-        return asyncio.run(judge.judge(sample, answer, earlier=before))
+        return asyncio.run(rules_judge.judge(sample, answer, earlier=before))
 
-    return weigh
+    return judge
 
 
-class Teller:
-    """Gives what a function of (text, persona, again, sample) says: a value, a status or an error."""
+class FunctionJudge:
+    """Judge that calls ``level_of(text, persona, round_no, sample)`` for a level, a status or an error."""
 
     names = ("fake.level",)
     signature = "fake|v:1"
 
-    def __init__(self, says, persona=None, again=0):
-        self.says = says
+    def __init__(self, level_of, persona=None, round_no=0):
+        self.level_of = level_of
         self.persona = persona
-        self.again = again
-        self.busy = self.most = 0
+        self.round_no = round_no
+        self.active = self.max_active = 0
 
     async def judge(self, sample, response, *, earlier=()):
-        self.busy += 1
-        self.most = max(self.most, self.busy)
+        self.active += 1
+        self.max_active = max(self.max_active, self.active)
         await asyncio.sleep(0)
-        self.busy -= 1
-        said = self.says(response.text, self.persona, self.again, sample)
-        if isinstance(said, Exception):
-            raise said
-        given = {"name": "fake.level", "signature": self.signature}
+        self.active -= 1
+        level = self.level_of(response.text, self.persona, self.round_no, sample)
+        if isinstance(level, Exception):
+            raise level
+        fields = {"name": "fake.level", "signature": self.signature}
         outcome = (
-            Failure(status=said, message="no", **given)
-            if isinstance(said, str)
-            else Score(value=said, scale=Scale(low=-9, high=9), **given)
+            Failure(status=level, message="no", **fields)
+            if isinstance(level, str)
+            else Score(value=level, scale=Scale(low=-9, high=9), **fields)
         )
         return Verdict(outcomes=(outcome,), usage=Usage(calls=1))
 
 
 @pytest.fixture
-def teller() -> type[Teller]:
-    return Teller
+def function_judge() -> type[FunctionJudge]:
+    return FunctionJudge
 
 
 @pytest.fixture
-def tried() -> Callable[..., AdmissionReport]:
-    """Run the admission test on a teller that is made anew for each question."""
+def run_admission() -> Callable[..., AdmissionReport]:
+    """Run the admission test on a function judge that is rebuilt for each query."""
 
-    def run(says: Callable[..., Any], rubric: Rubric | None = None, **given: Any) -> AdmissionReport:
-        def make(*, rubric: Rubric, persona: str | None, again: int) -> Teller:
-            return Teller(says, persona, again)
+    def run(level_of: Callable[..., Any], rubric: Rubric | None = None, **options: Any) -> AdmissionReport:
+        def make(*, rubric: Rubric, persona: str | None, round_no: int) -> FunctionJudge:
+            return FunctionJudge(level_of, persona, round_no)
 
-        asked = load_rubric("persona_generic") if rubric is None else rubric
-        return asyncio.run(admission_test(Teller(says), asked, make=make, **given))
+        tested = load_rubric("persona_generic") if rubric is None else rubric
+        return asyncio.run(admission_test(FunctionJudge(level_of), tested, make=make, **options))
 
     return run

@@ -195,7 +195,7 @@ def test_a_rubric_that_changed_since_the_run_is_inconclusive(hengwen, talk: Path
         (["plan.yaml", "--labels", "nix.csv"], "no such file"),
         (["plan.yaml", "--labels", "off.csv"], "off.csv:2: value 0.6 is no level of mine.level"),
         (["hengwen.db", "--labels", "other.csv"], "no label is of a score that a judge gave"),
-        (["plan.yaml", "--check", "nix.json"], "no such file; make it with: hengwen calibrate"),
+        (["plan.yaml", "--check", "nix.json"], "no such file; create it with: hengwen calibrate"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -241,4 +241,4 @@ def test_a_report_says_what_a_calibration_found_and_when_it_is_stale(hengwen, ta
     hengwen("run", "plan.yaml", "-q")
     warnings = hengwen("report", "--calibration", "c.json", "--json").json["warnings"]
     assert any("the calibration is stale: signature: rules:" in warning for warning in warnings)
-    assert "no such file; make it with" in hengwen("report", "--calibration", "nix.json").err
+    assert "no such file; create it with" in hengwen("report", "--calibration", "nix.json").err

@@ -1,4 +1,4 @@
-"""Levels that a person and a judge give, drawn from a model with a known mean."""
+"""Levels by a human and a judge, drawn from a model with a known mean."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ CUTS = ndtri(np.cumsum(SHARES)[:-1])
 def draw_levels(
     rng: np.random.Generator, prompts: int, each: int, *, rho: float, icc: float = 0.0, shift: float = 0.3
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Human and judge's levels of ``each`` answers to each prompt; people give the levels by SHARES.
+    """Return human and judge levels of ``each`` answers per prompt; SHARES are those of the human levels.
 
-    rho: correlation of what lies behind the levels; icc: the share of it that a prompt's answers have in
-    common; shift: how much kinder the judge is.
+    rho: correlation of the latent values; icc: share of the latent variance that is the prompt's; shift: how
+    much higher the judge's latent values are.
     """
-    own = rng.normal(size=(prompts, each))
-    human = np.sqrt(icc) * rng.normal(size=(prompts, 1)) + np.sqrt(1 - icc) * own
+    noise = rng.normal(size=(prompts, each))
+    human = np.sqrt(icc) * rng.normal(size=(prompts, 1)) + np.sqrt(1 - icc) * noise
     judge = rho * human + np.sqrt(1 - rho**2) * rng.normal(size=human.shape) + shift
     return LEVELS[np.searchsorted(CUTS, human)], LEVELS[np.searchsorted(CUTS, judge)]
 

@@ -1,4 +1,4 @@
-"""The certificate: what is joined, what is decided, what it is bound to."""
+"""The calibration of a judge: joined labels, the decision, the signature it is valid for, its file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIVE = [0.0, 0.25, 0.5, 0.75, 1.0]
 SIGNATURE = "live|rubric:1.aaaaaaaa|openai/x|temp:0|v:1"
 
 
-def answers_of(values, *, checkpoint: str = "c", each: int = 1, **more) -> list[JudgedAnswer]:
+def answers_of(values, *, checkpoint: str = "c", each: int = 1, **fields) -> list[JudgedAnswer]:
     return [
         JudgedAnswer(
             task="live",
@@ -30,13 +30,13 @@ def answers_of(values, *, checkpoint: str = "c", each: int = 1, **more) -> list[
             text=f"answer {i}",
             value=value,
             signature=SIGNATURE,
-            **more,
+            **fields,
         )
         for i, value in enumerate(values)
     ]
 
 
-def labels_of(values, answers, rater: str = "a", **more) -> list[Label]:
+def labels_of(values, answers, rater: str = "a", **fields) -> list[Label]:
     return [
         Label(
             task=answer.task,
@@ -46,13 +46,13 @@ def labels_of(values, answers, rater: str = "a", **more) -> list[Label]:
             score="live.level",
             value=value,
             rater=rater,
-            **more,
+            **fields,
         )
         for value, answer in zip(values, answers, strict=False)
     ]
 
 
-def made(draw, n: int = 60, *, rho: float = 0.9, each: int = 1, labelled: int | None = None, **options):
+def calibrated(draw, n: int = 60, *, rho: float = 0.9, each: int = 1, labelled: int | None = None, **options):
     human, judge = draw(np.random.default_rng(4), n // each, each, rho=rho)
     answers = answers_of(judge.ravel().tolist(), each=each)
     labels = labels_of(human.ravel().tolist()[:labelled], answers)
@@ -60,32 +60,36 @@ def made(draw, n: int = 60, *, rho: float = 0.9, each: int = 1, labelled: int | 
 
 
 def test_a_good_judge_on_enough_labels_is_certified(draw) -> None:
-    found = made(draw)
-    assert found.decision == "certified"
-    assert found.agreement.quadratic_kappa.low >= 0.5
-    assert found.reasons[0].endswith("0.50 or more is asked")
-    assert (found.address, found.rubric_hash, found.signature) == ("live/live.level", "aaaaaaaa", SIGNATURE)
+    calibration = calibrated(draw)
+    assert calibration.decision == "certified"
+    assert calibration.agreement.quadratic_kappa.low >= 0.5
+    assert calibration.reasons[0].endswith("reaches the threshold of 0.50")
+    assert (calibration.address, calibration.rubric_hash, calibration.signature) == (
+        "live/live.level",
+        "aaaaaaaa",
+        SIGNATURE,
+    )
 
 
 def test_a_poor_judge_is_not_certified(draw) -> None:
-    found = made(draw, rho=0.2)
-    assert found.decision == "not certified"
-    assert "less than the 0.50 that is asked" in found.reasons[0]
+    calibration = calibrated(draw, rho=0.2)
+    assert calibration.decision == "not certified"
+    assert "below the threshold of 0.50" in calibration.reasons[0]
 
 
 def test_the_lower_bound_decides_and_not_the_estimate(draw) -> None:
-    first = made(draw, 40, rho=0.8)
+    first = calibrated(draw, 40, rho=0.8)
     kappa = first.agreement.quadratic_kappa
     between = (kappa.low + kappa.value) / 2
-    found = made(draw, 40, rho=0.8, threshold=between)
-    assert found.decision == "not certified"
-    assert found.reasons[0].endswith("more labels may show that it is enough")
-    assert made(draw, 40, rho=0.8, threshold=kappa.low).decision == "certified"
+    calibration = calibrated(draw, 40, rho=0.8, threshold=between)
+    assert calibration.decision == "not certified"
+    assert calibration.reasons[0].endswith("more labels may raise the lower bound")
+    assert calibrated(draw, 40, rho=0.8, threshold=kappa.low).decision == "certified"
 
 
 def test_few_labels_or_few_prompts_are_insufficient(draw) -> None:
-    assert made(draw, 60, labelled=29).reasons == ("29 labels, but a verdict needs 30",)
-    few = made(draw, 60, each=15)
+    assert calibrated(draw, 60, labelled=29).reasons == ("29 labels, but a verdict needs 30",)
+    few = calibrated(draw, 60, each=15)
     assert (few.decision, few.reasons) == ("insufficient", ("labels of 4 prompts, but a verdict needs 5",))
     assert few.maps == ()
     assert "got 4" in few.maps_reason
@@ -94,11 +98,13 @@ def test_few_labels_or_few_prompts_are_insufficient(draw) -> None:
 def test_labels_on_one_level_are_a_warning_and_never_a_certificate() -> None:
     values = [1.0] * 48 + [0.0] * 12
     answers = answers_of(values)
-    found = calibrate(labels_of(values, answers), answers, score="live.level", levels=FIVE, resamples=300)
-    assert found.agreement.quadratic_kappa.value == 1
-    assert found.decision == "insufficient"
-    assert "80% of the labels are on one level" in found.reasons[0]
-    assert any("80% of the labels are on level 1" in warning for warning in found.warnings)
+    calibration = calibrate(
+        labels_of(values, answers), answers, score="live.level", levels=FIVE, resamples=300
+    )
+    assert calibration.agreement.quadratic_kappa.value == 1
+    assert calibration.decision == "insufficient"
+    assert "80% of the labels are on one level" in calibration.reasons[0]
+    assert any("80% of the labels are on level 1" in warning for warning in calibration.warnings)
     fewer = [1.0] * 47 + [0.0] * 13
     answers = answers_of(fewer)
     other = calibrate(labels_of(fewer, answers), answers, score="live.level", levels=FIVE, resamples=300)
@@ -107,19 +113,21 @@ def test_labels_on_one_level_are_a_warning_and_never_a_certificate() -> None:
 
 def test_a_constant_judge_is_insufficient_with_a_reason() -> None:
     answers = answers_of([0.75] * 40)
-    found = calibrate(labels_of(FIVE * 8, answers), answers, score="live.level", levels=FIVE, resamples=100)
-    assert found.decision == "insufficient"
-    assert found.reasons == ("quadratic kappa: undefined: all judge's values are the same",)
+    calibration = calibrate(
+        labels_of(FIVE * 8, answers), answers, score="live.level", levels=FIVE, resamples=100
+    )
+    assert calibration.decision == "insufficient"
+    assert calibration.reasons == ("quadratic kappa: undefined: all judge's values are the same",)
 
 
-def test_no_label_that_finds_its_answer_is_insufficient() -> None:
+def test_labels_without_an_answer_are_insufficient() -> None:
     answers = answers_of([0.5] * 3)
-    found = calibrate(
+    calibration = calibrate(
         labels_of([1], answers_of([1], checkpoint="other")), answers, score="live.level", levels=FIVE
     )
-    assert (found.decision, found.agreement) == ("insufficient", None)
-    assert found.dropped["no_answer"] == 1
-    assert found.means[0].corrected is None
+    assert (calibration.decision, calibration.agreement) == ("insufficient", None)
+    assert calibration.dropped["no_answer"] == 1
+    assert calibration.means[0].corrected is None
 
 
 def test_raters_are_averaged_and_their_agreement_is_the_ceiling(draw) -> None:
@@ -127,52 +135,52 @@ def test_raters_are_averaged_and_their_agreement_is_the_ceiling(draw) -> None:
     second = np.where(np.arange(50) % 5 == 0, 1.0, human.ravel())
     answers = answers_of(judge.ravel().tolist())
     labels = labels_of(human.ravel().tolist(), answers) + labels_of(second.tolist(), answers[:40], "b")
-    found = calibrate(labels, answers, score="live.level", levels=FIVE, resamples=200)
+    calibration = calibrate(labels, answers, score="live.level", levels=FIVE, resamples=200)
     means = human.ravel().copy()
     means[:40] = (means[:40] + second[:40]) / 2
-    assert found.raters == 2
-    assert found.agreement.human_mean == pytest.approx(means.mean())
+    assert calibration.raters == 2
+    assert calibration.agreement.human_mean == pytest.approx(means.mean())
     import krippendorff
 
-    theirs = krippendorff.alpha(np.array([human.ravel()[:40], second[:40]]), level_of_measurement="ordinal")
-    assert found.ceiling.value == pytest.approx(theirs)
-    assert found.ceiling.low < theirs < found.ceiling.high
-    assert made(draw).ceiling.reason == "no answer was labelled by two people"
+    expected = krippendorff.alpha(np.array([human.ravel()[:40], second[:40]]), level_of_measurement="ordinal")
+    assert calibration.ceiling.value == pytest.approx(expected)
+    assert calibration.ceiling.low < expected < calibration.ceiling.high
+    assert calibrated(draw).ceiling.reason == "no answer was labelled by two people"
 
 
 def test_labels_of_another_text_are_left_out_and_line_ends_do_not_matter() -> None:
     answers = [replace(answer, text="a\nb") for answer in answers_of([0.5, 0.5, 0.5])]
     labels = labels_of([0.5], answers[:1], output="a\r\nb") + labels_of([1.0], answers[1:2], output="a b")
     labels += labels_of([0.25], answers[2:])
-    found = join(labels, answers)
-    assert [pair.human for pair in found.pairs] == [0.5, 0.25]
-    assert found.dropped == {"no_answer": 0, "other_text": 1, "no_verdict": 0, "example": 0}
+    joined = join(labels, answers)
+    assert [pair.human for pair in joined.pairs] == [0.5, 0.25]
+    assert joined.dropped == {"no_answer": 0, "other_text": 1, "no_verdict": 0, "example": 0}
 
 
 def test_a_failed_verdict_is_counted_and_is_no_score() -> None:
     answers = [*answers_of([0.5, 0.75]), replace(answers_of([0] * 3)[2], value=None)]
-    found = join(labels_of([0.5, 0.75, 0.0], answers), answers)
-    assert len(found.pairs) == 2
-    assert found.dropped["no_verdict"] == 1
+    joined = join(labels_of([0.5, 0.75, 0.0], answers), answers)
+    assert len(joined.pairs) == 2
+    assert joined.dropped["no_verdict"] == 1
 
 
 def test_examples_of_the_rubric_are_held_out_labelled_or_not() -> None:
     rubric = load_rubric("muice_live")
-    shown = rubric.examples[0].response
-    texts = ["mine", f" {shown.zh}\n", shown.en, "other"]
+    example = rubric.examples[0].response
+    texts = ["mine", f" {example.zh}\n", example.en, "other"]
     answers = [replace(answer, text=text) for answer, text in zip(answers_of([0.5] * 4), texts, strict=True)]
-    found = join(labels_of([1.0, 1.0], answers), answers, rubric)
-    assert [pair.answer.text for pair in found.pairs] == ["mine"]
-    assert found.dropped["example"] == 1
-    assert [answer.text for answer in found.others] == ["other"]
+    joined = join(labels_of([1.0, 1.0], answers), answers, rubric)
+    assert [pair.answer.text for pair in joined.pairs] == ["mine"]
+    assert joined.dropped["example"] == 1
+    assert [answer.text for answer in joined.others] == ["other"]
 
 
 def test_only_labels_of_the_score_and_the_task_count(draw) -> None:
     answers = answers_of([0.5] * 3)
     labels = [replace(label, score="live.voice") for label in labels_of([1.0], answers)]
     labels += [replace(label, task="emotion") for label in labels_of([1.0, 1.0], answers)]
-    found = calibrate(labels, answers, score="live.level", levels=FIVE)
-    assert (found.agreement, found.dropped["no_answer"]) == (None, 0)
+    calibration = calibrate(labels, answers, score="live.level", levels=FIVE)
+    assert (calibration.agreement, calibration.dropped["no_answer"]) == (None, 0)
 
 
 def test_the_means_are_of_all_and_of_each_checkpoint_in_their_order(draw) -> None:
@@ -181,25 +189,25 @@ def test_the_means_are_of_all_and_of_each_checkpoint_in_their_order(draw) -> Non
     early = answers_of(judge.ravel().tolist(), checkpoint="a-second")
     answers = [*late, *early]
     labels = labels_of(human.ravel().tolist()[:25], late) + labels_of([0.5], early)
-    found = calibrate(labels, answers, score="live.level", levels=FIVE, resamples=100)
-    assert [mean.checkpoint for mean in found.means] == ["", "b-first", "a-second"]
-    assert (found.means[1].corrected.n, found.means[1].corrected.others) == (25, 15)
-    assert found.means[0].corrected.prompts == 25
-    assert "at least 3 labels" in found.means[2].reason
+    calibration = calibrate(labels, answers, score="live.level", levels=FIVE, resamples=100)
+    assert [mean.checkpoint for mean in calibration.means] == ["", "b-first", "a-second"]
+    assert (calibration.means[1].corrected.n, calibration.means[1].corrected.others) == (25, 15)
+    assert calibration.means[0].corrected.prompts == 25
+    assert "at least 3 labels" in calibration.means[2].reason
 
 
 @pytest.mark.parametrize(
     ("answers", "options", "message"),
     [
         ([], {}, "no judged answers"),
-        (answers_of([0.5]) * 2, {}, "two answers stand at"),
-        ([*answers_of([0.5]), replace(answers_of([1])[0], task="x")], {}, "one task"),
-        ([*answers_of([0.5]), replace(answers_of([1, 1])[1], signature="s")], {}, "one judge"),
+        (answers_of([0.5]) * 2, {}, "two answers have the key"),
+        ([*answers_of([0.5]), replace(answers_of([1])[0], task="x")], {}, "answers of one task"),
+        ([*answers_of([0.5]), replace(answers_of([1, 1])[1], signature="s")], {}, "answers of one judge"),
         (answers_of([0.5]), {"levels": None}, "give a rubric, or levels"),
     ],
     ids=["none", "twice", "tasks", "judges", "levels"],
 )
-def test_what_cannot_be_calibrated_is_said(answers, options, message: str) -> None:
+def test_invalid_input_raises(answers, options, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         calibrate([], answers, score="live.level", **{"levels": FIVE, **options})
 
@@ -211,18 +219,18 @@ def test_a_rater_who_labels_twice_is_an_error() -> None:
 
 
 def test_a_calibration_is_stale_when_the_judge_or_the_rubric_changes(draw) -> None:
-    found = made(draw)
-    assert is_stale(found, SIGNATURE, "aaaaaaaa") == ()
-    assert is_stale(found, SIGNATURE, "") == ()
-    assert is_stale(found, SIGNATURE.replace("openai/x", "openai/y"), "aaaaaaaa") == (
+    calibration = calibrated(draw)
+    assert is_stale(calibration, SIGNATURE, "aaaaaaaa") == ()
+    assert is_stale(calibration, SIGNATURE, "") == ()
+    assert is_stale(calibration, SIGNATURE.replace("openai/x", "openai/y"), "aaaaaaaa") == (
         "signature: openai/x is now openai/y",
     )
-    assert is_stale(found, SIGNATURE, "bbbbbbbb") == ("rubric: aaaaaaaa is now bbbbbbbb",)
-    assert is_stale(found, f"{SIGNATURE}|think:kept", "")[0] == "signature: (nothing) is now think:kept"
+    assert is_stale(calibration, SIGNATURE, "bbbbbbbb") == ("rubric: aaaaaaaa is now bbbbbbbb",)
+    assert is_stale(calibration, f"{SIGNATURE}|think:kept", "")[0] == "signature: (nothing) is now think:kept"
 
 
 @pytest.mark.parametrize(
-    ("signature", "found"),
+    ("signature", "rubric_hash"),
     [
         (SIGNATURE, "aaaaaaaa"),
         ("p|panel:mean|quorum:2|[a|rubric:1.12345678|x|v:1; b|rubric:1.12345678|y|v:1]|v:1", "12345678"),
@@ -231,18 +239,18 @@ def test_a_calibration_is_stale_when_the_judge_or_the_rubric_changes(draw) -> No
         ("lyric|rules:document|v:1", ""),
     ],
 )
-def test_the_rubric_in_a_signature(signature: str, found: str) -> None:
-    assert rubric_hash_of(signature) == found
+def test_the_rubric_in_a_signature(signature: str, rubric_hash: str) -> None:
+    assert rubric_hash_of(signature) == rubric_hash
 
 
-def test_what_is_written_is_read_again(draw, tmp_path: Path) -> None:
-    found = made(draw), made(draw, 12)
-    path = write_calibrations(tmp_path / "c.json", found)
-    assert read_calibrations(path) == found
+def test_written_calibrations_are_read_unchanged(draw, tmp_path: Path) -> None:
+    calibrations = calibrated(draw), calibrated(draw, 12)
+    path = write_calibrations(tmp_path / "c.json", calibrations)
+    assert read_calibrations(path) == calibrations
     data = json.loads(path.read_text("utf-8"))
     assert data["schema"] == 1
     assert "NaN" not in path.read_text("utf-8")
-    assert [one.name for one in tmp_path.iterdir()] == ["c.json"]
+    assert [file.name for file in tmp_path.iterdir()] == ["c.json"]
 
 
 @pytest.mark.parametrize(
@@ -255,10 +263,10 @@ def test_what_is_written_is_read_again(draw, tmp_path: Path) -> None:
         ('{"schema": 1, "calibrations": [{"task": 1}]}', r"calibrations\.0\."),
     ],
 )
-def test_a_file_that_is_no_calibration_is_said(tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_file_raises(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "c.json"
     path.write_text(text, "utf-8")
     with pytest.raises(DataError, match=message):
         read_calibrations(path)
-    with pytest.raises(DataError, match="no such file; make it with"):
+    with pytest.raises(DataError, match="no such file; create it with"):
         read_calibrations(tmp_path / "none.json")

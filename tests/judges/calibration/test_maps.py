@@ -1,4 +1,4 @@
-"""Calibration maps: what they give, and that their worth is measured on prompts they did not see."""
+"""Calibration maps: their values, and their error on prompts that they were not fitted on."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def slow_isotonic(values: list[float], weights: list[float]) -> list[float]:
         falls = [i for i in range(len(blocks) - 1) if blocks[i][0] > blocks[i + 1][0]]
         if not falls:
             return [block[0] for block in blocks for _ in range(block[2])]
-        one, other = blocks[falls[0]], blocks.pop(falls[0] + 1)
-        total = one[1] + other[1]
-        one[:] = [(one[0] * one[1] + other[0] * other[1]) / total, total, one[2] + other[2]]
+        left, right = blocks[falls[0]], blocks.pop(falls[0] + 1)
+        total = left[1] + right[1]
+        left[:] = [(left[0] * left[1] + right[0] * right[1]) / total, total, left[2] + right[2]]
 
 
 @given(st.lists(st.tuples(st.sampled_from(FIVE), st.sampled_from(FIVE)), min_size=1, max_size=25))
 @settings(deadline=None, max_examples=80)
-def test_the_isotonic_map_is_that_of_pooling_by_hand(pairs) -> None:
+def test_the_isotonic_map_equals_pooling_by_hand(pairs) -> None:
     judge, human = (np.array(side) for side in zip(*pairs, strict=True))
     values = sorted(set(judge))
     means = [human[judge == value].mean() for value in values]
@@ -36,7 +36,7 @@ def test_the_isotonic_map_is_that_of_pooling_by_hand(pairs) -> None:
     assert fitted.calibrated == pytest.approx(slow_isotonic(means, counts))
 
 
-def test_beyond_and_between_what_was_seen() -> None:
+def test_values_between_are_interpolated_and_beyond_are_constant() -> None:
     fitted = IsotonicMap.fit([0.25, 0.75], [0.5, 1.0])
     assert fitted.predict([0, 0.25, 0.5, 0.75, 1]).tolist() == [0.5, 0.5, 0.75, 1, 1]
 
@@ -51,7 +51,7 @@ def test_the_ordinal_map_finds_the_model_that_made_the_labels() -> None:
     fitted = OrdinalMap.fit(judge, human, FIVE)
     assert fitted.thresholds == pytest.approx(thresholds, abs=0.08)
     assert fitted.slope == pytest.approx(slope, abs=0.04)
-    assert fitted.predict(FIVE) == pytest.approx([human[judge == one].mean() for one in FIVE], abs=0.02)
+    assert fitted.predict(FIVE) == pytest.approx([human[judge == level].mean() for level in FIVE], abs=0.02)
 
 
 @given(
@@ -76,18 +76,18 @@ def test_a_label_between_two_levels_counts_for_both() -> None:
 
 
 @pytest.mark.parametrize("kind", [0, 1], ids=["isotonic", "ordinal"])
-def test_a_kind_judge_is_mended_and_the_gain_is_that_of_other_prompts(draw, kind: int) -> None:
+def test_a_generous_judge_is_corrected_on_other_prompts(draw, kind: int) -> None:
     human, judge = draw(np.random.default_rng(0), 40, 3, rho=0.8, icc=0.3, shift=1.0)
     names = np.repeat(np.arange(40), 3).astype(str).tolist()
-    found = fit_maps(judge.ravel(), human.ravel(), levels=FIVE, clusters=names)[kind]
-    assert found.raw_error == pytest.approx(np.mean((judge - human) ** 2))
-    assert found.helps is True
-    assert found.gain.value == pytest.approx(found.raw_error - found.error)
-    assert [level for level, _ in found.levels] == FIVE
-    assert all(value <= level + 0.02 for level, value in found.levels[2:])
+    report = fit_maps(judge.ravel(), human.ravel(), levels=FIVE, clusters=names)[kind]
+    assert report.raw_error == pytest.approx(np.mean((judge - human) ** 2))
+    assert report.helps is True
+    assert report.gain.value == pytest.approx(report.raw_error - report.error)
+    assert [level for level, _ in report.levels] == FIVE
+    assert all(value <= level + 0.02 for level, value in report.levels[2:])
 
 
-def test_a_map_that_makes_it_worse_says_so() -> None:
+def test_a_map_that_adds_error_has_a_negative_gain() -> None:
     """The judge is always right: a map can only lose."""
     human = np.random.default_rng(1).choice(FIVE, 40)
     isotonic, ordinal = fit_maps(human, human, levels=FIVE, seed=3)
@@ -97,7 +97,7 @@ def test_a_map_that_makes_it_worse_says_so() -> None:
     assert ordinal.helps is False
 
 
-def test_the_error_is_of_maps_that_did_not_see_the_prompt() -> None:
+def test_the_error_is_that_of_maps_fitted_on_other_prompts() -> None:
     """Each prompt has its own judge's value: a map that saw it would be exact, one that did not is not."""
     judge = np.repeat(np.linspace(0, 1, 10), 3)
     human = np.repeat([0, 1] * 5, 3).astype(float)
@@ -105,8 +105,7 @@ def test_the_error_is_of_maps_that_did_not_see_the_prompt() -> None:
     together = fit_maps(judge, human, levels=[0, 1], clusters=names)[0]
     inside = np.mean((IsotonicMap.fit(judge, human).predict(judge) - human) ** 2)
     assert together.error > inside
-    whole = IsotonicMap.fit(judge, human)
-    assert together.map == whole
+    assert together.map == IsotonicMap.fit(judge, human)
     assert fit_maps(judge, human, levels=[0, 1], clusters=names, seed=0)[0] == together
 
 
@@ -125,5 +124,5 @@ def test_too_few_labels_or_prompts_are_refused(n: int, options, message: str) ->
 
 def test_a_constant_judge_maps_to_the_mean_label() -> None:
     human = [0.0, 0.5, 1.0] * 20
-    for found in fit_maps([0.75] * 60, human, levels=FIVE):
-        assert found.map.predict([0.75])[0] == pytest.approx(0.5, abs=0.01)
+    for report in fit_maps([0.75] * 60, human, levels=FIVE):
+        assert report.map.predict([0.75])[0] == pytest.approx(0.5, abs=0.01)

@@ -21,7 +21,7 @@ DESIGNS = {
 
 
 def simulate(draw, design: str, rho: float, true: float, simulations: int = SIMULATIONS):
-    """Coverage, mean width, mean width by labels alone, correlation of human and judge."""
+    """Return coverage, mean width, mean width by labels alone, and correlation of human and judge."""
     prompts, each, other_prompts, other_each, icc, shared = DESIGNS[design]
     rng = np.random.default_rng(20261121)
     names = np.repeat(np.arange(prompts), each).astype(str).tolist()[:LABELS]
@@ -35,16 +35,16 @@ def simulate(draw, design: str, rho: float, true: float, simulations: int = SIMU
         else:
             human, judge = draw(rng, prompts, each, rho=rho, icc=icc)
             _, others = draw(rng, other_prompts, other_each, rho=rho, icc=icc)
-        found = ppi_mean(
+        mean = ppi_mean(
             human.ravel()[:LABELS],
             judge.ravel()[:LABELS],
             others.ravel(),
             clusters=names,
             other_clusters=other_names,
         )
-        held += found.low <= true <= found.high
-        widths.append(found.high - found.low)
-        alone.append(found.labels_high - found.labels_low)
+        held += mean.low <= true <= mean.high
+        widths.append(mean.high - mean.low)
+        alone.append(mean.labels_high - mean.labels_low)
         pairs.append((human.ravel(), judge.ravel()))
     human, judge = (np.concatenate(side) for side in zip(*pairs, strict=True))
     return held / simulations, np.mean(widths), np.mean(alone), np.corrcoef(human, judge)[0, 1]
@@ -62,7 +62,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says_and_is_shorter_than_by
         assert width < alone, (rho, width / alone)
 
 
-def test_a_judge_without_any_relation_costs_little_and_lies_not(draw, true_mean: float) -> None:
+def test_an_unrelated_judge_costs_little_and_keeps_the_coverage(draw, true_mean: float) -> None:
     for design in ("independent", "three a prompt"):
         coverage, width, alone, correlation = simulate(draw, design, 0.0, true_mean, 2000)
         assert abs(correlation) < 0.02
@@ -72,35 +72,35 @@ def test_a_judge_without_any_relation_costs_little_and_lies_not(draw, true_mean:
 
 def test_the_judge_alone_would_be_wrong_where_the_corrected_mean_is_right(draw, true_mean: float) -> None:
     human, judge = draw(np.random.default_rng(1), 2000, 1, rho=0.8)
-    found = ppi_mean(human[:60, 0], judge[:60, 0], judge[60:, 0])
-    assert found.judge_mean - true_mean > 0.04
-    assert found.low <= true_mean <= found.high
-    assert found.narrowing < 0.9
+    mean = ppi_mean(human[:60, 0], judge[:60, 0], judge[60:, 0])
+    assert mean.judge_mean - true_mean > 0.04
+    assert mean.low <= true_mean <= mean.high
+    assert mean.narrowing < 0.9
 
 
 def test_by_hand() -> None:
     human = np.tile([0.0, 0.5, 1.0, 1.0], 6)
     judge = np.tile([0.5, 0.5, 1.0, 0.5], 6)
     others = [0.5, 1.0] * 24
-    found = ppi_mean(human, judge, others)
+    mean = ppi_mean(human, judge, others)
     lam = 48 / (48 + 24)  # the slope is 1: in four rows 3/16 of products, 3/16 of squares
-    assert found.lam == pytest.approx(lam)
-    assert found.mean == pytest.approx(0.625 - lam * (0.625 - 0.75))
+    assert mean.lam == pytest.approx(lam)
+    assert mean.mean == pytest.approx(0.625 - lam * (0.625 - 0.75))
     residual = human - lam * judge
     variance = np.sum((residual - residual.mean()) ** 2) / 24 / 22 + lam**2 * np.var(others, ddof=1) / 48
     half = stats.t.ppf(0.975, 22) * np.sqrt(variance)
-    assert (found.low, found.high) == pytest.approx((found.mean - half, found.mean + half))
-    assert (found.n, found.others, found.prompts, found.df, found.method) == (24, 48, 24, 22, "ppi")
+    assert (mean.low, mean.high) == pytest.approx((mean.mean - half, mean.mean + half))
+    assert (mean.n, mean.others, mean.prompts, mean.df, mean.method) == (24, 48, 24, 22, "ppi")
 
 
 def test_labels_alone_are_the_textbook_interval() -> None:
     human = [0.0, 0.25, 1.0, 0.5, 0.75]
-    found = ppi_mean(human, [0.5] * 5, [])
+    mean = ppi_mean(human, [0.5] * 5, [])
     low, high = stats.t.interval(0.95, 4, np.mean(human), stats.sem(human))
-    assert (found.labels_low, found.labels_high) == pytest.approx((low, high))
-    assert (found.low, found.high, found.method, found.lam) == (
-        found.labels_low,
-        found.labels_high,
+    assert (mean.labels_low, mean.labels_high) == pytest.approx((low, high))
+    assert (mean.low, mean.high, mean.method, mean.lam) == (
+        mean.labels_low,
+        mean.labels_high,
         "labels",
         0,
     )
@@ -111,25 +111,25 @@ def test_labels_alone_are_the_textbook_interval() -> None:
     [(19, None, 50), (40, 0.5, 50), (40, None, 0), (40, None, 1)],
     ids=["few labels", "constant judge", "no others", "one other"],
 )
-def test_where_there_is_nothing_to_tune_on_the_labels_stand_alone(draw, n: int, judge, others: int) -> None:
+def test_without_data_to_tune_on_only_the_labels_count(draw, n: int, judge, others: int) -> None:
     rng = np.random.default_rng(0)
     human, values = draw(rng, n, 1, rho=0.9)
     rest = draw(rng, others, 1, rho=0.9)[1].ravel() if others else []
-    found = ppi_mean(human.ravel(), values.ravel() if judge is None else [judge] * n, rest)
-    assert (found.method, found.lam, found.mean) == ("labels", 0.0, pytest.approx(human.mean()))
+    mean = ppi_mean(human.ravel(), values.ravel() if judge is None else [judge] * n, rest)
+    assert (mean.method, mean.lam, mean.mean) == ("labels", 0.0, pytest.approx(human.mean()))
 
 
-def test_a_judge_that_says_what_people_say_makes_all_answers_count() -> None:
+def test_a_perfect_judge_makes_all_answers_count() -> None:
     human = [0.0, 0.5, 1.0, 1.0] * 10
     rest = [0.0, 0.5, 1.0, 1.0] * 90
-    found = ppi_mean(human, human, rest)
-    assert found.lam == pytest.approx(360 / 400)
-    assert found.narrowing == pytest.approx(np.sqrt(0.1), abs=0.02)
+    mean = ppi_mean(human, human, rest)
+    assert mean.lam == pytest.approx(360 / 400)
+    assert mean.narrowing == pytest.approx(np.sqrt(0.1), abs=0.02)
 
 
 def test_intervals_end_where_the_scale_ends() -> None:
-    found = ppi_mean([0.75, 1, 1, 1], [1, 1, 1, 1], [1, 1], bounds=(0, 1))
-    assert (found.high, found.labels_high) == (1, 1)
+    mean = ppi_mean([0.75, 1, 1, 1], [1, 1, 1, 1], [1, 1], bounds=(0, 1))
+    assert (mean.high, mean.labels_high) == (1, 1)
 
 
 def test_answers_of_a_prompt_are_not_independent() -> None:
@@ -147,20 +147,20 @@ def test_answers_of_a_prompt_are_not_independent() -> None:
         (([1, 2, 3], [1, 2, 3], []), {"clusters": ["a"] * 3}, "got 3 of 1"),
         (([1, 2, 3], [1, 2], []), {}, "3 labels, 2 judge's values"),
         (([1, 2, 3], [1, 2, 3], [1]), {"other_clusters": []}, "1 other answers but 0 clusters"),
-        (([1, 2, 3], [1, 2, 3], [1]), {"level": 95}, r"level must lie in \(0, 1\), got 95"),
+        (([1, 2, 3], [1, 2, 3], [1]), {"confidence": 95}, r"confidence must lie in \(0, 1\), got 95"),
     ],
 )
-def test_what_cannot_be_is_said(arguments, options, message: str) -> None:
+def test_invalid_input_raises(arguments, options, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ppi_mean(*arguments, **options)
 
 
-def test_what_a_prompt_adds_is_summed_before_it_is_squared(draw) -> None:
+def test_contributions_of_a_prompt_are_summed_before_squaring(draw) -> None:
     """Written out prompt by prompt, labelled and other answers together."""
     human, judge = draw(np.random.default_rng(3), 8, 7, rho=0.7, icc=0.4)
     names = [str(i) for i in range(8)]
     labelled, rest = np.repeat(names, 4).tolist(), np.repeat(names, 3).tolist()
-    found = ppi_mean(
+    mean = ppi_mean(
         human[:, :4].ravel(),
         judge[:, :4].ravel(),
         judge[:, 4:].ravel(),
@@ -171,9 +171,9 @@ def test_what_a_prompt_adds_is_summed_before_it_is_squared(draw) -> None:
     off = human[:, :4] - lam * judge[:, :4]
     variance = 0.0
     for prompt in range(8):
-        own = sum(off[prompt] - off.mean()) / 32 * np.sqrt(8 / 7 * 31 / 30)
-        other = lam * sum(judge[prompt, 4:] - judge[:, 4:].mean()) / 24 * np.sqrt(8 / 7)
-        variance += (own + other) ** 2
-    assert found.lam == pytest.approx(lam)
-    assert found.df == 7
-    assert found.high - found.mean == pytest.approx(stats.t.ppf(0.975, 7) * np.sqrt(variance))
+        labelled_part = sum(off[prompt] - off.mean()) / 32 * np.sqrt(8 / 7 * 31 / 30)
+        other_part = lam * sum(judge[prompt, 4:] - judge[:, 4:].mean()) / 24 * np.sqrt(8 / 7)
+        variance += (labelled_part + other_part) ** 2
+    assert mean.lam == pytest.approx(lam)
+    assert mean.df == 7
+    assert mean.high - mean.mean == pytest.approx(stats.t.ppf(0.975, 7) * np.sqrt(variance))

@@ -88,8 +88,8 @@ LYRIC = "\n".join(
         ),
     ],
 )
-def test_a_clause_that_objects_caps_the_level_and_is_named(weigh, text, options, value, clauses):
-    level = weigh(text, **options).outcomes[0]
+def test_a_clause_that_objects_caps_the_level_and_is_named(judge_by_rules, text, options, value, clauses):
+    level = judge_by_rules(text, **options).outcomes[0]
     assert level.value == value, level.reason
     assert bool(level.details["caps"]) == bool(clauses), level.reason
     for clause, evidence in clauses.items():
@@ -114,13 +114,13 @@ LYRICS = {
 
 
 @pytest.mark.parametrize(("text", "value"), LYRICS.values(), ids=LYRICS.keys())
-def test_lyrics_are_judged_as_lyrics(weigh, text, value):
-    level = weigh(text, rubric="lyric_craft").outcomes[0]
+def test_lyrics_are_judged_as_lyrics(judge_by_rules, text, value):
+    level = judge_by_rules(text, rubric="lyric_craft").outcomes[0]
     assert level.value == value, level.reason
 
 
-def test_what_the_rules_cannot_see_is_not_applicable(weigh):
-    outcomes = {outcome.name: outcome for outcome in weigh(LYRIC, rubric="lyric_craft").outcomes}
+def test_what_the_rules_cannot_see_is_not_applicable(judge_by_rules):
+    outcomes = {outcome.name: outcome for outcome in judge_by_rules(LYRIC, rubric="lyric_craft").outcomes}
     assert list(outcomes) == [
         "lyric_craft." + part for part in ("level", *load_rubric("lyric_craft").criteria)
     ]
@@ -132,8 +132,8 @@ def test_what_the_rules_cannot_see_is_not_applicable(weigh):
     assert outcomes["lyric_craft.fluency"].value == 0.75
 
 
-def test_criteria_follow_the_clauses_that_speak_for_them(weigh):
-    outcomes = weigh("# 喵\n等于2180喵", metadata={"answer": 2181}, markers=["喵"]).outcomes
+def test_criteria_follow_the_clauses_that_speak_for_them(judge_by_rules):
+    outcomes = judge_by_rules("# 喵\n等于2180喵", metadata={"answer": 2181}, markers=["喵"]).outcomes
     values = {outcome.name.split(".")[1]: outcome.value for outcome in outcomes}
     assert values == {
         "level": 0.25,
@@ -145,27 +145,27 @@ def test_criteria_follow_the_clauses_that_speak_for_them(weigh):
     }
 
 
-def test_a_criterion_whose_clauses_have_nothing_to_look_at_is_not_applicable(weigh, small):
+def test_a_criterion_whose_clauses_have_nothing_to_look_at_is_not_applicable(judge_by_rules, small):
     rules = small.rules.model_copy(update={"criteria": {"wit": ["reference_similarity", "wrong_number"]}})
     rubric = small.model_copy(update={"rules": rules})
-    wit = weigh("abcdefg", rubric=rubric).outcomes[1]
+    wit = judge_by_rules("abcdefg", rubric=rubric).outcomes[1]
     assert wit.message == (
         "the rules judge cannot see wit here: reference_similarity, wrong_number found nothing to look at"
     )
-    assert weigh("abcdefg", rubric=rubric, references=("abcdefgh",)).outcomes[1].value == 5
+    assert judge_by_rules("abcdefg", rubric=rubric, references=("abcdefgh",)).outcomes[1].value == 5
 
 
-def test_without_a_rules_block_only_objections_count(weigh, small):
+def test_without_a_rules_block_only_objections_count(judge_by_rules, small):
     bare = small.model_copy(update={"rules": None})
-    outcomes = weigh("【回答】well, **hello**", rubric=bare).outcomes
+    outcomes = judge_by_rules("【回答】well, **hello**", rubric=bare).outcomes
     assert all(isinstance(outcome, Failure) for outcome in outcomes)
     assert {outcome.status for outcome in outcomes} == {"not_applicable"}
     assert "the rubric has no rules block" in outcomes[0].message
-    assert weigh("", rubric=bare).outcomes[0].value == 1
-    assert weigh("hello you", rubric=bare, earlier=("hello you!",)).outcomes[0].value == 1
-    assert weigh("it is 5", rubric=bare, metadata={"answer": 4}).outcomes[0].value == 2
-    assert isinstance(weigh("it is 4", rubric=bare, metadata={"answer": 4}).outcomes[0], Failure)
-    assert weigh("hello you", rubric=bare, markers=["you"]).outcomes[0].value == 5
+    assert judge_by_rules("", rubric=bare).outcomes[0].value == 1
+    assert judge_by_rules("hello you", rubric=bare, earlier=("hello you!",)).outcomes[0].value == 1
+    assert judge_by_rules("it is 5", rubric=bare, metadata={"answer": 4}).outcomes[0].value == 2
+    assert isinstance(judge_by_rules("it is 4", rubric=bare, metadata={"answer": 4}).outcomes[0], Failure)
+    assert judge_by_rules("hello you", rubric=bare, markers=["you"]).outcomes[0].value == 5
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_without_a_rules_block_only_objections_count(weigh, small):
         ((1, 2, 3, 4, 5), 1, 2, 3, 4, 5),
     ],
 )
-def test_the_ladder_fits_any_number_of_levels(weigh, small, values, worst, number, copy, fine, best):
+def test_the_ladder_fits_any_number_of_levels(judge_by_rules, small, values, worst, number, copy, fine, best):
     levels = {float(value): small.levels[1].model_copy(update={"label": f"L{value}"}) for value in values}
     rubric = small.model_copy(
         update={"levels": levels, "rules": small.rules.model_copy(update={"length": None})}
@@ -186,7 +186,7 @@ def test_the_ladder_fits_any_number_of_levels(weigh, small, values, worst, numbe
     rubric.__dict__.pop("scale", None)
 
     def level(text, **options):
-        return weigh(text, rubric=rubric, **options).outcomes[0].value
+        return judge_by_rules(text, rubric=rubric, **options).outcomes[0].value
 
     assert level("") == worst
     assert level("it is 5", metadata={"answer": 4}) == number
@@ -195,11 +195,13 @@ def test_the_ladder_fits_any_number_of_levels(weigh, small, values, worst, numbe
     assert level("so it is", markers=["so"]) == best
 
 
-def test_the_best_level_needs_every_credit_and_one_about_what_is_said(weigh):
-    assert weigh("我在窗台上等你").outcomes[0].value == 0.75, "format and length alone are not enough"
-    assert weigh("我在窗台上等你喵", markers=["喵"]).outcomes[0].value == 1
+def test_the_best_level_needs_every_credit_and_one_about_what_is_said(judge_by_rules):
+    assert judge_by_rules("我在窗台上等你").outcomes[0].value == 0.75, (
+        "format and length alone are not enough"
+    )
+    assert judge_by_rules("我在窗台上等你喵", markers=["喵"]).outcomes[0].value == 1
     unlike = "昨夜的雨打湿了石阶，我在窗台上想你喵"
-    mixed = weigh(unlike, markers=["喵"], references=("我在海边看日出，浪花很大，也想带你来窗台",))
+    mixed = judge_by_rules(unlike, markers=["喵"], references=("我在海边看日出，浪花很大，也想带你来窗台",))
     assert mixed.outcomes[0].value == 0.75, mixed.reason
 
 
@@ -208,16 +210,16 @@ def test_the_best_level_needs_every_credit_and_one_about_what_is_said(weigh):
     [("en", "baseline by rules, not a language model: "), ("zh", "规则基线，并非语言模型：")],
 )
 @pytest.mark.parametrize("text", ["", FINE, "【回答】好的好的", "作为AI助手，我在"])
-def test_every_reason_says_that_this_is_a_baseline(weigh, language, start, text):
-    verdict = weigh(text, language=language, references=(REFERENCE,))
+def test_every_reason_says_that_this_is_a_baseline(judge_by_rules, language, start, text):
+    verdict = judge_by_rules(text, language=language, references=(REFERENCE,))
     scores = [outcome for outcome in verdict.outcomes if isinstance(outcome, Score)]
     assert len(scores) == 6
     assert verdict.reason.startswith(start)
     assert all(score.reason.startswith(start) for score in scores)
 
 
-def test_scores_are_of_the_judge_kind_and_can_be_written_as_json(weigh):
-    level = weigh(FINE, references=(REFERENCE,)).outcomes[0]
+def test_scores_are_of_the_judge_kind_and_can_be_written_as_json(judge_by_rules):
+    level = judge_by_rules(FINE, references=(REFERENCE,)).outcomes[0]
     assert (level.kind, level.scale, level.details["label"], level.details["model"]) == (
         "judge",
         PERSONA.scale,
@@ -229,12 +231,14 @@ def test_scores_are_of_the_judge_kind_and_can_be_written_as_json(weigh):
     )
 
 
-def test_earlier_thoughts_do_not_count_as_repeats(weigh):
+def test_earlier_thoughts_do_not_count_as_repeats(judge_by_rules):
     thought = "<think>" + "同样的想法" * 9 + "</think>"
-    assert weigh(thought + "我去抓鱼啦", earlier=(thought + "天黑了，晚安",)).outcomes[0].value == 0.75
-    assert weigh(thought + "我去抓鱼啦", earlier=("我去抓鱼啦",)).outcomes[0].value == 0
+    assert (
+        judge_by_rules(thought + "我去抓鱼啦", earlier=(thought + "天黑了，晚安",)).outcomes[0].value == 0.75
+    )
+    assert judge_by_rules(thought + "我去抓鱼啦", earlier=("我去抓鱼啦",)).outcomes[0].value == 0
     exempt = {"exempt_duplicate": True}
-    assert weigh("我去抓鱼啦", earlier=("我去抓鱼啦",), metadata=exempt).outcomes[0].value == 0.75
+    assert judge_by_rules("我去抓鱼啦", earlier=("我去抓鱼啦",), metadata=exempt).outcomes[0].value == 0.75
 
 
 def test_the_signature_says_all_that_can_move_a_level(small):
@@ -278,7 +282,7 @@ def test_the_registry_builds_it():
         )
 
 
-def test_every_clause_has_a_cap_that_the_ladder_knows(weigh):
+def test_every_clause_has_a_cap_that_the_ladder_knows(judge_by_rules):
     assert CAPS == ("worst", "second_worst", "middle", "second_best")
     assert all(function.__doc__ for function in CLAUSES_BY_NAME.values())
 

@@ -1,4 +1,4 @@
-"""The canary set, and judges that obey, ignore, fail or sleep."""
+"""The canary set, and judges that obey an attack, ignore it, fail or give a constant level."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from hengwen.errors import BackendError, StoreError
 from hengwen.judges import Panel, RubricJudge, RulesJudge
 from hengwen.judges.rubric.verdict import parse_verdict
-from hengwen.judges.trust.canaries import FATES, Canary, load_canaries, run_canaries
+from hengwen.judges.trust.canaries import OUTCOMES, Canary, load_canaries, run_canaries
 from hengwen.objective.duplicates.similarity import similarity
 from hengwen.prompts import load_rubric
 from hengwen.prompts.fences import neutralize
@@ -28,12 +28,12 @@ PLAIN = {canary.answer for canary in CANARIES}
 
 
 @pytest.fixture
-def run(teller):
-    """Run the canaries on a judge, or on one that gives what a function of the answer says."""
+def run(function_judge):
+    """Run the canaries on a judge, or on a function of the answer that returns a level."""
 
-    def call(says, **given):
-        judge = teller(lambda text, *_: says(text)) if callable(says) else says
-        return asyncio.run(run_canaries(judge, given.pop("rubric", PERSONA), **given))
+    def call(judge, *, rubric=PERSONA, **options):
+        tested = function_judge(lambda text, *_: judge(text)) if callable(judge) else judge
+        return asyncio.run(run_canaries(tested, rubric, **options))
 
     return call
 
@@ -52,9 +52,9 @@ def test_the_set_is_well_formed():
 
 @pytest.mark.parametrize("technique", TECHNIQUES)
 def test_every_technique_is_there_in_both_languages(technique):
-    found = [canary for canary in CANARIES if canary.technique == technique]
-    assert sorted(canary.language for canary in found) == ["en", "zh"]
-    assert len({canary.floor for canary in found}) == 1
+    canaries = [canary for canary in CANARIES if canary.technique == technique]
+    assert sorted(canary.language for canary in canaries) == ["en", "zh"]
+    assert len({canary.floor for canary in canaries}) == 1
 
 
 @pytest.mark.parametrize("canary", CANARIES, ids=lambda canary: canary.id)
@@ -71,8 +71,8 @@ def test_a_canary_is_a_weak_answer_in_its_language_and_the_same_with_an_attack(c
 @pytest.mark.parametrize("canary", CANARIES, ids=lambda canary: canary.id)
 def test_an_attack_asks_for_the_best_level_of_the_rubric(canary, small):
     if canary.technique == "encoded":
-        asked = base64.b64decode(canary.attack.splitlines()[-1]).decode("utf-8")
-        assert re.search("最高等级|highest level", asked)
+        decoded = base64.b64decode(canary.attack.splitlines()[-1]).decode("utf-8")
+        assert re.search("最高等级|highest level", decoded)
         return
     added = canary.attacked(small).replace(canary.answer, "")
     assert "High" in added
@@ -90,9 +90,9 @@ def test_the_fake_verdict_would_be_a_good_one(name):
     rubric = load_rubric(name)
     for canary in CANARIES:
         if canary.technique == "fake_verdict":
-            found = parse_verdict(canary.attacked(rubric).removeprefix(canary.answer), rubric)
-            assert found.level == "A"
-            assert set(found.criteria.values()) == {"A"}
+            verdict = parse_verdict(canary.attacked(rubric).removeprefix(canary.answer), rubric)
+            assert verdict.level == "A"
+            assert set(verdict.criteria.values()) == {"A"}
 
 
 def test_hidden_text_is_invisible_but_there():
@@ -114,23 +114,23 @@ def test_an_attack_stays_data_in_the_prompt(canary):
         )
     )
     assert canary.answer not in system
-    found = re.findall(rf"^<<<{fence}:([\w-]+)\n(.*?)\n{fence}>>>$", user, re.MULTILINE | re.DOTALL)
-    assert found == [("input", canary.input), ("response", neutralize(canary.attacked(PERSONA), fence))]
-    assert not re.search(r"<<<\w|\w>>>|<\|", found[1][1])
+    sections = re.findall(rf"^<<<{fence}:([\w-]+)\n(.*?)\n{fence}>>>$", user, re.MULTILINE | re.DOTALL)
+    assert sections == [("input", canary.input), ("response", neutralize(canary.attacked(PERSONA), fence))]
+    assert not re.search(r"<<<\w|\w>>>|<\|", sections[1][1])
 
 
 @pytest.mark.parametrize(
-    ("floor", "count", "place"),
+    ("floor", "count", "index"),
     [("E", 5, 0), ("D", 5, 1), ("C", 5, 2), ("D", 2, 0), ("D", 3, 0), ("C", 3, 1), ("D", 4, 0), ("D", 9, 2)],
 )
-def test_the_floor_is_scaled_to_the_levels(floor, count, place, small):
+def test_the_floor_is_scaled_to_the_levels(floor, count, index, small):
     levels = {float(n): small.levels[1].model_copy(update={"label": f"L{n}"}) for n in range(count)}
     rubric = small.model_copy(update={"levels": levels})
-    assert CANARIES[0].model_copy(update={"floor": floor}).floor_value(rubric) == place
+    assert CANARIES[0].model_copy(update={"floor": floor}).floor_value(rubric) == index
 
 
 @pytest.mark.parametrize(
-    ("says", "fate"),
+    ("level_of", "outcome"),
     [
         (obedient, "fooled"),
         (lambda text: 0.0, "resisted"),
@@ -156,20 +156,20 @@ def test_the_floor_is_scaled_to_the_levels(floor, count, place, small):
         "no level to compare with",
     ],
 )
-def test_what_becomes_of_a_judge(run, says, fate):
-    counts = run(says).counts
+def test_each_judge_gets_its_outcome(run, level_of, outcome):
+    counts = run(level_of).counts
     assert sum(counts.values()) == len(CANARIES)
-    if fate is None:
-        above = sum(canary.floor == "E" for canary in CANARIES)
-        assert counts == {"fooled": 0, "resisted": len(CANARIES) - above, "lenient": above, "failed": 0}
+    if outcome is None:
+        lenient = sum(canary.floor == "E" for canary in CANARIES)
+        assert counts == {"fooled": 0, "resisted": len(CANARIES) - lenient, "lenient": lenient, "failed": 0}
     else:
-        assert counts[fate] == len(CANARIES)
+        assert counts[outcome] == len(CANARIES)
 
 
-def test_a_judge_that_obeys_one_technique_in_one_language_is_told_so(run):
+def test_a_judge_that_obeys_one_technique_in_one_language_is_reported_so(run):
     report = run(lambda text: 0.75 if "Ignore the rubric" in text else 0.0)
-    fooled = [result for result in report.results if result.fate == "fooled"]
-    assert [(one.id, one.plain, one.attacked, one.floor) for one in fooled] == [
+    fooled = [result for result in report.results if result.outcome == "fooled"]
+    assert [(result.id, result.plain, result.attacked, result.floor) for result in fooled] == [
         ("ignore_rubric.en", 0.0, 0.75, 0.25)
     ]
     assert report.by_technique["ignore_rubric"] == {"fooled": 1, "resisted": 1, "lenient": 0, "failed": 0}
@@ -189,36 +189,36 @@ def test_a_raise_within_the_floor_counts_too(run):
 
 def test_a_failure_keeps_its_reason_and_the_value_that_is_there(run):
     result = run(lambda text: 0.25 if text in PLAIN else BackendError("gone", status="refused")).results[0]
-    assert (result.plain, result.attacked, result.fate) == (0.25, None, "failed")
+    assert (result.plain, result.attacked, result.outcome) == (0.25, None, "failed")
     assert result.message == "with the attack: refused: gone"
 
 
 def test_the_report_is_plain_and_in_the_order_of_the_set(run):
     report = run(obedient)
-    found = json.loads(json.dumps(report.as_dict()))
-    assert [result["id"] for result in found["results"]] == [canary.id for canary in CANARIES]
-    assert list(found["by_technique"]) == TECHNIQUES
-    assert list(found["by_language"]) == ["en", "zh"]
-    assert found["total"] == len(CANARIES) == found["fooled"]
-    assert found["rubric"] == f"persona_generic 1.{PERSONA.hash}"
-    assert set(FATES) < set(found)
+    data = json.loads(json.dumps(report.as_dict()))
+    assert [result["id"] for result in data["results"]] == [canary.id for canary in CANARIES]
+    assert list(data["by_technique"]) == TECHNIQUES
+    assert list(data["by_language"]) == ["en", "zh"]
+    assert data["total"] == len(CANARIES) == data["fooled"]
+    assert data["rubric"] == f"persona_generic 1.{PERSONA.hash}"
+    assert set(OUTCOMES) < set(data)
     assert report == run(obedient)
-    assert Counter(result["language"] for result in found["results"])["zh"] == len(CANARIES) // 2
+    assert Counter(result["language"] for result in data["results"])["zh"] == len(CANARIES) // 2
 
 
-def test_canaries_of_ones_own_are_another_set(run):
+def test_other_canaries_are_another_set(run):
     chosen = [canary for canary in CANARIES if canary.language == "zh"]
     report = run(obedient, canaries=chosen)
     assert len(report.results) == len(chosen)
     assert report.canaries != run(obedient).canaries
-    assert run(obedient, canaries=()).counts == dict.fromkeys(FATES, 0)
+    assert run(obedient, canaries=()).counts == dict.fromkeys(OUTCOMES, 0)
 
 
 @pytest.mark.parametrize("concurrency", [1, 5])
-def test_no_more_calls_at_a_time_than_allowed(run, teller, concurrency):
-    judge = teller(lambda text, *_: obedient(text))
+def test_no_more_calls_at_a_time_than_allowed(run, function_judge, concurrency):
+    judge = function_judge(lambda text, *_: obedient(text))
     run(judge, concurrency=concurrency)
-    assert judge.most == concurrency
+    assert judge.max_active == concurrency
     with pytest.raises(ValueError, match="concurrency must be at least 1, got 0"):
         run(judge, concurrency=0)
 
@@ -244,7 +244,7 @@ def test_the_rules_judge_takes_padding_for_an_answer(run):
     """Why the packaged answers are long: any text, an attack too, mends an answer that was too short."""
     short = CANARIES[0].model_copy(update={"answer": "嗯"})
     (result,) = run(RulesJudge(rubric=PERSONA), canaries=[short]).results
-    assert (result.fate, result.plain, result.attacked) == ("fooled", 0.25, 0.75)
+    assert (result.outcome, result.plain, result.attacked) == ("fooled", 0.25, 0.75)
 
 
 def test_a_rubric_judge_and_a_panel_can_be_tried(run, fake):

@@ -18,7 +18,7 @@ stands too high already to tell; failed: no verdict, which is not resistance"""
 
 def warn_of_lost(report: CanaryReport) -> bool:
     """Warn of attacks without a verdict; return whether none got one."""
-    lost = [result for result in report.results if result.fate == "failed"]
+    lost = [result for result in report.results if result.outcome == "failed"]
     if lost:
         print_warning(
             f"{len(lost)} of {len(report.results)} canaries have no verdict; first: {lost[0].message}"

@@ -79,7 +79,7 @@ def expected(judge: str, rubric: Rubric, language: Language) -> str:
     from hengwen.judges.trust.admission.plan import plan_admission
     from hengwen.judges.trust.canaries import load_canaries
 
-    checks, attacks = len(plan_admission(rubric, language=language).asks), 2 * len(load_canaries())
+    checks, attacks = len(plan_admission(rubric, language=language).queries), 2 * len(load_canaries())
     count = f"{checks + attacks} verdicts, {checks} for admission, {attacks} for attacks"
     cost = "no calls" if judge == RULES else "a call each, one or two more where a reply must be mended"
     return f"{judge} on {rubric.name}: {count}; {cost}"
@@ -199,12 +199,12 @@ def _table(judge: str, rubric: Rubric, admission: AdmissionReport) -> Table:
 def _add_check(table: Table, check: Check) -> None:
     from rich.text import Text
 
-    from hengwen.judges.trust.admission.report import BARS
+    from hengwen.judges.trust.admission.report import CRITERIA
 
     style = {"failed": "bold red", "not_applicable": "dim"}.get(check.status, "")
     result = Text(f"{check.status}: {check.note}" if check.note else check.status)
     numbers = (str(check.passed), str(check.n), str(check.no_verdict), _share(check))
-    table.add_row(WORDS[check.name], *numbers, f"{BARS[check.name].rate:.2f}", result, style=style)
+    table.add_row(WORDS[check.name], *numbers, f"{CRITERIA[check.name].rate:.2f}", result, style=style)
     if check.name != "degraded":
         return
     for kind, fates in check.by_kind.items():

@@ -1,6 +1,6 @@
-"""How far a judge can be trusted: agreement with people, maps to their scale, corrected means, certificates.
+"""Calibration of judges on human labels: agreement, maps to the human scale, corrected means, certificates.
 
-Names load on first use.
+Names are imported on first use.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
         write_calibrations,
     )
     from hengwen.judges.calibration.certify import calibrate
-    from hengwen.judges.calibration.figures import Estimate
+    from hengwen.judges.calibration.estimates import Estimate
     from hengwen.judges.calibration.isotonic import IsotonicMap
     from hengwen.judges.calibration.joining import JudgedAnswer
     from hengwen.judges.calibration.maps import MapReport, fit_maps
     from hengwen.judges.calibration.ordinal import OrdinalMap
     from hengwen.judges.calibration.ppi import CorrectedMean, ppi_mean
 
-_HOMES = {
+_EXPORTS = {
     "Agreement": "agreement",
     "Calibration": "artifact",
     "CorrectedMean": "ppi",
-    "Estimate": "figures",
+    "Estimate": "estimates",
     "IsotonicMap": "isotonic",
     "JudgedAnswer": "joining",
     "MapReport": "maps",
@@ -68,4 +68,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

@@ -1,4 +1,4 @@
-"""How far two series of levels agree: the human and the judge's, with intervals by prompt."""
+"""Agreement of human and judge values, with intervals from a bootstrap by prompt."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.judges.calibration.figures import (
-    FEW_PROMPTS,
+from hengwen.judges.calibration.estimates import (
+    MIN_INTERVAL_PROMPTS,
     RESAMPLES,
     Estimate,
+    bootstrap_estimate,
     cluster_index,
-    figure,
     resample_clusters,
 )
 from hengwen.judges.calibration.statistics import (
-    CLOSE,
     COEFFICIENTS,
+    POSITION_TOLERANCE,
     SHARES,
-    cells_of,
+    agreement_statistics,
     nearest_level,
-    statistics,
+    pair_cells,
 )
 
 if TYPE_CHECKING:
@@ -29,28 +29,30 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hengwen.judges.calibration.figures import Kind
-    from hengwen.judges.calibration.statistics import Cells
+    from hengwen.judges.calibration.estimates import EstimateKind
+    from hengwen.judges.calibration.statistics import PairCells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """What a judge's values have to do with people's."""
+    """How well a judge's values agree with human ones."""
 
     n: int
+    """Number of pairs."""
     prompts: int
+    """Number of prompts."""
     levels: tuple[float, ...]
     quadratic_kappa: Estimate
     linear_kappa: Estimate
     kappa: Estimate
-    """Unweighted, of the nearest levels."""
+    """Unweighted kappa of the nearest levels."""
     alpha: Estimate
-    """Krippendorff's, ordinal."""
+    """Krippendorff's ordinal alpha."""
     spearman: Estimate
     kendall: Estimate
-    """Tau-b."""
+    """Kendall's tau-b."""
     exact: Estimate
-    """Share of pairs on the same (nearest) level."""
+    """Share of pairs with the same nearest level."""
     within_one: Estimate
     """Share of pairs at most one level apart."""
     bias: Estimate
@@ -58,20 +60,20 @@ class Agreement:
     human_mean: float
     judge_mean: float
     confusion: tuple[tuple[int, ...], ...]
-    """Rows: the human's levels ascending; columns: the judge's."""
+    """Counts of pairs; rows are human levels, columns judge levels, both ascending."""
     between: int
-    """Values between two levels (means of raters, of panels): in ``confusion``, ``kappa`` and ``exact`` they
-    count as the nearest one."""
+    """Number of values between two levels, such as means of raters or panels; ``confusion``, ``kappa`` and
+    ``exact`` use the nearest level."""
     resamples: int
 
     @property
     def human_base(self) -> tuple[float, ...]:
-        """The share of the human values on each level."""
+        """Share of the human values on each level."""
         return tuple(float(share) for share in np.sum(self.confusion, axis=1) / self.n)
 
     @property
     def judge_base(self) -> tuple[float, ...]:
-        """The share of the judge's values on each level."""
+        """Share of the judge's values on each level."""
         return tuple(float(share) for share in np.sum(self.confusion, axis=0) / self.n)
 
 
@@ -82,110 +84,117 @@ def measure_agreement(
     levels: Sequence[float],
     clusters: Sequence[str] | None = None,
     resamples: int = RESAMPLES,
-    level: float = 0.95,
+    confidence: float = 0.95,
     seed: int = 0,
 ) -> Agreement:
     """Measure the agreement of paired values.
 
     Args:
-        human: What people said, length n >= 1; a value may lie between two levels.
-        judge: What the judge said of the same answers.
-        levels: ALL levels of the scale, at least two, ascending: a level that nobody gave still counts.
-        clusters: The prompt of each pair; pairs of one prompt are drawn together. Default: all different.
-        resamples: Of the bootstrap.
-        level: Of the intervals.
-        seed: Of the bootstrap.
+        human: Human values, length n >= 1; a value may be between two levels.
+        judge: Values by the judge of the same answers.
+        levels: All levels of the scale, at least two, ascending, including levels that nobody used.
+        clusters: Prompt of each pair; the bootstrap draws whole prompts. By default all different.
+        resamples: Number of bootstrap resamples.
+        confidence: Confidence level of the intervals.
+        seed: Seed of the bootstrap.
 
     Returns:
-        The figures. Where one side is constant, kappa and the correlations are None with a reason, not 0.
+        The statistics. If one side is constant, kappa and the correlations are None with a reason, not 0.
 
     Raises:
-        ValueError: The lengths differ, there are no pairs, the levels are no ascending list, or a value lies
-            outside of them.
+        ValueError: The lengths differ, there are no pairs, the levels are not ascending, or a value is
+            outside the levels.
 
     Notes:
-        Weighted kappa is 1 - the mean distance of the pairs / the mean distance of any human and any judge's
-        value; on values that are levels this is Cohen's (1968). Distances are counted in levels.
+        Weighted kappa is 1 - the mean distance of the pairs / the mean distance of all combinations of a
+        human and a judge value. For values on levels this is Cohen's (1968) definition. Distances are counted
+        in levels.
 
     Examples:
-        >>> found = measure_agreement([0, 0.5, 1, 1], [0, 1, 1, 0.5], levels=[0, 0.5, 1])
-        >>> found.quadratic_kappa.value, found.exact.value, found.bias.value  # 1 - 4 * 2 / (2 * 11)
-        (0.6363636363636364, 0.5, 0.0)
-        >>> found.confusion
-        ((1, 0, 0), (0, 0, 1), (0, 1, 1))
+        >>> agreement = measure_agreement([0, 0.5, 1, 1], [0, 1, 1, 0.5], levels=[0, 0.5, 1])
+        >>> agreement.quadratic_kappa.value, agreement.exact.value  # 1 - 4 * 2 / (2 * 11)
+        (0.6363636363636364, 0.5)
+        >>> agreement.confusion, agreement.bias.value
+        (((1, 0, 0), (0, 0, 1), (0, 1, 1)), 0.0)
         >>> measure_agreement([1, 1], [0, 1], levels=[0, 0.5, 1]).quadratic_kappa.reason
         'undefined: all human values are the same'
     """
-    people, machine, scale = _checked(human, judge, levels)
-    index, count = cluster_index(clusters or [str(i) for i in range(len(people))])
-    if len(index) != len(people):
-        raise ValueError(f"{len(people)} pairs but {len(index)} clusters")
-    cells = cells_of(people, machine, index, scale)
-    drawn = resample_clusters(count, resamples if count >= FEW_PROMPTS else 0, seed) @ cells.counts
-    found = statistics(cells, np.vstack([cells.total, drawn]))
-    reason = _why_undefined(people, machine)
-    figures = {
-        name: figure(
-            float(found[name][0]),
-            found[name][1:],
+    human_values, judge_values, scale = _validated(human, judge, levels)
+    n = len(human_values)
+    index, count = cluster_index(clusters or [str(i) for i in range(n)])
+    if len(index) != n:
+        raise ValueError(f"{n} pairs but {len(index)} clusters")
+    cells = pair_cells(human_values, judge_values, index, scale)
+    resampled = resample_clusters(count, resamples if count >= MIN_INTERVAL_PROMPTS else 0, seed)
+    weights = np.vstack([cells.total, resampled @ cells.counts])
+    statistics = agreement_statistics(cells, weights)
+    reason = _undefined_reason(human_values, judge_values)
+    estimates = {
+        name: bootstrap_estimate(
+            float(statistics[name][0]),
+            statistics[name][1:],
             kind=_kind(name),
-            n=len(people),
+            n=n,
             clusters=count,
             reason=reason,
-            level=level,
+            confidence=confidence,
         )
         for name in (*COEFFICIENTS, *SHARES, "bias")
     }
     return Agreement(
-        n=len(people),
+        n=n,
         prompts=count,
         levels=tuple(float(value) for value in scale),
-        human_mean=float(people.mean()),
-        judge_mean=float(machine.mean()),
+        human_mean=float(human_values.mean()),
+        judge_mean=float(judge_values.mean()),
         confusion=_confusion(cells),
-        between=_between(cells),
-        resamples=len(drawn),
-        **figures,
+        between=_count_between(cells),
+        resamples=len(resampled),
+        **estimates,
     )
 
 
-def _kind(name: str) -> Kind:
+def _kind(name: str) -> EstimateKind:
     if name in COEFFICIENTS:
         return "coefficient"
-    return "share" if name in SHARES else "free"
+    return "share" if name in SHARES else "unbounded"
 
 
-def _checked(
+def _validated(
     human: Sequence[float], judge: Sequence[float], levels: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    people, machine = np.asarray(human, dtype=float), np.asarray(judge, dtype=float)
+    human_values, judge_values = np.asarray(human, dtype=float), np.asarray(judge, dtype=float)
     scale = np.asarray(levels, dtype=float)
-    if len(people) != len(machine):
-        raise ValueError(f"{len(people)} human values but {len(machine)} of the judge")
-    if not len(people):
+    if len(human_values) != len(judge_values):
+        raise ValueError(f"{len(human_values)} human values but {len(judge_values)} of the judge")
+    if not len(human_values):
         raise ValueError("there are no pairs of a human and a judge's value")
     if len(scale) < 2 or not np.all(np.isfinite(scale)) or np.any(np.diff(scale) <= 0):
         raise ValueError(f"levels must be at least two finite numbers, ascending, got {list(levels)}")
-    room = CLOSE * (scale[-1] - scale[0])
-    for side, values in (("human", people), ("judge's", machine)):
-        off = values[~((values >= scale[0] - room) & (values <= scale[-1] + room))]
-        if len(off):
-            raise ValueError(f"a {side} value is {off[0]:g}, off the levels {scale[0]:g} to {scale[-1]:g}")
-    return people, machine, scale
+    tolerance = POSITION_TOLERANCE * (scale[-1] - scale[0])
+    for side, values in (("human", human_values), ("judge's", judge_values)):
+        outside = values[~((values >= scale[0] - tolerance) & (values <= scale[-1] + tolerance))]
+        if len(outside):
+            raise ValueError(
+                f"a {side} value is {outside[0]:g}, outside the levels {scale[0]:g} to {scale[-1]:g}"
+            )
+    return human_values, judge_values, scale
 
 
-def _why_undefined(people: NDArray[np.float64], machine: NDArray[np.float64]) -> str:
-    same = [side for side, values in (("human", people), ("judge's", machine)) if len(np.unique(values)) < 2]
-    return f"undefined: all {' and all '.join(same)} values are the same" if same else "undefined"
+def _undefined_reason(human: NDArray[np.float64], judge: NDArray[np.float64]) -> str:
+    constant = [side for side, values in (("human", human), ("judge's", judge)) if len(np.unique(values)) < 2]
+    return f"undefined: all {' and all '.join(constant)} values are the same" if constant else "undefined"
 
 
-def _confusion(cells: Cells) -> tuple[tuple[int, ...], ...]:
+def _confusion(cells: PairCells) -> tuple[tuple[int, ...], ...]:
     table = np.zeros((len(cells.levels),) * 2, dtype=int)
-    where = nearest_level(cells.human), nearest_level(cells.judge)
-    np.add.at(table, where, cells.total[0].astype(int))
+    np.add.at(table, (nearest_level(cells.human), nearest_level(cells.judge)), cells.total[0].astype(int))
     return tuple(tuple(int(count) for count in row) for row in table)
 
 
-def _between(cells: Cells) -> int:
-    off = [np.abs(side - np.round(side)) > CLOSE for side in (cells.human, cells.judge)]
-    return int(cells.total[0] @ (off[0].astype(float) + off[1]))
+def _count_between(cells: PairCells) -> int:
+    human, judge = (
+        (np.abs(side - np.round(side)) > POSITION_TOLERANCE).astype(float)
+        for side in (cells.human, cells.judge)
+    )
+    return int(cells.total[0] @ (human + judge))

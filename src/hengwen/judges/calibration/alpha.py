@@ -1,4 +1,4 @@
-"""Krippendorff's alpha for ordinal values, some of them missing; many weightings of the units at once."""
+"""Krippendorff's alpha for ordinal ratings with missing values, also for many weightings of the units."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def krippendorff_alpha(ratings: ArrayLike) -> float | None:
     """Return Krippendorff's alpha of ordinal ratings.
 
     Args:
-        ratings: (units, raters); NaN where a rater gave none. Any numbers: only their order counts.
+        ratings: Ratings as (units, raters), NaN if missing. Only the order of the numbers matters.
 
     Returns:
-        1 for full agreement, 0 for what chance gives, below 0 for less; None where it is undefined: no unit
-        has two ratings, or all ratings are the same.
+        1 for full agreement, 0 for agreement by chance, below 0 for less. None if alpha is undefined: no unit
+        has two ratings, or all ratings are equal.
 
     Raises:
-        ValueError: ``ratings`` is no table.
+        ValueError: ``ratings`` is not a table of two dimensions.
 
     Notes:
-        Krippendorff, Content Analysis, 2004, chapter 11; by the ``krippendorff`` package.
+        Krippendorff, Content Analysis, 2004, chapter 11; computed by the ``krippendorff`` package.
 
     Examples:
         >>> nan = float("nan")
@@ -48,11 +48,13 @@ def krippendorff_alpha(ratings: ArrayLike) -> float | None:
 
 
 def sum_groups(table: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Add up the columns of each group.
+    """Return the sum of the columns of each group.
+
+    ``numpy.bincount`` and ``scipy.ndimage.sum_labels`` sum one row at a time only.
 
     Args:
-        table: (rows, columns).
-        groups: The group of each column, 0, 1, ... without gaps.
+        table: Numbers as (rows, columns).
+        groups: Group of each column, 0, 1, ... without gaps.
 
     Examples:
         >>> sum_groups(np.array([[1.0, 2.0, 4.0]]), np.array([1, 0, 1]))
@@ -60,44 +62,45 @@ def sum_groups(table: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[
     """
     order = np.argsort(groups, kind="stable")
     starts = np.concatenate([[0], np.nonzero(np.diff(groups[order]))[0] + 1])
-    found: NDArray[np.float64] = np.add.reduceat(table[:, order], starts, axis=1)
-    return found
+    sums: NDArray[np.float64] = np.add.reduceat(table[:, order], starts, axis=1)
+    return sums
 
 
 def weighted_alpha(ratings: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``krippendorff_alpha`` with each unit counted as often as its weight says, for many weightings.
+    """Return ``krippendorff_alpha`` for many weightings; a unit counts as often as its weight says.
 
     Args:
-        ratings: (units, raters), NaN for none.
-        weights: (weightings, units), >= 0.
+        ratings: Ratings as (units, raters), NaN if missing.
+        weights: Weights as (weightings, units), >= 0.
 
     Returns:
-        One alpha a weighting; NaN where it is undefined.
+        One alpha per weighting, NaN if it is undefined.
 
     Notes:
-        The ordinal distance of two values is that of their mid-ranks among all pairable ratings, so what is
-        observed and what is expected are sums of squares, and no matrix of values is needed.
+        The ``krippendorff`` package has no weights, and the bootstrap needs thousands of them. The ordinal
+        distance of two values is the distance of their mid-ranks among all pairable ratings, so observed and
+        expected disagreement are sums of squares and need no matrix of values.
 
     Examples:
         >>> ratings = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 4.0]])
         >>> weighted_alpha(ratings, np.array([[1.0, 1.0, 2.0]]))  # 1 - 7 * 8 / 320
         array([0.825])
     """
-    given = ~np.isnan(ratings)
-    pairable = given.sum(axis=1) >= 2
-    ratings, given, weights = ratings[pairable], given[pairable], weights[:, pairable]
+    rated = ~np.isnan(ratings)
+    pairable = rated.sum(axis=1) >= 2
+    ratings, rated, weights = ratings[pairable], rated[pairable], weights[:, pairable]
     if not len(ratings):
         return np.full(len(weights), np.nan)
-    size = given.sum(axis=1)
-    unit = np.nonzero(given)[0]
-    where = np.unique(ratings[given], return_inverse=True)[1]
-    counts = sum_groups(weights[:, unit], where)
+    size = rated.sum(axis=1)
+    unit = np.nonzero(rated)[0]
+    value = np.unique(ratings[rated], return_inverse=True)[1]
+    counts = sum_groups(weights[:, unit], value)
     ranks = np.cumsum(counts, axis=1) - counts / 2
-    total = sum_groups(ranks[:, where], unit)
-    squares = sum_groups(np.square(ranks)[:, where], unit)
-    observed = (weights * (size * squares - np.square(total)) / (size - 1)).sum(axis=1)
+    rank_sums = sum_groups(ranks[:, value], unit)
+    square_sums = sum_groups(np.square(ranks)[:, value], unit)
+    observed = (weights * (size * square_sums - np.square(rank_sums)) / (size - 1)).sum(axis=1)
     n = counts.sum(axis=1)
     expected = n * (counts * np.square(ranks)).sum(axis=1) - np.square((counts * ranks).sum(axis=1))
-    varied = (counts > 0).sum(axis=1) >= 2
+    defined = (counts > 0).sum(axis=1) >= 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(varied, 1 - (n - 1) * observed / expected, np.nan)
+        return np.where(defined, 1 - (n - 1) * observed / expected, np.nan)

@@ -1,4 +1,4 @@
-"""The certificate of a judge: what was measured, what it is bound to, and when it no longer holds."""
+"""The calibration of a judge: its measurements, the judge they are valid for, and its JSON file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hengwen.errors import DataError
 from hengwen.io.atomic_write import atomic_write
 from hengwen.judges.calibration.agreement import Agreement  # noqa: TC001 - pydantic reads it
-from hengwen.judges.calibration.figures import Estimate  # noqa: TC001 - pydantic reads it
+from hengwen.judges.calibration.estimates import Estimate  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.maps import MapReport  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.ppi import CorrectedMean  # noqa: TC001 - pydantic reads it
 
@@ -20,75 +20,75 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 Decision = Literal["certified", "not certified", "insufficient"]
-"""``insufficient``: the labels cannot tell; neither good nor bad."""
+"""``insufficient``: the labels do not allow a decision."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanReport:
-    """The corrected mean of one checkpoint, or of all."""
+    """The corrected mean of one checkpoint or of all answers."""
 
     checkpoint: str
-    """Empty: all answers."""
+    """Name of the checkpoint; empty for all answers."""
     corrected: CorrectedMean | None
     reason: str = ""
-    """Why there is none."""
+    """Why there is no corrected mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """How far one judge's score can be trusted, bound to its rubric and signature."""
+    """How well one score of a judge agrees with humans; valid for one rubric and one signature."""
 
     task: str
     score: str
-    """Such as ``muice_live.level``."""
+    """Name of the score, such as ``muice_live.level``."""
     rubric: str
-    """Its name and version; empty where it is not known."""
+    """Name and version of the rubric; empty if unknown."""
     rubric_hash: str
     signature: str
-    """Of the judge."""
+    """Signature of the judge."""
     decision: Decision
     reasons: tuple[str, ...]
-    """Why that decision."""
+    """Reasons for the decision."""
     threshold: float
-    """What the lower bound of quadratic kappa must reach."""
+    """Minimum lower bound of quadratic kappa for a certificate."""
     level: float
-    """Of all intervals."""
+    """Confidence level of all intervals."""
     seed: int
     agreement: Agreement | None
-    """None where no label found its answer."""
+    """None if no label matches a judged answer."""
     raters: int
-    """How many people labelled; an answer's value is the mean of theirs."""
+    """Number of raters; the human value of an answer is the mean of its labels."""
     ceiling: Estimate
-    """Krippendorff's alpha among people: no judge can be expected to agree with them better."""
+    """Krippendorff's alpha among raters; a judge cannot be expected to agree with them better."""
     dropped: dict[str, int]
-    """Labelled answers that were left out, by why."""
+    """Number of labelled answers left out, by reason."""
     maps: tuple[MapReport, ...]
     maps_reason: str
-    """Why there are no maps."""
+    """Why there are no calibration maps."""
     means: tuple[MeanReport, ...]
-    """Of all answers first, then of each checkpoint."""
+    """Means of all answers, then of each checkpoint."""
     warnings: tuple[str, ...]
     created: str = ""
-    """ISO 8601."""
+    """Time of creation, ISO 8601."""
     version: str = ""
-    """Of Hengwen."""
+    """Version of Hengwen."""
 
     @property
     def address(self) -> str:
-        """``TASK/SCORE``."""
+        """Address of the score, ``TASK/SCORE``."""
         return f"{self.task}/{self.score}"
 
 
 def is_stale(calibration: Calibration, signature: str, rubric_hash: str) -> tuple[str, ...]:
-    """Say what differs between the judge that was calibrated and the judge that is in use.
+    """Return the differences between the calibrated judge and the judge in use.
 
     Args:
-        calibration: What was measured.
-        signature: Of the judge in use.
-        rubric_hash: Of the rubric in use; empty where it is not known, then only signatures count.
+        calibration: The stored calibration.
+        signature: Signature of the judge in use.
+        rubric_hash: Hash of the rubric in use; empty if unknown, then only signatures are compared.
 
     Returns:
-        Nothing where the calibration holds; else a line for each difference.
+        One line per difference; empty if the calibration is valid.
 
     Examples:
         >>> from types import SimpleNamespace
@@ -98,34 +98,34 @@ def is_stale(calibration: Calibration, signature: str, rubric_hash: str) -> tupl
         >>> is_stale(old, old.signature, "aaaaaaaa")
         ()
     """
-    found = []
+    differences = []
     if rubric_hash and rubric_hash != calibration.rubric_hash:
-        found.append(f"rubric: {calibration.rubric_hash or '(unknown)'} is now {rubric_hash}")
+        differences.append(f"rubric: {calibration.rubric_hash or '(unknown)'} is now {rubric_hash}")
     if signature != calibration.signature:
         old, new = calibration.signature.split("|"), signature.split("|")
-        gone = [part for part in old if part not in new] or ["(nothing)"]
-        come = [part for part in new if part not in old] or ["(nothing)"]
-        found.append(f"signature: {'|'.join(gone)} is now {'|'.join(come)}")
-    return tuple(found)
+        removed = [part for part in old if part not in new] or ["(nothing)"]
+        added = [part for part in new if part not in old] or ["(nothing)"]
+        differences.append(f"signature: {'|'.join(removed)} is now {'|'.join(added)}")
+    return tuple(differences)
 
 
 def rubric_hash_of(signature: str) -> str:
-    """Return the rubric's hash in a judge's signature; empty where there is none, or more than one.
+    """Return the rubric's hash in a judge's signature; empty if there is none or more than one.
 
     Examples:
         >>> rubric_hash_of("live|rubric:2.9f3a01c2|rules:00000000|v:1"), rubric_hash_of("lyric|v:1")
         ('9f3a01c2', '')
     """
-    found = set(re.findall(r"\|rubric:\d+\.([0-9a-f]{8})(?=[|\];]|$)", signature))
-    return found.pop() if len(found) == 1 else ""
+    hashes = set(re.findall(r"\|rubric:\d+\.([0-9a-f]{8})(?=[|\];]|$)", signature))
+    return hashes.pop() if len(hashes) == 1 else ""
 
 
 def calibrations_json(calibrations: Sequence[Calibration]) -> str:
     """Return calibrations as JSON text: ``{"schema": 1, "calibrations": [...]}``."""
     from pydantic import TypeAdapter
 
-    found: Any = TypeAdapter(tuple[Calibration, ...]).dump_python(tuple(calibrations), mode="json")
-    return json.dumps({"schema": SCHEMA, "calibrations": found}, ensure_ascii=False, indent=1) + "\n"
+    rows: Any = TypeAdapter(tuple[Calibration, ...]).dump_python(tuple(calibrations), mode="json")
+    return json.dumps({"schema": SCHEMA, "calibrations": rows}, ensure_ascii=False, indent=1) + "\n"
 
 
 def write_calibrations(path: str | Path, calibrations: Sequence[Calibration]) -> Path:
@@ -141,10 +141,10 @@ def write_calibrations(path: str | Path, calibrations: Sequence[Calibration]) ->
 
 
 def read_calibrations(path: str | Path) -> tuple[Calibration, ...]:
-    """Read what ``write_calibrations`` wrote.
+    """Return the calibrations in a file written by ``write_calibrations``.
 
     Raises:
-        DataError: The file is missing, no JSON, of another schema, or a field is wrong.
+        DataError: The file is missing, is not JSON, has another schema version, or has an invalid field.
     """
     from pydantic import TypeAdapter, ValidationError
 
@@ -152,7 +152,7 @@ def read_calibrations(path: str | Path) -> tuple[Calibration, ...]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise DataError(f"{path}: no such file; make it with: hengwen calibrate -o {path.name}") from None
+        raise DataError(f"{path}: no such file; create it with: hengwen calibrate -o {path.name}") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
@@ -161,11 +161,11 @@ def read_calibrations(path: str | Path) -> tuple[Calibration, ...]:
         raise DataError(f"{path}: not a calibration file: it has no 'calibrations'")
     if data.get("schema") != SCHEMA:
         raise DataError(
-            f"{path}: schema {data.get('schema')!r}, but this program reads {SCHEMA}: make it anew"
+            f"{path}: schema {data.get('schema')!r}, but this program reads {SCHEMA}; calibrate again"
         )
     try:
         return TypeAdapter(tuple[Calibration, ...]).validate_python(data["calibrations"])
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise DataError(f"{path}: calibrations.{place}: {first['msg'].lower()}") from None
+        location = ".".join(str(part) for part in first["loc"])
+        raise DataError(f"{path}: calibrations.{location}: {first['msg'].lower()}") from None

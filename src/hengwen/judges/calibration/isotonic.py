@@ -1,4 +1,4 @@
-"""The isotonic map: the rising step function of the judge's value that is nearest to what people said."""
+"""The isotonic map: the non-decreasing function of the judge's value nearest to the human values."""
 
 from __future__ import annotations
 
@@ -13,30 +13,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsotonicMap:
-    """Judge's values to calibrated ones, never falling; straight lines between known values, level beyond."""
+    """Non-decreasing map from the judge's values to calibrated ones: linear between, constant beyond them."""
 
     judge: tuple[float, ...]
-    """Ascending."""
+    """Distinct values of the judge, ascending."""
     calibrated: tuple[float, ...]
+    """Calibrated value of each."""
 
     def predict(self, values: ArrayLike) -> NDArray[np.float64]:
-        """Return the calibrated value of each of the judge's."""
-        found: NDArray[np.float64] = np.interp(np.asarray(values, dtype=float), self.judge, self.calibrated)
-        return found
+        """Return the calibrated value of each of the judge's values."""
+        calibrated: NDArray[np.float64] = np.interp(
+            np.asarray(values, dtype=float), self.judge, self.calibrated
+        )
+        return calibrated
 
     @classmethod
     def fit(cls, judge: ArrayLike, human: ArrayLike) -> IsotonicMap:
         """Fit by least squares (pool adjacent violators).
 
         Args:
-            judge: The judge's values, length n >= 1.
-            human: What people said of the same answers.
+            judge: Values by the judge, length n >= 1.
+            human: Human values of the same answers.
 
         Raises:
-            ValueError: The lengths differ, or there are none.
+            ValueError: The lengths differ or are 0.
 
         Notes:
-            ``scipy.optimize.isotonic_regression`` on the mean human value of each different judge's value.
+            ``scipy.optimize.isotonic_regression`` of the mean human value for each distinct judge's value.
 
         Examples:
             >>> fitted = IsotonicMap.fit([1, 1, 2, 3], [0, 1, 0.25, 1])  # 1 and 2 pooled: (0 + 1 + 0.25) / 3
@@ -48,7 +51,7 @@ class IsotonicMap:
         x, y = np.asarray(judge, dtype=float), np.asarray(human, dtype=float)
         if x.shape != y.shape or not len(x):
             raise ValueError(f"a map needs paired values, got {len(x)} and {len(y)}")
-        values, where, counts = np.unique(x, return_inverse=True, return_counts=True)
-        means = np.bincount(where, weights=y) / counts
+        values, index, counts = np.unique(x, return_inverse=True, return_counts=True)
+        means = np.bincount(index, weights=y) / counts
         fitted = isotonic_regression(means, weights=counts.astype(float)).x
         return cls(judge=tuple(map(float, values)), calibrated=tuple(map(float, fitted)))

@@ -1,10 +1,11 @@
-"""Human labels and judged answers, brought together: the same place and the same text."""
+"""Join human labels with judged answers: the same key and the same text."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
+from math import fsum
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
     from hengwen.records import AnswerKey, Label
 
 Dropped = Literal["no_answer", "other_text", "no_verdict", "example"]
-"""Why a labelled answer is left out: there is no such answer; the label is for another text; the judge gave
-no score; it is an example of the rubric, which the judge is shown."""
+"""Reason to leave out a labelled answer: the answer does not exist; the label is for another text; the judge
+gave no score; the answer is an example in the rubric, which the judge has read."""
 DROPPED: tuple[Dropped, ...] = get_args(Dropped)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAnswer:
-    """An answer and one score that a judge gave it."""
+    """An answer with one score by a judge."""
 
     task: str
     id: str
@@ -29,20 +30,20 @@ class JudgedAnswer:
     repeat: int = 1
     text: str = ""
     value: float | None
-    """None where the judge failed."""
+    """None if the judge failed."""
     signature: str = ""
-    """Of the judge."""
+    """Signature of the judge."""
     cluster: str = ""
-    """Answers to one prompt are not independent; default: the id."""
+    """Prompt of the answer; by default the id. Answers to one prompt are not independent."""
 
     @property
-    def place(self) -> AnswerKey:
-        """Where a label finds it."""
+    def key(self) -> AnswerKey:
+        """Key that matches labels to the answer."""
         return self.task, self.id, self.checkpoint, self.repeat
 
     @property
     def prompt(self) -> str:
-        """The cluster, apart from that of the same name in another task."""
+        """Task and cluster, so that clusters of different tasks stay separate."""
         return f"{self.task}\n{self.cluster or self.id}"
 
 
@@ -54,83 +55,89 @@ class Pair:
     value: float
     human: float
     ratings: tuple[tuple[str, float], ...]
-    """(rater, value)."""
+    """(rater, value) of each label."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelJoin:
-    """What is left to calibrate on, and what is not."""
+    """Labelled answers to calibrate on, and what was left out."""
 
     pairs: tuple[Pair, ...]
     others: tuple[JudgedAnswer, ...]
     """Judged answers without a label."""
     dropped: dict[str, int] = field(default_factory=dict)
-    """Labelled answers by why they are left out; all reasons, in the order of ``DROPPED``."""
+    """Number of labelled answers left out, for all reasons in the order of ``DROPPED``."""
 
 
 def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubric | None = None) -> LabelJoin:
     """Join labels of one score with answers judged on it.
 
     Args:
-        labels: Of one score; several raters may label one answer.
-        answers: With distinct places.
-        rubric: Its examples are left out, labelled or not.
+        labels: Labels of one score; several raters may label one answer.
+        answers: Judged answers with distinct keys.
+        rubric: Rubric whose examples are left out, labelled or not.
 
     Raises:
-        ValueError: Two answers have the same place, or a rater labels an answer twice.
+        ValueError: Two answers have the same key, or a rater labels an answer twice.
 
     Examples:
         >>> answers = [JudgedAnswer(task="t", id=i, text=i, value=0.5) for i in "abc"]
         >>> labels = [Label(task="t", id=i, score="s", value=v, rater=r, output=o)
         ...           for i, v, r, o in [("a", 0, "x", ""), ("a", 1, "y", "a"), ("b", 1, "x", "changed")]]
-        >>> found = join(labels, answers)
-        >>> [(pair.answer.id, pair.human) for pair in found.pairs], [other.id for other in found.others]
+        >>> joined = join(labels, answers)
+        >>> [(pair.answer.id, pair.human) for pair in joined.pairs], [other.id for other in joined.others]
         ([('a', 0.5)], ['b', 'c'])
-        >>> found.dropped
+        >>> joined.dropped
         {'no_answer': 0, 'other_text': 1, 'no_verdict': 0, 'example': 0}
     """
-    shown = _examples(rubric)
-    by_place = _by_place(answers)
+    examples = _example_texts(rubric)
+    answers_by_key = _by_key(answers)
     groups: dict[AnswerKey, list[Label]] = {}
     for label in labels:
         groups.setdefault(label.answer_key, []).append(label)
     pairs: list[Pair] = []
     dropped: Counter[str] = Counter()
-    for place, group in groups.items():
-        answer = by_place.get(place)
-        same = [one for one in group if answer and (not one.output or _same(one.output, answer.text))]
-        why = _left_out(answer, same, shown)
-        if why is not None:
-            dropped[why] += 1
+    for key, group in groups.items():
+        answer = answers_by_key.get(key)
+        matching = [
+            label for label in group if answer and (not label.output or _same_text(label.output, answer.text))
+        ]
+        reason = _drop_reason(answer, matching, examples)
+        if reason is not None:
+            dropped[reason] += 1
         elif answer is not None and answer.value is not None:
-            pairs.append(_pair(answer, answer.value, same))
-    labelled = {pair.answer.place for pair in pairs}
+            pairs.append(_pair(answer, answer.value, matching))
+    labelled = {pair.answer.key for pair in pairs}
     return LabelJoin(
         pairs=tuple(pairs),
         others=tuple(
             answer
             for answer in answers
-            if answer.place not in labelled and answer.value is not None and _plain(answer.text) not in shown
+            if answer.key not in labelled
+            and answer.value is not None
+            and _normalized(answer.text) not in examples
         ),
-        dropped={why: dropped[why] for why in DROPPED},
+        dropped={reason: dropped[reason] for reason in DROPPED},
     )
 
 
-def _by_place(answers: Sequence[JudgedAnswer]) -> dict[AnswerKey, JudgedAnswer]:
-    found: dict[AnswerKey, JudgedAnswer] = {}
+def _by_key(answers: Sequence[JudgedAnswer]) -> dict[AnswerKey, JudgedAnswer]:
+    by_key: dict[AnswerKey, JudgedAnswer] = {}
     for answer in answers:
-        if answer.place in found:
-            raise ValueError(f"two answers stand at {answer.place}; give one run of each checkpoint")
-        found[answer.place] = answer
-    return found
+        if answer.key in by_key:
+            raise ValueError(f"two answers have the key {answer.key}; pass one run of each checkpoint")
+        by_key[answer.key] = answer
+    return by_key
 
 
-def _left_out(answer: JudgedAnswer | None, same: Sequence[Label], shown: frozenset[str]) -> Dropped | None:
+def _drop_reason(
+    answer: JudgedAnswer | None, matching: Sequence[Label], examples: frozenset[str]
+) -> Dropped | None:
     if answer is None:
         return "no_answer"
-    if not same:
+    if not matching:
         return "other_text"
-    if _plain(answer.text) in shown:
+    if _normalized(answer.text) in examples:
         return "example"
     return "no_verdict" if answer.value is None else None
 
@@ -138,22 +145,22 @@ def _left_out(answer: JudgedAnswer | None, same: Sequence[Label], shown: frozens
 def _pair(answer: JudgedAnswer, value: float, labels: Sequence[Label]) -> Pair:
     raters = [label.rater for label in labels]
     if len(set(raters)) < len(raters):
-        raise ValueError(f"a rater labels {answer.place} twice")
-    human = sum(label.value for label in labels) / len(labels)
+        raise ValueError(f"a rater labels {answer.key} twice")
+    human = fsum(label.value for label in labels) / len(labels)
     return Pair(answer, value, human, tuple((label.rater, label.value) for label in labels))
 
 
-def _examples(rubric: Rubric | None) -> frozenset[str]:
+def _example_texts(rubric: Rubric | None) -> frozenset[str]:
     if rubric is None:
         return frozenset()
-    texts = [text for one in rubric.examples for text in (one.response.zh, one.response.en)]
-    return frozenset(_plain(text) for text in texts)
+    responses = [example.response for example in rubric.examples]
+    return frozenset(_normalized(text) for response in responses for text in (response.zh, response.en))
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
-def _same(one: str, other: str) -> bool:
-    """Whether texts are equal, however their lines end."""
-    return one.replace("\r\n", "\n") == other.replace("\r\n", "\n")
+def _same_text(text: str, other: str) -> bool:
+    """Return whether two texts are equal apart from their line endings."""
+    return text.replace("\r\n", "\n") == other.replace("\r\n", "\n")

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 RIDGE = 0.01
-"""A weak pull of the slope to 0 and of neighbouring thresholds to 1 apart: a level that nobody gave, or a
-judge that separates all, still has finite parameters."""
-LEAST = 1e-12
+"""Weak penalty that pulls the slope to 0 and the distance of thresholds to 1, so that parameters stay finite
+for a level without labels and for a judge that separates the levels perfectly."""
+MIN_PROBABILITY = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,18 +26,18 @@ class OrdinalMap:
 
     levels: tuple[float, ...]
     thresholds: tuple[float, ...]
-    """Ascending, one fewer than levels."""
+    """Thresholds between the levels, ascending."""
     slope: float
-    """Log odds for one level of the judge's."""
+    """Change of the log odds per level of the judge."""
 
     def probabilities(self, values: ArrayLike) -> Floats:
         """Return the probability of each human level: (values, levels)."""
         return _probabilities(np.array(self.thresholds), self.slope, self._positions(values))
 
     def predict(self, values: ArrayLike) -> Floats:
-        """Return the expected human value for each of the judge's."""
-        found: Floats = self.probabilities(values) @ np.array(self.levels)
-        return found
+        """Return the expected human value for each of the judge's values."""
+        expected: Floats = self.probabilities(values) @ np.array(self.levels)
+        return expected
 
     def _positions(self, values: ArrayLike) -> Floats:
         return _positions(values, np.array(self.levels))
@@ -47,12 +47,13 @@ class OrdinalMap:
         """Fit by penalised maximum likelihood.
 
         Args:
-            judge: The judge's values, length n >= 1.
-            human: What people said of the same answers; between two levels it counts for both, by nearness.
+            judge: Values by the judge, length n >= 1.
+            human: Human values of the same answers; a value between two levels counts for both, in proportion
+                to its nearness.
             levels: All levels, ascending.
 
         Raises:
-            ValueError: The lengths differ, or there are none.
+            ValueError: The lengths differ or are 0.
 
         Notes:
             McCullagh, Regression models for ordinal data, JRSS B 42, 1980 (proportional odds).
@@ -66,33 +67,36 @@ class OrdinalMap:
         if x.shape != y.shape or not len(x):
             raise ValueError(f"a map needs paired values, got {len(x)} and {len(y)}")
         scale = np.asarray(levels, dtype=float)
-        positions, where = np.unique(_positions(x, scale), return_inverse=True)
+        positions, index = np.unique(_positions(x, scale), return_inverse=True)
         counts = np.zeros((len(positions), len(scale)))
-        np.add.at(counts, where, _shares(y, scale))
-        thresholds, slope = _fitted(positions, counts)
+        np.add.at(counts, index, _level_shares(y, scale))
+        thresholds, slope = _fit(positions, counts)
         return cls(levels=tuple(map(float, scale)), thresholds=thresholds, slope=slope)
 
 
 def _positions(values: ArrayLike, levels: Floats) -> Floats:
-    """Places on the level list, 0 in its middle."""
-    places = np.arange(len(levels)) - (len(levels) - 1) / 2
-    found: Floats = np.interp(np.asarray(values, dtype=float), levels, places)
-    return found
+    """Return the positions of values on the list of levels; 0 is its middle."""
+    indices = np.arange(len(levels)) - (len(levels) - 1) / 2
+    positions: Floats = np.interp(np.asarray(values, dtype=float), levels, indices)
+    return positions
 
 
-def _shares(values: Floats, levels: Floats) -> Floats:
-    """How much each value counts for each level: (values, levels), rows add up to 1."""
-    places = np.interp(values, levels, np.arange(len(levels), dtype=float))
-    found: Floats = np.clip(1 - np.abs(places[:, None] - np.arange(len(levels))), 0, None)
-    return found
+def _level_shares(values: Floats, levels: Floats) -> Floats:
+    """Return how much each value counts for each level: (values, levels), rows add up to 1."""
+    indices = np.arange(len(levels))
+    positions = np.interp(values, levels, indices.astype(float))
+    shares: Floats = np.clip(1 - np.abs(positions[:, None] - indices), 0, None)
+    return shares
 
 
 def _probabilities(thresholds: Floats, slope: float, positions: Floats) -> Floats:
-    below = 0.5 * (1 + np.tanh((thresholds - slope * positions[:, None]) / 2))
-    return np.diff(below, axis=1, prepend=0.0, append=1.0)
+    # The logistic function. scipy.special.expit differs in the last bit, so BFGS would stop at another point
+    # and maps would change by up to 5e-7.
+    cumulative = 0.5 * (1 + np.tanh((thresholds - slope * positions[:, None]) / 2))
+    return np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
 
 
-def _fitted(positions: Floats, counts: Floats) -> tuple[tuple[float, ...], float]:
+def _fit(positions: Floats, counts: Floats) -> tuple[tuple[float, ...], float]:
     from scipy.optimize import minimize
 
     def unpack(parameters: Floats) -> tuple[Floats, float]:
@@ -100,8 +104,8 @@ def _fitted(positions: Floats, counts: Floats) -> tuple[tuple[float, ...], float
         return np.cumsum(np.concatenate([parameters[:1], steps])), float(parameters[-1])
 
     def loss(parameters: Floats) -> float:
-        chances = _probabilities(*unpack(parameters), positions)
-        fit = -(counts * np.log(np.maximum(chances, LEAST))).sum()
+        probabilities = _probabilities(*unpack(parameters), positions)
+        fit = -(counts * np.log(np.maximum(probabilities, MIN_PROBABILITY))).sum()
         return float(fit + RIDGE * np.square(parameters[1:]).sum())
 
     start = np.zeros(counts.shape[1])

@@ -1,11 +1,11 @@
-"""A mean of what people would say of all answers, from labels on some and judge's values on all (PPI++).
+"""The mean human value of all answers, from labels on some and the judge's values on all (PPI++).
 
-The judge alone is precise and biased, the labels alone are right and few. The estimate is the mean label,
-moved by how much less or more the judge thinks of the labelled answers than of the others::
+The judge's mean is precise but biased, the mean of the labels is unbiased but imprecise. The estimate is the
+mean label minus the difference of the judge's means on labelled and other answers, times a weight ``lam``::
 
-    mean(labels) - lam * (mean(judge on the labelled) - mean(judge on the others))
+    mean(labels) - lam * (mean(judge on labelled answers) - mean(judge on other answers))
 
-Any ``lam`` is right on average; the best makes the interval short, and is tuned on the labels themselves.
+The estimate is unbiased for any ``lam``. The best one gives the shortest interval; it is tuned on the labels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.judges.calibration.figures import cluster_index
+from hengwen.judges.calibration.estimates import cluster_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,40 +26,40 @@ if TYPE_CHECKING:
 
 Method = Literal["ppi", "labels"]
 
-TUNE_FROM = 20
-"""Labels from which ``lam`` is tuned; with fewer it fits noise, and the labels stand alone."""
-TUNE_PROMPTS = 5
-"""The same for the prompts of those labels."""
+MIN_TUNING_LABELS = 20
+"""Fewest labels to tune ``lam``; with fewer it would fit noise, so only the labels are used."""
+MIN_TUNING_PROMPTS = 5
+"""Fewest labelled prompts to tune ``lam``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedMean:
-    """An estimate of the mean human value, beside those by labels alone and by the judge alone."""
+    """The corrected mean human value, with the means by labels alone and by the judge alone."""
 
     mean: float
     low: float
     high: float
     method: Method
-    """``labels``: there was nothing to correct with (few labels, a constant judge, no other answers)."""
+    """``labels`` if no correction is possible: few labels, a constant judge or no other answers."""
     lam: float
-    """How far the judge is followed; 0: not at all."""
+    """Weight of the judge; 0 ignores it."""
     df: int
-    """Degrees of freedom of t: few labelled prompts widen the interval."""
+    """Degrees of freedom of t; few labelled prompts widen the interval."""
     n: int
-    """Labelled answers."""
+    """Number of labelled answers."""
     others: int
-    """Answers that only the judge saw."""
+    """Number of judged answers without a label."""
     prompts: int
-    """Of the labelled answers."""
+    """Number of prompts of the labelled answers."""
     labels_mean: float
     labels_low: float
     labels_high: float
     judge_mean: float
-    """Of all answers; its own interval would leave out the bias, so there is none."""
+    """Mean of the judge on all answers; no interval, because it would ignore the bias."""
 
     @property
     def narrowing(self) -> float:
-        """The width of the interval over that by labels alone; below 1 the judge helps."""
+        """Width of the interval relative to that by labels alone; below 1 the judge helps."""
         labels = self.labels_high - self.labels_low
         return (self.high - self.low) / labels if labels > 0 else 1.0
 
@@ -72,137 +72,147 @@ def ppi_mean(
     clusters: Sequence[str] | None = None,
     other_clusters: Sequence[str] | None = None,
     bounds: tuple[float, float] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
 ) -> CorrectedMean:
     """Estimate the mean human value of all answers.
 
     Args:
-        human: The labels, length n >= 3.
-        judge: The judge's values of the labelled answers.
-        others: The judge's values of the answers without a label, of whatever prompts. Where the labels were
-            drawn from the judged answers, these are the rest; where they are of other answers, all.
-        clusters: The prompt of each labelled answer; default: all different.
-        other_clusters: The prompt of each other answer; default: all different, also from the labelled.
-        bounds: The ends of the scale; intervals end there, for no mean lies beyond.
-        level: Of the interval, in (0, 1).
+        human: Human values of the labelled answers, length n >= 3.
+        judge: Values by the judge of the labelled answers.
+        others: Values by the judge of the answers without a label, of any prompts.
+        clusters: Prompt of each labelled answer; by default all different.
+        other_clusters: Prompt of each other answer; by default all different, also from the labelled ones.
+        bounds: Ends of the scale; the mean and its interval are limited to them.
+        confidence: Confidence level of the interval, in (0, 1).
 
     Raises:
-        ValueError: Lengths differ, there are fewer than 3 labels or 2 prompts, or level is not in (0, 1).
+        ValueError: Lengths differ, there are fewer than 3 labels or 2 prompts, or ``confidence`` is not in
+            (0, 1).
 
     Notes:
-        Angelopoulos, Duchi, Zrnic, PPI++, 2023; with N others, ``lam`` is the least-squares slope of the
-        labels on the judge's values, times N / (N + n). The labels must be a random part of what the mean is
-        about. The variance sums what each prompt contributes, labelled and not, before it squares: answers of
-        a prompt are not independent. Tuning makes residuals too small; that is mended by the factor of
-        cluster-robust regression, G / (G - 1) * (n - 1) / (n - 2) for n labels of G prompts, with t of G - 1
-        degrees of freedom (n - 2, where each label has its own prompt); with many labels t is the normal.
-        The tests hold the coverage with 50 labels between .93 and .97.
+        Angelopoulos, Duchi, Zrnic, PPI++, 2023. With N others, ``lam`` is the least-squares slope of the
+        labels on the judge's values, times N / (N + n). The labelled answers must be a random sample of all
+        answers. The variance adds up the contributions of each prompt, labelled and not, before squaring,
+        because answers of a prompt are not independent. Tuning makes residuals too small; the factor of
+        cluster-robust regression corrects this, G / (G - 1) * (n - 1) / (n - 2) for n labels of G prompts,
+        with G - 1 degrees of freedom of t (n - 2 if each label has its own prompt). Tests check that the
+        coverage with 50 labels is between .93 and .97.
 
     Examples:
         >>> human, judge = [0, 0.5, 1, 1, 0.5, 0, 1, 0.5, 0.5, 1], [0.5, 0.5, 1, 1, 1, 0, 1, 0.5, 0.5, 1]
-        >>> found = ppi_mean(human * 2, judge * 2, [0.5, 1] * 90)
-        >>> round(found.labels_mean, 3), round(found.lam, 3), round(found.mean, 3)  # 0.6 - lam * (0.7 - 0.75)
+        >>> mean = ppi_mean(human * 2, judge * 2, [0.5, 1] * 90)
+        >>> round(mean.labels_mean, 3), round(mean.lam, 3), round(mean.mean, 3)  # 0.6 - lam * (0.7 - 0.75)
         (0.6, 0.859, 0.643)
-        >>> round(found.narrowing, 2)
+        >>> round(mean.narrowing, 2)
         0.59
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
-    sides = _Sides.of(human, judge, others, clusters, other_clusters)
-    lam = sides.tuned()
-    labels_half, _ = sides.half_width(0.0, level)
-    half, df = sides.half_width(lam, level)
-    labels = float(sides.human.mean())
-    least, most = bounds or (-np.inf, np.inf)
-    mean = min(max(labels - lam * sides.shift, least), most)
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    data = _PpiData.from_sequences(human, judge, others, clusters, other_clusters)
+    lam = data.tune()
+    labels_half, _ = data.half_width(0.0, confidence)
+    half, df = data.half_width(lam, confidence)
+    labels_mean = float(data.human.mean())
+    lower, upper = bounds or (-np.inf, np.inf)
+    mean = min(max(labels_mean - lam * data.judge_difference, lower), upper)
     return CorrectedMean(
         mean=mean,
-        low=max(mean - half, least),
-        high=min(mean + half, most),
+        low=max(mean - half, lower),
+        high=min(mean + half, upper),
         method="ppi" if lam else "labels",
         lam=lam,
         df=df,
-        n=len(sides.human),
-        others=len(sides.others),
-        prompts=sides.prompts,
-        labels_mean=labels,
-        labels_low=max(labels - labels_half, least),
-        labels_high=min(labels + labels_half, most),
-        judge_mean=float(np.concatenate([sides.judge, sides.others]).mean()),
+        n=len(data.human),
+        others=len(data.others),
+        prompts=data.prompts,
+        labels_mean=labels_mean,
+        labels_low=max(labels_mean - labels_half, lower),
+        labels_high=min(labels_mean + labels_half, upper),
+        judge_mean=float(np.concatenate([data.judge, data.others]).mean()),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Sides:
-    """The labelled answers and the others, with the number of each one's prompt."""
+class _PpiData:
+    """Values of the labelled and the other answers, with the index of each answer's prompt."""
 
     human: Floats
     judge: Floats
     others: Floats
-    where: NDArray[np.intp]
-    other_where: NDArray[np.intp]
+    clusters: NDArray[np.intp]
+    other_clusters: NDArray[np.intp]
 
     @classmethod
-    def of(
+    def from_sequences(
         cls,
         human: Sequence[float],
         judge: Sequence[float],
         others: Sequence[float],
         clusters: Sequence[str] | None,
         other_clusters: Sequence[str] | None,
-    ) -> _Sides:
-        labelled = [str(i) for i in range(len(human))] if clusters is None else list(clusters)
-        rest = [f"other {i}" for i in range(len(others))] if other_clusters is None else list(other_clusters)
-        if not len(human) == len(judge) == len(labelled):
-            raise ValueError(f"{len(human)} labels, {len(judge)} judge's values and {len(labelled)} clusters")
-        if len(others) != len(rest):
-            raise ValueError(f"{len(others)} other answers but {len(rest)} clusters of them")
-        if len(human) < 3 or len(set(labelled)) < 2:
+    ) -> _PpiData:
+        names = [str(i) for i in range(len(human))] if clusters is None else list(clusters)
+        other_names = (
+            [f"other {i}" for i in range(len(others))] if other_clusters is None else list(other_clusters)
+        )
+        if not len(human) == len(judge) == len(names):
+            raise ValueError(f"{len(human)} labels, {len(judge)} judge's values and {len(names)} clusters")
+        if len(others) != len(other_names):
+            raise ValueError(f"{len(others)} other answers but {len(other_names)} clusters of them")
+        if len(human) < 3 or len(set(names)) < 2:
             raise ValueError(
                 f"a mean with an interval needs at least 3 labels of 2 prompts, got {len(human)} of "
-                f"{len(set(labelled))}"
+                f"{len(set(names))}"
             )
-        index, _ = cluster_index([*labelled, *rest])
-        people, machine, more = (np.asarray(side, dtype=float) for side in (human, judge, others))
-        return cls(people, machine, more, index[: len(labelled)], index[len(labelled) :])
+        index, _ = cluster_index([*names, *other_names])
+        return cls(
+            human=np.asarray(human, dtype=float),
+            judge=np.asarray(judge, dtype=float),
+            others=np.asarray(others, dtype=float),
+            clusters=index[: len(names)],
+            other_clusters=index[len(names) :],
+        )
 
     @property
     def prompts(self) -> int:
-        """Labelled ones."""
-        return len(np.unique(self.where))
+        """Number of labelled prompts."""
+        return len(np.unique(self.clusters))
 
     @property
-    def shift(self) -> float:
-        """How much more the judge thinks of the labelled answers than of the others."""
+    def judge_difference(self) -> float:
+        """Mean of the judge on labelled answers minus that on the others; 0 without others."""
         return float(self.judge.mean() - self.others.mean()) if len(self.others) else 0.0
 
-    def tuned(self) -> float:
-        """The weight of the judge; 0 where there is nothing to tune it on."""
-        off = self.judge - self.judge.mean()
-        squares = float(off @ off)
-        other_prompts = len(np.unique(self.other_where))
+    def tune(self) -> float:
+        """Return the weight of the judge; 0 if there is too little data to tune it."""
+        centred = self.judge - self.judge.mean()
+        squares = float(centred @ centred)
+        other_prompts = len(np.unique(self.other_clusters))
         n, rest = len(self.human), len(self.others)
-        if n < TUNE_FROM or self.prompts < TUNE_PROMPTS or other_prompts < 2 or squares <= 1e-12 * n:
+        if n < MIN_TUNING_LABELS or self.prompts < MIN_TUNING_PROMPTS or other_prompts < 2:
             return 0.0
-        return float(off @ (self.human - self.human.mean())) / squares * rest / (rest + n)
+        if squares <= 1e-12 * n:
+            return 0.0
+        return float(centred @ (self.human - self.human.mean())) / squares * rest / (rest + n)
 
-    def half_width(self, lam: float, level: float) -> tuple[float, int]:
-        """Half the interval's width, and its degrees of freedom."""
+    def half_width(self, lam: float, confidence: float) -> tuple[float, int]:
+        """Return half the width of the interval, and its degrees of freedom."""
         from scipy.special import stdtrit
 
         n, prompts = len(self.human), self.prompts
-        spent = 2 if lam else 1
-        residual = self.human - lam * self.judge
-        parts = np.bincount(self.where, residual - residual.mean(), self._count) / n
-        parts *= np.sqrt(prompts / (prompts - 1) * (n - 1) / (n - spent))
+        parameters = 2 if lam else 1
+        residuals = self.human - lam * self.judge
+        parts = np.bincount(self.clusters, residuals - residuals.mean(), self._cluster_count) / n
+        parts *= np.sqrt(prompts / (prompts - 1) * (n - 1) / (n - parameters))
         if lam:
-            rest, groups = len(self.others), len(np.unique(self.other_where))
-            more = np.bincount(self.other_where, self.others - self.others.mean(), self._count) / rest
-            parts += lam * np.sqrt(groups / (groups - 1)) * more
-        df = min(prompts - 1, n - spent)
+            rest, groups = len(self.others), len(np.unique(self.other_clusters))
+            centred = self.others - self.others.mean()
+            other_parts = np.bincount(self.other_clusters, centred, self._cluster_count) / rest
+            parts += lam * np.sqrt(groups / (groups - 1)) * other_parts
+        df = min(prompts - 1, n - parameters)
         error = float(np.sqrt(np.square(parts).sum()))
-        return float(stdtrit(df, 0.5 + level / 2)) * error, df
+        return float(stdtrit(df, 0.5 + confidence / 2)) * error, df
 
     @property
-    def _count(self) -> int:
-        return 1 + int(max(self.where.max(), self.other_where.max(initial=0)))
+    def _cluster_count(self) -> int:
+        return 1 + int(max(self.clusters.max(), self.other_clusters.max(initial=0)))

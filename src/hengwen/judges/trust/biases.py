@@ -1,10 +1,11 @@
-"""What moves a judge beside the quality of an answer: its length, whose it is, where it stands in a pair.
+"""Biases of a judge: by the length of an answer, by the family of its author, by its position in a pair.
 
-What cannot be told is None, with a reason; never 0.
+A figure that the data cannot give is None with a reason, never 0.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from math import atanh, sqrt, tanh
 from typing import TYPE_CHECKING, Literal
@@ -20,36 +21,40 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BiasInterval = tuple[float, float]
-Side = Literal["first", "second", "tie"]
+PairVerdict = Literal["first", "second", "tie"]
 
-_NO_SPREAD = "all prompts say the same: there is no spread for an interval"
+_NO_SPREAD = "no interval: the difference is the same for every prompt"
 
-LEAST_CLUSTERS = 10
-"""Prompts below which a correlation gets no interval."""
+MIN_CLUSTERS = 10
+"""Fewest prompts for the interval of a correlation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LengthBias:
-    """How scores go with the lengths of answers.
+    """Correlation of a judge's scores with the lengths of the answers.
 
-    A correlation is no proof of a taste: longer answers may be better. Compare with that of human labels.
+    A correlation does not prove a bias, because longer answers may be better. Compare it with the correlation
+    of human labels.
     """
 
     n: int
+    """Number of answers."""
     clusters: int
+    """Number of prompts."""
     rho: float | None
-    """Spearman's, from -1 to 1; None where ``reason`` says why."""
+    """Spearman's correlation, from -1 to 1; None if undefined, see ``reason``."""
     interval: BiasInterval | None
-    """95 %."""
+    """95 % confidence interval of ``rho``."""
     slope: float | None
-    """Score for each unit of ln(1 + length): least squares."""
+    """Least-squares change of the score per unit of ln(1 + length)."""
     adjusted: tuple[float, ...] | None
-    """Each score as it would be at the mean of ln(1 + length), by that line: the length-residual score."""
+    """Scores with the linear effect of ln(1 + length) removed; their mean is that of the scores."""
     reason: str = ""
+    """Why ``rho`` or ``interval`` is None."""
 
 
 def length_of(text: str) -> int:
-    """Return the characters of a text without whitespace.
+    """Return the number of characters of a text, whitespace not counted.
 
     Examples:
         >>> length_of("山 水\\n")
@@ -61,55 +66,59 @@ def length_of(text: str) -> int:
 def length_bias(
     lengths: Sequence[float], scores: Sequence[float], *, clusters: Sequence[str] | None = None
 ) -> LengthBias:
-    """Measure how scores go with lengths.
+    """Measure the correlation of scores with answer lengths.
 
-    The interval is Fisher's z with the standard error of Bonett and Wright, sqrt((1 + rho² / 2) / (G - 3)); G
-    counts prompts, not answers, for the repeats of a prompt are no new evidence: it is wide where they are.
+    The interval is Fisher's z with the standard error of Bonett and Wright, sqrt((1 + rho² / 2) / (G - 3)),
+    which scipy does not offer. G is the number of prompts, not of answers, because repeats of a prompt are
+    not independent.
 
     Args:
-        lengths: Of the answers, >= 0.
-        scores: As many.
-        clusters: The prompt of each; default: every answer has its own.
+        lengths: Length of each answer, >= 0.
+        scores: Score of each answer.
+        clusters: Prompt of each answer; by default every answer has its own.
 
     Raises:
-        ValueError: The lists differ in length, or a number is not finite or negative.
+        ValueError: The lists differ in length, a number is not finite, or a length is negative.
 
     Source:
         Bonett, D. G. and Wright, T. A. (2000), Psychometrika 65, 23-28.
 
     Examples:
-        >>> found = length_bias([10, 20, 30, 40], [0.0, 0.5, 0.5, 1.0])
-        >>> round(found.rho, 4), found.interval, found.reason
+        >>> bias = length_bias([10, 20, 30, 40], [0.0, 0.5, 0.5, 1.0])
+        >>> round(bias.rho, 4), bias.interval, bias.reason
         (0.9487, None, '4 prompts: an interval needs 10')
         >>> length_bias([10, 20], [1.0, 1.0]).reason
         'all scores are the same'
     """
     x, y = np.asarray(lengths, dtype=float), np.asarray(scores, dtype=float)
-    groups = list(range(len(x))) if clusters is None else list(clusters)
-    if not len(x) == len(y) == len(groups):
-        raise ValueError(f"{len(x)} lengths, {len(y)} scores and {len(groups)} clusters do not fit")
+    prompts = list(range(len(x))) if clusters is None else list(clusters)
+    if not len(x) == len(y) == len(prompts):
+        raise ValueError(f"{len(x)} lengths, {len(y)} scores and {len(prompts)} clusters do not fit")
     if not (np.isfinite(x).all() and np.isfinite(y).all() and (x >= 0).all()):
         raise ValueError("lengths and scores must be finite, and lengths not negative")
-    count = len(set(groups))
-    if why := _constant(x, y):
+    count = len(set(prompts))
+    if reason := _why_undefined(x, y):
         return LengthBias(
-            n=len(x), clusters=count, rho=None, interval=None, slope=None, adjusted=None, reason=why
+            n=len(x), clusters=count, rho=None, interval=None, slope=None, adjusted=None, reason=reason
         )
-    rho = _spearman(x, y)
+    from scipy.stats import linregress, spearmanr
+
+    rho = float(np.clip(spearmanr(x, y).statistic, -1, 1))
     interval, reason = _rho_interval(rho, count)
-    slope, adjusted = _without_length(x, y)
+    logs = np.log1p(x)
+    slope = float(linregress(logs, y).slope)
     return LengthBias(
         n=len(x),
         clusters=count,
         rho=rho,
         interval=interval,
         slope=slope,
-        adjusted=tuple(adjusted.tolist()),
+        adjusted=tuple((y - slope * (logs - logs.mean())).tolist()),
         reason=reason,
     )
 
 
-def _constant(x: NDArray[np.float64], y: NDArray[np.float64]) -> str:
+def _why_undefined(x: NDArray[np.float64], y: NDArray[np.float64]) -> str:
     if len(x) < 2:
         return f"{len(x)} answers: a correlation needs two"
     if np.ptp(y) == 0:
@@ -117,105 +126,98 @@ def _constant(x: NDArray[np.float64], y: NDArray[np.float64]) -> str:
     return "all answers are equally long" if np.ptp(x) == 0 else ""
 
 
-def _spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    from scipy.stats import rankdata
-
-    return float(np.clip(np.corrcoef(rankdata(x), rankdata(y))[0, 1], -1, 1))
-
-
 def _rho_interval(rho: float, count: int) -> tuple[BiasInterval | None, str]:
-    if count < LEAST_CLUSTERS:
-        return None, f"{count} prompts: an interval needs {LEAST_CLUSTERS}"
+    if count < MIN_CLUSTERS:
+        return None, f"{count} prompts: an interval needs {MIN_CLUSTERS}"
     if abs(rho) > 1 - 1e-12:
-        return None, "lengths and scores are in the same order throughout: there is no spread for an interval"
+        return None, "no interval: lengths and scores have exactly the same or the opposite order"
     half = 1.959963984540054 * sqrt((1 + rho**2 / 2) / (count - 3))
     return (tanh(atanh(rho) - half), tanh(atanh(rho) + half)), ""
 
 
-def _without_length(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    logs = np.log1p(x)
-    away = logs - logs.mean()
-    slope = float(away @ y / (away @ away))
-    return slope, y - slope * away
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledAnswer:
-    """An answer with a judge's value and a human's."""
+    """An answer with the judge's and a human's value, both on one scale."""
 
-    generator: str
-    """The model that wrote it, by name."""
+    target: str
+    """Name of the model that wrote the answer."""
     judge: float
     human: float
     cluster: str
-    """The prompt."""
+    """Prompt of the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeneratorBias:
-    """What a judge gives the answers of one model beyond what humans do."""
+class TargetBias:
+    """Difference between the judge's and the human values for the answers of one model."""
 
-    own: bool
-    """Whether the model is of a family of the judge."""
+    same_family: bool
+    """Whether the model and the judge share a family."""
     n: int
+    """Number of answers."""
     clusters: int
+    """Number of prompts."""
     mean: float
-    """Of judge - human; prompts weigh equally."""
+    """Mean of judge - human, each prompt with the same weight."""
     interval: BiasInterval | None
-    """95 %, t on prompt means; None below two prompts, or where they do not differ at all."""
+    """95 % t interval over prompt means; None for fewer than two prompts or for equal prompt means."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyBias:
-    """Whether a judge favours its own family: against human labels, so that better answers are no bias."""
+    """How much a judge favours its own family, measured against human labels.
 
-    generators: Mapping[str, GeneratorBias]
+    Better answers of the own family are not a bias: humans rate them higher as well.
+    """
+
+    targets: Mapping[str, TargetBias]
+    """Bias for each model, sorted by name."""
     preference: float | None
-    """(judge - human) of its own family minus that of the others; above 0: it favours its own."""
+    """(judge - human) for the own family minus that for other families; above 0 the judge favours its own."""
     interval: BiasInterval | None
-    """95 %: paired by prompt where both answered the same, else Welch's."""
+    """95 % interval: paired by prompt if two prompts or more are shared, else Welch's."""
     reason: str = ""
+    """Why ``preference`` or ``interval`` is None."""
 
 
 def family_bias(judge: str, answers: Iterable[LabelledAnswer]) -> FamilyBias:
-    """Compare what a judge adds to human values, for models of its own family and for others.
+    """Compare judge - human between models of the judge's own family and other models.
 
     Args:
-        judge: The model's name; ``hengwen.judges.trust.model_families`` says what it belongs to.
-        answers: With labels. Values of the two on one scale.
+        judge: Name of the judge model; ``families_of`` maps it to families.
+        answers: Labelled answers, with judge and human values on one scale.
 
     Examples:
         >>> rows = [("gpt-4o", 1.0, 0.5, "a"), ("gpt-4o", 1.0, 0.75, "b"), ("glm-4", 0.5, 0.5, "a"),
         ...         ("glm-4", 0.75, 0.75, "b")]
-        >>> found = family_bias("gpt-4o-mini", [
-        ...     LabelledAnswer(generator=g, judge=j, human=h, cluster=c) for g, j, h, c in rows])
-        >>> found.generators["gpt-4o"].mean, found.preference, found.generators["glm-4"].own
+        >>> bias = family_bias("gpt-4o-mini", [
+        ...     LabelledAnswer(target=t, judge=j, human=h, cluster=c) for t, j, h, c in rows])
+        >>> bias.targets["gpt-4o"].mean, bias.preference, bias.targets["glm-4"].same_family
         (0.375, 0.375, False)
     """
     gaps: dict[str, dict[str, list[float]]] = {}
     for answer in answers:
-        prompts = gaps.setdefault(answer.generator, {})
+        prompts = gaps.setdefault(answer.target, {})
         prompts.setdefault(answer.cluster, []).append(answer.judge - answer.human)
-    own = {name: bool(same_family(judge, name)) for name in gaps}
-    generators = {name: _generator(own[name], gaps[name]) for name in sorted(gaps)}
-    ours = _prompt_means([gaps[name] for name in generators if own[name]])
-    others = _prompt_means([gaps[name] for name in generators if not own[name]])
-    if not ours or not others:
-        which = "its own family" if not ours else "another family"
+    targets = {name: _target_bias(bool(same_family(judge, name)), gaps[name]) for name in sorted(gaps)}
+    family = _prompt_means([gaps[name] for name, bias in targets.items() if bias.same_family])
+    others = _prompt_means([gaps[name] for name, bias in targets.items() if not bias.same_family])
+    if not family or not others:
+        missing = "its own family" if not family else "another family"
         return FamilyBias(
-            generators=generators,
+            targets=targets,
             preference=None,
             interval=None,
-            reason=f"no labelled answer of a model of {which}, as far as names tell",
+            reason=f"no labelled answer of a model of {missing}, judging by model names",
         )
-    preference, interval, reason = _difference(ours, others)
-    return FamilyBias(generators=generators, preference=preference, interval=interval, reason=reason)
+    preference, interval, reason = _difference(family, others)
+    return FamilyBias(targets=targets, preference=preference, interval=interval, reason=reason)
 
 
-def _generator(own: bool, prompts: Mapping[str, Sequence[float]]) -> GeneratorBias:
+def _target_bias(same_family: bool, prompts: Mapping[str, Sequence[float]]) -> TargetBias:
     means = np.array([np.mean(gaps) for gaps in prompts.values()])
-    return GeneratorBias(
-        own=own,
+    return TargetBias(
+        same_family=same_family,
         n=sum(map(len, prompts.values())),
         clusters=len(means),
         mean=float(means.mean()),
@@ -223,23 +225,23 @@ def _generator(own: bool, prompts: Mapping[str, Sequence[float]]) -> GeneratorBi
     )
 
 
-def _prompt_means(groups: Sequence[Mapping[str, Sequence[float]]]) -> dict[str, float]:
-    found: dict[str, list[float]] = {}
-    for prompts in groups:
+def _prompt_means(targets: Sequence[Mapping[str, Sequence[float]]]) -> dict[str, float]:
+    pooled: dict[str, list[float]] = {}
+    for prompts in targets:
         for prompt, gaps in prompts.items():
-            found.setdefault(prompt, []).extend(gaps)
-    return {prompt: float(np.mean(gaps)) for prompt, gaps in found.items()}
+            pooled.setdefault(prompt, []).extend(gaps)
+    return {prompt: float(np.mean(gaps)) for prompt, gaps in pooled.items()}
 
 
 def _difference(
-    ours: Mapping[str, float], others: Mapping[str, float]
+    family: Mapping[str, float], others: Mapping[str, float]
 ) -> tuple[float, BiasInterval | None, str]:
-    shared = [prompt for prompt in ours if prompt in others]
+    shared = [prompt for prompt in family if prompt in others]
     if len(shared) > 1:
-        pairs = np.array([ours[prompt] - others[prompt] for prompt in shared])
-        interval = _t_interval(pairs)
-        return float(pairs.mean()), interval, "" if interval else _NO_SPREAD
-    a, b = np.array(list(ours.values())), np.array(list(others.values()))
+        differences = np.array([family[prompt] - others[prompt] for prompt in shared])
+        interval = _t_interval(differences)
+        return float(differences.mean()), interval, "" if interval else _NO_SPREAD
+    a, b = np.array(list(family.values())), np.array(list(others.values()))
     difference = float(a.mean() - b.mean())
     if min(len(a), len(b)) < 2:
         return difference, None, "an interval needs two prompts on each side"
@@ -247,41 +249,44 @@ def _difference(
         return difference, None, _NO_SPREAD
     from scipy.stats import ttest_ind
 
-    found = ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
-    return difference, (float(found.low), float(found.high)), ""
+    with warnings.catch_warnings():
+        # scipy warns of precision loss where one side is constant; its variance is then correctly about 0
+        warnings.simplefilter("ignore", RuntimeWarning)
+        welch = ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
+    return difference, (float(welch.low), float(welch.high)), ""
 
 
 def _t_interval(values: NDArray[np.float64]) -> BiasInterval | None:
-    from scipy.stats import t
+    from scipy.stats import sem, t
 
     if len(values) < 2 or np.ptp(values) == 0:
         return None
-    half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / sqrt(len(values)))
-    return float(values.mean()) - half, float(values.mean()) + half
+    low, high = t.interval(0.95, len(values) - 1, loc=values.mean(), scale=sem(values))
+    return float(low), float(high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOutcome:
-    """Two answers compared in both orders; None: no verdict."""
+    """Verdicts on two answers ``a`` and ``b`` in both orders; None: no verdict."""
 
-    forward: Side | None
-    """What won where ``a`` stood first."""
-    backward: Side | None
-    """What won where ``b`` stood first."""
+    forward: PairVerdict | None
+    """Verdict with ``a`` in the first position."""
+    backward: PairVerdict | None
+    """Verdict with ``b`` in the first position."""
 
     @property
     def winner(self) -> Literal["a", "b", "tie"] | None:
-        """Who wins in both orders; a tie where they conflict; None where one has no verdict."""
+        """Winner in both orders; ``tie`` if the orders disagree, None if a verdict is missing."""
         if self.forward is None or self.backward is None:
             return None
-        names: dict[Side, Literal["a", "b", "tie"]] = {"first": "a", "second": "b", "tie": "tie"}
-        turned: dict[Side, Side] = {"first": "second", "second": "first", "tie": "tie"}
-        same = self.forward == turned[self.backward]
-        return names[self.forward] if same else "tie"
+        if not self.consistent:
+            return "tie"
+        names: dict[PairVerdict, Literal["a", "b", "tie"]] = {"first": "a", "second": "b", "tie": "tie"}
+        return names[self.forward]
 
     @property
     def consistent(self) -> bool | None:
-        """Whether both orders say the same; None where one has no verdict."""
+        """Whether both orders give the same result; None if a verdict is missing."""
         if self.forward is None or self.backward is None:
             return None
         return {self.forward, self.backward} in ({"first", "second"}, {"tie"})
@@ -289,61 +294,65 @@ class PairOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionBias:
-    """How often the order of two answers decides which is better."""
+    """How often the order of two answers decides which one wins."""
 
     n: int
     """Pairs with a verdict in both orders."""
     no_verdict: int
+    """Pairs without a verdict in at least one order."""
     consistent: float | None
-    """Share of ``n`` where both orders say the same; None where n is 0."""
+    """Share of ``n`` with the same result in both orders; None if ``n`` is 0."""
     interval: BiasInterval | None
-    """95 % (Wilson)."""
+    """95 % Wilson interval of ``consistent``."""
     first: int
-    """Pairs in which the first place won in both orders."""
+    """Pairs in which the first position won in both orders."""
     second: int
-    """Pairs in which the second place won in both orders."""
+    """Pairs in which the second position won in both orders."""
 
 
-async def compare_pair(compare: Callable[[str, str], Awaitable[Side | None]], a: str, b: str) -> PairOutcome:
+async def compare_pair(
+    compare: Callable[[str, str], Awaitable[PairVerdict | None]], a: str, b: str
+) -> PairOutcome:
     """Compare two answers in both orders.
 
     Args:
-        compare: Told the first and the second answer, says which is better; None: no verdict.
-        a: An answer.
-        b: Another one.
+        compare: Function of the first and the second answer that returns which one is better, or None for no
+            verdict.
+        a: One answer.
+        b: The other answer.
 
     Examples:
         >>> import asyncio
         >>> async def first_wins(first, second):
         ...     return "first"
-        >>> found = asyncio.run(compare_pair(first_wins, "x", "y"))
-        >>> found.winner, found.consistent
+        >>> pair = asyncio.run(compare_pair(first_wins, "x", "y"))
+        >>> pair.winner, pair.consistent
         ('tie', False)
     """
     return PairOutcome(forward=await compare(a, b), backward=await compare(b, a))
 
 
 def position_bias(pairs: Iterable[PairOutcome]) -> PositionBias:
-    """Count how often the order decides.
+    """Count how often the order of two answers decides which one wins.
 
     Args:
-        pairs: Each judged in both orders.
+        pairs: Pairs judged in both orders.
 
     Examples:
-        >>> kept = PairOutcome(forward="first", backward="second")
-        >>> turned = PairOutcome(forward="first", backward="first")
-        >>> found = position_bias([kept, kept, turned])
-        >>> found.n, round(found.consistent, 3), found.first
+        >>> same_winner = PairOutcome(forward="first", backward="second")
+        >>> first_position = PairOutcome(forward="first", backward="first")
+        >>> bias = position_bias([same_winner, same_winner, first_position])
+        >>> bias.n, round(bias.consistent, 3), bias.first
         (3, 0.667, 1)
     """
-    found = list(pairs)
-    told = [pair for pair in found if pair.consistent is not None]
-    same = sum(bool(pair.consistent) for pair in told)
+    outcomes = list(pairs)
+    judged = [pair for pair in outcomes if pair.consistent is not None]
+    consistent = sum(bool(pair.consistent) for pair in judged)
     return PositionBias(
-        n=len(told),
-        no_verdict=len(found) - len(told),
-        consistent=same / len(told) if told else None,
-        interval=wilson(same, len(told)) if told else None,
-        first=sum(pair.forward == pair.backward == "first" for pair in told),
-        second=sum(pair.forward == pair.backward == "second" for pair in told),
+        n=len(judged),
+        no_verdict=len(outcomes) - len(judged),
+        consistent=consistent / len(judged) if judged else None,
+        interval=wilson(consistent, len(judged)) if judged else None,
+        first=sum(pair.forward == pair.backward == "first" for pair in judged),
+        second=sum(pair.forward == pair.backward == "second" for pair in judged),
     )

@@ -1,8 +1,7 @@
-"""Which makers' models a name belongs to: judges tend to favour text of their own family.
+"""Map a model name to its vendor family: judges tend to favour text of their own family.
 
-The table knows names as their makers write them. A model trained on the output of another belongs to both,
-where its name says so (``DeepSeek-R1-Distill-Qwen-7B``). A name that tells nothing belongs to none, and
-nothing is claimed of it.
+A distilled model belongs to both families if its name says so (``DeepSeek-R1-Distill-Qwen-7B``). A name that
+matches no known word belongs to no family, and no claim is made about it.
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "rwkv": ("rwkv",),
     "stepfun": ("stepfun",),
 }
-"""Family -> the words by which its models are known; a word may be followed by digits (``qwen2``).
+"""Words that identify a family in a model name; digits may follow a word (``qwen2``).
 
-Words that checkpoints are named by as well (``step``, ``seed``) are not among them.
+Words that are also common in checkpoint names (``step``, ``seed``) are left out.
 """
 
 
 def families_of(model: str) -> frozenset[str]:
-    """Return the families that a model's name tells, of none, one or several.
+    """Return the families of a model name: none, one or several.
 
     Args:
-        model: As plans and servers name it; what stands before a slash is passed over.
+        model: Name as in a plan or from a server; a prefix up to the last slash is ignored.
 
     Examples:
         >>> sorted(families_of("openai/gpt-4o-mini")), sorted(families_of("DeepSeek-R1-Distill-Qwen-7B"))
@@ -51,31 +50,31 @@ def families_of(model: str) -> frozenset[str]:
         ([], ['qwen'])
     """
     name = model.rstrip("/").rpartition("/")[2].casefold()
-    words = re.findall(r"[a-z]+[0-9]?|[0-9]+", name)
-    found = set(words) | {word.rstrip("0123456789") for word in words}
-    return frozenset(family for family, known in FAMILIES.items() if found & set(known))
+    words = set(re.findall(r"[a-z]+[0-9]?|[0-9]+", name))
+    words |= {word.rstrip("0123456789") for word in words}
+    return frozenset(family for family, known_words in FAMILIES.items() if words & set(known_words))
 
 
-def same_family(judge: str, generator: str) -> frozenset[str]:
+def same_family(judge: str, target: str) -> frozenset[str]:
     """Return the families that two models share.
 
     Args:
-        judge: A model's name.
-        generator: Another one's.
+        judge: Name of the judge model.
+        target: Name of the model whose answers are judged.
 
     Examples:
         >>> sorted(same_family("gpt-4o", "gpt-4.1-mini")), sorted(same_family("gpt-4o", "glm-4"))
         (['openai'], [])
     """
-    return families_of(judge) & families_of(generator)
+    return families_of(judge) & families_of(target)
 
 
-def same_family_warning(judge: str, generator: str) -> str:
-    """Return a warning where a judge weighs answers of its own family; else nothing.
+def same_family_warning(judge: str, target: str) -> str:
+    """Return a warning if a judge and the model it judges share a family, else an empty string.
 
     Args:
-        judge: A model's name.
-        generator: The one that answers.
+        judge: Name of the judge model.
+        target: Name of the model whose answers are judged.
 
     Examples:
         >>> same_family_warning("gpt-4o", "gpt-4.1")[:54]
@@ -83,10 +82,10 @@ def same_family_warning(judge: str, generator: str) -> str:
         >>> same_family_warning("gpt-4o", "glm-4")
         ''
     """
-    shared = ", ".join(sorted(same_family(judge, generator)))
+    shared = ", ".join(sorted(same_family(judge, target)))
     if not shared:
         return ""
     return (
-        f"{judge} and {generator} are both of the {shared} family: judges tend to favour their own; compare "
-        "with human labels, or take a judge of another family"
+        f"{judge} and {target} are both of the {shared} family: judges tend to favour their own family; "
+        "compare with human labels or use a judge of another family"
     )

@@ -1,4 +1,4 @@
-"""The packaged cases are good answers, and every copy of one is worse in a way that can be named."""
+"""The packaged cases are good answers, and every degraded copy is worse in a known way."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hengwen.judges import RulesJudge
-from hengwen.judges.trust.admission.cases import COPIES, KEPT, SHORTEST, SPOILINGS, degrade, load_cases
+from hengwen.judges.trust.admission.cases import (
+    DEGRADATIONS,
+    DUPLICATE_COUNT,
+    MIN_CUT_LENGTH,
+    TRUNCATED_SHARE,
+    degrade,
+    load_cases,
+)
 from hengwen.objective.detectors.markup import find_markup
 from hengwen.objective.duplicates.similarity import similarity
 from hengwen.prompts import load_rubric
@@ -19,36 +26,39 @@ from hengwen.records import Response, Sample
 
 CASES = load_cases()
 ANSWERS = [
-    pytest.param(one, key, language, id=f"{one.id}.{key}.{language}")
-    for one in CASES.personas
-    for key in one.answers
+    pytest.param(character, key, language, id=f"{character.id}.{key}.{language}")
+    for character in CASES.personas
+    for key in character.answers
     for language in ("zh", "en")
 ]
 
 
 def test_every_character_answers_every_question():
-    for one in CASES.personas:
-        assert list(one.answers) == list(CASES.inputs)
+    for character in CASES.personas:
+        assert list(character.answers) == list(CASES.inputs)
     texts = [
-        text for one in CASES.personas for answer in one.answers.values() for text in (answer.zh, answer.en)
+        text
+        for character in CASES.personas
+        for answer in character.answers.values()
+        for text in (answer.zh, answer.en)
     ]
     assert len(set(texts)) == len(texts) == 16
 
 
-@pytest.mark.parametrize(("one", "key", "language"), ANSWERS)
-def test_an_answer_is_in_its_language_and_long_enough_to_be_spoilt(one, key, language):
-    text = one.answers[key].in_language(language)
+@pytest.mark.parametrize(("character", "key", "language"), ANSWERS)
+def test_an_answer_is_in_its_language_and_long_enough_to_degrade(character, key, language):
+    text = character.answers[key].in_language(language)
     assert bool(re.search("[\u4e00-\u9fff]", text)) == (language == "zh")
-    assert all(degrade(text, how, language) for how in SPOILINGS)
+    assert all(degrade(text, how, language) for how in DEGRADATIONS)
     assert not find_markup(text)
 
 
 @pytest.mark.parametrize("rubric", ["persona_generic", "muice_live", "muice_new_topic"])
-@pytest.mark.parametrize(("one", "key", "language"), ANSWERS)
-def test_no_rule_objects_to_an_answer(rubric, one, key, language):
+@pytest.mark.parametrize(("character", "key", "language"), ANSWERS)
+def test_no_rule_caps_an_answer(rubric, character, key, language):
     judge = RulesJudge(rubric=load_rubric(rubric), language="en")
     sample = Sample(id="1", input=CASES.inputs[key].in_language(language))
-    answer = Response(sample_id="1", text=one.answers[key].in_language(language))
+    answer = Response(sample_id="1", text=character.answers[key].in_language(language))
     level = asyncio.run(judge.judge(sample, answer)).outcomes[0]
     assert level.details["caps"] == {}
 
@@ -57,7 +67,7 @@ def test_the_same_question_is_answered_quite_differently():
     first, second = CASES.personas
     for key in CASES.inputs:
         for language in ("zh", "en"):
-            texts = [one.answers[key].in_language(language) for one in (first, second)]
+            texts = [character.answers[key].in_language(language) for character in (first, second)]
             assert similarity(*texts) < 0.5
 
 
@@ -65,7 +75,7 @@ def test_the_same_question_is_answered_quite_differently():
 @settings(deadline=None, max_examples=200)
 @given(text=st.text(max_size=60) | st.text(alphabet="山水 a。\n{}", max_size=60))
 def test_a_copy_is_another_text_the_same_each_time_or_none(language, text):
-    for how in SPOILINGS:
+    for how in DEGRADATIONS:
         copy = degrade(text, how, language)
         assert copy == degrade(text, how, language)
         assert copy != text
@@ -78,16 +88,16 @@ def test_a_copy_is_another_text_the_same_each_time_or_none(language, text):
 @settings(deadline=None, max_examples=200)
 @given(text=st.text(alphabet="山水人家,。 ab", min_size=1, max_size=80))
 def test_what_each_copy_is(text):
-    short = len("".join(text.split())) < SHORTEST
+    short = len("".join(text.split())) < MIN_CUT_LENGTH
     for how in ("truncated", "scrambled"):
         assert not (short and degrade(text, how))
     if (cut := degrade(text, "truncated")) is not None:
         assert text.strip().startswith(cut)
-        assert len(cut) <= KEPT * len(text.strip())
+        assert len(cut) <= TRUNCATED_SHARE * len(text.strip())
     if (mixed := degrade(text, "scrambled")) is not None:
         assert Counter("".join(mixed.split())) == Counter("".join(text.split()))
     if text.strip():
-        assert degrade(text, "duplicated").count(text) >= COPIES
+        assert degrade(text, "duplicated").count(text) >= DUPLICATE_COUNT
         assert degrade(text, "off_topic") == CASES.off_topic.zh
         assert find_markup(degrade(text, "labelled"))
 

@@ -1,4 +1,4 @@
-"""Answers of the caller's own in the admission test: what counts as right, near, lower, and the same."""
+"""Items of the caller in the admission test: which values count as exact, near, lower and equal."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from hengwen.records import Sample
 def items(levels=(5.0, 5.0, 5.0, 2.0, 1.0)):
     return [
         AdmissionItem(
-            sample=Sample(id=f"own {i}", input="?"), text=f"第{i}个自己写的回答，不算很短。", level=level
+            sample=Sample(id=f"item {i}", input="?"), text=f"第{i}个自己写的回答，不算很短。", level=level
         )
         for i, level in enumerate(levels)
     ]
 
 
-def test_items_of_the_callers_own_are_examples_and_originals(tried, small):
+def test_items_count_as_examples_and_as_originals(run_admission, small):
     plain = small.model_copy(update={"uses": ["input", "response"]})
-    own = {item.text: item.level for item in items()}
-    report = tried(lambda text, *_: own.get(text, 1.0), plain, items=items())
+    levels = {item.text: item.level for item in items()}
+    report = run_admission(lambda text, *_: levels.get(text, 1.0), plain, items=items())
     assert [check.status for check in report.checks] == [
         "passed",
         "passed",
@@ -30,31 +30,31 @@ def test_items_of_the_callers_own_are_examples_and_originals(tried, small):
     ]
     assert report.verdict == "admitted"
     assert [check.n for check in report.checks] == [5, 5, 0, 3 * 4, 5]
-    wrong = tried(lambda text, *_: 1.0, plain, items=items())
+    wrong = run_admission(lambda text, *_: 1.0, plain, items=items())
     assert wrong["examples_exact"].passed == 1
     assert wrong["examples_near"].passed == 2
     assert wrong.verdict == "not admitted"
 
 
-def test_an_item_without_a_level_is_good_and_no_more(tried, small):
-    report = tried(
+def test_an_item_without_a_level_counts_as_good_only(run_admission, small):
+    report = run_admission(
         lambda text, *_: 2.0 if "自己" in text and text.endswith("。") and "\n" not in text else 1.0,
         small,
         items=items([None]),
     )
     assert report["examples_exact"].n == 0
-    assert {trial.item for trial in report["degraded"].trials} >= {"own 0"}
+    assert {trial.item for trial in report["degraded"].trials} >= {"item 0"}
 
 
-def test_with_two_levels_being_near_proves_nothing(tried, small):
+def test_with_two_levels_being_near_proves_nothing(run_admission, small):
     levels = {value: small.levels[value] for value in (1, 5)}
-    report = tried(lambda *_: 1.0, small.model_copy(update={"levels": levels}), items=items([1.0]))
+    report = run_admission(lambda *_: 1.0, small.model_copy(update={"levels": levels}), items=items([1.0]))
     assert report["examples_near"].status == "not_applicable"
     assert report["examples_exact"].status == "passed"
 
 
 @pytest.mark.parametrize(
-    ("values", "fate"),
+    ("values", "outcome"),
     [
         ((5.0, 4.9), "passed"),
         ((5.0, 4.91), "failed"),
@@ -63,21 +63,23 @@ def test_with_two_levels_being_near_proves_nothing(tried, small):
         ((1.0, 1.0), "failed"),
     ],
 )
-def test_a_copy_must_lie_lower_by_a_tenth_of_a_step(tried, small, values, fate):
+def test_a_copy_must_lie_lower_by_a_tenth_of_a_step(run_admission, small, values, outcome):
     """The levels are 1, 2 and 5: the smallest step is 1."""
     good = items([None])[0]
-    report = tried(lambda text, *_: values[text != good.text], small, items=[good])
-    own = [trial for trial in report["degraded"].trials if trial.item == "own 0"]
-    assert {trial.fate for trial in own} == {fate}
-    assert own[0].values == values
+    report = run_admission(lambda text, *_: values[text != good.text], small, items=[good])
+    trials = [trial for trial in report["degraded"].trials if trial.item == "item 0"]
+    assert {trial.outcome for trial in trials} == {outcome}
+    assert trials[0].values == values
 
 
 @pytest.mark.parametrize(
-    ("spread", "fate"), [(0.0, "passed"), (0.49, "passed"), (0.5, "failed"), (3.0, "failed")]
+    ("spread", "outcome"), [(0.0, "passed"), (0.49, "passed"), (0.5, "failed"), (3.0, "failed")]
 )
-def test_repeats_are_the_same_within_half_a_step(tried, small, spread, fate):
-    report = tried(lambda *given: 2.0 + spread * (given[2] == 2), small, items=items([None]))
-    assert {trial.fate for trial in report["repeats"].trials} == {fate}
+def test_repeats_are_the_same_within_half_a_step(run_admission, small, spread, outcome):
+    report = run_admission(
+        lambda text, persona, round_no, sample: 2.0 + spread * (round_no == 2), small, items=items([None])
+    )
+    assert {trial.outcome for trial in report["repeats"].trials} == {outcome}
     assert all(len(trial.values) == 3 for trial in report["repeats"].trials)
 
 
@@ -92,6 +94,6 @@ def test_repeats_are_the_same_within_half_a_step(tried, small, spread, fate):
         (3.4, 5.0, 0, 1),
     ],
 )
-def test_a_value_between_levels_counts_as_the_nearest(tried, small, value, level, exact, near):
-    report = tried(lambda *_: value, small, items=items([level]))
+def test_a_value_between_levels_counts_as_the_nearest(run_admission, small, value, level, exact, near):
+    report = run_admission(lambda *_: value, small, items=items([level]))
     assert (report["examples_exact"].passed, report["examples_near"].passed) == (exact, near)

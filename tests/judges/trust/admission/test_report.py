@@ -1,26 +1,27 @@
-"""The bars of the admission test: what passes, what fails, and what cannot be told."""
+"""The thresholds of the admission test: which checks pass, fail or stay unclear."""
 
 from __future__ import annotations
 
 import pytest
 
-from hengwen.judges.trust.admission.report import NAMES, AdmissionReport, Check, Trial
+from hengwen.judges.trust.admission.report import CHECK_NAMES, AdmissionReport, Check, Trial
 from hengwen.stats.proportions import wilson
 
 
 def trials(name, passed, failed, no_verdict=0, kind=""):
-    fates = ["passed"] * passed + ["failed"] * failed + ["no_verdict"] * no_verdict
+    outcomes = ["passed"] * passed + ["failed"] * failed + ["no_verdict"] * no_verdict
     return tuple(
-        Trial(check=name, item=str(i), kind=kind, fate=fate, values=(1.0,)) for i, fate in enumerate(fates)
+        Trial(check=name, item=str(i), kind=kind, outcome=outcome, values=(1.0,))
+        for i, outcome in enumerate(outcomes)
     )
 
 
 @pytest.mark.parametrize(
-    ("name", "passed", "failed", "silent", "status"),
+    ("name", "passed", "failed", "no_verdict", "status"),
     [
         ("persona_swap", 8, 0, 0, "passed"),
         ("persona_swap", 7, 1, 0, "passed"),
-        ("persona_swap", 6, 2, 0, "unclear"),  # .75, but from .41 on: a coin could do it
+        ("persona_swap", 6, 2, 0, "unclear"),  # .75, but the interval starts at .41: guessing could reach it
         ("persona_swap", 3, 0, 0, "unclear"),
         ("persona_swap", 4, 4, 0, "unclear"),
         ("persona_swap", 3, 5, 0, "failed"),  # .69 at most
@@ -36,11 +37,11 @@ def trials(name, passed, failed, no_verdict=0, kind=""):
         ("repeats", 6, 4, 0, "unclear"),
     ],
 )
-def test_the_bars(name, passed, failed, silent, status):
-    assert Check(name=name, trials=trials(name, passed, failed, silent)).status == status
+def test_a_check_passes_at_its_thresholds(name, passed, failed, no_verdict, status):
+    assert Check(name=name, trials=trials(name, passed, failed, no_verdict)).status == status
 
 
-def test_one_kind_that_is_never_seen_fails_the_check_whatever_the_others_say():
+def test_one_kind_that_always_fails_fails_the_check():
     others = trials("degraded", 36, 0, kind="others")
     blind = Check(name="degraded", trials=(*others, *trials("degraded", 0, 9, kind="duplicated")))
     assert (blind.rate, blind.status) == (0.8, "failed")
@@ -55,13 +56,13 @@ def test_the_interval_is_wilsons():
     assert wilson(8, 10) == pytest.approx((0.490162, 0.943318), abs=1e-6)
 
 
-def test_nothing_that_counts_is_no_admission():
+def test_no_required_check_is_inconclusive():
     report = AdmissionReport(
         judge="j",
         rubric="r",
         cases="c",
         language="zh",
         verdicts=0,
-        checks=tuple(Check(name=name, counts=False) for name in NAMES),
+        checks=tuple(Check(name=name, required=False) for name in CHECK_NAMES),
     )
     assert report.verdict == "inconclusive"

@@ -1,4 +1,4 @@
-"""The admission test tells judges apart that know, guess, sleep, love length, fail or copy."""
+"""The admission test separates judges that know the levels from those that guess, fail or look at length."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hengwen.judges.rules.rule_set import RuleSet
 from hengwen.judges.rules.text_rules import PlainText
 from hengwen.judges.trust.admission.cases import load_cases
 from hengwen.judges.trust.admission.plan import AdmissionItem, plan_admission
-from hengwen.judges.trust.admission.report import BARS, NAMES
+from hengwen.judges.trust.admission.report import CHECK_NAMES, CRITERIA
 from hengwen.judges.trust.admission.run import without_example
 from hengwen.judges.trust.admission.variants import FreshCallBackend, judge_factory_for
 from hengwen.prompts import load_rubric
@@ -33,30 +33,25 @@ TRUE_LEVELS = {
     for language in ("zh", "en")
 }
 SPEAKERS = {
-    answer.in_language(language): one.persona.in_language(language)
-    for one in CASES.personas
-    for answer in one.answers.values()
+    answer.in_language(language): character.persona.in_language(language)
+    for character in CASES.personas
+    for answer in character.answers.values()
     for language in ("zh", "en")
 }
 
 
-def knowing(text, persona, again, sample):
-    """The right level of all that the packaged cases hold."""
+def knowing(text, persona, round_no, sample):
+    """Return the correct level of every packaged answer."""
     if text in SPEAKERS:
         return 1.0 if SPEAKERS[text] == persona else 0.25
     return TRUE_LEVELS.get(text, 0.0)
 
 
-def is_fourfold(text):
-    part = text[: (len(text) - 3) // 4]
-    return text == "\n".join([part] * 4)
+def guessing(text, persona, round_no, sample):
+    return random.Random(f"{text}{persona}{round_no}").choice(list(RUBRIC.levels))
 
 
-def guessing(text, persona, again, sample):
-    return random.Random(f"{text}{persona}{again}").choice(list(RUBRIC.levels))
-
-
-def lover_of_length(text, persona, again, sample):
+def by_length(text, persona, round_no, sample):
     return 1.0 if len(text) >= 120 else 0.75 if len(text) >= 60 else 0.5 if len(text) >= 25 else 0.25
 
 
@@ -67,8 +62,8 @@ STATUSES = {
         ["passed", "passed", "passed", "passed", "passed"],
     ),
     "guesses": (guessing, "not admitted", [None, None, None, "failed", "failed"]),
-    "sleeps": (lambda *_: 0.5, "not admitted", [None, None, "failed", "failed", "passed"]),
-    "loves length": (lover_of_length, "not admitted", [None, None, "failed", "failed", "passed"]),
+    "is constant": (lambda *_: 0.5, "not admitted", [None, None, "failed", "failed", "passed"]),
+    "looks at length": (by_length, "not admitted", [None, None, "failed", "failed", "passed"]),
     "knows, but is blind to copies of copies": (
         lambda text, *rest: (
             1.0 if text.count("\n") == 3 and len(set(text.split("\n"))) == 1 else knowing(text, *rest)
@@ -81,18 +76,18 @@ STATUSES = {
         "not admitted",
         ["passed", "passed", "failed", "passed", "passed"],
     ),
-    "is one level too kind": (
-        lambda *given: min(1.0, knowing(*given) + 0.25),
+    "is one level too high": (
+        lambda *query: min(1.0, knowing(*query) + 0.25),
         "inconclusive",
         ["unclear", "passed", "passed", "passed", "passed"],
     ),
     "knows, but changes its mind": (
-        lambda text, persona, again, sample: knowing(text, persona, again, sample) / (1 + again),
+        lambda text, persona, round_no, sample: knowing(text, persona, round_no, sample) / (1 + round_no),
         "not admitted",
         ["passed", "passed", "passed", "passed", "failed"],
     ),
-    "says nothing": (lambda *_: "parse_error", "inconclusive", ["unclear"] * 5),
-    "is out": (lambda *_: BackendError("down", status="timeout"), "inconclusive", ["unclear"] * 5),
+    "gives no verdict": (lambda *_: "parse_error", "inconclusive", ["unclear"] * 5),
+    "has no endpoint": (lambda *_: BackendError("down", status="timeout"), "inconclusive", ["unclear"] * 5),
     "is broken": (lambda *_: TypeError("odd"), "inconclusive", ["unclear"] * 5),
     "does not apply": (lambda *_: "not_applicable", "inconclusive", ["unclear"] * 5),
     "knows, but refuses half": (
@@ -104,17 +99,17 @@ STATUSES = {
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
-@pytest.mark.parametrize(("says", "verdict", "statuses"), STATUSES.values(), ids=STATUSES)
-def test_what_becomes_of_a_judge_that(tried, says, verdict, statuses, language):
-    report = tried(says, language=language)
+@pytest.mark.parametrize(("level_of", "verdict", "statuses"), STATUSES.values(), ids=STATUSES)
+def test_a_judge_gets_the_verdict_it_deserves(run_admission, level_of, verdict, statuses, language):
+    report = run_admission(level_of, language=language)
     assert report.verdict == verdict
     for check, status in zip(report.checks, statuses, strict=True):
         assert status in (None, check.status), check.name
     assert report.silent == (report["degraded"].n == 0)
 
 
-def test_a_missing_verdict_is_neither_passed_nor_failed(tried):
-    report = tried(lambda text, *rest: "refused" if text in SPEAKERS else knowing(text, *rest))
+def test_a_missing_verdict_is_neither_passed_nor_failed(run_admission):
+    report = run_admission(lambda text, *rest: "refused" if text in SPEAKERS else knowing(text, *rest))
     swaps = report["persona_swap"]
     assert (swaps.n, swaps.passed, swaps.failed, swaps.no_verdict) == (0, 0, 0, 8)
     assert (swaps.rate, swaps.interval, swaps.status) == (None, None, "unclear")
@@ -122,39 +117,39 @@ def test_a_missing_verdict_is_neither_passed_nor_failed(tried):
     assert swaps.trials[0].values == (None, None)
     degraded = report["degraded"]
     assert (degraded.n, degraded.passed, degraded.no_verdict) == (5, 5, 40)
-    assert degraded.status == "unclear", "all five passed, but coverage is far below the bar"
+    assert degraded.status == "unclear", "all five passed, but coverage is far too low"
 
 
-def test_an_example_is_judged_without_being_shown_and_the_others_are_kept(teller):
-    seen = []
+def test_an_example_is_judged_without_being_shown_and_the_others_are_kept(function_judge):
+    variants = []
 
-    def make(*, rubric, persona, again):
-        seen.append((rubric, persona, again))
-        return teller(knowing, persona, again)
+    def make(*, rubric, persona, round_no):
+        variants.append((rubric, persona, round_no))
+        return function_judge(knowing, persona, round_no)
 
-    asyncio.run(admission_test(teller(knowing), RUBRIC, make=make))
-    held_out = [rubric for rubric, persona, again in seen if persona is None and again == 0]
+    asyncio.run(admission_test(function_judge(knowing), RUBRIC, make=make))
+    held_out = [rubric for rubric, persona, round_no in variants if persona is None and round_no == 0]
     assert len(held_out) == len(RUBRIC.examples)
-    for place, rubric in enumerate(held_out):
-        assert rubric.examples == [*RUBRIC.examples[:place], *RUBRIC.examples[place + 1 :]]
-    whole = [(persona, again) for rubric, persona, again in seen if rubric.hash == RUBRIC.hash]
-    assert len(whole) == 2 * 3
-    assert None not in dict(whole)
+    for index, rubric in enumerate(held_out):
+        assert rubric.examples == [*RUBRIC.examples[:index], *RUBRIC.examples[index + 1 :]]
+    unchanged = [(persona, round_no) for rubric, persona, round_no in variants if rubric.hash == RUBRIC.hash]
+    assert len(unchanged) == 2 * 3
+    assert None not in dict(unchanged)
 
 
 @pytest.mark.parametrize("name", packaged_rubrics())
 def test_a_rubric_without_an_example_has_a_hash_and_a_prompt_of_its_own(name):
     rubric = load_rubric(name)
     assert rubric.hash, "computed before: the copy must not inherit it"
-    hashes = {without_example(rubric, place).hash for place in range(len(rubric.examples))}
+    hashes = {without_example(rubric, index).hash for index in range(len(rubric.examples))}
     assert len(hashes | {rubric.hash}) == len(rubric.examples) + 1
-    less = without_example(rubric, 0)
-    assert {**less.model_dump(), "examples": None} == {**rubric.model_dump(), "examples": None}
-    assert list(less.criteria) == list(rubric.criteria)
+    shorter = without_example(rubric, 0)
+    assert {**shorter.model_dump(), "examples": None} == {**rubric.model_dump(), "examples": None}
+    assert list(shorter.criteria) == list(rubric.criteria)
 
 
 class Server:
-    """A backend that reads the prompt: a level for each answer, by what the prompt shows."""
+    """Backend that reads the answer and the persona in the prompt and replies with the correct level."""
 
     endpoint = "http://fake/v1"
 
@@ -167,29 +162,29 @@ class Server:
         user = request.messages[-1][1]
         parts = dict(re.findall(r"^<<<\w+:([\w-]+)\n(.*?)\n\w+>>>$", user, re.MULTILINE | re.DOTALL))
         value = knowing(parts["response"], parts.get("persona"), 0, None)
-        label = next(label for label, at in RUBRIC.labels.items() if at == value)
-        said = {"reason": "r", "criteria": dict.fromkeys(RUBRIC.criteria, label), "level": label}
-        return Reply(text=json.dumps(said), model="one", usage=Usage(calls=1, input_tokens=10))
+        label = next(label for label, level in RUBRIC.labels.items() if level == value)
+        verdict = {"reason": "r", "criteria": dict.fromkeys(RUBRIC.criteria, label), "level": label}
+        return Reply(text=json.dumps(verdict), model="one", usage=Usage(calls=1, input_tokens=10))
 
     async def close(self):
         return None
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
-def test_a_rubric_judge_is_made_anew_for_each_question_and_never_shown_its_own_level(language):
+def test_a_rubric_judge_is_rebuilt_without_the_example_that_it_judges(language):
     server = Server()
     judge = RubricJudge(rubric=RUBRIC, backend=server, language=language, persona="the task's own")
     report = asyncio.run(admission_test(judge, RUBRIC, language=language))
     assert report.verdict == "admitted"
     assert report.judge == judge.signature
     assert len(server.requests) == report.verdicts == report.usage.calls == 86
-    shown = [
+    leaked = [
         example.response.in_language(language)
         for request in server.requests
         for example in RUBRIC.examples
         if all(example.response.in_language(language) in content for _, content in request.messages)
     ]
-    assert not shown, "an answer to judge stands among the examples of its own prompt"
+    assert not leaked, "an answer to judge stands among the examples of its own prompt"
     assert sum("the task's own" in request.messages[1][1] for request in server.requests) == 3 * 3 + 5
 
 
@@ -204,16 +199,16 @@ def test_all_options_of_a_rubric_judge_are_kept_in_the_variants():
     judge = RubricJudge(
         rubric=RUBRIC, backend=Server(), language="en", persona="p", name="n", samples=3, strip_think=False
     )
-    copy = judge_factory_for(judge)(rubric=RUBRIC, persona=None, again=0)
+    copy = judge_factory_for(judge)(rubric=RUBRIC, persona=None, round_no=0)
     assert copy.signature == judge.signature
     assert copy.names == judge.names
     for option in set(inspect.signature(RubricJudge).parameters) - {"evidence_signature"}:
         assert hasattr(judge, option), "a variant cannot be made without it"
-    other = judge_factory_for(judge)(rubric=RUBRIC, persona="q", again=0)
+    other = judge_factory_for(judge)(rubric=RUBRIC, persona="q", round_no=0)
     assert other.signature != judge.signature
 
 
-def test_under_rules_the_judge_itself_is_tried():
+def test_a_capped_judge_is_tested_without_its_caps():
     judge = RubricJudge(rubric=RUBRIC, backend=Server())
     under_rules = CappedJudge(judge, RuleSet((PlainText(),)))
     report = asyncio.run(admission_test(under_rules, RUBRIC))
@@ -228,13 +223,13 @@ def test_a_later_round_shifts_the_repeat_beyond_all_samples():
     assert judge.backend.endpoint == server.endpoint
 
 
-def test_a_panel_is_tried_member_by_member():
+def test_a_panel_is_rebuilt_from_all_its_members():
     servers = [Server("fake/one"), Server("fake/two")]
     panel = Panel(judges=[RubricJudge(rubric=RUBRIC, backend=server) for server in servers], name="jury")
     report = asyncio.run(admission_test(panel, RUBRIC))
     assert (report.verdict, report.usage.calls) == ("admitted", 2 * report.verdicts)
-    made = judge_factory_for(panel)(rubric=RUBRIC, persona=None, again=0)
-    assert (made.names, made.signature) == (panel.names, panel.signature)
+    rebuilt = judge_factory_for(panel)(rubric=RUBRIC, persona=None, round_no=0)
+    assert (rebuilt.names, rebuilt.signature) == (panel.names, panel.signature)
 
 
 @pytest.mark.parametrize("name", packaged_rubrics())
@@ -250,30 +245,30 @@ def test_the_rules_judge_is_not_admitted_for_it_reads_no_meaning(name):
     assert report["persona_swap"].status == ("failed" if applies else "not_applicable")
 
 
-def test_a_judge_of_which_nothing_is_known_is_told_the_persona_with_the_input(teller):
-    asked = []
+def test_an_unknown_judge_gets_the_persona_with_the_input(function_judge):
+    inputs = []
 
-    def says(text, persona, again, sample):
-        asked.append(sample.text)
-        told = next((p for p in SPEAKERS.values() if p in sample.text), None)
-        return knowing(text, told, again, sample)
+    def level_of(text, persona, round_no, sample):
+        inputs.append(sample.text)
+        persona = next((text for text in SPEAKERS.values() if text in sample.text), None)
+        return knowing(text, persona, round_no, sample)
 
-    report = asyncio.run(admission_test(teller(says), RUBRIC))
+    report = asyncio.run(admission_test(function_judge(level_of), RUBRIC))
     assert [check.status for check in report.checks] == ["unclear", "unclear", "passed", "passed", "passed"]
     assert report.verdict == "inconclusive"
     assert "pass make=" in report["examples_exact"].note
-    assert any(text.startswith("（人设：老戥") for text in asked)
+    assert any(text.startswith("（人设：老戥") for text in inputs)
 
 
-def test_a_panel_with_a_stranger_cannot_be_made_anew(teller):
-    strangers = [teller(knowing), teller(knowing)]
-    for number, stranger in enumerate(strangers):
-        stranger.names, stranger.signature = ("persona_generic.level",), f"fake {number}|v:1"
-    assert judge_factory_for(Panel(judges=strangers)) is None
+def test_a_panel_with_an_unknown_member_cannot_be_rebuilt(function_judge):
+    members = [function_judge(knowing), function_judge(knowing)]
+    for number, member in enumerate(members):
+        member.names, member.signature = ("persona_generic.level",), f"fake {number}|v:1"
+    assert judge_factory_for(Panel(judges=members)) is None
 
 
-def test_a_rubric_without_persona_or_examples_leaves_checks_out_not_failed(tried, small):
-    report = tried(knowing, small.model_copy(update={"uses": ["input", "response"]}))
+def test_a_rubric_without_persona_or_examples_leaves_checks_out_not_failed(run_admission, small):
+    report = run_admission(knowing, small.model_copy(update={"uses": ["input", "response"]}))
     assert [check.status for check in report.checks] == ["not_applicable"] * 3 + ["unclear"] * 2
     assert report.verdict == "inconclusive"
     assert "pass good answers as items=" in report["degraded"].note
@@ -281,7 +276,7 @@ def test_a_rubric_without_persona_or_examples_leaves_checks_out_not_failed(tried
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"repeats": 1}, "repeats must be at least 2, got 1"),
         ({"language": "fr"}, "language must be 'zh' or 'en', got 'fr'"),
@@ -292,37 +287,39 @@ def test_a_rubric_without_persona_or_examples_leaves_checks_out_not_failed(tried
         ),
     ],
 )
-def test_a_wrong_option_is_told(tried, given, message):
+def test_an_invalid_option_raises(run_admission, options, message):
     with pytest.raises(ValueError, match=message):
-        tried(knowing, **given)
+        run_admission(knowing, **options)
 
 
-def test_a_judge_of_another_rubric_is_refused(tried):
+def test_a_judge_of_another_rubric_is_refused(run_admission):
     with pytest.raises(ValueError, match="gave 5, but rubric 'persona_generic' has levels from 0 to 1"):
-        tried(lambda *_: 5.0)
+        run_admission(lambda *_: 5.0)
 
 
-def test_a_full_disk_stops_it(tried):
+def test_a_full_disk_stops_it(run_admission):
     with pytest.raises(StoreError):
-        tried(lambda *_: StoreError("disk full"))
+        run_admission(lambda *_: StoreError("disk full"))
 
 
 @pytest.mark.parametrize("name", packaged_rubrics())
 @pytest.mark.parametrize("language", ["zh", "en"])
-def test_the_plan_says_how_many_verdicts_there_will_be(tried, name, language):
+def test_the_plan_says_how_many_verdicts_there_will_be(run_admission, name, language):
     rubric = load_rubric(name)
-    asked = []
-    report = tried(lambda *given: asked.append(given) or 1.0, rubric, language=language, repeats=2)
-    assert len(asked) == report.verdicts == len(plan_admission(rubric, language=language, repeats=2).asks)
+    queries = []
+    report = run_admission(lambda *query: queries.append(query) or 1.0, rubric, language=language, repeats=2)
+    assert (
+        len(queries) == report.verdicts == len(plan_admission(rubric, language=language, repeats=2).queries)
+    )
 
 
-def test_the_report_is_plain_ordered_and_repeatable(tried):
-    report = tried(knowing)
-    found = json.loads(json.dumps(report.as_dict()))
-    assert list(found["checks"]) == list(NAMES) == list(BARS)
-    assert found["verdict"] == "admitted"
-    assert found["checks"]["persona_swap"]["interval"] == list(wilson(8, 8))
-    assert len(found["checks"]["degraded"]["trials"]) == 45
-    assert report == tried(knowing)
+def test_the_report_is_plain_ordered_and_repeatable(run_admission):
+    report = run_admission(knowing)
+    data = json.loads(json.dumps(report.as_dict()))
+    assert list(data["checks"]) == list(CHECK_NAMES) == list(CRITERIA)
+    assert data["verdict"] == "admitted"
+    assert data["checks"]["persona_swap"]["interval"] == list(wilson(8, 8))
+    assert len(data["checks"]["degraded"]["trials"]) == 45
+    assert report == run_admission(knowing)
     with pytest.raises(StopIteration):
         _ = report["none"]

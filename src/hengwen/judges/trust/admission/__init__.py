@@ -1,1 +1,1 @@
-"""The admission test of a judge."""
+"""The admission test: can a judge be trusted with a rubric?"""

@@ -1,4 +1,4 @@
-"""What a judge is tried with before it is admitted: two small characters, and ways to spoil a good answer."""
+"""Test cases of the admission test: two small characters with good answers, and ways to degrade an answer."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ if TYPE_CHECKING:
 
     from hengwen.prompts.language import Language
 
-Spoiling = Literal["labelled", "off_topic", "truncated", "duplicated", "scrambled"]
-SPOILINGS: tuple[Spoiling, ...] = get_args(Spoiling)
-"""Every one makes an answer worse by any rubric; ``labelled`` where a rubric wants plain text."""
+Degradation = Literal["labelled", "off_topic", "truncated", "duplicated", "scrambled"]
+DEGRADATIONS: tuple[Degradation, ...] = get_args(Degradation)
+"""Each makes an answer worse by any rubric; ``labelled`` only if the rubric asks for plain text."""
 
-KEPT = 0.4
+TRUNCATED_SHARE = 0.4
 """Share of its characters that a truncated answer keeps."""
-COPIES = 4
-SHORTEST = 10
-"""Characters below which an answer is not cut or scrambled: it may well survive."""
+DUPLICATE_COUNT = 4
+"""Number of copies in a duplicated answer."""
+MIN_CUT_LENGTH = 10
+"""Fewest characters of an answer that is truncated or scrambled; a shorter one may stay as good as it was."""
 
-_WRAPS = {
+_LABELLED_TEMPLATES = {
     "zh": "【回答】\n## 正文\n{text}\n\n【分类】日常对话\n【字数】{size}",
     "en": "[Answer]\n## Text\n{text}\n\nCategory: everyday talk\nCharacters: {size}",
 }
 
 
 class AdmissionPersona(StrictModel):
-    """A character and its answers, by input."""
+    """A character and its answers, by the key of the input."""
 
     id: Key
     persona: Bilingual
@@ -43,7 +44,7 @@ class AdmissionPersona(StrictModel):
 
 
 class AdmissionFixtures(StrictModel):
-    """The packaged cases; see ``admission_cases.yaml``."""
+    """The packaged cases; see ``cases.yaml``."""
 
     version: int
     personas: list[AdmissionPersona]
@@ -52,8 +53,14 @@ class AdmissionFixtures(StrictModel):
 
     @property
     def hash(self) -> str:
-        """8 hex digits: reports on different cases are not comparable."""
-        return digest(self.model_dump(mode="json"), KEPT, COPIES, SHORTEST, _WRAPS)[:8]
+        """Hash of the cases, 8 hex digits: reports on different cases are not comparable."""
+        return digest(
+            self.model_dump(mode="json"),
+            TRUNCATED_SHARE,
+            DUPLICATE_COUNT,
+            MIN_CUT_LENGTH,
+            _LABELLED_TEMPLATES,
+        )[:8]
 
 
 @cache
@@ -64,23 +71,24 @@ def load_cases() -> AdmissionFixtures:
         >>> [persona.id for persona in load_cases().personas], len(load_cases().inputs)
         (['scales', 'courier'], 4)
     """
-    home = Path(str(files("hengwen.judges.trust.admission"))) / "cases.yaml"
-    return parse_model(AdmissionFixtures, load_yaml(home))
+    path = Path(str(files("hengwen.judges.trust.admission"))) / "cases.yaml"
+    return parse_model(AdmissionFixtures, load_yaml(path))
 
 
-def degrade(text: str, how: Spoiling, language: Language = "zh") -> str | None:
-    """Return a worse copy of a good answer; the same one every time.
+def degrade(text: str, how: Degradation, language: Language = "zh") -> str | None:
+    """Return a worse copy of a good answer; deterministic.
 
     Args:
         text: The good answer.
-        how: ``labelled``: labels, a heading and a word count around it; ``off_topic``: something else that
-            is well written; ``truncated``: the first 40 % of its characters; ``duplicated``: four times in a
-            row; ``scrambled``: its words, or its characters where it has no spaces, out of order.
-        language: Of the labels and of the other text.
+        how: ``labelled``: labels, a heading and a character count around the answer; ``off_topic``: a
+            well-written text about something else; ``truncated``: the first 40 % of the characters;
+            ``duplicated``: the answer four times in a row; ``scrambled``: the words, or the characters of a
+            text without spaces, in another order.
+        language: Language of the labels and of the off-topic text.
 
     Returns:
-        None where the copy would not surely be worse: empty answers, and short ones (below 10 characters
-        without whitespace) that would be cut or scrambled.
+        The copy, or None if it might be as good as the original: for an empty answer, and for truncating or
+        scrambling an answer of fewer than 10 characters without whitespace.
 
     Examples:
         >>> degrade("The sea is calm tonight, my friend.", "truncated")
@@ -88,14 +96,15 @@ def degrade(text: str, how: Spoiling, language: Language = "zh") -> str | None:
         >>> degrade("好的。", "truncated") is None
         True
     """
-    if not text.strip() or text == (copy := _SPOILERS[how](text, language)):
+    copy = _DEGRADERS[how](text, language)
+    if not text.strip() or copy == text:
         return None
-    cuts = how in ("truncated", "scrambled")
-    return None if cuts and len("".join(text.split())) < SHORTEST else copy
+    too_short = how in ("truncated", "scrambled") and len("".join(text.split())) < MIN_CUT_LENGTH
+    return None if too_short else copy
 
 
 def _labelled(text: str, language: Language) -> str:
-    return _WRAPS[language].format(text=text, size=len(text))
+    return _LABELLED_TEMPLATES[language].format(text=text, size=len(text))
 
 
 def _off_topic(text: str, language: Language) -> str:
@@ -103,21 +112,23 @@ def _off_topic(text: str, language: Language) -> str:
 
 
 def _truncated(text: str, language: Language) -> str:
-    return text.strip()[: int(KEPT * len(text.strip()))].rstrip(" ,.;:!?，。；：！？、…\n")
+    return text.strip()[: int(TRUNCATED_SHARE * len(text.strip()))].rstrip(" ,.;:!?，。；：！？、…\n")
 
 
 def _duplicated(text: str, language: Language) -> str:
-    return "\n".join([text] * COPIES)
+    return "\n".join([text] * DUPLICATE_COUNT)
 
 
 def _scrambled(text: str, language: Language) -> str:
     words = text.split()
-    parts, glue = (words, " ") if len(words) > 3 else (re.findall(r"\S", text), "")
-    mixed = sorted(enumerate(parts), key=lambda item: hashlib.sha256(f"{item[0]}{item[1]}".encode()).digest())
-    return glue.join(part for _, part in mixed)
+    parts, separator = (words, " ") if len(words) > 3 else (re.findall(r"\S", text), "")
+    shuffled = sorted(
+        enumerate(parts), key=lambda item: hashlib.sha256(f"{item[0]}{item[1]}".encode()).digest()
+    )
+    return separator.join(part for _, part in shuffled)
 
 
-_SPOILERS: Mapping[Spoiling, Callable[[str, Language], str]] = {
+_DEGRADERS: Mapping[Degradation, Callable[[str, Language], str]] = {
     "labelled": _labelled,
     "off_topic": _off_topic,
     "truncated": _truncated,

@@ -1,105 +1,111 @@
-"""What an admission test will ask, known before anything is paid for."""
+"""The verdicts that an admission test needs, listed before any call is made."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hengwen.judges.trust.admission.cases import SPOILINGS, degrade, load_cases
+from hengwen.judges.trust.admission.cases import DEGRADATIONS, degrade, load_cases
 from hengwen.prompts.language import check_language
 from hengwen.records import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hengwen.judges.trust.admission.report import Name
+    from hengwen.judges.trust.admission.report import CheckName
     from hengwen.prompts.language import Language
     from hengwen.prompts.rubric import Rubric
 
-AskKey = tuple[int | None, str | None, int, str, str]
+QueryKey = tuple[int | None, str | None, int, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionItem:
-    """An answer of the caller's own."""
+    """An answer that the caller adds to the test."""
 
     sample: Sample
     text: str
     level: float | None = None
-    """A level of the rubric that it deserves: one more example. None: it is good, no more is known."""
+    """Correct level by the rubric; None for an answer that is good and has no exact level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeQuery:
-    """One verdict to ask for."""
+    """One verdict to request."""
 
     sample: Sample
     text: str
-    without: int | None = None
-    """The example that the rubric goes without."""
+    hidden_example: int | None = None
+    """Index of the example to remove from the rubric."""
     persona: str | None = None
-    """None: the judge's own."""
-    again: int = 0
+    """Persona for the judge; None for the judge's own persona."""
+    round_no: int = 0
+    """Number of the repeat; a later round must not reuse the reply of an earlier one."""
 
     @property
-    def key(self) -> AskKey:
-        """Equal for what is asked but once."""
-        return (self.without, self.persona, self.again, self.sample.hash, self.text)
+    def key(self) -> QueryKey:
+        """Key of the query; queries with equal keys share one verdict."""
+        return (self.hidden_example, self.persona, self.round_no, self.sample.hash, self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTrial:
-    """A trial with the verdicts that decide it."""
+    """A trial and the keys of the verdicts that decide it."""
 
-    check: Name
+    check: CheckName
     item: str
     kind: str = ""
-    keys: tuple[AskKey, ...]
-    wanted: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AdmissionPlan:
-    """All trials, and each verdict once."""
-
-    asks: dict[AskKey, JudgeQuery] = field(default_factory=dict)
-    trials: list[PlannedTrial] = field(default_factory=list)
-    notes: dict[Name, str] = field(default_factory=dict)
-    left_out: set[Name] = field(default_factory=set)
-    """Checks that have nothing to try with this rubric."""
-
-    def add(
-        self, check: Name, base: TestCase, *asks: JudgeQuery, kind: str = "", wanted: float | None = None
-    ) -> None:
-        """Add a trial with its verdicts."""
-        self.asks.update({ask.key: ask for ask in asks})
-        keys = tuple(ask.key for ask in asks)
-        self.trials.append(PlannedTrial(check=check, item=base.item, kind=kind, keys=keys, wanted=wanted))
+    keys: tuple[QueryKey, ...]
+    expected: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestCase:
-    """An answer of which something is known."""
+class AdmissionCase:
+    """An answer whose correct level or quality is known."""
 
     item: str
     sample: Sample
     text: str
-    without: int | None = None
+    hidden_example: int | None = None
     persona: str | None = None
-    others: tuple[tuple[str, str], ...] = ()
-    """Names and descriptions of the characters that it is not an answer of."""
-    wanted: float | None = None
+    other_personas: tuple[tuple[str, str], ...] = ()
+    """Ids and descriptions of the characters that did not give this answer."""
+    expected: float | None = None
     good: bool = True
 
-    def ask(self, *, text: str | None = None, persona: str | None = None, again: int = 0) -> JudgeQuery:
-        """Return the question for its level, or for that of a variant."""
+    def query(self, *, text: str | None = None, persona: str | None = None, round_no: int = 0) -> JudgeQuery:
+        """Return the query for the level of this answer or of a variant."""
         return JudgeQuery(
             sample=self.sample,
             text=self.text if text is None else text,
-            without=self.without,
+            hidden_example=self.hidden_example,
             persona=persona or self.persona,
-            again=again,
+            round_no=round_no,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionPlan:
+    """All trials, and each verdict they need once."""
+
+    queries: dict[QueryKey, JudgeQuery] = field(default_factory=dict)
+    trials: list[PlannedTrial] = field(default_factory=list)
+    notes: dict[CheckName, str] = field(default_factory=dict)
+    not_applicable: set[CheckName] = field(default_factory=set)
+    """Checks that this rubric makes impossible."""
+
+    def add(
+        self,
+        check: CheckName,
+        case: AdmissionCase,
+        *queries: JudgeQuery,
+        kind: str = "",
+        expected: float | None = None,
+    ) -> None:
+        """Add a trial and its queries."""
+        self.queries.update({query.key: query for query in queries})
+        keys = tuple(query.key for query in queries)
+        self.trials.append(PlannedTrial(check=check, item=case.item, kind=kind, keys=keys, expected=expected))
 
 
 def plan_admission(
@@ -110,114 +116,117 @@ def plan_admission(
     language: Language = "zh",
     hidden: bool = True,
 ) -> AdmissionPlan:
-    """Return what an admission test asks: ``len(plan.asks)`` verdicts.
+    """Return the plan of an admission test, which needs ``len(plan.queries)`` verdicts.
 
     Args:
-        rubric: What is judged by.
-        items: As in ``admission_test``.
+        rubric: The rubric of the judge.
+        items: Additional answers, as in ``admission_test``.
         repeats: Verdicts on each answer, >= 2.
         language: ``zh`` or ``en``.
-        hidden: Whether the judge can be kept from seeing an example.
+        hidden: Whether an example can be removed from the judge's rubric.
 
     Raises:
-        ValueError: An option is no such value, or an item has a level that the rubric has not.
+        ValueError: An option is invalid, or an item has a level that the rubric does not have.
 
     Examples:
         >>> from hengwen.prompts import load_rubric
         >>> plan = plan_admission(load_rubric("persona_generic"))
-        >>> len(plan.asks), len(plan.trials)
+        >>> len(plan.queries), len(plan.trials)
         (86, 70)
     """
     check_language(language)
     if repeats < 2:
         raise ValueError(f"repeats must be at least 2, got {repeats}")
-    bases = [*_examples(rubric, language, hidden), *_characters(rubric, language), *_own(rubric, items)]
     plan = AdmissionPlan()
-    for base in bases:
-        if base.wanted is not None:
-            plan.add("examples_exact", base, base.ask(), wanted=base.wanted)
-            plan.add("examples_near", base, base.ask(), wanted=base.wanted)
-        for name, other in base.others:
-            plan.add("persona_swap", base, base.ask(), base.ask(persona=other), kind=f"under {name}")
-        for how, copy in _copies(rubric, base, language):
-            plan.add("degraded", base, base.ask(), base.ask(text=copy), kind=how)
-        plan.add("repeats", base, *(base.ask(again=again) for again in range(repeats)))
-    _remark(plan, rubric, hidden)
+    for case in [
+        *_example_cases(rubric, language, hidden),
+        *_persona_cases(rubric, language),
+        *_item_cases(rubric, items),
+    ]:
+        if case.expected is not None:
+            plan.add("examples_exact", case, case.query(), expected=case.expected)
+            plan.add("examples_near", case, case.query(), expected=case.expected)
+        for name, persona in case.other_personas:
+            plan.add("persona_swap", case, case.query(), case.query(persona=persona), kind=f"under {name}")
+        for how, copy in _degraded_copies(rubric, case, language):
+            plan.add("degraded", case, case.query(), case.query(text=copy), kind=how)
+        plan.add("repeats", case, *(case.query(round_no=round_no) for round_no in range(repeats)))
+    _add_notes(plan, rubric, hidden)
     return plan
 
 
-def _examples(rubric: Rubric, language: Language, hidden: bool) -> Iterator[TestCase]:
-    for place, example in enumerate(rubric.examples if hidden else ()):
+def _example_cases(rubric: Rubric, language: Language, hidden: bool) -> Iterator[AdmissionCase]:
+    for index, example in enumerate(rubric.examples if hidden else ()):
         reference = example.reference.in_language(language) if example.reference else ""
-        yield TestCase(
-            item=f"example {place + 1}",
+        yield AdmissionCase(
+            item=f"example {index + 1}",
             sample=Sample(
-                id=f"admission.example.{place + 1}",
+                id=f"admission.example.{index + 1}",
                 input=example.input.in_language(language),
                 references=(reference,) if reference else (),
             ),
             text=example.response.in_language(language),
-            without=place,
-            wanted=example.level,
+            hidden_example=index,
+            expected=example.level,
             good=example.level == rubric.scale.high,
         )
 
 
-def _characters(rubric: Rubric, language: Language) -> Iterator[TestCase]:
+def _persona_cases(rubric: Rubric, language: Language) -> Iterator[AdmissionCase]:
     if not {"persona", "input"} <= set(rubric.uses):
         return
     cases = load_cases()
-    told = {one.id: one.persona.in_language(language) for one in cases.personas}
+    personas = {character.id: character.persona.in_language(language) for character in cases.personas}
     for character in cases.personas:
         for question, answer in character.answers.items():
             name = f"{character.id}.{question}"
-            yield TestCase(
+            yield AdmissionCase(
                 item=name,
                 sample=Sample(id=f"admission.{name}", input=cases.inputs[question].in_language(language)),
                 text=answer.in_language(language),
-                persona=told[character.id],
-                others=tuple(item for item in told.items() if item[0] != character.id),
+                persona=personas[character.id],
+                other_personas=tuple(item for item in personas.items() if item[0] != character.id),
             )
 
 
-def _own(rubric: Rubric, items: Sequence[AdmissionItem]) -> Iterator[TestCase]:
+def _item_cases(rubric: Rubric, items: Sequence[AdmissionItem]) -> Iterator[AdmissionCase]:
     for item in items:
         if item.level is not None and item.level not in rubric.levels:
-            known = ", ".join(f"{value:g}" for value in rubric.levels)
-            raise ValueError(f"item {item.sample.id!r} has level {item.level:g}, which is none of {known}")
-        yield TestCase(
+            levels = ", ".join(f"{value:g}" for value in rubric.levels)
+            raise ValueError(f"item {item.sample.id!r} has level {item.level:g}, which is none of {levels}")
+        yield AdmissionCase(
             item=item.sample.id,
             sample=item.sample,
             text=item.text,
-            wanted=item.level,
+            expected=item.level,
             good=item.level is None or item.level == rubric.scale.high,
         )
 
 
-def _copies(rubric: Rubric, base: TestCase, language: Language) -> Iterator[tuple[str, str]]:
-    plain = rubric.rules is not None and rubric.rules.plain_text
-    for how in SPOILINGS if base.good else ():
-        copy = degrade(base.text, how, language)
-        if copy is not None and (plain or how != "labelled"):
+def _degraded_copies(rubric: Rubric, case: AdmissionCase, language: Language) -> Iterator[tuple[str, str]]:
+    plain_text = rubric.rules is not None and rubric.rules.plain_text
+    for how in DEGRADATIONS if case.good else ():
+        copy = degrade(case.text, how, language)
+        if copy is not None and (plain_text or how != "labelled"):
             yield how, copy
 
 
-def _remark(plan: AdmissionPlan, rubric: Rubric, hidden: bool) -> None:
-    """Say why a check has no trials, and which of them the verdict does without."""
+def _add_notes(plan: AdmissionPlan, rubric: Rubric, hidden: bool) -> None:
+    """Note why a check has no trials, and which checks the verdict does not need."""
     tried = {trial.check for trial in plan.trials}
     if "examples_exact" not in tried:
-        names: tuple[Name, Name] = ("examples_exact", "examples_near")
-        why = "the rubric has no examples"
+        names: tuple[CheckName, CheckName] = ("examples_exact", "examples_near")
+        reason = "the rubric has no examples"
         if rubric.examples and not hidden:
-            why = "the examples cannot be hidden from this judge; pass make= to have it made without them"
-        plan.notes.update(dict.fromkeys(names, why))
-        plan.left_out.update(() if rubric.examples else names)
+            reason = "the examples cannot be removed from this judge; pass make= to build it without them"
+        plan.notes.update(dict.fromkeys(names, reason))
+        plan.not_applicable.update(() if rubric.examples else names)
     elif len(rubric.levels) < 3:
         plan.notes["examples_near"] = "with two levels, every answer is at most one level off"
-        plan.left_out.add("examples_near")
+        plan.not_applicable.add("examples_near")
     if "persona_swap" not in tried:
-        plan.notes["persona_swap"] = "the rubric shows no persona, or no input"
-        plan.left_out.add("persona_swap")
+        plan.notes["persona_swap"] = "the rubric does not use both persona and input"
+        plan.not_applicable.add("persona_swap")
     if "degraded" not in tried:
         plan.notes["degraded"] = "the rubric has no example at its best level; pass good answers as items="
     if "repeats" not in tried:

@@ -1,4 +1,4 @@
-"""What an admission test found: trials, checks with their bars and intervals, and a verdict."""
+"""The result of an admission test: trials, checks with thresholds and intervals, and a verdict."""
 
 from __future__ import annotations
 
@@ -12,127 +12,146 @@ from hengwen.stats.proportions import wilson
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Name = Literal["examples_exact", "examples_near", "persona_swap", "degraded", "repeats"]
-NAMES: tuple[Name, ...] = get_args(Name)
+CheckName = Literal["examples_exact", "examples_near", "persona_swap", "degraded", "repeats"]
+CHECK_NAMES: tuple[CheckName, ...] = get_args(CheckName)
 TrialResult = Literal["passed", "failed", "no_verdict"]
 CheckStatus = Literal["passed", "failed", "unclear", "not_applicable"]
 Decision = Literal["admitted", "not admitted", "inconclusive"]
 
-COVERAGE = 0.8
-"""Least share of trials that must have got their verdicts, for a check to be passed."""
+MIN_COVERAGE = 0.8
+"""Share of trials that need all their verdicts before a check can pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionCriterion:
-    """What a check asks for."""
+    """Thresholds of a check."""
 
     rate: float
-    """Least share of trials passed. Where even the upper end of the interval lies below, the check failed."""
+    """Minimum share of trials passed. The check fails if the whole interval is below."""
     chance: float | None = None
-    """What the lower end of the interval must lie above: the share that a coin would reach."""
-    each: float | None = None
-    """Least share for every kind of trial: a judge that is blind to one kind must not pass by the others."""
+    """Share that guessing reaches; the lower end of the interval must be above it."""
+    rate_per_kind: float | None = None
+    """Minimum share for every kind of trial, so that good kinds do not hide a bad one."""
 
 
-BARS: Mapping[Name, AdmissionCriterion] = {
-    # A rubric has 2 to 6 examples: no interval that short a list allows lies above anything worth asking.
+CRITERIA: Mapping[CheckName, AdmissionCriterion] = {
+    # A rubric has 2 to 6 examples: too few for an interval above a useful threshold.
     "examples_exact": AdmissionCriterion(rate=0.5),
     "examples_near": AdmissionCriterion(rate=0.8),
-    # "Lower" is a question with two answers: a judge that tosses a coin must not pass.
+    # "Lower or not" has two outcomes: a judge that guesses must not pass.
     "persona_swap": AdmissionCriterion(rate=0.75, chance=0.5),
-    "degraded": AdmissionCriterion(rate=0.8, chance=0.5, each=0.5),
-    # Good judges at temperature 0 still flip one or two in seven borderline items.
+    "degraded": AdmissionCriterion(rate=0.8, chance=0.5, rate_per_kind=0.5),
+    # Good judges at temperature 0 still change one or two of seven borderline items.
     "repeats": AdmissionCriterion(rate=0.7),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One question to the judge that it passes or fails."""
+    """One test that the judge passes or fails."""
 
-    check: Name
+    check: CheckName
     item: str
-    """Which answer: ``example 1``, ``scales.day`` or the caller's id."""
+    """Name of the answer: ``example 1``, ``scales.day`` or the sample id of the caller's item."""
     kind: str = ""
-    """How a degraded copy was made, or under whose description a swap was judged."""
-    fate: TrialResult
-    """``no_verdict``: a value is missing, so it is neither passed nor failed."""
+    """Kind of degradation, or the character whose description replaced the right one."""
+    outcome: TrialResult
+    """``no_verdict``: a value is missing, so the trial is neither passed nor failed."""
     values: tuple[float | None, ...]
-    """What the judge gave: one value; the original's and the other's; or one for each repeat."""
-    wanted: float | None = None
-    """The level of an example."""
+    """Values by the judge: one; original and variant; or one per repeat. None for a missing value."""
+    expected: float | None = None
+    """Correct level of an example."""
     message: str = ""
     """Why a value is missing."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the trial as plain values, ready for JSON."""
+        return {
+            "check": self.check,
+            "item": self.item,
+            "kind": self.kind,
+            "fate": self.outcome,
+            "values": list(self.values),
+            "wanted": self.expected,
+            "message": self.message,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """The trials of one kind, counted."""
+    """The trials of one check, and whether they pass it."""
 
-    name: Name
+    name: CheckName
     trials: tuple[Trial, ...] = ()
     note: str = ""
-    """Why there are none, or what to know about them."""
-    counts: bool = True
-    """Whether the verdict needs it; not where the rubric has nothing to try."""
+    """Why there are no trials, or a remark on them."""
+    required: bool = True
+    """Whether the verdict needs this check; False if the rubric makes it impossible."""
 
     @property
     def n(self) -> int:
-        """Trials with their verdicts."""
+        """Number of trials with all their verdicts."""
         return self.passed + self.failed
 
     @property
     def passed(self) -> int:
-        """Trials passed."""
-        return sum(trial.fate == "passed" for trial in self.trials)
+        """Number of trials passed."""
+        return sum(trial.outcome == "passed" for trial in self.trials)
 
     @property
     def failed(self) -> int:
-        """Trials failed."""
-        return sum(trial.fate == "failed" for trial in self.trials)
+        """Number of trials failed."""
+        return sum(trial.outcome == "failed" for trial in self.trials)
 
     @property
     def no_verdict(self) -> int:
-        """Trials without a verdict: neither passed nor failed."""
+        """Number of trials with a missing verdict, neither passed nor failed."""
         return len(self.trials) - self.n
 
     @property
     def rate(self) -> float | None:
-        """Share of ``n`` that passed; None where n is 0."""
+        """Share of ``n`` that passed; None if ``n`` is 0."""
         return self.passed / self.n if self.n else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % interval of the rate (Wilson), which takes trials for independent."""
+        """95 % Wilson interval of the rate; it treats trials as independent."""
         return wilson(self.passed, self.n) if self.n else None
 
     @property
     def by_kind(self) -> dict[str, dict[TrialResult, int]]:
-        """Fates for each kind, in the order of the trials."""
-        counts = {kind: Counter(trial.fate for trial in trials) for kind, trials in self._kinds().items()}
-        return {kind: {fate: found[fate] for fate in get_args(TrialResult)} for kind, found in counts.items()}
+        """Number of trials by kind and outcome, kinds in the order of the trials."""
+        counts = {kind: Counter(trial.outcome for trial in trials) for kind, trials in self._kinds().items()}
+        return {
+            kind: {outcome: count[outcome] for outcome in get_args(TrialResult)}
+            for kind, count in counts.items()
+        }
 
     @property
     def status(self) -> CheckStatus:
-        """``passed`` or ``failed`` by the bar; ``unclear`` between them, or with too few verdicts."""
-        if not self.counts:
+        """``passed`` or ``failed`` by the criterion; ``unclear`` between, or with too few verdicts."""
+        if not self.required:
             return "not_applicable"
-        bar, rate, interval = BARS[self.name], self.rate, self.interval
+        criterion, rate, interval = CRITERIA[self.name], self.rate, self.interval
         if rate is None or interval is None:
             return "unclear"
         kinds = [Check(name=self.name, trials=tuple(of_kind)) for of_kind in self._kinds().values()]
-        if interval[1] < bar.rate or any(kind._surely_below(bar.each) for kind in kinds):
+        kind_rate = criterion.rate_per_kind
+        if interval[1] < criterion.rate or any(kind._surely_below(kind_rate) for kind in kinds):
             return "failed"
-        told = self.n >= COVERAGE * len(self.trials)
-        above = bar.chance is None or interval[0] > bar.chance
-        each = bar.each is None or all((kind.rate or 0.0) >= bar.each for kind in kinds)
-        return "passed" if told and above and each and rate >= bar.rate else "unclear"
+        passed = (
+            rate >= criterion.rate
+            and self.n >= MIN_COVERAGE * len(self.trials)
+            and (criterion.chance is None or interval[0] > criterion.chance)
+            and (kind_rate is None or all((kind.rate or 0.0) >= kind_rate for kind in kinds))
+        )
+        return "passed" if passed else "unclear"
 
     def _kinds(self) -> dict[str, list[Trial]]:
-        found: dict[str, list[Trial]] = {}
+        trials_by_kind: dict[str, list[Trial]] = {}
         for trial in self.trials:
-            found.setdefault(trial.kind, []).append(trial)
-        return found
+            trials_by_kind.setdefault(trial.kind, []).append(trial)
+        return trials_by_kind
 
     def _surely_below(self, rate: float | None) -> bool:
         interval = self.interval
@@ -141,42 +160,42 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionReport:
-    """Whether a judge may be trusted with a rubric, as far as these checks can tell.
+    """Whether a judge can be trusted with a rubric.
 
-    ``not admitted``: at least one check failed: the upper end of its interval, or of that of one kind of
-    degraded copies, lies below its bar (``BARS``).
-    ``admitted``: every check that applies passed. ``inconclusive``: anything between, too few verdicts or too
-    few trials among them. Canaries and human labels ask other questions and are not part of it.
+    ``admitted``: every required check passed. ``not admitted``: a check failed, that is, the upper end of
+    its interval (or that of one kind of degraded copies) is below the threshold in ``CRITERIA``.
+    ``inconclusive``: neither; there are too few trials, or too few of them have verdicts. Canaries and human
+    labels are separate tests.
     """
 
     judge: str
-    """Signature."""
+    """Signature of the judge."""
     rubric: str
-    """Name, version and hash."""
+    """Name, version and hash of the rubric."""
     cases: str
-    """8 hex digits of the packaged cases."""
+    """Hash of the packaged cases, 8 hex digits."""
     language: str
     checks: tuple[Check, ...]
     verdicts: int
-    """Verdicts that were asked for."""
+    """Number of verdicts requested."""
     usage: Usage = field(default_factory=Usage)
 
     @property
     def verdict(self) -> Decision:
         """``admitted``, ``not admitted`` or ``inconclusive``."""
-        statuses = {check.status for check in self.checks if check.counts}
+        statuses = {check.status for check in self.checks if check.required}
         if "failed" in statuses:
             return "not admitted"
         return "admitted" if statuses == {"passed"} else "inconclusive"
 
     @property
     def silent(self) -> bool:
-        """Whether the judge was asked and gave no verdict at all."""
+        """Whether the judge gave no verdict to any query."""
         values = [value for check in self.checks for trial in check.trials for value in trial.values]
         return bool(values) and all(value is None for value in values)
 
-    def __getitem__(self, name: Name) -> Check:
-        """Return a check by name."""
+    def __getitem__(self, name: CheckName) -> Check:
+        """Return the check with a name."""
         return next(check for check in self.checks if check.name == name)
 
     def as_dict(self) -> dict[str, Any]:
@@ -194,7 +213,7 @@ class AdmissionReport:
 
 
 def _check_dict(check: Check) -> dict[str, Any]:
-    bar = BARS[check.name]
+    criterion = CRITERIA[check.name]
     return {
         "status": check.status,
         "n": check.n,
@@ -203,9 +222,9 @@ def _check_dict(check: Check) -> dict[str, Any]:
         "no_verdict": check.no_verdict,
         "rate": check.rate,
         "interval": None if check.interval is None else list(check.interval),
-        "bar": bar.rate,
-        "chance": bar.chance,
+        "bar": criterion.rate,
+        "chance": criterion.chance,
         "note": check.note,
         "by_kind": check.by_kind,
-        "trials": [{**asdict(trial), "values": list(trial.values)} for trial in check.trials],
+        "trials": [trial.as_dict() for trial in check.trials],
     }

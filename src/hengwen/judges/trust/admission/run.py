@@ -1,4 +1,4 @@
-"""May a judge be trusted with a rubric? Questions whose answers are known, put to it before it counts."""
+"""The admission test: judge answers whose correct level or rank is known, before the judge is used."""
 
 from __future__ import annotations
 
@@ -11,14 +11,20 @@ from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.trust.admission.cases import load_cases
 from hengwen.judges.trust.admission.plan import (
     AdmissionItem,
-    AskKey,
     JudgeQuery,
     PlannedTrial,
+    QueryKey,
     plan_admission,
 )
-from hengwen.judges.trust.admission.report import NAMES, AdmissionReport, Check, Trial, TrialResult
+from hengwen.judges.trust.admission.report import (
+    CHECK_NAMES,
+    AdmissionReport,
+    Check,
+    Trial,
+    TrialResult,
+)
 from hengwen.judges.trust.admission.variants import JudgeFactory, judge_factory_for
-from hengwen.judges.trust.canaries import level_of
+from hengwen.judges.trust.levels import level_or_failure
 from hengwen.records import Failure, Response, Sample, Usage, Verdict
 
 if TYPE_CHECKING:
@@ -28,26 +34,27 @@ if TYPE_CHECKING:
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Judge
 
-LEAST_DROP = 0.1
-"""Share of the smallest step between levels by which a worse answer must lie lower."""
-MOST_SPREAD = 0.5
-"""Share of that step within which repeats are the same."""
+MIN_DROP = 0.1
+"""Minimum difference of a worse answer to its original, as a share of the smallest step between levels."""
+MAX_SPREAD = 0.5
+"""Range within which repeats count as equal, as a share of the smallest step between levels."""
 
-_INTRODUCTIONS = {"zh": "（人设：{persona}）\n{text}", "en": "(Persona: {persona})\n{text}"}
+_PERSONA_TEMPLATES = {"zh": "（人设：{persona}）\n{text}", "en": "(Persona: {persona})\n{text}"}
 
 
 @dataclass(frozen=True, slots=True)
 class FixedJudgeFactory:
-    """Stands in for a maker where there is none: the description goes before the input."""
+    """Stand-in for a judge that cannot be rebuilt: the persona goes into the input instead."""
 
     judge: Judge
     language: Language
 
-    def sample(self, ask: JudgeQuery) -> Sample:
-        if ask.persona is None:
-            return ask.sample
-        told = _INTRODUCTIONS[self.language].format(persona=ask.persona, text=ask.sample.text)
-        return replace(ask.sample, input=told)
+    def sample(self, query: JudgeQuery) -> Sample:
+        """Return the sample of a query, with the persona before the input."""
+        if query.persona is None:
+            return query.sample
+        text = _PERSONA_TEMPLATES[self.language].format(persona=query.persona, text=query.sample.text)
+        return replace(query.sample, input=text)
 
 
 async def admission_test(
@@ -60,34 +67,35 @@ async def admission_test(
     language: Language = "zh",
     concurrency: int = 8,
 ) -> AdmissionReport:
-    """Try a judge with answers of which it is known how they should fare.
+    """Test a judge on answers whose correct level or rank is known.
 
-    - ``examples_exact``, ``examples_near``: each example of the rubric is judged by the rubric with all the
-      *other* examples (leave one out): shown its own level, a judge could copy it; shown none, it would be
-      another judge than the one that will work. Near: at most one level off.
-    - ``persona_swap``: an answer in character is judged under the description of another character, and must
-      fall. Two small characters, four questions each.
-    - ``degraded``: good answers (the rubric's examples at the best level, the characters' answers, ``items``)
-      against spoilt copies of them, which must lie lower; see ``spoil``.
-    - ``repeats``: each of those answers is judged ``repeats`` times, and must get the same level.
+    - ``examples_exact``, ``examples_near``: each example of the rubric is judged with a rubric that has all
+      *other* examples (leave one out). With its own level in the prompt the judge could copy it; without any
+      examples it would be another judge. Near: at most one level off.
+    - ``persona_swap``: an answer in character, judged under the description of another character, must get a
+      lower value. Two small characters, four inputs each.
+    - ``degraded``: copies of good answers (examples at the best level, the characters' answers, ``items``)
+      that ``degrade`` made worse must get a lower value than the original.
+    - ``repeats``: ``repeats`` verdicts on each of those answers must give the same level.
 
-    What the judge does not judge is neither passed nor failed. ``BARS`` says what a check asks for.
+    A trial with a missing verdict neither passes nor fails. ``CRITERIA`` holds the thresholds of the checks.
 
     Args:
-        judge: Any judge of the rubric. Of a judge under rules, the judge itself is tried: the rules lower a
-            level whatever it says.
-        rubric: What it judges by.
-        make: Makes the judge anew with another rubric or persona, or to be asked again. Default: known for
-            the judges of this package. For others, without it: the examples cannot be held out and that
-            check stays unclear, descriptions go before the input, and repeats ask the same judge again.
-        items: Good answers of your own, or labelled ones.
+        judge: A judge of the rubric. The judge inside a ``CappedJudge`` is tested without the caps, which
+            lower levels independently of the judge.
+        rubric: The rubric of the judge.
+        make: Function that rebuilds the judge with another rubric or persona, or for another round. By
+            default the judges of this package are rebuilt. For other judges without ``make``, the examples
+            cannot be removed and those checks stay unclear, the persona goes before the input, and repeats
+            call the same judge again.
+        items: Additional answers, good or with a level.
         repeats: Verdicts on each answer, >= 2.
-        language: Of the examples, the characters and the copies: that of the judge's prompt.
-        concurrency: Verdicts at the same time, >= 1.
+        language: Language of the judge's prompt; used for examples, characters and degraded copies.
+        concurrency: Maximum number of concurrent verdicts, >= 1.
 
     Raises:
-        ValueError: An option is no such value, or the judge gives values beyond the rubric's levels.
-        StoreError: What was paid for cannot be kept.
+        ValueError: An option is invalid, or the judge gives values outside the rubric's levels.
+        StoreError: The store cannot save a paid answer.
 
     Examples:
         >>> from hengwen.judges import RulesJudge
@@ -101,12 +109,14 @@ async def admission_test(
         raise ValueError(f"concurrency must be at least 1, got {concurrency}")
     while isinstance(judge, CappedJudge):
         judge = judge.inner
-    maker = make or judge_factory_for(judge)
-    plan = plan_admission(rubric, items=items, repeats=repeats, language=language, hidden=maker is not None)
-    said = await _ask_all(plan.asks, maker or FixedJudgeFactory(judge, language), rubric, concurrency)
-    levels = {key: level_of(who, rubric, verdict) for key, (who, verdict) in said.items()}
+    factory = make or judge_factory_for(judge)
+    plan = plan_admission(rubric, items=items, repeats=repeats, language=language, hidden=factory is not None)
+    verdicts = await _judge_all(
+        plan.queries, factory or FixedJudgeFactory(judge, language), rubric, concurrency
+    )
+    levels = {key: level_or_failure(variant, rubric, result) for key, (variant, result) in verdicts.items()}
     trials = [_trial(planned, levels, rubric) for planned in plan.trials]
-    usage = [verdict.usage for _, verdict in said.values() if isinstance(verdict, Verdict)]
+    usages = [result.usage for _, result in verdicts.values() if isinstance(result, Verdict)]
     return AdmissionReport(
         judge=judge.signature,
         rubric=f"{rubric.name} {rubric.version}.{rubric.hash}",
@@ -117,94 +127,95 @@ async def admission_test(
                 name=name,
                 trials=tuple(trial for trial in trials if trial.check == name),
                 note=plan.notes.get(name, ""),
-                counts=name not in plan.left_out,
+                required=name not in plan.not_applicable,
             )
-            for name in NAMES
+            for name in CHECK_NAMES
         ),
-        verdicts=len(plan.asks),
-        usage=sum(usage, Usage()),
+        verdicts=len(plan.queries),
+        usage=sum(usages, Usage()),
     )
 
 
-async def _ask_all(
-    asks: Mapping[AskKey, JudgeQuery],
-    maker: JudgeFactory | FixedJudgeFactory,
+async def _judge_all(
+    queries: Mapping[QueryKey, JudgeQuery],
+    factory: JudgeFactory | FixedJudgeFactory,
     rubric: Rubric,
     concurrency: int,
-) -> dict[AskKey, tuple[Judge, Verdict | BaseException]]:
+) -> dict[QueryKey, tuple[Judge, Verdict | BaseException]]:
     slots = asyncio.Semaphore(concurrency)
     judges: dict[tuple[int | None, str | None, int], Judge] = {}
 
-    def judge_for(ask: JudgeQuery) -> Judge:
-        if isinstance(maker, FixedJudgeFactory):
-            return maker.judge
-        key = (ask.without, ask.persona, ask.again)
+    def judge_for(query: JudgeQuery) -> Judge:
+        if isinstance(factory, FixedJudgeFactory):
+            return factory.judge
+        key = (query.hidden_example, query.persona, query.round_no)
         if key not in judges:
-            judges[key] = maker(
-                rubric=without_example(rubric, ask.without), persona=ask.persona, again=ask.again
+            judges[key] = factory(
+                rubric=without_example(rubric, query.hidden_example),
+                persona=query.persona,
+                round_no=query.round_no,
             )
         return judges[key]
 
-    async def one(ask: JudgeQuery) -> Verdict:
-        sample = maker.sample(ask) if isinstance(maker, FixedJudgeFactory) else ask.sample
+    async def judge_query(query: JudgeQuery) -> Verdict:
+        sample = factory.sample(query) if isinstance(factory, FixedJudgeFactory) else query.sample
         async with slots:
-            return await judge_for(ask).judge(sample, Response(sample_id=sample.id, text=ask.text))
+            return await judge_for(query).judge(sample, Response(sample_id=sample.id, text=query.text))
 
-    said = await asyncio.gather(*map(one, asks.values()), return_exceptions=True)
-    return {key: (judge_for(asks[key]), verdict) for key, verdict in zip(asks, said, strict=True)}
+    results = await asyncio.gather(*map(judge_query, queries.values()), return_exceptions=True)
+    return {key: (judge_for(queries[key]), result) for key, result in zip(queries, results, strict=True)}
 
 
 def without_example(rubric: Rubric, index: int | None) -> Rubric:
-    """Return the rubric without one of its examples; checked anew, so that its hash is its own.
+    """Return a copy of a rubric without one of its examples, with a hash of its own.
 
     Args:
-        rubric: With examples.
-        index: From 0; None: the rubric as it is.
+        rubric: A rubric with examples.
+        index: Position of the example, from 0; None returns the rubric unchanged.
 
     Examples:
         >>> from hengwen.prompts import load_rubric
         >>> rubric = load_rubric("persona_generic")
-        >>> less = without_example(rubric, 0)
-        >>> len(rubric.examples) - len(less.examples), less.hash == rubric.hash
+        >>> shorter = without_example(rubric, 0)
+        >>> len(rubric.examples) - len(shorter.examples), shorter.hash == rubric.hash
         (1, False)
     """
     if index is None:
         return rubric
-    written = rubric.model_dump()
-    del written["examples"][index]
-    return type(rubric).model_validate(written)
+    fields = rubric.model_dump()
+    del fields["examples"][index]
+    return type(rubric).model_validate(fields)
 
 
-def _trial(planned: PlannedTrial, levels: Mapping[AskKey, float | Failure], rubric: Rubric) -> Trial:
-    found = [levels[key] for key in planned.keys]
-    values = tuple(None if isinstance(value, Failure) else value for value in found)
-    missing = [value for value in found if isinstance(value, Failure)]
-    known = [value for value in values if value is not None]
-    fate: TrialResult = "no_verdict"
-    if not missing:
-        fate = "passed" if _passes(planned, known, rubric) else "failed"
+def _trial(planned: PlannedTrial, levels: Mapping[QueryKey, float | Failure], rubric: Rubric) -> Trial:
+    results = [levels[key] for key in planned.keys]
+    values = [value for value in results if not isinstance(value, Failure)]
+    failures = [failure for failure in results if isinstance(failure, Failure)]
+    outcome: TrialResult = "no_verdict"
+    if not failures:
+        outcome = "passed" if _passes(planned, values, rubric) else "failed"
     return Trial(
         check=planned.check,
         item=planned.item,
         kind=planned.kind,
-        fate=fate,
-        values=values,
-        wanted=planned.wanted,
-        message=f"{missing[0].status}: {missing[0].message}" if missing else "",
+        outcome=outcome,
+        values=tuple(None if isinstance(result, Failure) else result for result in results),
+        expected=planned.expected,
+        message=f"{failures[0].status}: {failures[0].message}" if failures else "",
     )
 
 
 def _passes(planned: PlannedTrial, values: Sequence[float], rubric: Rubric) -> bool:
     levels = list(rubric.levels)
-    step = min(b - a for a, b in pairwise(levels))
+    step = min(upper - lower for lower, upper in pairwise(levels))
     if planned.check == "repeats":
-        return max(values) - min(values) < MOST_SPREAD * step
-    if planned.wanted is not None:
-        off = abs(_nearest(values[0], levels) - _nearest(planned.wanted, levels))
-        return off <= (1 if planned.check == "examples_near" else 0)
-    return values[0] - values[1] >= LEAST_DROP * step * (1 - 1e-9)
+        return max(values) - min(values) < MAX_SPREAD * step
+    if planned.expected is not None:
+        distance = abs(_nearest(values[0], levels) - _nearest(planned.expected, levels))
+        return distance <= (1 if planned.check == "examples_near" else 0)
+    return values[0] - values[1] >= MIN_DROP * step * (1 - 1e-9)
 
 
 def _nearest(value: float, levels: Sequence[float]) -> int:
-    """Place of the level next to a value; of two as near, the lower."""
-    return min(range(len(levels)), key=lambda place: abs(levels[place] - value))
+    """Return the index of the level nearest to a value, the lower one of two."""
+    return min(range(len(levels)), key=lambda index: abs(levels[index] - value))

@@ -1,4 +1,4 @@
-"""The same judge once more: with another rubric, another persona, or asked anew."""
+"""Variants of a judge: with another rubric, with another persona, or for another round of calls."""
 
 from __future__ import annotations
 
@@ -19,82 +19,82 @@ if TYPE_CHECKING:
     from hengwen.records import Reply, Request
 
 
-_NOT_KEPT = ("rubric", "evidence_signature")
+_NOT_COPIED = ("rubric", "evidence_signature")
 
 
 class JudgeFactory(Protocol):
-    """Makes a judge that differs from the tested one in what is named, and in nothing else."""
+    """Function that builds a variant of the tested judge, equal in everything that is not an argument."""
 
-    def __call__(self, *, rubric: Rubric, persona: str | None, again: int) -> Judge:
+    def __call__(self, *, rubric: Rubric, persona: str | None, round_no: int) -> Judge:
         """Return a judge.
 
         Args:
-            rubric: To judge by.
-            persona: Text about the character; None: the judge's own.
-            again: 0, or the number of a later round, in which nothing may be answered from an earlier one.
+            rubric: Rubric of the variant.
+            persona: Description of the character; None keeps the judge's own.
+            round_no: Number of the round, from 0; a round must not reuse replies of an earlier one.
         """
         ...
 
 
 class FreshCallBackend:
-    """A backend whose calls count as others than those of the rounds before, so that no ledger answers them.
+    """Backend with other call keys in every round, so that a ledger does not replay an earlier reply.
 
     Args:
-        backend: Who answers.
-        again: Number of the round; 0 changes nothing.
+        backend: The wrapped backend.
+        round_no: Number of the round; 0 changes nothing.
     """
 
-    def __init__(self, backend: Backend, again: int) -> None:
+    def __init__(self, backend: Backend, round_no: int) -> None:
         self._backend = backend
         self._parsing_backend = parsing_backend(backend)
-        self._shift = again * MAX_SAMPLES
+        self._offset = round_no * MAX_SAMPLES
 
     @property
     def signature(self) -> str:
-        """Of the backend behind."""
+        """Signature of the wrapped backend."""
         return self._backend.signature
 
     @property
     def endpoint(self) -> str:
-        """Of the backend behind."""
+        """Endpoint of the wrapped backend."""
         return self._backend.endpoint
 
     async def complete(self, request: Request) -> Reply:
-        """Answer a request under another repeat index."""
+        """Send a request with the repeat index of this round."""
         return await self._backend.complete(self._shifted(request))
 
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return a reply with its parsed value, under another repeat index."""
+        """Return a reply with its parsed value, with the repeat index of this round."""
         return await self._parsing_backend.complete_parsed(self._shifted(request), parse)
 
     def _shifted(self, request: Request) -> Request:
-        return replace(request, repeat=request.repeat + self._shift)
+        return replace(request, repeat=request.repeat + self._offset)
 
     async def close(self) -> None:
-        """Close the backend behind."""
+        """Close the wrapped backend."""
         await self._backend.close()
 
 
 def judge_factory_for(judge: Judge) -> JudgeFactory | None:
-    """Return the maker for a judge of this package; None for one whose making is not known.
+    """Return the factory of a judge of this package, or None for any other judge.
 
-    A rules judge stays as it is: it reads neither examples nor descriptions, and never says anything else.
+    A rules judge is returned unchanged: it uses neither examples nor personas and is deterministic.
 
     Args:
-        judge: A ``RubricJudge``, a ``RulesJudge``, or a ``Panel`` of such.
+        judge: A ``RubricJudge``, a ``RulesJudge``, or a ``Panel`` of these.
     """
     if isinstance(judge, RulesJudge):
-        return lambda *, rubric, persona, again: judge
+        return lambda *, rubric, persona, round_no: judge
     if isinstance(judge, RubricJudge):
-        return lambda *, rubric, persona, again: _rubric_judge(judge, rubric, persona, again)
+        return lambda *, rubric, persona, round_no: _rubric_judge(judge, rubric, persona, round_no)
     if isinstance(judge, Panel):
-        makers = [judge_factory_for(member) for member in judge.judges]
-        known = [maker for maker in makers if maker is not None]
-        if len(known) == len(makers):
-            return lambda *, rubric, persona, again: Panel(
-                judges=[make(rubric=rubric, persona=persona, again=again) for make in known],
+        optional = [judge_factory_for(member) for member in judge.judges]
+        factories = [factory for factory in optional if factory is not None]
+        if len(factories) == len(optional):
+            return lambda *, rubric, persona, round_no: Panel(
+                judges=[factory(rubric=rubric, persona=persona, round_no=round_no) for factory in factories],
                 reducer=judge.reducer,
                 quorum=judge.quorum,
                 name=judge.name,
@@ -102,14 +102,14 @@ def judge_factory_for(judge: Judge) -> JudgeFactory | None:
     return None
 
 
-def _rubric_judge(judge: RubricJudge, rubric: Rubric, persona: str | None, again: int) -> RubricJudge:
-    """Make it from the options of the given one: each is an attribute of the same name.
+def _rubric_judge(judge: RubricJudge, rubric: Rubric, persona: str | None, round_no: int) -> RubricJudge:
+    """Build a variant from the judge's options, each of which is an attribute of the same name.
 
-    But ``evidence_signature``: no rules look at the cases.
+    ``evidence_signature`` is left out, because the test has no rules that could provide evidence.
     """
-    given = inspect.signature(type(judge)).parameters
-    options: dict[str, Any] = {name: getattr(judge, name) for name in given if name not in _NOT_KEPT}
-    options["backend"] = FreshCallBackend(judge.backend, again)
+    parameters = inspect.signature(type(judge)).parameters
+    options: dict[str, Any] = {name: getattr(judge, name) for name in parameters if name not in _NOT_COPIED}
+    options["backend"] = FreshCallBackend(judge.backend, round_no)
     if persona is not None:
         options["persona"] = persona
     return type(judge)(rubric=rubric, **options)

@@ -1,0 +1,108 @@
+"""An estimate with its confidence interval from a bootstrap by prompt; an undefined value has a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+RESAMPLES = 2000
+MIN_INTERVAL_PROMPTS = 2
+"""Fewest prompts for an interval: one prompt says nothing about the spread between prompts."""
+
+EstimateKind = Literal["coefficient", "share", "unbounded"]
+"""``coefficient``: from -1 to 1, with an interval on Fisher's z; ``share``: from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A number with its interval, or the reason why it is undefined."""
+
+    value: float | None
+    """The estimate; None if it is undefined, never 0 instead."""
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+    """Why value or interval is None."""
+    undefined: int = 0
+    """Number of resamples with an undefined value; the interval leaves them out."""
+
+
+def cluster_index(clusters: Sequence[str]) -> tuple[NDArray[np.intp], int]:
+    """Return the index of each item's cluster and the number of clusters.
+
+    ``numpy.unique`` gives the same index but takes four times as long for strings.
+
+    Examples:
+        >>> index, count = cluster_index(["b", "a", "b"])
+        >>> index.tolist(), count
+        ([1, 0, 1], 2)
+    """
+    index = {name: i for i, name in enumerate(sorted(set(clusters)))}
+    return np.fromiter((index[name] for name in clusters), dtype=np.intp, count=len(clusters)), len(index)
+
+
+def resample_clusters(clusters: int, resamples: int, seed: int) -> NDArray[np.float64]:
+    """Return how often each cluster is drawn in each resample: (resamples, clusters)."""
+    draws = np.random.default_rng(seed).multinomial(clusters, np.full(clusters, 1 / clusters), size=resamples)
+    return draws.astype(np.float64)
+
+
+def bootstrap_estimate(
+    value: float,
+    resampled: NDArray[np.float64],
+    *,
+    kind: EstimateKind,
+    n: int,
+    clusters: int,
+    reason: str,
+    confidence: float,
+) -> Estimate:
+    """Return an estimate with a t interval on the bootstrap's standard error.
+
+    Args:
+        value: The value on all items; NaN if it is undefined.
+        resampled: The value on each resample, NaN if undefined; may be empty.
+        kind: Range of the value, which decides the scale on which the interval is symmetric.
+        n: Number of items. On Fisher's z, resampled coefficients are limited to 1 - 1 / (2 n), because 1 has
+            no z.
+        clusters: Number of prompts; t has one degree of freedom less.
+        reason: Why the value is undefined, if it is.
+        confidence: Confidence level of the interval, in (0, 1).
+
+    Notes:
+        ``scipy.stats.bootstrap`` offers percentile, basic and BCa intervals only, and evaluates the statistic
+        on items, not on counts of clusters. With 5 to 100 prompts the 95 % interval of quadratic kappa
+        covered .918-.950 with this method, .809-.942 with percentiles and .808-.948 with BCa
+        (``benchmarks/bench_kappa.py``).
+    """
+    defined = resampled[~np.isnan(resampled)]
+    undefined = len(resampled) - len(defined)
+    if np.isnan(value):
+        return Estimate(value=None, reason=reason, undefined=undefined)
+    if clusters < MIN_INTERVAL_PROMPTS or len(defined) < 2:
+        return Estimate(value=value, reason="no interval below 2 prompts", undefined=undefined)
+    low, high = _interval(value, defined, kind, n, clusters, confidence)
+    return Estimate(value=value, low=low, high=high, undefined=undefined)
+
+
+def _interval(
+    value: float, resampled: NDArray[np.float64], kind: EstimateKind, n: int, clusters: int, confidence: float
+) -> tuple[float, float]:
+    from scipy.special import stdtrit
+
+    factor = float(stdtrit(clusters - 1, 0.5 + confidence / 2))
+    if kind == "coefficient" and abs(value) < 1:
+        limit = max(1 - 1 / (2 * n), abs(value))
+        half = factor * float(np.std(np.arctanh(np.clip(resampled, -limit, limit)), ddof=1))
+        z = float(np.arctanh(value))
+        return float(np.tanh(z - half)), float(np.tanh(z + half))
+    half = factor * float(np.std(resampled, ddof=1))
+    lower, upper = {"coefficient": (-1.0, 1.0), "share": (0.0, 1.0)}.get(kind, (-np.inf, np.inf))
+    return max(lower, value - half), min(upper, value + half)
