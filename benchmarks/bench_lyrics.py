@@ -1,9 +1,9 @@
-"""The lyric scorer on 360 real lyrics, beside the same scorer on plain difflib.
+"""The lyric scorer on 360 real lyrics, compared with the same scorer on plain difflib.
 
     .venv/bin/python -m pytest benchmarks/bench_lyrics.py --benchmark-only
 
-Each round scores all 360; with ``--benchmark-json`` the extra information of each result has
-``lyrics_per_second``. Needs ``../shared/data/muchin-checkpoints.jsonl``.
+Each round scores all 360 lyrics; with ``--benchmark-json`` the extra information of each result contains
+``lyrics_per_second``. Requires ``../shared/data/muchin-checkpoints.jsonl``.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hengwen.objective import score_lyric, score_lyrics
-from hengwen.objective.lyrics import parse_document, parse_muchin
-from hengwen.objective.lyrics import phases as lyric_weigh
-from hengwen.objective.lyrics import score_lyric as lyrics
+from hengwen.objective.lyrics import parse, parse_document, parse_muchin, phases
 from hengwen.objective.matching.blocks import ratio
-from hengwen.objective.rhyme import lookup as rhyme
+from hengwen.objective.rhyme import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,16 +51,15 @@ def test_warm(benchmark: BenchmarkFixture, pairs: Pairs, rules: str) -> None:
 
 @RULES
 def test_with_cold_caches(benchmark: BenchmarkFixture, pairs: Pairs, rules: str) -> None:
-    """No line and no ending was seen before; jieba's dictionary is loaded."""
-    rhyme.rhyme_class("听音乐")
+    """Score with empty caches of lines, endings and templates, but with jieba's dictionary loaded."""
+    lookup.rhyme_class("听音乐")
 
     def work() -> None:
         for cached in (
-            parse_document.read_short_line,
-            parse_muchin.read_short_line,
-            rhyme._cached_class_of_run,
-            lyrics._document_template,
-            lyrics._muchin_template,
+            parse_document._parse_short_line,
+            parse_muchin._parse_short_line,
+            lookup._class_of_short_run,
+            parse._parse_short_template,
         ):
             cached.cache_clear()
         for pair in pairs:
@@ -78,9 +75,9 @@ def test_plain_difflib(
     def plain(a: str, b: str, *, autojunk: bool = False) -> float:
         return SequenceMatcher(None, a, b, autojunk).ratio()
 
-    monkeypatch.setattr(lyric_weigh, "ratio", plain)
-    some = pairs[:60] if rules == "document" else pairs
-    measure(benchmark, lambda: [score_lyric(*pair, rules=rules) for pair in some], len(some), rounds=1)
+    monkeypatch.setattr(phases, "ratio", plain)
+    sample = pairs[:60] if rules == "document" else pairs
+    measure(benchmark, lambda: [score_lyric(*pair, rules=rules) for pair in sample], len(sample), rounds=1)
 
 
 @pytest.mark.parametrize("autojunk", [False, True])

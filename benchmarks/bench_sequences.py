@@ -1,8 +1,8 @@
-"""Score sequences beside their peers: scipy and a bisect patience sort always, antropy and ordpy if there.
+"""Sequence metrics and their peers: scipy, a bisect patience sort, and antropy and ordpy if installed.
 
     python -m pytest benchmarks/bench_sequences.py --benchmark-only --benchmark-group-by=group
 
-The median is what counts. Peers stand in the same group as what they are compared with.
+Compare medians. Each peer is in the group of the metric it is compared with.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ def peer(name: str) -> Any:
 def patience(x: Any) -> int:
     tails: list[float] = []
     for score in x.tolist():
-        place = bisect_left(tails, score)
-        if place == len(tails):
+        index = bisect_left(tails, score)
+        if index == len(tails):
             tails.append(score)
         else:
-            tails[place] = score
+            tails[index] = score
     return len(tails)
 
 
@@ -68,8 +68,8 @@ def test_pen_antropy(benchmark: Any, m: int) -> None:
     import antropy
 
     benchmark.group = f"pen m={m}, n=1e6"
-    found = measure(benchmark, lambda: antropy.perm_entropy(FLOATS, m))
-    assert found == pytest.approx(permutation_entropy(FLOATS, m, base=2))
+    result = measure(benchmark, lambda: antropy.perm_entropy(FLOATS, m))
+    assert result == pytest.approx(permutation_entropy(FLOATS, m, base=2))
 
 
 @peer("ordpy")
@@ -78,8 +78,8 @@ def test_pen_ordpy(benchmark: Any, m: int) -> None:
     import ordpy
 
     benchmark.group = f"pen m={m}, n=1e6"
-    found = measure(benchmark, lambda: ordpy.permutation_entropy(FLOATS, m, normalized=False, base="e"), 3)
-    assert found == pytest.approx(permutation_entropy(FLOATS, m))
+    result = measure(benchmark, lambda: ordpy.permutation_entropy(FLOATS, m, normalized=False, base="e"), 3)
+    assert result == pytest.approx(permutation_entropy(FLOATS, m))
 
 
 @pytest.mark.parametrize("m", [3, 4])
@@ -94,8 +94,8 @@ def test_pen_batch_antropy(benchmark: Any, m: int) -> None:
     import antropy
 
     benchmark.group = f"pen m={m}, 10,000 x 50"
-    found = measure(benchmark, lambda: antropy.perm_entropy(BATCH, m), 51)
-    assert found == pytest.approx(permutation_entropy(BATCH, m, base=2))
+    result = measure(benchmark, lambda: antropy.perm_entropy(BATCH, m), 51)
+    assert result == pytest.approx(permutation_entropy(BATCH, m, base=2))
 
 
 def test_pen_rolling(benchmark: Any) -> None:
@@ -108,8 +108,8 @@ def test_pen_rolling_antropy(benchmark: Any) -> None:
     import antropy
 
     benchmark.group = "pen m=3, rolling 50 over 1e5"
-    found = measure(benchmark, lambda: antropy.perm_entropy(sliding_window_view(SERIES, 50), 3))
-    assert found == pytest.approx(rolling(SERIES, 50, ["pen"], base=2)["pen"])
+    result = measure(benchmark, lambda: antropy.perm_entropy(sliding_window_view(SERIES, 50), 3))
+    assert result == pytest.approx(rolling(SERIES, 50, ["pen"], base=2)["pen"])
 
 
 @pytest.mark.parametrize("kind", DATA)
@@ -145,5 +145,5 @@ def test_lis(benchmark: Any, kind: str) -> None:
 @pytest.mark.parametrize("kind", DATA)
 def test_lis_patience(benchmark: Any, kind: str) -> None:
     benchmark.group = f"lis {kind}, n=1e6"
-    found = measure(benchmark, lambda: patience(DATA[kind]), 9)
-    assert found == longest_increasing_subsequence(DATA[kind])
+    result = measure(benchmark, lambda: patience(DATA[kind]), 9)
+    assert result == longest_increasing_subsequence(DATA[kind])

@@ -32,23 +32,23 @@ def cases(shared: Callable[[str], Path]) -> list[dict[str, Any]]:
 
 def test_the_published_example_is_met_exactly() -> None:
     x = [5, 4, 5, 4, 5, 4, 5, 4]
-    found = (permutation_entropy(x), count_inversions(x), longest_increasing_subsequence(x))
-    assert found == (0.6931471805599453, 10, 2)
+    result = (permutation_entropy(x), count_inversions(x), longest_increasing_subsequence(x))
+    assert result == (0.6931471805599453, 10, 2)
 
 
 def test_every_entropy_of_the_cases_is_met(cases: list[dict[str, Any]]) -> None:
     met = 0
     for case in cases:
-        for want in case["pen"]:
-            if want["nats"] is None:
+        for row in case["pen"]:
+            if row["nats"] is None:
                 with pytest.raises(ValueError, match="too few"):
-                    permutation_entropy(case["x"], want["m"], want["delay"])
+                    permutation_entropy(case["x"], row["m"], row["delay"])
                 continue
-            nats = permutation_entropy(case["x"], want["m"], want["delay"])
-            bits = permutation_entropy(case["x"], want["m"], want["delay"], base=2)
-            share = permutation_entropy(case["x"], want["m"], want["delay"], normalize="m!")
+            nats = permutation_entropy(case["x"], row["m"], row["delay"])
+            bits = permutation_entropy(case["x"], row["m"], row["delay"], base=2)
+            share = permutation_entropy(case["x"], row["m"], row["delay"], normalize="m!")
             assert [nats, bits, share] == pytest.approx(
-                [want["nats"], want["bits"], want["normalised"]], abs=1e-9
+                [row["nats"], row["bits"], row["normalised"]], abs=1e-9
             )
             assert math.copysign(1, nats) == 1
             met += 1
@@ -58,12 +58,12 @@ def test_every_entropy_of_the_cases_is_met(cases: list[dict[str, Any]]) -> None:
 def test_every_count_of_the_cases_is_met(cases: list[dict[str, Any]]) -> None:
     for case in cases:
         x = case["x"]
-        found = {
+        result = {
             "cin": count_inversions(x),
             "lis_strict": longest_increasing_subsequence(x),
             "lis_nondecreasing": longest_increasing_subsequence(x, strict=False),
         }
-        assert found == {name: case[name] for name in found}
+        assert result == {name: case[name] for name in result}
         assert len(longest_increasing_indices(x)) == case["lis_strict"]
         assert len(longest_increasing_indices(x, strict=False)) == case["lis_nondecreasing"]
 

@@ -38,7 +38,7 @@ def test_the_import_loads_no_scipy() -> None:
 
 
 @pytest.mark.parametrize(
-    "result",
+    "compute",
     [
         pytest.param(lambda: metrics.missing_patterns(X, draws=3), id="missing_patterns"),
         pytest.param(lambda: metrics.ordinal_transitions(X), id="ordinal_transitions"),
@@ -50,11 +50,11 @@ def test_the_import_loads_no_scipy() -> None:
         pytest.param(lambda: metrics.Stream(5).update(1), id="Stream"),
     ],
 )
-def test_results_are_frozen_and_plain(result: object) -> None:
-    found = result()
+def test_results_are_frozen_and_plain(compute: object) -> None:
+    result = compute()
     with pytest.raises(dataclasses.FrozenInstanceError):
-        found.n = 1
-    fields = dataclasses.asdict(found)
+        result.n = 1
+    fields = dataclasses.asdict(result)
     assert fields["n"] > 0
     assert json.dumps(fields, default=repr, allow_nan=False, skipkeys=True)
 

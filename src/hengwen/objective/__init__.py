@@ -1,4 +1,4 @@
-"""Pure scorers of text: nothing here asks a network or writes a file. Names load on first use."""
+"""Deterministic scorers of text, without network access. Names are imported on first use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hengwen.objective.rhyme.classes import RHYME_CLASSES
     from hengwen.objective.rhyme.lookup import rhyme_class
 
-_HOMES = {
+_EXPORTS = {
     "Bleu": "overlap.bleu",
     "CorpusScore": "overlap.corpus",
     "LyricRules": "lyrics.rules",
@@ -91,4 +91,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

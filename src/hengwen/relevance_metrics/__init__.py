@@ -1,8 +1,8 @@
-"""Metrics of score sequences: exact, calibrated, fast. Numbers in, numbers out.
+"""Metrics of score sequences, computed from numbers alone.
 
-Permutation entropy (PEN) asks how varied the short-term ups and downs are, the count of inversions (CIN) how
-often a later score is lower than an earlier one, the longest increasing subsequence (LIS) how long a rise is
-hidden in the sequence. All three see the order of the scores only, never their level.
+Permutation entropy (PEN) measures how varied the short-term ups and downs are, the count of inversions (CIN)
+how many pairs of scores fall, the longest increasing subsequence (LIS) how long a rise the sequence contains.
+All three depend on the order of the scores only, not on their level.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hengwen.relevance_metrics.summaries.streaming import Snapshot, Stream
     from hengwen.relevance_metrics.summaries.summary import MetricResult, SequenceSummary, summarize
 
-_HOMES = {
+_EXPORTS = {
     "Interval": "inference.intervals",
     "MissingPatterns": "patterns.counts",
     "NullMoments": "inference.nulls",
@@ -97,4 +97,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

@@ -68,7 +68,7 @@ ANSWERS = {
     "each line padded with Latin": each_line(lambda line: f"{line} oh yeah baby"),
     "one line repeated": each_line(lambda _: SONG.split("\n")[1]),
     "one character repeated": each_line(lambda line: "啊" * len(line)),
-    "sections shuffled": "\n".join(SECTIONS[place] for place in (2, 0, 3, 1)),
+    "sections shuffled": "\n".join(SECTIONS[index] for index in (2, 0, 3, 1)),
     "lines of each section reversed": "\n".join(map(reversed_lines, SECTIONS)),
     "a lyric for another template": OTHER,
     "the tags without lines": "\n".join(line for line in SONG.split("\n") if line.startswith("(")),
@@ -132,6 +132,6 @@ def test_form_alone_does_not_see_repetition(name: str) -> None:
 
 def test_a_parroted_template_without_rhymes_gets_the_points_of_rhyme() -> None:
     template = "(verse)\ncccc\nccccc"
-    found = score_lyric(template, template)
-    assert found.phase4 == 20
-    assert 70 < found.total < 80
+    score = score_lyric(template, template)
+    assert score.phase4 == 20
+    assert 70 < score.total < 80

@@ -8,7 +8,7 @@ import pytest
 
 from hengwen.objective import score_lyric, score_lyrics
 from hengwen.objective.lyrics.batch import stream_scores
-from hengwen.objective.lyrics.options import check_options
+from hengwen.objective.lyrics.options import build_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,26 +20,26 @@ LYRICS = ["(verse)\n我在远方\n看见月光", "(verse)\n月", "", "听音乐\
 @pytest.mark.parametrize("workers", [1, 2])
 def test_many_are_scored_as_one_by_one(workers: int) -> None:
     pairs = [(lyric, TEMPLATE) for lyric in LYRICS] * 60
-    found = score_lyrics(iter(pairs), rules="muchin", workers=workers)
-    assert found == [score_lyric(lyric, template, rules="muchin") for lyric, template in pairs]
+    results = score_lyrics(iter(pairs), rules="muchin", workers=workers)
+    assert results == [score_lyric(lyric, template, rules="muchin") for lyric, template in pairs]
 
 
 def test_a_stream_goes_on_behind_a_pair_that_cannot_be_scored() -> None:
     pairs = [(LYRICS[0], TEMPLATE), (LYRICS[0], " "), (LYRICS[1], TEMPLATE)]
-    found = [isinstance(outcome, ValueError) for outcome in stream_scores(pairs, check_options("document"))]
-    assert found == [False, True, False]
+    results = [isinstance(result, ValueError) for result in stream_scores(pairs, build_options("document"))]
+    assert results == [False, True, False]
 
 
 def test_a_stream_reads_no_further_than_it_must() -> None:
-    taken: list[int] = []
+    consumed: list[int] = []
 
     def pairs() -> Iterator[tuple[str, str]]:
         for number in range(10_000):
-            taken.append(number)
+            consumed.append(number)
             yield LYRICS[0], TEMPLATE
 
-    assert next(stream_scores(pairs(), check_options("document"))).total == 105  # type: ignore[union-attr]
-    assert len(taken) < 1000
+    assert next(stream_scores(pairs(), build_options("document"))).total == 105  # type: ignore[union-attr]
+    assert len(consumed) < 1000
 
 
 def test_nothing_gives_nothing() -> None:

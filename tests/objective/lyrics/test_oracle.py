@@ -46,35 +46,40 @@ def oracle_sections(text: str, is_lyric: bool) -> list[tuple[str, list[dict[str,
 
 def oracle_simplify(line: str, codes: Counter[str | None]) -> str:
     signs = ["\ufffd" if char in "cR" else "c" if is_han(char) else char for char in line]
-    places = [place for place, char in enumerate(line) if is_han(char)]
-    if places and codes[rhyme_class(line)] > 1:
-        signs[places[-1]] = "R"
+    indices = [index for index, char in enumerate(line) if is_han(char)]
+    if indices and codes[rhyme_class(line)] > 1:
+        signs[indices[-1]] = "R"
     return "".join(signs)
 
 
 def oracle(lyric: str, template: str) -> dict[str, float]:
-    wanted, given_ = oracle_sections(template, False), oracle_sections(lyric, True)
-    texts = ["\n".join(str(row["text"]) for _, rows in side for row in rows) for side in (wanted, given_)]
+    template_sections, lyric_sections = oracle_sections(template, False), oracle_sections(lyric, True)
+    texts = [
+        "\n".join(str(row["text"]) for _, rows in side for row in rows)
+        for side in (template_sections, lyric_sections)
+    ]
     p1 = difflib.SequenceMatcher(None, *texts, False).ratio()
-    names = difflib.SequenceMatcher(None, [n for n, _ in wanted], [n for n, _ in given_], False)
-    minimum = both = asked = rhymed = parallel = 0
+    names = difflib.SequenceMatcher(
+        None, [n for n, _ in template_sections], [n for n, _ in lyric_sections], False
+    )
+    minimum = both = required = rhymed = parallel = 0
     product = 1.0
     for i, j, size in names.get_matching_blocks():
         for step in range(size):
-            left = [str(row["text"]) for row in wanted[i + step][1] if not row["tag"]]
-            right = [str(row["text"]) for row in given_[j + step][1] if not row["tag"]]
+            left = [str(row["text"]) for row in template_sections[i + step][1] if not row["tag"]]
+            right = [str(row["text"]) for row in lyric_sections[j + step][1] if not row["tag"]]
             minimum += min(len(left), len(right))
             both += len(left) + len(right)
-            for want, got in zip(left, right, strict=False):
-                o, e = (line.count("c") + line.count("R") for line in (want, got))
+            for template_line, lyric_line in zip(left, right, strict=False):
+                o, e = (line.count("c") + line.count("R") for line in (template_line, lyric_line))
                 product *= 2 * min(o, e) / (o + e) if o + e else 1
-                asked += "R" in want
-                rhymed += "R" in got
-                parallel += "R" in want and "R" in got
+                required += "R" in template_line
+                rhymed += "R" in lyric_line
+                parallel += "R" in template_line and "R" in lyric_line
     p2_2 = 2 * minimum / both if both else 1.0
-    p4 = 2 * min(asked, rhymed) / (asked + rhymed) if asked + rhymed else 1.0
+    p4 = 2 * min(required, rhymed) / (required + rhymed) if required + rhymed else 1.0
     r = rhymed / minimum if minimum else 0.0
-    bonus = 1.0 if 0.6 <= r <= 0.8 else 0.5 if parallel == asked == rhymed > 0 else 0.0
+    bonus = 1.0 if 0.6 <= r <= 0.8 else 0.5 if parallel == required == rhymed > 0 else 0.0
     am = names.ratio() * p2_2
     return {
         "phase1": 10 * p1,
@@ -107,9 +112,9 @@ def test_random_texts_score_as_the_rules_say() -> None:
         lyric, template = random_text(chance, True), random_text(chance, False)
         if not template.strip():
             continue
-        found = score_lyric(lyric, template).as_dict()
+        score = score_lyric(lyric, template).as_dict()
         for name, value in oracle(lyric, template).items():
-            assert found[name] == pytest.approx(value, abs=1e-9), (name, lyric, template)
+            assert score[name] == pytest.approx(value, abs=1e-9), (name, lyric, template)
 
 
 def plans(most_lines: int = 12) -> st.SearchStrategy[Plan]:
@@ -153,9 +158,9 @@ def test_a_perfect_lyric_is_100_and_the_bonus_of_its_rhyme_share(plan: Plan) -> 
     rhymes = [rhyme for _, lines in plan for _, rhyme in lines]
     share = sum(rhymes) / len(rhymes)
     bonus = 10.0 if 0.6 <= share <= 0.8 else 5.0 if any(rhymes) else 0.0
-    found = score_lyric(lyric_of(plan), template_of(plan))
-    assert found.base == pytest.approx(100.0, abs=1e-9)
-    assert found.bonus == bonus
+    score = score_lyric(lyric_of(plan), template_of(plan))
+    assert score.base == pytest.approx(100.0, abs=1e-9)
+    assert score.bonus == bonus
 
 
 @settings(deadline=None, max_examples=80)
@@ -174,15 +179,17 @@ def test_a_template_that_is_given_back_gets_at_most_60(plan: Plan) -> None:
 
 @settings(deadline=None, max_examples=50)
 @given(st.integers(1, 12), st.lists(st.integers(0, 24), min_size=2, max_size=5))
-def test_the_ratio_of_lines_falls_with_the_distance_on_each_side(wanted: int, counts: list[int]) -> None:
+def test_the_ratio_of_lines_falls_with_the_distance_on_each_side(
+    template_sections: int, counts: list[int]
+) -> None:
     def ratio(count: int) -> float:
-        return score_lyric("(verse)\n" + "天\n" * count, "(verse)\n" + "c\n" * wanted).p2_2_cr
+        return score_lyric("(verse)\n" + "天\n" * count, "(verse)\n" + "c\n" * template_sections).p2_2_cr
 
-    below = [ratio(count) for count in sorted(count for count in counts if count <= wanted)]
-    above = [ratio(count) for count in sorted(count for count in counts if count >= wanted)]
+    below = [ratio(count) for count in sorted(count for count in counts if count <= template_sections)]
+    above = [ratio(count) for count in sorted(count for count in counts if count >= template_sections)]
     assert below == sorted(below)
     assert above == sorted(above, reverse=True)
-    assert ratio(wanted) == 1.0
+    assert ratio(template_sections) == 1.0
 
 
 messy = st.text(st.sampled_from("cR()[]（）verse1 \n\r\t\u2028\u3000月亮天了乐,*#`:\ud800ß"), max_size=120)
@@ -200,13 +207,13 @@ def test_any_two_strings_give_0_to_110_or_say_why(
     lyric: str, template: str, rules: str, parse: str, carry: bool
 ) -> None:
     try:
-        found = score_lyric(lyric, template, rules=rules, parse=parse, carry_phase1=carry)  # type: ignore[arg-type]
+        score = score_lyric(lyric, template, rules=rules, parse=parse, carry_phase1=carry)  # type: ignore[arg-type]
     except ValueError as error:
         if "the template is empty" not in str(error):
             raise
         return
-    assert 0 <= found.total <= 110 + 1e-9
-    assert found.explain()
+    assert 0 <= score.total <= 110 + 1e-9
+    assert score.explain()
 
 
 @pytest.mark.parametrize("rules", ["document", "muchin"])

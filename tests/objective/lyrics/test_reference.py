@@ -24,16 +24,16 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 def numbers(lyric: str, template: str, **options: Any) -> dict[str, Any]:
-    found = score_lyric(lyric, template, **options).as_dict()
-    found["g_msstr"] = found["msstr"]
-    return found
+    actual = score_lyric(lyric, template, **options).as_dict()
+    actual["g_msstr"] = actual["msstr"]
+    return actual
 
 
-def differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
+def differences(actual: dict[str, Any], expected: dict[str, Any]) -> list[str]:
     return [
         name
         for name, value in expected.items()
-        if (found[name] != value if isinstance(value, str) else abs(found[name] - value) > TOLERANCE)
+        if (actual[name] != value if isinstance(value, str) else abs(actual[name] - value) > TOLERANCE)
     ]
 
 
@@ -47,8 +47,8 @@ def test_every_field_of_the_synthetic_cases_is_met(shared: Find, rules: str) -> 
             with pytest.raises(ValueError, match="the template is empty"):
                 score_lyric(case["lyric"], case["template"], rules=rules)
             continue
-        found = numbers(case["lyric"], case["template"], rules=rules)
-        wrong += [(case["id"], name) for name in differences(found, case[rules])]
+        actual = numbers(case["lyric"], case["template"], rules=rules)
+        wrong += [(case["id"], name) for name in differences(actual, case[rules])]
     assert wrong == []
 
 
@@ -79,8 +79,8 @@ def test_every_phase_of_the_real_lyrics_is_met(shared: Find, rules: str) -> None
     assert len(lyrics) == len(expected) == 360
     key = ("id", "checkpoint", "repeat")
     wrong = []
-    for lyric, want in zip(lyrics, expected, strict=True):
-        assert [lyric[name] for name in key] == [want[name] for name in key]
-        found = numbers(lyric["lyric"], lyric["template"], rules=rules)
-        wrong += [(lyric["id"], name) for name in differences(found, want[rules])]
+    for lyric, expected_row in zip(lyrics, expected, strict=True):
+        assert [lyric[name] for name in key] == [expected_row[name] for name in key]
+        actual = numbers(lyric["lyric"], lyric["template"], rules=rules)
+        wrong += [(lyric["id"], name) for name in differences(actual, expected_row[rules])]
     assert wrong == []

@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from hengwen.objective import LyricRules
-from hengwen.objective.lyrics.rules import NAMED_RULES, find_rules
+from hengwen.objective.lyrics.rules import NAMED_RULES, resolve_rules
 
 
 def test_the_two_rule_sets_differ_in_four_numbers() -> None:
@@ -43,15 +43,15 @@ def test_only_changed_numbers_are_in_the_signature() -> None:
 
 
 def test_rules_are_found_by_name_or_taken_as_they_are() -> None:
-    own = LyricRules(band_low=0.5)
-    assert find_rules(own) is own
+    rules = LyricRules(band_low=0.5)
+    assert resolve_rules(rules) is rules
     with pytest.raises(ValueError, match="rules must be one of document, muchin or a LyricRules, got 3"):
-        find_rules(3)  # type: ignore[arg-type]
+        resolve_rules(3)  # type: ignore[arg-type]
 
 
 def test_a_mapping_starts_from_the_numbers_of_its_reading() -> None:
-    assert find_rules({"reading": "muchin", "band_low": 0.5}).signature == "muchin(band_low=0.5)"
-    assert find_rules({}) == NAMED_RULES["document"]
+    assert resolve_rules({"reading": "muchin", "band_low": 0.5}).signature == "muchin(band_low=0.5)"
+    assert resolve_rules({}) == NAMED_RULES["document"]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_mapping_starts_from_the_numbers_of_its_reading() -> None:
 )
 def test_a_wrong_mapping_is_named(mapping: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        find_rules(mapping)
+        resolve_rules(mapping)
 
 
 def test_rules_cannot_be_changed() -> None:

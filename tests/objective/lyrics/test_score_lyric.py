@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import pytest
 
@@ -15,41 +16,41 @@ PERFECT = "(verse)\n我在远方\n看见月光\n你在故乡\n想着天亮"
 def sized(counts: str) -> str:
     """Return sections a, b, ... with so many lines each."""
     return "\n".join(
-        "\n".join([f"({chr(97 + place)})", *["cc"] * int(count)]) for place, count in enumerate(counts)
+        "\n".join([f"({chr(97 + index)})", *["cc"] * int(count)]) for index, count in enumerate(counts)
     )
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("counts", "expected"),
     [("3323", 22 / 24), ("3393", 26 / 31), ("3343", 1.0)],
     ids=["fewer", "more", "same"],
 )
-def test_lines_are_compared_as_in_the_published_examples(given: str, expected: float) -> None:
-    found = score_lyric(sized(given), sized("3343"))
-    assert found.p2_2_cr == pytest.approx(expected, abs=1e-12)
-    assert found.p2_1_sr == 1.0
+def test_lines_are_compared_as_in_the_published_examples(counts: str, expected: float) -> None:
+    score = score_lyric(sized(counts), sized("3343"))
+    assert score.p2_2_cr == pytest.approx(expected, abs=1e-12)
+    assert score.p2_1_sr == 1.0
 
 
 def test_the_published_examples_round_to_the_published_figures() -> None:
-    ratios = [score_lyric(sized(given), sized("3343")).p2_2_cr for given in ("3323", "3393")]
+    ratios = [score_lyric(sized(counts), sized("3343")).p2_2_cr for counts in ("3323", "3393")]
     assert [round(ratio, 4) for ratio in ratios] == [0.9167, 0.8387]
 
 
 def test_four_perfect_lines_get_half_the_bonus() -> None:
-    found = score_lyric(PERFECT, FOUR)
-    assert (found.base, found.bonus, found.total) == (100.0, 5.0, 105.0)
+    score = score_lyric(PERFECT, FOUR)
+    assert (score.base, score.bonus, score.total) == (100.0, 5.0, 105.0)
 
 
 def test_the_program_gives_four_perfect_lines_seven_tenths_of_the_bonus() -> None:
-    found = score_lyric(PERFECT, FOUR, rules="muchin")
+    score = score_lyric(PERFECT, FOUR, rules="muchin")
     share = 8 / 8.01
-    assert found.total == pytest.approx(10 + 32.5 + (17.5 + 20 + 20 + 7) * share, abs=1e-12)
+    assert score.total == pytest.approx(10 + 32.5 + (17.5 + 20 + 20 + 7) * share, abs=1e-12)
 
 
 @pytest.mark.parametrize("rules", ["document", "muchin"])
 def test_an_empty_lyric_scores_nothing(rules: str) -> None:
-    found = score_lyric("", FOUR, rules=rules)
-    assert (found.total, found.lines_min) == (0.0, 0)
+    score = score_lyric("", FOUR, rules=rules)
+    assert (score.total, score.lines_min) == (0.0, 0)
 
 
 def test_an_empty_template_is_an_error_in_the_document_rules_only() -> None:
@@ -59,13 +60,13 @@ def test_an_empty_template_is_an_error_in_the_document_rules_only() -> None:
 
 
 def test_a_tag_whose_capital_has_two_letters_is_one_symbol() -> None:
-    found = score_lyric("(ßa)\n月光\n(verse)\n月光", "(ßa)\ncc\n(verse)\ncc", rules="muchin")
-    assert (found.p2_1_sr, found.lines_min) == (1.0, 2)
+    score = score_lyric("(ßa)\n月光\n(verse)\n月光", "(ßa)\ncc\n(verse)\ncc", rules="muchin")
+    assert (score.p2_1_sr, score.lines_min) == (1.0, 2)
 
 
 def test_blank_opposite_blank_is_alike_where_the_program_divides_by_zero() -> None:
-    found = score_lyric("(verse)\n你和我\n\n我和你", "(verse)\nccc\n\nccc", rules="muchin")
-    assert (found.p3_cr, found.lines_min) == (1.0, 3)
+    score = score_lyric("(verse)\n你和我\n\n我和你", "(verse)\nccc\n\nccc", rules="muchin")
+    assert (score.p3_cr, score.lines_min) == (1.0, 3)
 
 
 def test_carrying_phase_1_weighs_on_all_later_phases() -> None:
@@ -100,9 +101,9 @@ def test_an_inline_tag_is_text_in_the_document_rules_and_splits_in_the_program()
 
 def test_weights_of_ones_own_move_the_phases() -> None:
     rules = LyricRules(overall=0.3, structure=0.3)
-    found = score_lyric(PERFECT, FOUR, rules=rules)
-    assert (found.phase1, found.phase2_1 + found.phase2_2) == (30.0, pytest.approx(30.0))
-    assert found.signature.startswith("lyric|rules:document(overall=0.3,structure=0.3)|")
+    score = score_lyric(PERFECT, FOUR, rules=rules)
+    assert (score.phase1, score.phase2_1 + score.phase2_2) == (30.0, pytest.approx(30.0))
+    assert score.signature.startswith("lyric|rules:document(overall=0.3,structure=0.3)|")
 
 
 @pytest.mark.parametrize(
@@ -127,9 +128,9 @@ def test_a_text_that_is_no_string_is_a_type_error() -> None:
 
 
 def test_the_parts_add_up_to_the_total() -> None:
-    found = score_lyric("(verse)\n我在远方\n看见风\n\n(chorus)\noh", FOUR)
-    assert math.isclose(found.base + found.bonus, found.total)
-    assert found.as_dict()["total"] == found.total
+    score = score_lyric("(verse)\n我在远方\n看见风\n\n(chorus)\noh", FOUR)
+    assert math.isclose(score.base + score.bonus, score.total)
+    assert score.as_dict()["total"] == score.total
 
 
 LONG_ONES = {
@@ -148,11 +149,32 @@ LONG_ONES = {
 @pytest.mark.parametrize("name", LONG_ONES)
 @pytest.mark.parametrize("options", [{}, {"rules": "muchin"}, {"parse": "lenient"}], ids=str)
 def test_long_texts_are_scored_and_not_cached(name: str, options: dict[str, str]) -> None:
-    found = score_lyric(LONG_ONES[name], FOUR, **options)  # type: ignore[arg-type]
-    assert 0 <= found.total <= 110
+    score = score_lyric(LONG_ONES[name], FOUR, **options)  # type: ignore[arg-type]
+    assert 0 <= score.total <= 110
 
 
 def test_a_long_lyric_against_a_long_template_is_scored() -> None:
     lyric = "(verse)\n月光洒在窗台\n远方\n(chorus)\n海浪\n" * 1_000
     template = "(verse)\ncccccR\nccc\n(chorus)\ncR\n" * 1_100
     assert 40 < score_lyric(lyric, template).total < 60
+
+
+def test_readable_names_give_the_published_numbers() -> None:
+    score = score_lyric("(verse)\n我在远方\n看见月光\n你在风里\n想着天亮", FOUR)
+    assert (score.rhymes_required, score.rhymes_found, score.rhymes_aligned) == (4, 3, 3)
+    assert (score.rc_ino, score.rc_ing, score.pll_rc) == (4, 3, 3)
+    assert score.structure_ratio == score.acmp_sr == 1.0
+
+
+def test_the_total_is_the_correctly_rounded_sum_of_the_phases() -> None:
+    score = score_lyric("(verse)\n我在远方\n看见风\n\n(chorus)\noh", FOUR)
+    phases = (score.phase1, score.phase2_1, score.phase2_2, score.phase3, score.phase4, score.extra)
+    assert score.total == math.fsum(phases)
+
+
+def test_a_pickled_score_is_equal_and_explains_itself_without_its_parsed_texts() -> None:
+    score = score_lyric(PERFECT, FOUR)
+    unpickled = pickle.loads(pickle.dumps(score))
+    assert unpickled == score
+    assert (unpickled.parsed, unpickled.lines, unpickled.explain()) == (None, score.lines, score.explain())
+    assert "parsed" not in repr(score)

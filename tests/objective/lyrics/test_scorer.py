@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import FrozenInstanceError
 
 import pytest
 
+from hengwen.objective.lyrics.options import LyricOptions
 from hengwen.objective.lyrics.scorer import Lyric
 from hengwen.protocols import SampleValidator, Scorer
 from hengwen.records import Response, Sample
@@ -90,3 +92,19 @@ def test_a_template_without_sections_is_warned_of() -> None:
 def test_its_fields_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
         Lyric().rules = "muchin"  # type: ignore[misc]
+
+
+def test_options_are_checked_once_and_not_for_every_response(monkeypatch: pytest.MonkeyPatch) -> None:
+    scorer = Lyric(rules={"reading": "document", "band_low": 0.5})
+
+    def fail(_: object) -> None:
+        raise AssertionError("the options are checked again")
+
+    monkeypatch.setattr(LyricOptions, "__post_init__", fail)
+    assert scorer.score(sample(), ANSWER)[0].value == pytest.approx(110)
+
+
+def test_equal_options_make_equal_scorers_that_can_be_pickled() -> None:
+    scorer = Lyric(rules="muchin")
+    assert scorer == Lyric(rules="muchin") != Lyric()
+    assert pickle.loads(pickle.dumps(scorer)).signature == scorer.signature

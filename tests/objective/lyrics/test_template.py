@@ -21,27 +21,27 @@ def test_a_clean_template_holds_nothing_but_its_signs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "problem"),
+    ("template", "fault"),
     [
         ("", "the template is empty"),
         (" \n\n", "the template is empty"),
-        ("ccR\nccR", "no section tag such as (verse): the lyric's tags can match nothing"),
+        ("ccR\nccR", "no section tag such as (verse), so no section of a lyric can match"),
         ("(verse)\ncc\n\ncc", "line 3: blank"),
-        ("(verse)\ncC\ncc", "line 2: 'C' in a line, which may hold c, R and spaces only"),
-        ("(verse)\nccR，\nccR", "line 2: '，' in a line, which may hold c, R and spaces only"),
-        ("(verse)\ncRc\nccR", "line 2: R stands inside the line, a rhyme is its last sign"),
-        ("(verse)\ncc\n[chorus]\ncc", "line 3: '[chorus]' is no tag, a tag is (name) in ASCII parentheses"),
-        ("(verse)\ncc\n(verse 2)\ncc", "line 3: '(verse 2)' is no tag, a tag is (name) in ASCII parentheses"),
+        ("(verse)\ncC\ncc", "line 2: unexpected 'C', a line consists of c, R and spaces"),
+        ("(verse)\nccR，\nccR", "line 2: unexpected '，', a line consists of c, R and spaces"),
+        ("(verse)\ncRc\nccR", "line 2: R inside the line, it must be the last character"),
+        ("(verse)\ncc\n[chorus]\ncc", "line 3: '[chorus]' is not a tag, write (name) in ASCII parentheses"),
+        ("(verse)\ncc\n(verse 2)\ncc", "line 3: '(verse 2)' is not a tag, write (name) in ASCII parentheses"),
         ("(verse)\n(chorus)\ncc", "line 1: section (verse) has no lines"),
         ("(verse)\ncc\n(chorus)", "line 3: section (chorus) has no lines"),
         (
             "(verse)\ncc\ncR",
-            "line 1: section (verse) asks for one rhyme, and one line rhymes with nothing",
+            "line 1: section (verse) has a single R, a rhyme needs two lines",
         ),
     ],
 )
-def test_each_fault_is_named_with_its_line(template: str, problem: str) -> None:
-    assert check_template(template) == (problem,)
+def test_each_fault_is_named_with_its_line(template: str, fault: str) -> None:
+    assert check_template(template) == (fault,)
 
 
 def test_a_sound_template_has_no_fault() -> None:

@@ -23,8 +23,8 @@ def test_block_intervals_cover_the_entropy_of_a_chaotic_map(method: Any) -> None
     rng = np.random.default_rng(1)
     hits = 0
     for run in range(80):
-        found = bootstrap_ci(logistic_map(rng.uniform(0.1, 0.9), 100), method=method, n_boot=199, seed=run)
-        hits += found.low <= 1.4898 <= found.high
+        interval = bootstrap_ci(logistic_map(rng.uniform(0.1, 0.9), 100), method=method, n_boot=199, seed=run)
+        hits += interval.low <= 1.4898 <= interval.high
     # standard error .024 at .95, .031 at .915
     assert 0.83 <= hits / 80 <= 1.0
 
@@ -33,8 +33,8 @@ def test_block_intervals_cover_log_6_in_random_order() -> None:
     # a percentile interval never does: entropy from samples is always lower
     rng = np.random.default_rng(2)
     hits = sum(
-        found.low <= math.log(6) <= found.high + 1e-12
-        for found in (bootstrap_ci(rng.normal(size=60), n_boot=199, seed=run) for run in range(60))
+        interval.low <= math.log(6) <= interval.high + 1e-12
+        for interval in (bootstrap_ci(rng.normal(size=60), n_boot=199, seed=run) for run in range(60))
     )
     assert hits / 60 >= 0.88
 
@@ -46,24 +46,31 @@ def test_tau_intervals_cover_on_a_trend_too(slope: float) -> None:
     truth = np.mean([kendalltau(range(30), row).statistic for row in rows])
     hits = 0
     for row in rows[:200]:
-        found = bootstrap_ci(row, "cin")
-        hits += found.low <= truth <= found.high
+        interval = bootstrap_ci(row, "cin")
+        hits += interval.low <= truth <= interval.high
     # measured .96 in 500 runs; standard error .0154
     assert hits / 200 >= 0.91
 
 
 def test_the_estimate_is_tau_b_of_scipy() -> None:
     x = np.random.default_rng(4).integers(1, 6, 40)
-    found = bootstrap_ci(x, "cin")
-    assert found.estimate == pytest.approx(kendalltau(range(40), x).statistic, abs=1e-12)
-    assert -1 < found.low < found.estimate < found.high < 1
-    assert (found.method, found.statistic, found.n_boot, found.block) == ("u-statistic", "tau_b", None, None)
+    interval = bootstrap_ci(x, "cin")
+    assert interval.estimate == pytest.approx(kendalltau(range(40), x).statistic, abs=1e-12)
+    assert -1 < interval.low < interval.estimate < interval.high < 1
+    assert (interval.method, interval.statistic, interval.n_boot, interval.block) == (
+        "u-statistic",
+        "tau_b",
+        None,
+        None,
+    )
 
 
-def test_a_higher_level_is_wider() -> None:
+def test_a_higher_confidence_is_wider() -> None:
     x = np.random.default_rng(4).integers(1, 6, 40)
     for metric in ("cin", "pen"):
-        narrow, wide = (bootstrap_ci(x, metric, level=level, n_boot=299) for level in (0.8, 0.99))
+        narrow, wide = (
+            bootstrap_ci(x, metric, confidence=confidence, n_boot=299) for confidence in (0.8, 0.99)
+        )
         assert wide.low < narrow.low < narrow.high <= wide.high
 
 
@@ -72,17 +79,17 @@ def test_prompts_are_drawn_whole() -> None:
     level = rng.normal(size=(30, 1)) * 3
     x = level + np.arange(8) * 0.4 + rng.normal(size=(30, 8)) * 0.5
     for metric in ("cin", "lis", "lnds", "pen"):
-        found = bootstrap_ci(x, metric, n_boot=199)
-        assert found.low <= found.estimate <= found.high
-        assert (found.method, found.prompts, found.n) == ("prompts", 30, 8)
+        interval = bootstrap_ci(x, metric, n_boot=199)
+        assert interval.low <= interval.estimate <= interval.high
+        assert (interval.method, interval.prompts, interval.n) == ("prompts", 30, 8)
     assert bootstrap_ci(x, "cin", n_boot=199).low > 0.5
     assert bootstrap_ci(x, "pen", n_boot=199).estimate == pytest.approx(permutation_entropy(x.mean(axis=0)))
 
 
 def test_equal_prompts_leave_no_doubt() -> None:
     x = [[1, 3, 2, 4]] * 5
-    found = bootstrap_ci(x, "cin", n_boot=50)
-    assert found.low == found.estimate == found.high == pytest.approx(2 / 3)
+    interval = bootstrap_ci(x, "cin", n_boot=50)
+    assert interval.low == interval.estimate == interval.high == pytest.approx(2 / 3)
     assert bootstrap_ci([[2, 2, 2]] * 3, "cin", n_boot=50).estimate == 0
 
 
@@ -106,8 +113,8 @@ X = [1, 3, 2, 4, 6, 5, 7, 9, 8, 10, 12, 11]
         ),
         (X, "cin", {"method": "stationary"}, "lose the trend"),
         (X, "pen", {"method": "u-statistic"}, "use 'moving-block' or 'stationary'"),
-        (X, "lis", {}, "runs through the whole sequence.*pass a row for each prompt"),
-        (X, "lnds", {"method": "moving-block"}, "runs through the whole sequence"),
+        (X, "lis", {}, "spans the whole sequence.*pass a row for each prompt"),
+        (X, "lnds", {"method": "moving-block"}, "spans the whole sequence"),
         (X, "pen", {"method": "prompts"}, "pass a row for each prompt"),
         (X, "pen", {"method": "iid"}, "unknown method 'iid'"),
         ([X, X], "pen", {"method": "moving-block"}, "takes one sequence"),
@@ -115,9 +122,9 @@ X = [1, 3, 2, 4, 6, 5, 7, 9, 8, 10, 12, 11]
         (X[:9], "cin", {}, "at least 10 scores, got 9"),
         (X[:9], "pen", {}, "at least 10 patterns, got 7"),
         ([3] * 12, "cin", {}, "all scores are equal"),
-        (list(range(12)), "cin", {}, "tau is 1 without any spread"),
+        (list(range(12)), "cin", {}, "tau is 1 with no variance"),
         (X, "pen", {"block": 6}, "at most half of the 10 patterns, got 6"),
-        (X, "pen", {"level": 95}, "level must be between 0 and 1, got 95"),
+        (X, "pen", {"confidence": 95}, "confidence must be between 0 and 1, got 95"),
         (X, "tau", {}, "unknown metric 'tau'"),
         ([[1, 2], [math.nan, 2]], "cin", {}, r"score \(1, 0\) is NaN"),
     ],

@@ -24,17 +24,17 @@ def test_the_moments_of_inversions_are_those_of_the_cases(shared: Callable[[str]
     for line in shared("data/sequence-cases.jsonl").read_text(encoding="utf-8").splitlines():
         case = json.loads(line)
         if case["n"]:
-            found = null_moments(case["x"])
-            assert found.mean == pytest.approx(case["cin_expected_shuffle"], abs=1e-9)
-            assert found.sd == pytest.approx(math.sqrt(case["cin_var_shuffle"]), abs=1e-9)
+            moments = null_moments(case["x"])
+            assert moments.mean == pytest.approx(case["cin_expected_shuffle"], abs=1e-9)
+            assert moments.sd == pytest.approx(math.sqrt(case["cin_var_shuffle"]), abs=1e-9)
 
 
 @pytest.mark.parametrize("x", [[1, 2, 3, 4, 5], [1, 1, 2, 3, 3], [2, 2, 2, 1], [7]])
 def test_the_moments_of_inversions_are_those_of_all_orders(x: list[int]) -> None:
     counts = [count_inversions(order) for order in permutations(x)]
-    found = null_moments(x)
-    assert (found.mean, found.sd) == pytest.approx((np.mean(counts), np.std(counts)))
-    assert (found.exact, found.orders, found.windows) == (True, 0, None)
+    moments = null_moments(x)
+    assert (moments.mean, moments.sd) == pytest.approx((np.mean(counts), np.std(counts)))
+    assert (moments.exact, moments.orders, moments.windows) == (True, 0, None)
 
 
 @pytest.mark.parametrize("metric", ["pen", "lis", "lnds"])
@@ -46,9 +46,9 @@ def test_few_orders_are_all_taken(metric: Any) -> None:
         "lnds": lambda order: longest_increasing_subsequence(order, strict=False),
     }
     values = [functions[metric](order) for order in permutations(x)]
-    found = null_moments(x, metric)
-    assert (found.mean, found.sd) == pytest.approx((np.mean(values), np.std(values)))
-    assert (found.exact, found.orders) == (True, 60)
+    moments = null_moments(x, metric)
+    assert (moments.mean, moments.sd) == pytest.approx((np.mean(values), np.std(values)))
+    assert (moments.exact, moments.orders) == (True, 60)
 
 
 @pytest.mark.parametrize(
@@ -57,19 +57,19 @@ def test_few_orders_are_all_taken(metric: Any) -> None:
 )
 def test_the_mean_lis_is_the_measured_one_not_two_roots(n: int, mean: float) -> None:
     # standard error of 1000 draws is below .06; 2 sqrt(n) would be 8.9, 14.1 and 20
-    found = null_moments(range(n), "lis", draws=1000)
-    assert found.mean == pytest.approx(mean, abs=0.2)
-    assert not found.exact
+    moments = null_moments(range(n), "lis", draws=1000)
+    assert moments.mean == pytest.approx(mean, abs=0.2)
+    assert not moments.exact
 
 
 def test_simulated_inversions_have_the_moments_of_the_formula() -> None:
     rng = np.random.default_rng(0)
     x = rng.integers(1, 6, 50)
     counts = count_inversions(rng.permuted(np.tile(x, (4000, 1)), axis=1))
-    found = null_moments(x)
+    moments = null_moments(x)
     # standard errors: sd / 63 for the mean, about sd / 89 for the sd
-    assert counts.mean() == pytest.approx(found.mean, abs=4 * found.sd / 63)
-    assert counts.std() == pytest.approx(found.sd, abs=4 * found.sd / 89)
+    assert counts.mean() == pytest.approx(moments.mean, abs=4 * moments.sd / 63)
+    assert counts.std() == pytest.approx(moments.sd, abs=4 * moments.sd / 89)
 
 
 def test_the_bias_of_short_entropies_is_in_the_null() -> None:

@@ -22,9 +22,9 @@ from hengwen.relevance_metrics import count_inversions, permutation_entropy, sig
     ],
 )
 def test_exact_two_sided_p(x: list[int], expected: float) -> None:
-    found = significance(x)
-    assert found.p == pytest.approx(expected)
-    assert found.exact
+    test = significance(x)
+    assert test.p == pytest.approx(expected)
+    assert test.exact
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -32,9 +32,9 @@ def test_exact_p_of_inversions_is_that_of_kendalls_tau(seed: int) -> None:
     from scipy.stats import kendalltau
 
     x = np.random.default_rng(seed).permutation(7)
-    for alternative, ours in (("two-sided", "two-sided"), ("less", "greater"), ("greater", "less")):
-        want = kendalltau(np.arange(7), x, method="exact", alternative=alternative).pvalue
-        assert significance(x, alternative=ours).p == pytest.approx(want)
+    for alternative, direction in (("two-sided", "two-sided"), ("less", "greater"), ("greater", "less")):
+        expected = kendalltau(np.arange(7), x, method="exact", alternative=alternative).pvalue
+        assert significance(x, alternative=direction).p == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_exact_p_of_inversions_is_that_of_kendalls_tau(seed: int) -> None:
 )
 def test_it_is_the_mann_kendall_statistic(x: list[float], s: int, variance: float) -> None:
     # pymannkendall 1.4.3, original_test: s and var_s; s = 2 (mean - inversions)
-    found = significance(x, n_perm=2)
-    assert 2 * (found.null_mean - found.statistic) == s
-    assert 4 * found.null_sd**2 == pytest.approx(variance)
-    assert found.z is not None
-    assert found.z == pytest.approx(-s / math.sqrt(variance))
+    test = significance(x, n_perm=2)
+    assert 2 * (test.null_mean - test.statistic) == s
+    assert 4 * test.null_sd**2 == pytest.approx(variance)
+    assert test.z is not None
+    assert test.z == pytest.approx(-s / math.sqrt(variance))
 
 
 def test_all_arrangements_of_ties_are_taken_once() -> None:
@@ -63,10 +63,10 @@ def test_all_arrangements_of_ties_are_taken_once() -> None:
     orders = set(permutations(x))
     for metric, function in (("cin", count_inversions), ("pen", permutation_entropy)):
         values = np.array([function(list(order)) for order in orders])
-        found = significance(x, metric, alternative="less")
-        assert found.orders == len(orders) == 30
-        assert found.p == pytest.approx(np.mean(values <= function(x) + 1e-9))
-        assert found.null_mean == pytest.approx(values.mean())
+        test = significance(x, metric, alternative="less")
+        assert test.orders == len(orders) == 30
+        assert test.p == pytest.approx(np.mean(values <= function(x) + 1e-9))
+        assert test.null_mean == pytest.approx(values.mean())
 
 
 def test_sampled_p_agrees_with_exact_p() -> None:
@@ -79,8 +79,8 @@ def test_sampled_p_agrees_with_exact_p() -> None:
 
 
 def test_p_never_falls_below_its_floor() -> None:
-    found = significance(list(range(40)), n_perm=99)
-    assert found.p == found.p_floor == 0.01
+    test = significance(list(range(40)), n_perm=99)
+    assert test.p == test.p_floor == 0.01
 
 
 def test_the_seed_fixes_the_result() -> None:
@@ -139,19 +139,19 @@ def test_blocks_keep_the_size_where_scores_depend_on_the_last() -> None:
 def test_within_prompts_only_the_scores_of_a_prompt_change_places() -> None:
     # prompt a is always low, b always high; within each the order rises
     x, prompts = [1, 8, 2, 9], ["a", "b", "a", "b"]
-    found = significance(x, null="within-prompt", prompts=prompts, alternative="less")
+    test = significance(x, null="within-prompt", prompts=prompts, alternative="less")
     orders = [[a, b, c, d] for (a, c), (b, d) in product(permutations([1, 2]), permutations([8, 9]))]
     counts = [count_inversions(order) for order in orders]
-    assert (found.orders, found.groups) == (4, 2)
-    assert found.null_mean == np.mean(counts)
-    assert found.p == 0.25
+    assert (test.orders, test.groups) == (4, 2)
+    assert test.null_mean == np.mean(counts)
+    assert test.p == 0.25
 
 
 def test_exact_blocks_are_all_orders_of_blocks() -> None:
-    found = significance([1, 2, 3, 4, 5], null="block", block=2)
+    test = significance([1, 2, 3, 4, 5], null="block", block=2)
     orders = [[a for block in order for a in block] for order in permutations([[1, 2], [3, 4], [5]])]
-    assert (found.orders, found.block) == (6, 2)
-    assert found.null_mean == pytest.approx(np.mean([count_inversions(order) for order in orders]))
+    assert (test.orders, test.block) == (6, 2)
+    assert test.null_mean == pytest.approx(np.mean([count_inversions(order) for order in orders]))
     assert significance(range(27), null="block", n_perm=9).block == 3
 
 
@@ -164,9 +164,9 @@ def test_exact_blocks_are_all_orders_of_blocks() -> None:
         ([1, 2], {"null": "iid"}, "unknown null 'iid'"),
         ([1, 2], {"alternative": "both"}, "unknown alternative 'both'"),
         ([1, 2], {"n_perm": 0}, "n_perm must be"),
-        ([1, 2, 3], {"block": 2}, "block=2 goes with null='block'"),
-        ([1, 2, 3], {"null": "block", "block": 3}, "leaves nothing to exchange"),
-        ([1, 2, 3], {"prompts": [1, 1, 2]}, "prompts go with null='within-prompt'"),
+        ([1, 2, 3], {"block": 2}, "block=2 requires null='block'"),
+        ([1, 2, 3], {"null": "block", "block": 3}, "leaves no blocks to exchange"),
+        ([1, 2, 3], {"prompts": [1, 1, 2]}, "prompts require null='within-prompt'"),
         ([1, 2, 3], {"null": "within-prompt"}, "needs the prompt of each of the 3 scores"),
         ([1, math.nan], {}, "NaN"),
     ],

@@ -38,9 +38,9 @@ def by_matrix(x: np.ndarray) -> int:
     ],
 )
 def test_hand_counted_values(x: list[float], normalize: Any, expected: float) -> None:
-    found = count_inversions(x, normalize=normalize)
-    assert found == pytest.approx(expected)
-    assert type(found) is (int if normalize is None else float)
+    counts = count_inversions(x, normalize=normalize)
+    assert counts == pytest.approx(expected)
+    assert type(counts) is (int if normalize is None else float)
 
 
 @given(st.lists(st.floats(allow_nan=False) | st.integers(-3, 3), max_size=60))
@@ -90,10 +90,10 @@ def test_a_batch_is_counted_row_by_row(shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(1)
     for x in (rng.normal(size=shape), rng.integers(1, 6, shape)):
         expected = np.array([by_matrix(row) for row in x.reshape(-1, shape[-1])] if x.size else [])
-        found = count_inversions(x)
-        assert found.shape == shape[:-1]
-        assert found.ravel().tolist() == (expected.tolist() if x.size else [0] * found.size)
-        assert count_inversions(np.moveaxis(x, -1, 0), axis=0).tolist() == found.tolist()
+        counts = count_inversions(x)
+        assert counts.shape == shape[:-1]
+        assert counts.ravel().tolist() == (expected.tolist() if x.size else [0] * counts.size)
+        assert count_inversions(np.moveaxis(x, -1, 0), axis=0).tolist() == counts.tolist()
 
 
 @pytest.mark.parametrize(

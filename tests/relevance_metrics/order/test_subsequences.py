@@ -50,10 +50,10 @@ def test_the_length_is_that_of_the_table_method(x: list[float], strict: bool) ->
 @given(x=st.lists(st.integers(1, 9), max_size=60), strict=st.booleans(), decreasing=st.booleans())
 @settings(deadline=None, max_examples=120)
 def test_the_witness_is_as_long_and_in_order(x: list[int], strict: bool, decreasing: bool) -> None:
-    places = longest_increasing_indices(x, strict=strict, decreasing=decreasing)
-    assert len(places) == longest_increasing_subsequence(x, strict=strict, decreasing=decreasing)
-    assert places == sorted(set(places))
-    scores = [-x[place] if decreasing else x[place] for place in places]
+    indices = longest_increasing_indices(x, strict=strict, decreasing=decreasing)
+    assert len(indices) == longest_increasing_subsequence(x, strict=strict, decreasing=decreasing)
+    assert indices == sorted(set(indices))
+    scores = [-x[index] if decreasing else x[index] for index in indices]
     assert all(a < b or (not strict and a == b) for a, b in pairwise(scores))
 
 
@@ -84,9 +84,9 @@ def test_a_batch_is_measured_row_by_row(shape: tuple[int, ...], strict: bool) ->
     for x in (rng.normal(size=shape), rng.integers(1, 6, shape), rng.integers(0, 256, shape)):
         rows = x.reshape(math.prod(shape[:-1]), shape[-1])
         expected = [len(longest_increasing_indices(row, strict=strict)) for row in rows]
-        found = longest_increasing_subsequence(x, strict=strict)
-        assert found.shape == shape[:-1]
-        assert found.ravel().tolist() == expected
+        lengths = longest_increasing_subsequence(x, strict=strict)
+        assert lengths.shape == shape[:-1]
+        assert lengths.ravel().tolist() == expected
 
 
 def test_a_rising_batch_fills_every_pile() -> None:

@@ -47,9 +47,9 @@ def slow_entropy(x: list[Any], m: int, delay: int) -> float:
     ],
 )
 def test_hand_counted_values(x: list[float], options: dict[str, Any], expected: float) -> None:
-    found = permutation_entropy(x, **options)
-    assert found == pytest.approx(expected, abs=1e-12)
-    assert math.copysign(1, found) == 1
+    value = permutation_entropy(x, **options)
+    assert value == pytest.approx(expected, abs=1e-12)
+    assert math.copysign(1, value) == 1
 
 
 @given(x=scores, m=st.integers(2, 6), delay=st.integers(1, 3))
@@ -130,8 +130,8 @@ def test_stable_ties_favour_the_rise_as_enumerated() -> None:
 
 def test_dense_patterns_are_the_weak_orders() -> None:
     for m, expected in ((2, 3), (3, 13), (4, 75)):
-        seen = {next(iter(pattern_counts(w, m, ties="dense"))) for w in product(range(m), repeat=m)}
-        assert len(seen) == expected
+        patterns = {next(iter(pattern_counts(w, m, ties="dense"))) for w in product(range(m), repeat=m)}
+        assert len(patterns) == expected
 
 
 @given(x=scores)
@@ -205,9 +205,9 @@ def test_nan_policies(nan: Any, x: list[float], expected: dict[tuple[int, ...], 
 
 def test_nan_propagates_for_its_row_only() -> None:
     x = [[1, 2, math.nan, 3], [1, 2, 3, 1]]
-    found = permutation_entropy(x, nan="propagate")
-    assert np.isnan(found).tolist() == [True, False]
-    assert found[1] == permutation_entropy(x[1])
+    value = permutation_entropy(x, nan="propagate")
+    assert np.isnan(value).tolist() == [True, False]
+    assert value[1] == permutation_entropy(x[1])
 
 
 @pytest.mark.parametrize(
@@ -235,8 +235,8 @@ def test_nan_propagates_for_its_row_only() -> None:
         pytest.param([1, 2, 3], {"normalize": True}, "unknown normalize True", id="normalize"),
         pytest.param([1, 2, 3], {"bias": "mm"}, "unknown bias 'mm'", id="bias"),
         pytest.param([1, 2, 3], {"axis": 1}, "axis 1 is out of range", id="axis"),
-        pytest.param([1, 1, 2], {"m": 2, "ties": "raise"}, "the window at 0 holds a tie", id="tie"),
-        pytest.param([1, 1, 1], {"ties": "drop"}, "every window holds a tie", id="all tied"),
+        pytest.param([1, 1, 2], {"m": 2, "ties": "raise"}, "the window at 0 contains a tie", id="tie"),
+        pytest.param([1, 1, 1], {"ties": "drop"}, "every window contains a tie", id="all tied"),
         pytest.param([1] * 9, {"m": 9, "ties": "average"}, "m of at most 8", id="too many orders"),
         pytest.param([1, 2, 3], {"normalize": "attainable"}, "one window", id="nothing attainable"),
         pytest.param([2, 2, 2, 2], {"normalize": "null"}, "entropy 0", id="no null"),

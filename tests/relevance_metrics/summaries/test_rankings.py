@@ -21,27 +21,27 @@ from hengwen.relevance_metrics import (
     triple_entropy,
 )
 
-# places of 15 models in human order, as PiCO's log has them for "peer review" (MT-Bench, seed 4)
+# ranks of 15 models in human order, as in PiCO's log, for "peer review" (MT-Bench, seed 4)
 PICO = [3, 2, 1, 4, 0, 7, 11, 5, 6, 8, 12, 10, 9, 13, 14]
 
 
 def test_the_published_ranking_is_met() -> None:
-    found = compare_rankings([-place for place in PICO], range(0, -15, -1))
-    assert found.places == tuple(place + 1 for place in PICO)
-    assert (found.cin, found.lis) == (17, 8)
-    assert found.pen == pytest.approx(1.672, abs=5e-4)
+    comparison = compare_rankings([-rank for rank in PICO], range(0, -15, -1))
+    assert comparison.ranks == tuple(rank + 1 for rank in PICO)
+    assert (comparison.cin, comparison.lis) == (17, 8)
+    assert comparison.pen == pytest.approx(1.672, abs=5e-4)
     # all 455 triples; the published 1.137 was drawn with replacement
-    assert found.pen_triples == pytest.approx(1.1374, abs=5e-5)
-    assert (found.windows, found.triples) == (13, 455)
-    assert found.tau_b == pytest.approx(1 - 2 * 17 / 105)
+    assert comparison.pen_triples == pytest.approx(1.1374, abs=5e-5)
+    assert (comparison.windows, comparison.triples) == (13, 455)
+    assert comparison.tau_b == pytest.approx(1 - 2 * 17 / 105)
 
 
 @given(st.lists(st.integers(1, 6), max_size=14))
 @settings(deadline=None, max_examples=100)
 def test_triples_are_counted_as_if_listed(x: list[int]) -> None:
     listed = Counter(
-        tuple(np.argsort([x[i] for i in places], kind="stable").tolist())
-        for places in combinations(range(len(x)), 3)
+        tuple(np.argsort([x[i] for i in triple], kind="stable").tolist())
+        for triple in combinations(range(len(x)), 3)
     )
     counts = triple_counts(x)
     assert {pattern: count for pattern, count in counts.items() if count} == listed
@@ -61,16 +61,16 @@ def test_triples_do_not_tell_a_ranking_from_its_reverse() -> None:
 @settings(deadline=None, max_examples=100)
 def test_correlations_are_those_of_scipy(pairs: list[tuple[int, int]]) -> None:
     model, human = zip(*pairs, strict=True)
-    found = compare_rankings(model, human)
+    comparison = compare_rankings(model, human)
     if len(set(model)) == 1 or len(set(human)) == 1:
-        assert found.tau_b is found.spearman is found.weighted_tau is None
+        assert comparison.tau_b is comparison.spearman is comparison.weighted_tau is None
         return
     tau = kendalltau(model, human)
-    assert (found.tau_b, found.tau_p) == pytest.approx((tau.statistic, tau.pvalue))
-    assert found.spearman == pytest.approx(spearmanr(model, human).statistic)
-    assert found.weighted_tau == pytest.approx(weightedtau(model, human).statistic)
+    assert (comparison.tau_b, comparison.tau_p) == pytest.approx((tau.statistic, tau.pvalue))
+    assert comparison.spearman == pytest.approx(spearmanr(model, human).statistic)
+    assert comparison.weighted_tau == pytest.approx(weightedtau(model, human).statistic)
     discordant = sum((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in combinations(pairs, 2))
-    assert found.cin == discordant
+    assert comparison.cin == discordant
 
 
 def test_names_scores_and_mappings_say_the_same() -> None:
@@ -78,29 +78,29 @@ def test_names_scores_and_mappings_say_the_same() -> None:
     by_score = compare_rankings([9, 3, 5, 1], [4, 3, 2, 1])
     by_mapping = compare_rankings({"a": 9, "b": 3, "c": 5, "d": 1}, {"d": 1, "c": 2, "b": 3, "a": 4})
     assert by_name == by_score == by_mapping
-    assert by_name.places == (1, 3, 2, 4)
+    assert by_name.ranks == (1, 3, 2, 4)
 
 
-def test_a_permutation_has_the_metrics_of_its_places() -> None:
+def test_a_permutation_has_the_metrics_of_its_ranks() -> None:
     rng = np.random.default_rng(0)
     model, human = rng.permutation(12), rng.permutation(12)
-    found = compare_rankings(model, human)
-    assert found.cin == count_inversions(found.places)
-    assert found.lis == longest_increasing_subsequence(found.places)
-    assert found.pen == permutation_entropy(found.places)
-    assert found.cin == compare_rankings(human, model).cin
-    assert found.lis == compare_rankings(human, model).lis
+    comparison = compare_rankings(model, human)
+    assert comparison.cin == count_inversions(comparison.ranks)
+    assert comparison.lis == longest_increasing_subsequence(comparison.ranks)
+    assert comparison.pen == permutation_entropy(comparison.ranks)
+    assert comparison.cin == compare_rankings(human, model).cin
+    assert comparison.lis == compare_rankings(human, model).lis
 
 
 def test_a_tie_is_no_disagreement() -> None:
-    found = compare_rankings([3, 3, 2, 1], [4, 3, 2, 2])
-    assert (found.cin, found.lis, found.places) == (0, 4, (1, 1, 2, 3))
-    assert (found.tied_share_model, found.tied_share_human) == (1 / 6, 1 / 6)
+    comparison = compare_rankings([3, 3, 2, 1], [4, 3, 2, 2])
+    assert (comparison.cin, comparison.lis, comparison.ranks) == (0, 4, (1, 1, 2, 3))
+    assert (comparison.tied_share_model, comparison.tied_share_human) == (1 / 6, 1 / 6)
 
 
 def test_overlap_at_the_top_shares_ties_out() -> None:
-    found = compare_rankings([4, 3, 2, 1], [4, 1, 2, 3], depths=(1, 2, 3, 9))
-    assert found.top_overlap == pytest.approx({1: 1.0, 2: 0.5, 3: 2 / 3})
+    comparison = compare_rankings([4, 3, 2, 1], [4, 1, 2, 3], depths=(1, 2, 3, 9))
+    assert comparison.top_overlap == pytest.approx({1: 1.0, 2: 0.5, 3: 2 / 3})
     tied = compare_rankings([2, 2, 1, 1], [4, 3, 2, 1], depths=(1, 2))
     assert tied.top_overlap == pytest.approx({1: 0.5, 2: 1.0})
 
@@ -123,22 +123,22 @@ def test_prompts_give_intervals() -> None:
     rng = np.random.default_rng(1)
     truth = np.arange(8) * 0.5
     model, human = (truth + rng.normal(size=(40, 8)) for _ in range(2))
-    found = compare_rankings(model, human, n_boot=99)
-    assert found.prompts == 40
-    assert set(found.intervals) == {"cin", "lis", "pen", "pen_triples", "tau_b", "rbo"}
-    for name, (low, high) in found.intervals.items():
+    comparison = compare_rankings(model, human, n_boot=99)
+    assert comparison.prompts == 40
+    assert set(comparison.intervals) == {"cin", "lis", "pen", "pen_triples", "tau_b", "rbo"}
+    for name, (low, high) in comparison.intervals.items():
         assert low <= high, name
-    assert found.intervals["tau_b"][0] <= found.tau_b <= found.intervals["tau_b"][1]
-    assert found == compare_rankings(model, human, n_boot=99)
-    assert found.tau_b == pytest.approx(
+    assert comparison.intervals["tau_b"][0] <= comparison.tau_b <= comparison.intervals["tau_b"][1]
+    assert comparison == compare_rankings(model, human, n_boot=99)
+    assert comparison.tau_b == pytest.approx(
         compare_rankings(model.mean(axis=0), human.mean(axis=0)).tau_b, abs=1e-12
     )
 
 
 def test_what_two_items_cannot_say_is_none() -> None:
-    found = compare_rankings([1, 2], [2, 1])
-    assert (found.pen, found.pen_triples, found.cin, found.tau_b) == (None, None, 1, -1.0)
-    assert found.intervals == {}
+    comparison = compare_rankings([1, 2], [2, 1])
+    assert (comparison.pen, comparison.pen_triples, comparison.cin, comparison.tau_b) == (None, None, 1, -1.0)
+    assert comparison.intervals == {}
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_what_two_items_cannot_say_is_none() -> None:
         ([1, math.nan], [1, 2], {}, "NaN.*both rankings"),
         ([1, 2], [1, 2], {"persistence": 1.0}, "persistence must be"),
         ([1, 2], [1, 2], {"depths": (0,)}, "depth must be"),
-        ([1, 2], [1, 2], {"level": 1}, "level must be"),
+        ([1, 2], [1, 2], {"confidence": 1}, "confidence must be"),
     ],
 )
 def test_errors_say_what_to_do(model: Any, human: Any, options: Any, message: str) -> None:

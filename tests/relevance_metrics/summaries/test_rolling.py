@@ -38,29 +38,29 @@ def expected(part: Any, m: int, delay: int) -> dict[str, float]:
 )
 @settings(deadline=None, max_examples=100)
 def test_each_window_is_that_slice_alone(x: list[int], window: int, step: int, m: int, delay: int) -> None:
-    found = rolling(x, window, ALL, step, m=m, delay=delay)
+    result = rolling(x, window, ALL, step, m=m, delay=delay)
     starts = range(0, len(x) - window + 1, step)
-    assert found.starts.tolist() == list(starts)
+    assert result.starts.tolist() == list(starts)
     for i, start in enumerate(starts):
-        want = expected(x[start : start + window], m, delay)
-        assert {name: found[name][i] for name in ALL} == pytest.approx(want, abs=1e-12)
-        assert found["pen"][i] == want["pen"]
+        metrics = expected(x[start : start + window], m, delay)
+        assert {name: result[name][i] for name in ALL} == pytest.approx(metrics, abs=1e-12)
+        assert result["pen"][i] == metrics["pen"]
 
 
 @pytest.mark.parametrize(("window", "m", "step"), [(300, 3, 1), (300, 3, 200), (60, 6, 1), (1030, 3, 400)])
 def test_wide_windows_of_floats_agree_too(window: int, m: int, step: int) -> None:
     x = np.random.default_rng(0).normal(size=1500)
-    found = rolling(x, window, ALL, step, m=m)
-    for i in range(0, len(found.starts), 40):
-        start = found.starts[i]
-        want = expected(x[start : start + window], m, 1)
-        assert {name: found[name][i] for name in ALL} == pytest.approx(want, abs=1e-12)
+    result = rolling(x, window, ALL, step, m=m)
+    for i in range(0, len(result.starts), 40):
+        start = result.starts[i]
+        metrics = expected(x[start : start + window], m, 1)
+        assert {name: result[name][i] for name in ALL} == pytest.approx(metrics, abs=1e-12)
 
 
 def test_a_rolling_result_says_how_it_was_made() -> None:
-    found = rolling([1, 2, 3, 2], 3, ["cin"], base=2)
-    assert (found.n, found.window, found.step, found.m, found.delay, found.base) == (4, 3, 1, 3, 1, 2)
-    assert list(found.values) == ["cin"]
+    result = rolling([1, 2, 3, 2], 3, ["cin"], base=2)
+    assert (result.n, result.window, result.step, result.m, result.delay, result.base) == (4, 3, 1, 3, 1, 2)
+    assert list(result.values) == ["cin"]
 
 
 @pytest.mark.parametrize(
@@ -91,37 +91,37 @@ def test_rolling_errors_say_what_to_do(arguments: Any, message: str) -> None:
 def test_a_stream_is_the_metric_of_its_last_scores(x: list[float], window: int, m: int, delay: int) -> None:
     stream = Stream(window, ALL, m=m, delay=delay)
     for end, score in enumerate(x, 1):
-        found = stream.update(score)
+        result = stream.update(score)
         part = x[max(0, end - window) : end]
         enough = len(part) > (m - 1) * delay
-        want = expected(part, m if enough else 2, delay) if len(part) > delay else {}
-        assert (found.n, found.size) == (end, len(part))
-        assert found.cin == count_inversions(part)
-        assert found.lis == longest_increasing_subsequence(part)
-        assert found.lnds == longest_increasing_subsequence(part, strict=False)
-        assert found.mean == pytest.approx(np.mean(part))
-        assert found.pen == (pytest.approx(want["pen"], abs=1e-12) if enough else None)
-        assert found.windows == max(0, len(part) - (m - 1) * delay)
+        metrics = expected(part, m if enough else 2, delay) if len(part) > delay else {}
+        assert (result.n, result.size) == (end, len(part))
+        assert result.cin == count_inversions(part)
+        assert result.lis == longest_increasing_subsequence(part)
+        assert result.lnds == longest_increasing_subsequence(part, strict=False)
+        assert result.mean == pytest.approx(np.mean(part))
+        assert result.pen == (pytest.approx(metrics["pen"], abs=1e-12) if enough else None)
+        assert result.windows == max(0, len(part) - (m - 1) * delay)
         ties = sum(a == b for i, a in enumerate(part) for b in part[i + 1 :])
-        assert found.tied_share == pytest.approx(ties / max(1, math.comb(len(part), 2)))
+        assert result.tied_share == pytest.approx(ties / max(1, math.comb(len(part), 2)))
 
 
 def test_a_long_stream_does_not_drift() -> None:
     x = np.random.default_rng(0).integers(1, 6, 20_000).tolist()
     stream = Stream(50, ("pen", "cin"))
     for score in x:
-        found = stream.update(score)
-    assert found.pen == pytest.approx(permutation_entropy(x[-50:]), abs=1e-12)
-    assert found.cin == count_inversions(x[-50:])
-    assert (found.mean, found.lis) == (None, None)
+        result = stream.update(score)
+    assert result.pen == pytest.approx(permutation_entropy(x[-50:]), abs=1e-12)
+    assert result.cin == count_inversions(x[-50:])
+    assert (result.mean, result.lis) == (None, None)
 
 
 def test_a_quiet_stream_has_entropy_zero_and_no_sign() -> None:
     stream = Stream(7)
     for score in [5, 4, 3, 2, 2, 2, 2, 2, 2, 2, 2]:
-        found = stream.update(score)
-    assert found.pen == 0
-    assert math.copysign(1, found.pen) == 1
+        result = stream.update(score)
+    assert result.pen == 0
+    assert math.copysign(1, result.pen) == 1
 
 
 def test_a_refused_score_leaves_the_stream_as_it_was() -> None:
@@ -135,8 +135,8 @@ def test_a_refused_score_leaves_the_stream_as_it_was() -> None:
 
 
 def test_an_empty_stream_has_nothing_to_say() -> None:
-    found = Stream(4, m=2).snapshot()
-    assert (found.n, found.pen, found.mean, found.cin, found.lis) == (0, None, None, 0, 0)
+    result = Stream(4, m=2).snapshot()
+    assert (result.n, result.pen, result.mean, result.cin, result.lis) == (0, None, None, 0, 0)
 
 
 @pytest.mark.parametrize(

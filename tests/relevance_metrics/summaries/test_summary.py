@@ -13,19 +13,19 @@ from hengwen.relevance_metrics import significance, summarize
 
 
 def test_the_level_stands_beside_the_order() -> None:
-    found = summarize([5, 4, 5, 4, 5, 4, 5, 4])
-    assert (found.mean, found.median, found.top, found.top_share) == (4.5, 4.5, 5.0, 0.5)
-    assert found.pen is not None
-    assert (found.pen.value, found.cin.value, found.lis.value, found.lnds.value) == (
+    summary = summarize([5, 4, 5, 4, 5, 4, 5, 4])
+    assert (summary.mean, summary.median, summary.top, summary.top_share) == (4.5, 4.5, 5.0, 0.5)
+    assert summary.pen is not None
+    assert (summary.pen.value, summary.cin.value, summary.lis.value, summary.lnds.value) == (
         0.6931471805599453,
         10,
         2,
         4,
     )
-    assert found.pen_share == pytest.approx(0.3868528072345416)
-    assert found.tau_b == pytest.approx(kendalltau(range(8), [5, 4] * 4).statistic)
-    assert (found.pairs, found.windows, found.levels) == (28, 6, 2)
-    assert found.warnings == ("short", "ties")
+    assert summary.pen_share == pytest.approx(0.3868528072345416)
+    assert summary.tau_b == pytest.approx(kendalltau(range(8), [5, 4] * 4).statistic)
+    assert (summary.pairs, summary.windows, summary.levels) == (28, 6, 2)
+    assert summary.warnings == ("short", "ties")
 
 
 def test_a_uniform_fall_shows_in_the_level_only() -> None:
@@ -37,8 +37,13 @@ def test_a_uniform_fall_shows_in_the_level_only() -> None:
 
 def test_readings_are_those_of_the_tests() -> None:
     x = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
-    found = summarize(x, n_perm=200, seed=3)
-    for metric, reading in (("cin", found.cin), ("pen", found.pen), ("lis", found.lis), ("lnds", found.lnds)):
+    summary = summarize(x, n_perm=200, seed=3)
+    for metric, reading in (
+        ("cin", summary.cin),
+        ("pen", summary.pen),
+        ("lis", summary.lis),
+        ("lnds", summary.lnds),
+    ):
         test = significance(x, metric, n_perm=200, seed=3)
         assert reading is not None
         assert (reading.p, reading.z, reading.orders) == (test.p, test.z, test.orders)
@@ -53,21 +58,21 @@ def test_readings_are_those_of_the_tests() -> None:
 )
 def test_long_sequences_have_the_mann_kendall_p(x: list[int], expected: float | None) -> None:
     # pymannkendall 1.4.3, original_test; and scipy's normal approximation, which has no continuity correction
-    found = summarize(x)
-    assert found.cin.orders == 0
+    summary = summarize(x)
+    assert summary.cin.orders == 0
     if expected is not None:
-        assert found.cin.p == pytest.approx(expected, abs=1e-12)
-    want = kendalltau(range(len(x)), x, method="asymptotic").pvalue
-    assert found.cin.p == pytest.approx(want, rel=1e-3)
+        assert summary.cin.p == pytest.approx(expected, abs=1e-12)
+    p = kendalltau(range(len(x)), x, method="asymptotic").pvalue
+    assert summary.cin.p == pytest.approx(p, rel=1e-3)
 
 
 def test_very_long_sequences_are_not_shuffled() -> None:
     x = np.random.default_rng(0).integers(1, 6, 50_000)
-    found = summarize(x)
-    assert (found.lis.p, found.pen.p if found.pen else 0, found.lis.value) == (None, None, 5)
-    assert found.cin.p is not None
-    assert "untested" in found.warnings
-    assert "only the inversions are tested" in found.explain()
+    summary = summarize(x)
+    assert (summary.lis.p, summary.pen.p if summary.pen else 0, summary.lis.value) == (None, None, 5)
+    assert summary.cin.p is not None
+    assert "untested" in summary.warnings
+    assert "only the inversions are tested" in summary.explain()
 
 
 @pytest.mark.parametrize(
@@ -82,10 +87,10 @@ def test_very_long_sequences_are_not_shuffled() -> None:
     ],
 )
 def test_warnings(x: Any, warnings: tuple[str, ...]) -> None:
-    found = summarize(x, n_perm=20)
-    assert found.warnings == warnings
+    summary = summarize(x, n_perm=20)
+    assert summary.warnings == warnings
     for language in ("en", "zh"):
-        text = found.explain(language)
+        text = summary.explain(language)
         assert "nan" not in text.lower().replace("奈", "")
         assert len(text.splitlines()) == 5 + len(warnings)
 
@@ -100,18 +105,18 @@ def test_the_explanation_tells_a_fall_from_a_rise() -> None:
 
 
 def test_the_explanation_says_what_the_numbers_do_not_mean() -> None:
-    found = summarize([4, 5, 3, 4, 5], n_perm=20)
-    assert "they do not say how good the scores are" in found.explain()
-    assert "它们都不变" in found.explain("zh")
-    assert "3 patterns are few for m=3" in found.explain()
+    summary = summarize([4, 5, 3, 4, 5], n_perm=20)
+    assert "they do not say how good the scores are" in summary.explain()
+    assert "它们都不变" in summary.explain("zh")
+    assert "3 patterns are few for m=3" in summary.explain()
     assert "4 scores are too few for m=5" in summarize([1, 2, 4, 3], m=5).explain()
     with pytest.raises(ValueError, match="unknown language 'de'; known: 'en', 'zh'"):
-        found.explain("de")
+        summary.explain("de")
 
 
 def test_a_summary_goes_through_json() -> None:
-    found = asdict(summarize([1.5, 2, 1, 3], n_perm=20))
-    assert json.loads(json.dumps(found, allow_nan=False))["cin"]["value"] == 2
+    summary = asdict(summarize([1.5, 2, 1, 3], n_perm=20))
+    assert json.loads(json.dumps(summary, allow_nan=False))["cin"]["value"] == 2
 
 
 @pytest.mark.parametrize(

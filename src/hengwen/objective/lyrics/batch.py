@@ -1,4 +1,4 @@
-"""Many lyrics at once, in one process or several."""
+"""Score many lyrics, in one process or in several."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hengwen._internal.parallel import map_stream
-from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, check_options
-from hengwen.objective.lyrics.score_lyric import score_checked
+from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, build_options
+from hengwen.objective.lyrics.score_lyric import score_with_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hengwen.objective.lyrics.score import LyricScore
 
 Pair = tuple[str, str]
+"""(lyric, template)."""
 
 
 def score_lyrics(
@@ -32,56 +33,57 @@ def score_lyrics(
 
     Args:
         pairs: (lyric, template), any number.
-        rules: As in ``score_lyric``, like the options that follow.
+        rules: See ``score_lyric``.
         carry_phase1: See ``score_lyric``.
         strict_count: See ``score_lyric``.
         rhyme_scope: See ``score_lyric``.
         parse: See ``score_lyric``.
-        workers: Processes; 1 scores in this one. Starting one takes a second: worth it from some thousand on.
+        workers: Number of processes, at least 1; 1 scores in this process. Starting a process takes about a
+            second, which pays off from some thousand lyrics on.
 
     Returns:
-        One score for each pair, in their order; the same whatever ``workers`` is.
+        One score for each pair, in the order of the pairs; the same for any number of workers.
 
     Raises:
-        ValueError: As in ``score_lyric``, naming the place of the pair from 0; or ``workers`` is below 1.
+        ValueError: As in ``score_lyric``, with the index of the pair from 0; or ``workers`` is below 1.
 
     Examples:
         >>> template = "(verse)\\ncc"
         >>> [score.total for score in score_lyrics([("(verse)\\n月光", template), ("", template)])]
         [100.0, 0.0]
     """
-    options = check_options(rules, carry_phase1, strict_count, rhyme_scope, parse)
+    options = build_options(rules, carry_phase1, strict_count, rhyme_scope, parse)
     scores = []
-    for place, outcome in enumerate(stream_scores(pairs, options, workers=workers)):
-        if isinstance(outcome, ValueError):
-            raise ValueError(f"pair {place}: {outcome}") from outcome
-        scores.append(outcome)
+    for index, result in enumerate(stream_scores(pairs, options, workers=workers)):
+        if isinstance(result, ValueError):
+            raise ValueError(f"pair {index}: {result}") from result
+        scores.append(result)
     return scores
 
 
 def stream_scores(
     pairs: Iterable[Pair], options: LyricOptions, *, workers: int = 1
 ) -> Iterator[LyricScore | ValueError]:
-    """Yield a score for each pair in turn, or the error where there is none; memory stays flat.
+    """Yield the score of each pair in order, or its error; memory does not grow with the number of pairs.
 
     Args:
-        pairs: (lyric, template), any number; read as they are needed.
-        options: From ``lyric_options.check_options``.
-        workers: Processes; 1 scores in this one.
+        pairs: (lyric, template), any number; consumed lazily.
+        options: Options from ``options.build_options``.
+        workers: Number of processes, at least 1; 1 scores in this process.
 
     Raises:
         ValueError: ``workers`` is below 1.
 
     Examples:
-        >>> outcomes = stream_scores([("月光", "(verse)\\ncc"), ("月光", "")], check_options("document"))
-        >>> [type(outcome).__name__ for outcome in outcomes]
+        >>> results = stream_scores([("月光", "(verse)\\ncc"), ("月光", "")], build_options("document"))
+        >>> [type(result).__name__ for result in results]
         ['LyricScore', 'ValueError']
     """
-    return map_stream(partial(_score, options=options), pairs, workers=workers)
+    return map_stream(partial(_score_or_error, options=options), pairs, workers=workers)
 
 
-def _score(pair: Pair, options: LyricOptions) -> LyricScore | ValueError:
+def _score_or_error(pair: Pair, options: LyricOptions) -> LyricScore | ValueError:
     try:
-        return score_checked(*pair, options)
+        return score_with_options(*pair, options)
     except ValueError as error:
         return error

@@ -1,4 +1,4 @@
-"""Every line of a template and of a lyric side by side, so that a score can be recomputed by hand."""
+"""Lines of a template and of a lyric side by side."""
 
 from __future__ import annotations
 
@@ -6,50 +6,52 @@ from dataclasses import dataclass
 from itertools import count, zip_longest
 from typing import TYPE_CHECKING
 
-from hengwen.objective.lyrics.parse import parse_pair
 from hengwen.objective.lyrics.phases import count_factor, match_sections
 from hengwen.objective.rhyme.classes import rhyme_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hengwen.objective.lyrics.parsed import LyricLine, Section
-    from hengwen.objective.lyrics.score import LyricScore
+    from hengwen.objective.lyrics.parsed import LyricLine, ParsedLyric, Section
+    from hengwen.objective.lyrics.rules import LyricRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineDiagnosis:
-    """One row: a line that was asked for, a line that was given, or both."""
+    """One row: a template line, a lyric line, or both."""
 
     section: str
     """The tag, ``(verse)``; empty for lines ahead of the first tag."""
     section_number: int
-    """1 for the first row's section, and so on."""
+    """Number of the section among the rows, from 1."""
     matched: bool
-    """Whether the section stands in both texts at corresponding places."""
-    wanted: str | None
-    """The template line; None where nothing was asked for."""
-    got: str | None
-    """The lyric line simplified; None where nothing was given."""
+    """Whether the section of the template and that of the lyric are matched."""
+    template: str | None
+    """The template line; None where the lyric has an additional line."""
+    lyric: str | None
+    """The simplified lyric line; None where the lyric has no line for the template line."""
     source: str
-    """The lyric line as it was written."""
+    """The lyric line before it was simplified."""
     number: int | None
-    """The lyric line's number, from 1, tags not counted."""
-    wanted_count: int | None
-    got_count: int | None
-    """Characters that count; of a lyric line those that are effective."""
+    """Number of the lyric line, from 1, tags not counted."""
+    template_count: int | None
+    """Characters of the template line."""
+    lyric_count: int | None
+    """Effective characters of the lyric line."""
     factor: float | None
-    """What the pair multiplies into p3_cr; None where the line has no partner."""
+    """Factor of the pair in p3_cr; None where a line is missing."""
     code: str
     """Rhyme class of the lyric line; empty without a Han character."""
-    rhymes: bool
-    wanted_rhyme: bool
+    template_rhymes: bool
+    """Whether the template line requires a rhyme."""
+    lyric_rhymes: bool
+    """Whether the lyric line rhymes with another line of its section."""
     group: tuple[int, ...]
-    """Numbers of all lines of the section in the same class, this one among them; empty without a class."""
+    """Numbers of all lines of the section in the same class, including this line; empty without a class."""
 
     @property
     def rhyme_name(self) -> str:
-        """The name of the class, ``十七庚``."""
+        """Chinese name of the rhyme class, ``十七庚``."""
         return rhyme_name(self.code)
 
     @property
@@ -59,67 +61,67 @@ class LineDiagnosis:
 
     @property
     def exact(self) -> bool:
-        """Whether the number of characters is the one asked for."""
-        return self.wanted_count is not None and self.wanted_count == self.got_count
+        """Whether the lyric line has exactly as many characters as the template line."""
+        return self.template_count is not None and self.template_count == self.lyric_count
 
 
-def diagnose(score: LyricScore) -> tuple[LineDiagnosis, ...]:
-    """Return the rows of a score, in the order of the texts.
+def diagnose(template: ParsedLyric, lyric: ParsedLyric, rules: LyricRules) -> tuple[LineDiagnosis, ...]:
+    """Return a row for each line, in the order of the texts.
 
     Examples:
         >>> from hengwen.objective import score_lyric
-        >>> rows = diagnose(score_lyric("(verse)\\n月光\\n远方来\\n海洋", "(verse)\\ncR\\ncR"))
-        >>> [(row.wanted, row.got, row.rhymes_with) for row in rows]
+        >>> rows = score_lyric("(verse)\\n月光\\n远方来\\n海洋", "(verse)\\ncR\\ncR").lines
+        >>> [(row.template, row.lyric, row.rhymes_with) for row in rows]
         [('cR', 'cR', (3,)), ('cR', 'ccc', ()), (None, 'cR', (1,))]
     """
-    wanted, given = parse_pair(score.lyric, score.template, score.options)
-    _, places = match_sections(wanted, given, score.options.rules.reading == "muchin")
+    _, pairs = match_sections(template, lyric, rules.autojunk)
     rows: list[LineDiagnosis] = []
     numbers = count(1)
-    for place, (left, right) in enumerate(_align(wanted.sections, given.sections, places), 1):
-        rows += _section_rows(place, left, right, numbers)
+    for number, sections in enumerate(_align(template.sections, lyric.sections, pairs), 1):
+        rows += _section_rows(number, *sections, numbers)
     return tuple(rows)
 
 
 def _align(
-    wanted: tuple[Section, ...], given: tuple[Section, ...], places: list[tuple[int, int]]
+    template: tuple[Section, ...], lyric: tuple[Section, ...], pairs: list[tuple[int, int]]
 ) -> Iterator[tuple[Section | None, Section | None]]:
-    at = to = 0
-    for i, j in [*places, (len(wanted), len(given))]:
-        yield from ((section, None) for section in wanted[at:i])
-        yield from ((None, section) for section in given[to:j])
-        if i < len(wanted) and j < len(given):
-            yield wanted[i], given[j]
-        at, to = i + 1, j + 1
+    """Yield matched sections together and unmatched ones alone, in the order of the texts."""
+    template_start = lyric_start = 0
+    for i, j in [*pairs, (len(template), len(lyric))]:
+        yield from ((section, None) for section in template[template_start:i])
+        yield from ((None, section) for section in lyric[lyric_start:j])
+        if i < len(template) and j < len(lyric):
+            yield template[i], lyric[j]
+        template_start, lyric_start = i + 1, j + 1
 
 
 def _section_rows(
-    place: int, left: Section | None, right: Section | None, numbers: count[int]
+    section_number: int, template: Section | None, lyric: Section | None, numbers: count[int]
 ) -> Iterator[LineDiagnosis]:
-    lines = right.lines if right else ()
+    lines = lyric.lines if lyric else ()
     numbered = [(next(numbers), line) for line in lines]
     groups: dict[str, tuple[int, ...]] = {}
     for code in {line.code for line in lines if line.code}:
         groups[code] = tuple([number for number, line in numbered if line.code == code])
-    tag = (left or right).tag.strip()  # type: ignore[union-attr]
-    matched = left is not None and right is not None
-    for want, pair in zip_longest(left.lines if left else (), numbered):
-        number, got = pair or (None, None)
+    tag = (template or lyric).tag.strip()  # type: ignore[union-attr]
+    matched = template is not None and lyric is not None
+    for template_line, pair in zip_longest(template.lines if template else (), numbered):
+        number, lyric_line = pair or (None, None)
         yield LineDiagnosis(
             section=tag,
-            section_number=place,
+            section_number=section_number,
             matched=matched,
-            wanted=want.text.strip() if want else None,
-            got=got.text.strip() if got else None,
-            source=got.source.strip() if got else "",
+            template=template_line.text.strip() if template_line else None,
+            lyric=lyric_line.text.strip() if lyric_line else None,
+            source=lyric_line.source.strip() if lyric_line else "",
             number=number,
-            wanted_count=want.length if want else None,
-            got_count=got.effective if got else None,
-            factor=count_factor(want, got) if want and got else None,
-            code=got.code if got else "",
-            rhymes=_rhymes(got),
-            wanted_rhyme=_rhymes(want),
-            group=groups.get(got.code, ()) if got else (),
+            template_count=template_line.length if template_line else None,
+            lyric_count=lyric_line.effective if lyric_line else None,
+            factor=count_factor(template_line, lyric_line) if template_line and lyric_line else None,
+            code=lyric_line.code if lyric_line else "",
+            template_rhymes=_rhymes(template_line),
+            lyric_rhymes=_rhymes(lyric_line),
+            group=groups.get(lyric_line.code, ()) if lyric_line else (),
         )
 
 

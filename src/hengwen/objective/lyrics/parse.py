@@ -6,29 +6,37 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hengwen.objective.lyrics import parse_document, parse_muchin
+from hengwen.objective.lyrics.parsed import ParsedPair
 
 if TYPE_CHECKING:
-    from hengwen.objective.lyrics.options import LyricOptions
     from hengwen.objective.lyrics.parsed import ParsedLyric
+    from hengwen.objective.lyrics.rules import RuleSetName
+
+_TEMPLATE_PARSERS = {"document": parse_document.parse_template, "muchin": parse_muchin.parse_template}
+_LYRIC_PARSERS = {"document": parse_document.parse_lyric, "muchin": parse_muchin.parse_lyric}
+_MAX_CACHED_CHARACTERS = 10_000
+"""Longer templates are parsed at every call, so that the cache stays small."""
 
 
-def parse_pair(lyric: str, template: str, options: LyricOptions) -> tuple[ParsedLyric, ParsedLyric]:
-    """Return the template and the lyric as the rules read them."""
-    cached = len(template) <= _LONGEST_CACHED
-    if options.rules.reading == "muchin":
-        read = _muchin_template if cached else parse_muchin.read_template
-        return read(template), parse_muchin.read_lyric(lyric)
-    read = _document_template if cached else parse_document.read_template
-    wanted = read(template)
-    if not wanted.sections:
+def parse_pair(lyric: str, template: str, reading: RuleSetName) -> ParsedPair:
+    """Return the template and the lyric, parsed as a rule set reads them.
+
+    Raises:
+        ValueError: The template is empty (document only).
+
+    Examples:
+        >>> parse_pair("(verse)\\n月光", "(verse)\\ncc", "document").lyric.msstr
+        '(verse)\\ncc'
+    """
+    parse_template = _parse_short_template if len(template) <= _MAX_CACHED_CHARACTERS else _parse_template
+    parsed_template = parse_template(template, reading)
+    if reading == "document" and not parsed_template.sections:
         raise ValueError("the template is empty, it needs lines of c and R under tags like (verse)")
-    return wanted, parse_document.read_lyric(lyric)
+    return ParsedPair(parsed_template, _LYRIC_PARSERS[reading](lyric))
 
 
-_LONGEST_CACHED = 10_000
+def _parse_template(template: str, reading: RuleSetName) -> ParsedLyric:
+    return _TEMPLATE_PARSERS[reading](template)
 
 
-_muchin_template = lru_cache(maxsize=256)(parse_muchin.read_template)
-
-
-_document_template = lru_cache(maxsize=256)(parse_document.read_template)
+_parse_short_template = lru_cache(maxsize=512)(_parse_template)

@@ -1,4 +1,4 @@
-"""How the rule set ``document`` reads a template and a lyric (blank lines dropped, tags are whole lines)."""
+"""Parse a template and a lyric under the rule set ``document``: no blank lines, tags are whole lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from hengwen.objective.lyrics.parsed import (
-    LONGEST_CACHED,
+    MAX_CACHED_CHARACTERS,
     LineReading,
     LyricLine,
     ParsedLyric,
@@ -19,14 +19,14 @@ _TAG = re.compile(r"\([\w-]+\)")
 _HAN = re.compile("[\u4e00-\u9fff]")
 _HAN_ONLY = re.compile("[\u4e00-\u9fff]+")
 _LITERALS = str.maketrans("cR", "\ufffd\ufffd")
-"""A literal c or R in a lyric is neither a character asked for nor a rhyme."""
+"""Replaces literal c and R in a lyric, which count neither as characters nor as rhymes."""
 
 
-def read_template(template: str) -> ParsedLyric:
-    """Return the sections of a template.
+def parse_template(template: str) -> ParsedLyric:
+    """Parse a template into its sections.
 
     Examples:
-        >>> read_template("(Verse2)\\nccR\\n\\nccc").sections[0].name
+        >>> parse_template("(Verse2)\\nccR\\n\\nccc").sections[0].name
         'verse'
     """
     blocks = split(template)
@@ -37,16 +37,16 @@ def read_template(template: str) -> ParsedLyric:
     return ParsedLyric(text, sections, text)
 
 
-def read_lyric(lyric: str) -> ParsedLyric:
-    """Return the sections of a lyric, with the lines that rhyme inside their section marked.
+def parse_lyric(lyric: str) -> ParsedLyric:
+    """Parse a lyric into its sections and mark the lines that rhyme inside their section.
 
     Examples:
-        >>> read_lyric("(verse)\\n月亮\\n海洋\\n风").text
+        >>> parse_lyric("(verse)\\n月亮\\n海洋\\n风").text
         '(verse)\\ncR\\ncR\\nc'
     """
     sections = tuple(
         [
-            Section(name, tag, mark_rhymes([_read(line) for line in lines]))
+            Section(name, tag, mark_rhymes([_parse(line) for line in lines]))
             for name, tag, lines in split(lyric)
         ]
     )
@@ -55,9 +55,9 @@ def read_lyric(lyric: str) -> ParsedLyric:
 
 
 def split(text: str) -> list[tuple[str, str, list[str]]]:
-    """Return (name, tag, stripped lines that are not blank) for each section.
+    """Split a text into sections of (name, tag, stripped lines that are not blank).
 
-    Lines ahead of the first tag make a section with name and tag ``""``.
+    Lines ahead of the first tag form a section with name and tag ``""``.
 
     Examples:
         >>> split("hi\\n(intro)\\n a \\n\\n(oh) b")
@@ -76,7 +76,7 @@ def split(text: str) -> list[tuple[str, str, list[str]]]:
 
 
 def section_name(tag: str) -> str:
-    """Return the name of a section: case-folded, without a number at its end.
+    """Return the name in a section tag: case-folded, without a number at its end.
 
     Examples:
         >>> [section_name(tag) for tag in ("Verse2", "pre-chorus_1", "2", "副歌")]
@@ -89,31 +89,31 @@ def section_name(tag: str) -> str:
     return folded[:end].rstrip("-_") or folded
 
 
-def read_line(line: str) -> LineReading:
-    """Return a stripped line simplified, without and with its rhyme mark.
+def parse_line(line: str) -> LineReading:
+    """Simplify a stripped line, without and with its rhyme mark.
 
     Examples:
-        >>> read_line("Oh 月光!").rhymed
+        >>> parse_line("Oh 月光!").rhymed
         LyricLine(text='Oh cR!', length=2, effective=2, rhymes=1, code='16T', source='Oh 月光!')
     """
     if _HAN_ONLY.fullmatch(line):
-        text, size, at = "c" * len(line), len(line), len(line) - 1
+        text, size, end = "c" * len(line), len(line), len(line) - 1
     else:
         text, size = _HAN.subn("c", line.translate(_LITERALS))
-        at = last_han(line)
+        end = last_han(line)
     if not size:
         plain = LyricLine(text, 0, 0, 0, "", line)
         return LineReading("", plain, plain)
-    code = class_of_ending(line, at)
+    code = class_of_ending(line, end)
     plain = LyricLine(text, size, size, 0, code, line)
-    return LineReading(code, plain, plain._replace(text=f"{text[:at]}R{text[at + 1 :]}", rhymes=1))
+    return LineReading(code, plain, plain._replace(text=f"{text[:end]}R{text[end + 1 :]}", rhymes=1))
 
 
-read_short_line = lru_cache(maxsize=1 << 14)(read_line)
+_parse_short_line = lru_cache(maxsize=1 << 14)(parse_line)
 
 
-def _read(line: str) -> LineReading:
-    return read_short_line(line) if len(line) <= LONGEST_CACHED else read_line(line)
+def _parse(line: str) -> LineReading:
+    return _parse_short_line(line) if len(line) <= MAX_CACHED_CHARACTERS else parse_line(line)
 
 
 def _template_line(line: str) -> LyricLine:

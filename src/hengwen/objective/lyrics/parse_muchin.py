@@ -1,4 +1,4 @@
-"""How the rule set ``muchin`` reads a template and a lyric: as the public program does, without cleaning."""
+"""Parse a template and a lyric under the rule set ``muchin``: like the public program, without cleaning."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from hengwen.objective.lyrics.parsed import (
-    LONGEST_CACHED,
+    MAX_CACHED_CHARACTERS,
     LineReading,
     LyricLine,
     ParsedLyric,
@@ -20,8 +20,8 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 _HAN_ONLY = re.compile("([\u4e00-\u9fff]+)(\n?)")
 
 
-def read_template(template: str) -> ParsedLyric:
-    """Return the sections of a template; phase 1 compares its raw text."""
+def parse_template(template: str) -> ParsedLyric:
+    """Parse a template into its sections; phase 1 compares its raw text."""
     _, blocks = split(template)
     sections = tuple(
         Section(tag[1].upper(), tag, tuple([_template_line(line) for line in lines])) for tag, lines in blocks
@@ -29,20 +29,20 @@ def read_template(template: str) -> ParsedLyric:
     return ParsedLyric(template, sections, template)
 
 
-def read_lyric(lyric: str) -> ParsedLyric:
-    """Return the sections of a lyric; what stands ahead of the first tag is put in front as it is.
+def parse_lyric(lyric: str) -> ParsedLyric:
+    """Parse a lyric into its sections; text ahead of the first tag stays unchanged in front of them.
 
     Examples:
-        >>> read_lyric("hi(verse)\\n月亮\\n海洋\\n风").text
+        >>> parse_lyric("hi(verse)\\n月亮\\n海洋\\n风").text
         'hi(verse)\\ncR\\ncR\\nc'
-        >>> read_lyric("月亮").text
+        >>> parse_lyric("月亮").text
         ''
     """
     ahead, blocks = split(lyric)
     if not blocks:
         return ParsedLyric("", (), "")
     sections = tuple(
-        Section(tag[1].upper(), tag, mark_rhymes([_read(line) for line in lines])) for tag, lines in blocks
+        Section(tag[1].upper(), tag, mark_rhymes([_parse(line) for line in lines])) for tag, lines in blocks
     )
     parts = [ahead]
     for section in sections:
@@ -53,7 +53,7 @@ def read_lyric(lyric: str) -> ParsedLyric:
 
 
 def split(text: str) -> tuple[str, list[tuple[str, list[str]]]]:
-    """Return the text ahead of the first tag, and (tag, lines with their ends) for each section.
+    """Split a text into what is ahead of the first tag, and sections of (tag, lines with their ends).
 
     Examples:
         >>> split("hi(verse)\\na\\n\\n(oh)b")
@@ -63,39 +63,39 @@ def split(text: str) -> tuple[str, list[tuple[str, list[str]]]]:
     return ahead, [(tag, body.splitlines(True)) for tag, body in zip(rest[::2], rest[1::2], strict=True)]
 
 
-def read_line(line: str) -> LineReading:
-    """Return a line simplified, without and with its rhyme mark.
+def parse_line(line: str) -> LineReading:
+    """Simplify a line, without and with its rhyme mark.
 
     Examples:
-        >>> read_line("月光c\\n").rhymed
+        >>> parse_line("月光c\\n").rhymed
         LyricLine(text='cRc\\n', length=3, effective=3, rhymes=1, code='16T', source='月光c\\n')
     """
-    if found := _HAN_ONLY.fullmatch(line):
-        size = found.end(1)
+    if match := _HAN_ONLY.fullmatch(line):
+        size, line_end = match.end(1), match[2]
         code = class_of_ending(line, size - 1)
-        plain = LyricLine(f"{'c' * size}{found[2]}", size, size, 0, code, line)
-        return LineReading(code, plain, plain._replace(text=f"{'c' * (size - 1)}R{found[2]}", rhymes=1))
-    return _read_mixed(line)
+        plain = LyricLine(f"{'c' * size}{line_end}", size, size, 0, code, line)
+        return LineReading(code, plain, plain._replace(text=f"{'c' * (size - 1)}R{line_end}", rhymes=1))
+    return _parse_mixed(line)
 
 
-read_short_line = lru_cache(maxsize=1 << 14)(read_line)
+_parse_short_line = lru_cache(maxsize=1 << 14)(parse_line)
 
 
-def _read(line: str) -> LineReading:
-    return read_short_line(line) if len(line) <= LONGEST_CACHED else read_line(line)
+def _parse(line: str) -> LineReading:
+    return _parse_short_line(line) if len(line) <= MAX_CACHED_CHARACTERS else parse_line(line)
 
 
-def _read_mixed(line: str) -> LineReading:
+def _parse_mixed(line: str) -> LineReading:
     text = _HAN.sub("c", line)
     core = text.strip()
     marks = core.count("R")
     effective = core.count("c") + core.count(" ") + marks
-    at = last_han(line)
-    code = class_of_ending(line, at) if at >= 0 else ""
+    end = last_han(line)
+    code = class_of_ending(line, end) if end >= 0 else ""
     plain = LyricLine(text, len(core), effective, marks, code, line)
-    if at < 0:
+    if end < 0:
         return LineReading("", plain, plain)
-    return LineReading(code, plain, plain._replace(text=f"{text[:at]}R{text[at + 1 :]}", rhymes=marks + 1))
+    return LineReading(code, plain, plain._replace(text=f"{text[:end]}R{text[end + 1 :]}", rhymes=marks + 1))
 
 
 def _template_line(line: str) -> LyricLine:

@@ -1,62 +1,69 @@
-"""A template or a lyric as the scorer sees it: sections of lines, each line reduced to three numbers."""
+"""Parsed templates and lyrics: sections of lines, each line with its text and its counts."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-LONGEST_CACHED = 100
-"""Longer lines are read anew each time, so that caches stay small."""
+MAX_CACHED_CHARACTERS = 100
+"""Longer lines are parsed at every call, so that the caches stay small."""
 
 
 class LyricLine(NamedTuple):
     """One line of a section."""
 
     text: str
-    """As it stands in ``ParsedLyric.text``: ``c``, ``R`` and what else was in the line."""
+    """The line as it stands in ``ParsedLyric.text``: ``c``, ``R`` and every character that is not Han."""
     length: int
-    """Characters that are counted in the denominator of p3."""
+    """Characters counted in the denominator of p3."""
     effective: int
-    """Characters that are counted in its numerator; the same as ``length`` in a template."""
+    """Characters counted in the numerator of p3; equal to ``length`` in a template."""
     rhymes: int
     """Rhyme marks: their number (muchin), or 1 if there is any (document)."""
     code: str = ""
     """Rhyme class; empty in a template and where the line has no Han character."""
     source: str = ""
-    """The line as it was written; empty in a template."""
+    """The line before it was simplified; empty in a template."""
 
 
 class Section(NamedTuple):
     """Consecutive lines under one tag."""
 
     name: str
-    """What is compared: equal names may be matched."""
+    """The name that is compared: sections with equal names can be matched."""
     tag: str
     """The tag as it stands in the text; empty for lines ahead of the first tag."""
     lines: tuple[LyricLine, ...]
 
 
 class ParsedLyric(NamedTuple):
-    """A whole template or lyric."""
+    """A parsed template or lyric."""
 
     text: str
-    """What phase 1 compares."""
+    """The text that phase 1 compares."""
     sections: tuple[Section, ...]
     msstr: str
-    """The simplified text; of a template the same as ``text``."""
+    """The simplified text; in a template equal to ``text``."""
+
+
+class ParsedPair(NamedTuple):
+    """A template and the lyric that is scored against it."""
+
+    template: ParsedLyric
+    lyric: ParsedLyric
 
 
 class LineReading(NamedTuple):
-    """A line of a lyric before it is known whether it rhymes."""
+    """A line of a lyric in both of its forms, before it is known whether it rhymes."""
 
     code: str
     """Rhyme class; empty without a Han character."""
     plain: LyricLine
     rhymed: LyricLine
-    """The same with the last Han character as ``R``; without Han the same as ``plain``."""
+    """The line with its last Han character as ``R``; equal to ``plain`` without a Han character."""
 
 
 def mark_rhymes(readings: list[LineReading]) -> tuple[LyricLine, ...]:
-    """Return the lines of one section, those marked whose class two lines or more have in common.
+    """Return the lines of one section, marked where at least two lines share a rhyme class.
 
     Examples:
         >>> reading = LineReading("17G", LyricLine("c", 1, 1, 0, "17G"), LyricLine("R", 1, 1, 1, "17G"))

@@ -1,9 +1,11 @@
-"""The numbers of a lyric score, from a template and a lyric that are already read."""
+"""The phases of a lyric score, computed from a parsed template and a parsed lyric."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.objective.matching.blocks import matching_blocks, ratio
 
@@ -15,58 +17,143 @@ if TYPE_CHECKING:
     from hengwen.objective.lyrics.rules import LyricRules
 
 
+@dataclass(frozen=True, kw_only=True)
+class LyricPhases:
+    """Points of the six phases, and the ratios and counts behind them.
+
+    The ranges of the points are those of the default weights.
+    """
+
+    phase1: float
+    """Points for the similarity of the whole texts: 0 to 10."""
+    phase2_1: float
+    """Points for the names, order and number of sections: 0 to 32.5."""
+    phase2_2: float
+    """Points for the numbers of lines in matched sections: 0 to 17.5."""
+    phase3: float
+    """Points for the characters, line by line: 0 to 20."""
+    phase4: float
+    """Points for the number of rhyming lines: 0 to 20."""
+    extra: float
+    """The bonus for good rhyme: 0 to 10."""
+    total: float
+    """The sum of the six phases, correctly rounded: 0 to 110."""
+    p1_sr: float
+    p2_1_sr: float
+    p2_2_cr: float
+    p3_cr: float
+    p4_rr: float
+    r_ratio: float
+    """Rhymes by matched lines; above 1 only with ``rhyme_scope="whole"`` or several marks in a line."""
+    acmp_sr: float
+    """Alias of ``structure_ratio`` in the published description."""
+    rc_ino: int
+    """Alias of ``rhymes_required`` in the published description."""
+    rc_ing: int
+    """Alias of ``rhymes_found`` in the published description."""
+    pll_rc: int
+    """Alias of ``rhymes_aligned`` in the published description."""
+    lines_min: int
+    """Number of matched lines."""
+
+    @property
+    def base(self) -> float:
+        """The total without the bonus: 0 to 100."""
+        return self.phase1 + self.phase2_1 + self.phase2_2 + self.phase3 + self.phase4
+
+    @property
+    def bonus(self) -> float:
+        """The bonus for good rhyme, equal to ``extra``."""
+        return self.extra
+
+    @property
+    def structure_ratio(self) -> float:
+        """Product of the structure ratios, which scales phases 2.2, 3, 4 and the bonus: 0 to 1."""
+        return self.acmp_sr
+
+    @property
+    def rhymes_required(self) -> int:
+        """Number of rhymes in the template."""
+        return self.rc_ino
+
+    @property
+    def rhymes_found(self) -> int:
+        """Number of rhymes in the lyric."""
+        return self.rc_ing
+
+    @property
+    def rhymes_aligned(self) -> int:
+        """Number of matched lines that rhyme in both the template and the lyric."""
+        return self.pll_rc
+
+
+def compute_phases(template: ParsedLyric, lyric: ParsedLyric, options: LyricOptions) -> LyricPhases:
+    """Return the points of every phase with the ratios they come from."""
+    ratios = _ratios(template, lyric, options)
+    rules = options.rules
+    sections_ratio = (ratios.p1_sr if options.carry_phase1 else 1.0) * ratios.p2_1_sr
+    structure_ratio = sections_ratio * ratios.p2_2_cr
+    bonus = bonus_share(ratios.r_ratio, ratios.rc_ino, ratios.rc_ing, ratios.pll_rc, rules)
+    phase1 = rules.full * rules.overall * ratios.p1_sr
+    phase2_1 = rules.full * rules.structure * rules.section_share * sections_ratio
+    phase2_2 = rules.full * rules.structure * rules.line_share * structure_ratio
+    phase3 = rules.full * rules.counts * ratios.p3_cr * structure_ratio
+    phase4 = rules.full * rules.rhyme * ratios.p4_rr * structure_ratio
+    extra = rules.bonus * bonus * structure_ratio
+    return LyricPhases(
+        phase1=phase1,
+        phase2_1=phase2_1,
+        phase2_2=phase2_2,
+        phase3=phase3,
+        phase4=phase4,
+        extra=extra,
+        total=fsum((phase1, phase2_1, phase2_2, phase3, phase4, extra)),
+        acmp_sr=structure_ratio,
+        **ratios._asdict(),
+    )
+
+
 def match_sections(
-    wanted: ParsedLyric, given: ParsedLyric, autojunk: bool
+    template: ParsedLyric, lyric: ParsedLyric, autojunk: bool
 ) -> tuple[float, list[tuple[int, int]]]:
-    """Return the similarity of the names in sequence, and the matched places (in template, in lyric)."""
+    """Return the similarity of the two sequences of names, and the matched (template, lyric) indices."""
     signs: dict[str, str] = {}
-    for section in chain(wanted.sections, given.sections):
+    for section in chain(template.sections, lyric.sections):
         signs.setdefault(section.name, chr(len(signs) + 1))
-    a = "".join([signs[section.name] for section in wanted.sections])
-    b = "".join([signs[section.name] for section in given.sections])
+    a = "".join([signs[section.name] for section in template.sections])
+    b = "".join([signs[section.name] for section in lyric.sections])
     blocks = matching_blocks(a, b, autojunk=autojunk)
     pairs = [(i + step, j + step) for i, j, size in blocks for step in range(size)]
     return (2.0 * len(pairs) / (len(a) + len(b)) if a or b else 1.0), pairs
 
 
-class _Tally(NamedTuple):
-    """What the matched sections add up to."""
-
-    minimum: int
-    both: int
-    product: float
-    exact: int
-    asked: int
-    given: int
-    parallel: int
+def count_factor(template_line: LyricLine, lyric_line: LyricLine) -> float:
+    """Return the similarity of the character counts of two lines: 0 to 1, 1.0 for two empty lines."""
+    characters = template_line.length + lyric_line.length
+    return 2.0 * min(template_line.length, lyric_line.effective) / characters if characters else 1.0
 
 
-def _tally(pairs: Sequence[tuple[Section, Section]]) -> _Tally:
-    minimum = both = exact = asked = given = parallel = 0
-    product = 1.0
-    for want, got in pairs:
-        both += len(want.lines) + len(got.lines)
-        minimum += min(len(want.lines), len(got.lines))
-        for left, right in zip(want.lines, got.lines, strict=False):
-            _, size, _, want_rhymes, _, _ = left
-            _, length, effective, got_rhymes, _, _ = right
-            if size != length or size != effective:
-                product *= count_factor(left, right)
-            exact += size == effective
-            asked += want_rhymes
-            given += got_rhymes
-            parallel += (want_rhymes & got_rhymes) != 0
-    return _Tally(minimum, both, product, exact, asked, given, parallel)
+def bonus_share(r_ratio: float, required: int, rhymed: int, aligned: int, rules: LyricRules) -> float:
+    """Return the share of the bonus: 1 inside the band, less outside it.
 
+    Outside the band ``rules.strict_bonus`` is given where every rhyme is on a line that requires one, and
+    ``rules.near_bonus``, falling with the distance, near the band.
 
-def count_factor(left: LyricLine, right: LyricLine) -> float:
-    """Return the similarity of the numbers of characters of a pair of lines; two empty lines are alike."""
-    both = left.length + right.length
-    return 2.0 * min(left.length, right.effective) / both if both else 1.0
+    Examples:
+        >>> from hengwen.objective.lyrics.rules import NAMED_RULES
+        >>> [bonus_share(r, 4, 4, 4, NAMED_RULES["document"]) for r in (0.7, 1.0)]
+        [1.0, 0.5]
+    """
+    if rules.band_low <= r_ratio <= rules.band_high:
+        return 1.0
+    if required == rhymed == aligned and aligned > 0:
+        return rules.strict_bonus
+    distance = abs(r_ratio - 0.7)
+    return rules.near_bonus * (1.0 - distance) if distance <= 0.3 else 0.0
 
 
 class _Ratios(NamedTuple):
-    """What the weights are multiplied with."""
+    """Ratios and counts, named as in ``LyricPhases``."""
 
     p1_sr: float
     p2_1_sr: float
@@ -80,71 +167,73 @@ class _Ratios(NamedTuple):
     lines_min: int
 
 
-def weigh(wanted: ParsedLyric, given: ParsedLyric, options: LyricOptions) -> dict[str, Any]:
-    """Return the numbers of a ``LyricScore`` by their names."""
-    ratios = _ratios(wanted, given, options)
+def _ratios(template: ParsedLyric, lyric: ParsedLyric, options: LyricOptions) -> _Ratios:
     rules = options.rules
-    am_sr = (ratios.p1_sr if options.carry_phase1 else 1.0) * ratios.p2_1_sr
-    acmp_sr = am_sr * ratios.p2_2_cr
-    share = bonus_share(ratios.r_ratio, ratios.rc_ino, ratios.rc_ing, ratios.pll_rc, rules)
-    phases = {
-        "phase1": rules.full * rules.overall * ratios.p1_sr,
-        "phase2_1": rules.full * rules.structure * rules.section_share * am_sr,
-        "phase2_2": rules.full * rules.structure * rules.line_share * acmp_sr,
-        "phase3": rules.full * rules.counts * ratios.p3_cr * acmp_sr,
-        "phase4": rules.full * rules.rhyme * ratios.p4_rr * acmp_sr,
-        "extra": rules.bonus * share * acmp_sr,
-    }
-    return {**phases, "total": sum(phases.values()), "acmp_sr": acmp_sr, **ratios._asdict()}
-
-
-def _ratios(wanted: ParsedLyric, given: ParsedLyric, options: LyricOptions) -> _Ratios:
-    rules = options.rules
-    autojunk = rules.reading == "muchin"
-    p2_1_sr, places = match_sections(wanted, given, autojunk)
-    tally = _tally([(wanted.sections[i], given.sections[j]) for i, j in places])
-    asked, rhymed = tally.asked, tally.given
+    p2_1_sr, pairs = match_sections(template, lyric, rules.autojunk)
+    tally = _tally([(template.sections[i], lyric.sections[j]) for i, j in pairs])
+    required, rhymed = tally.required, tally.rhymed
     if options.rhyme_scope == "whole":
-        asked, rhymed = _rhymes(wanted), _rhymes(given)
+        required, rhymed = _count_rhymes(template), _count_rhymes(lyric)
     return _Ratios(
-        p1_sr=ratio(wanted.text, given.text, autojunk=autojunk),
+        p1_sr=ratio(template.text, lyric.text, autojunk=rules.autojunk),
         p2_1_sr=p2_1_sr,
         p2_2_cr=_line_ratio(tally, rules),
-        p3_cr=_strict_ratio(wanted, tally) if options.strict_count else tally.product,
-        p4_rr=2.0 * min(asked, rhymed) / (asked + rhymed) if asked + rhymed else rules.no_rhyme,
-        r_ratio=rhymed / tally.minimum if tally.minimum else 0.0,
-        rc_ino=asked,
+        p3_cr=_exact_share(template, tally) if options.strict_count else tally.product,
+        p4_rr=2.0 * min(required, rhymed) / (required + rhymed) if required + rhymed else rules.no_rhyme,
+        r_ratio=rhymed / tally.matched if tally.matched else 0.0,
+        rc_ino=required,
         rc_ing=rhymed,
-        pll_rc=tally.parallel,
-        lines_min=tally.minimum,
+        pll_rc=tally.aligned,
+        lines_min=tally.matched,
     )
 
 
-def bonus_share(r_ratio: float, asked: int, given: int, parallel: int, rules: LyricRules) -> float:
-    """Return the share of the bonus: 1 in the band, less where every rhyme stands as asked, or near the band.
+class _Tally(NamedTuple):
+    """Sums over the matched sections."""
 
-    Examples:
-        >>> from hengwen.objective.lyrics.rules import NAMED_RULES
-        >>> [bonus_share(r, 4, 4, 4, NAMED_RULES["document"]) for r in (0.7, 1.0)]
-        [1.0, 0.5]
-    """
-    if rules.band_low <= r_ratio <= rules.band_high:
-        return 1.0
-    if asked == given == parallel and parallel > 0:
-        return rules.strict_bonus
-    distance = abs(r_ratio - 0.7)
-    return rules.near_bonus * (1.0 - distance) if distance <= 0.3 else 0.0
+    matched: int
+    """Pairs of lines."""
+    lines: int
+    """Lines of both texts together."""
+    product: float
+    """Product of the count factors of all pairs."""
+    exact: int
+    """Pairs with exactly the required number of characters."""
+    required: int
+    """Rhymes of the template in pairs."""
+    rhymed: int
+    """Rhymes of the lyric in pairs."""
+    aligned: int
+    """Pairs that rhyme on both sides."""
+
+
+def _tally(pairs: Sequence[tuple[Section, Section]]) -> _Tally:
+    matched = lines = exact = required = rhymed = aligned = 0
+    product = 1.0
+    for template, lyric in pairs:
+        lines += len(template.lines) + len(lyric.lines)
+        matched += min(len(template.lines), len(lyric.lines))
+        for template_line, lyric_line in zip(template.lines, lyric.lines, strict=False):
+            _, size, _, template_rhymes, _, _ = template_line
+            _, length, effective, lyric_rhymes, _, _ = lyric_line
+            if size != length or size != effective:
+                product *= count_factor(template_line, lyric_line)
+            exact += size == effective
+            required += template_rhymes
+            rhymed += lyric_rhymes
+            aligned += (template_rhymes & lyric_rhymes) != 0
+    return _Tally(matched, lines, product, exact, required, rhymed, aligned)
 
 
 def _line_ratio(tally: _Tally, rules: LyricRules) -> float:
-    below = rules.line_guard + tally.both
-    return 2.0 * tally.minimum / below if below else 1.0
+    denominator = rules.line_guard + tally.lines
+    return 2.0 * tally.matched / denominator if denominator else 1.0
 
 
-def _strict_ratio(wanted: ParsedLyric, tally: _Tally) -> float:
-    lines = sum(len(section.lines) for section in wanted.sections)
+def _exact_share(template: ParsedLyric, tally: _Tally) -> float:
+    lines = sum(len(section.lines) for section in template.sections)
     return tally.exact / lines if lines else 1.0
 
 
-def _rhymes(text: ParsedLyric) -> int:
-    return sum(line.rhymes for section in text.sections for line in section.lines)
+def _count_rhymes(parsed: ParsedLyric) -> int:
+    return sum(line.rhymes for section in parsed.sections for line in section.lines)

@@ -1,4 +1,4 @@
-"""Repairs of what models write around and into lyrics; each repair is reported."""
+"""Repair what models write around and into lyrics, and report every repair."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SPACES = re.compile(r"\s+")
 
 
 class Repaired(NamedTuple):
-    """A text that can be read exactly, and what was done to it."""
+    """A text that can be parsed exactly, and the notes on its repairs."""
 
     text: str
     repairs: tuple[str, ...]
@@ -38,22 +38,23 @@ class Repaired(NamedTuple):
 class _Row(NamedTuple):
     number: int
     raw: str
-    """The line without timestamps; empty for what is dropped but parts the text (blank, a rule)."""
+    """The line without timestamps; empty for a separator that is dropped (a blank line, a rule)."""
     text: str
     is_tag: bool
     notes: tuple[str, ...]
 
 
 def repair(text: str, *, keep_ahead: bool = False) -> Repaired:
-    """Return a lyric or a template as exact parsing wants it.
+    """Repair a lyric or a template so that it can be parsed exactly.
 
     Args:
-        text: What a model wrote.
-        keep_ahead: Keep lines ahead of the first tag (because the template has such lines, too).
+        text: A text as a model wrote it.
+        keep_ahead: Whether to keep lines ahead of the first tag, because the template has such lines as well.
 
     Returns:
         The text without fences, rules, timestamps, markup, titles, chatter, blank lines and punctuation
-        (inside a line a space stands for it); tags as ``(verse)``; simplified characters. Repairs name lines.
+        (replaced by a space inside a line), with tags as ``(verse)`` and simplified characters; and notes
+        with the numbers of the repaired lines.
 
     Examples:
         >>> repair("好的，歌词如下：\\n**Verse 1**\\n[00:12.34]月亮，升起来。").text
@@ -72,8 +73,8 @@ def repair(text: str, *, keep_ahead: bool = False) -> Repaired:
 
 
 def _only_fenced(lines: list[tuple[int, str]], notes: list[str]) -> list[tuple[int, str]]:
-    """Return what stands inside the only fence, if there are tags in it; else all lines."""
-    fences = [place for place, (_, line) in enumerate(lines) if _FENCE.fullmatch(line)]
+    """Return the lines inside the only code fence if there are tags among them, otherwise all lines."""
+    fences = [index for index, (_, line) in enumerate(lines) if _FENCE.fullmatch(line)]
     if len(fences) != 2:
         return lines
     inside = lines[fences[0] + 1 : fences[1]]
@@ -105,7 +106,7 @@ def _row(number: int, line: str) -> _Row:
 
 
 def _plain(line: str, notes: list[str]) -> str:
-    """Return a line of text without markup and punctuation, in simplified characters."""
+    """Return a line without markup and punctuation, in simplified characters; append the repairs to notes."""
     text = _MARKUP.sub("", line)
     narrow = text.translate(_WIDE)
     marks = " ".join(dict.fromkeys(_PUNCTUATION.findall(narrow)))
@@ -123,8 +124,8 @@ def _plain(line: str, notes: list[str]) -> str:
 
 
 def _without_frame(rows: list[_Row], keep_ahead: bool) -> list[_Row]:
-    """Return the rows, emptied of a title and chatter at the head, and of chatter at the end."""
-    tags = [place for place, row in enumerate(rows) if row.is_tag]
+    """Return the rows, with the title and chatter at the head and chatter at the end emptied."""
+    tags = [index for index, row in enumerate(rows) if row.is_tag]
     head, tail = 0, len(rows)
     if tags and not keep_ahead:
         head = tags[0]

@@ -1,4 +1,4 @@
-"""Every weight of the lyric scorer, and which reading of the published description it belongs to."""
+"""Weights of the lyric scorer, and the two rule sets."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ READINGS: tuple[RuleSetName, ...] = ("document", "muchin")
 
 
 RulesLike: TypeAlias = "str | LyricRules | Mapping[str, Any]"
-"""What may be given as rules: a name, a LyricRules, or a mapping of its fields."""
+"""Rules as callers pass them: the name of a rule set, a LyricRules, or a mapping of its fields."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LyricRules:
-    """The weights, checked where they are made.
+    """Checked weights of the lyric scorer.
 
-    ``reading`` fixes how texts are read: ``document`` is the published description as a careful reader
-    implements it, ``muchin`` the public program, to the last digit. The numbers below are free; the defaults
+    ``reading`` fixes how texts are parsed: ``document`` is the published description as a careful reader
+    implements it, ``muchin`` the public program, to the last digit. All numbers can be changed; the defaults
     are those of ``document``.
 
     Raises:
-        ValueError: The weights of the parts, or the two shares of the structure, do not sum to 1; or a number
-            is off its range.
+        ValueError: The weights of the phases, or the two shares of the structure, do not sum to 1; or a
+            number is out of its range.
 
     Examples:
         >>> LyricRules(overall=0.2, structure=0.4).signature
@@ -40,32 +40,33 @@ class LyricRules:
 
     reading: RuleSetName = "document"
     full: float = 100.0
-    """FP: what a perfect lyric gets without the bonus."""
+    """FP: points of a perfect lyric without the bonus."""
     bonus: float = 10.0
-    """ES: the most that rhyme may add."""
+    """ES: the highest bonus for rhyme."""
     overall: float = 0.10
-    """D1W: phase 1."""
+    """D1W: weight of phase 1."""
     structure: float = 0.50
-    """D2W: phases 2.1 and 2.2."""
+    """D2W: weight of phases 2.1 and 2.2 together."""
     counts: float = 0.20
-    """D3W: phase 3."""
+    """D3W: weight of phase 3."""
     rhyme: float = 0.20
-    """D4W: phase 4."""
+    """D4W: weight of phase 4."""
     section_share: float = 0.65
-    """The part of ``structure`` for the names of the sections; the rest is for their numbers of lines."""
+    """Share of ``structure`` for the names of the sections (phase 2.1)."""
     line_share: float = 0.35
+    """Share of ``structure`` for their numbers of lines (phase 2.2)."""
     band_low: float = 0.6
-    """The share of rhyming lines from which on the bonus is full, ..."""
+    """Lowest share of rhyming lines with the full bonus."""
     band_high: float = 0.8
-    """... and up to which."""
+    """Highest share of rhyming lines with the full bonus."""
     strict_bonus: float = 0.5
-    """The share of the bonus outside the band, where rhymes stand exactly where they were asked for."""
+    """Share of the bonus outside the band if every rhyme is on a line that requires one."""
     near_bonus: float = 0.0
-    """The share of the bonus near the band, falling with the distance from 0.7; 0 switches it off."""
+    """Share of the bonus near the band, falling with the distance from 0.7; 0 switches it off."""
     line_guard: float = 0.0
-    """Added to the denominator of p2_2_cr."""
+    """Number added to the denominator of p2_2_cr."""
     no_rhyme: float = 1.0
-    """p4_rr where no rhyme was asked for and none was given."""
+    """Value of p4_rr if the template requires no rhyme and the lyric has none."""
 
     def __post_init__(self) -> None:
         if self.reading not in READINGS:
@@ -99,13 +100,18 @@ class LyricRules:
                 raise ValueError(f"{name} must be at most 1, got {getattr(self, name)}")
 
     @property
+    def autojunk(self) -> bool:
+        """Whether texts are compared with the junk heuristic of difflib."""
+        return self.reading == "muchin"
+
+    @property
     def signature(self) -> str:
-        """The reading, with every number that is not its default."""
-        usual = NAMED_RULES[self.reading]
+        """Name of the reading, followed by every number that differs from its default."""
+        defaults = NAMED_RULES[self.reading]
         changed = [
             f"{item.name}={getattr(self, item.name):.12g}"
             for item in fields(self)[1:]
-            if getattr(self, item.name) != getattr(usual, item.name)
+            if getattr(self, item.name) != getattr(defaults, item.name)
         ]
         return f"{self.reading}({','.join(changed)})" if changed else self.reading
 
@@ -117,16 +123,16 @@ NAMED_RULES: dict[str, LyricRules] = {
 """The two rule sets by name."""
 
 
-def find_rules(rules: RulesLike) -> LyricRules:
-    """Return the rules of that name, the rules themselves, or those that a mapping of their fields describes.
+def resolve_rules(rules: RulesLike) -> LyricRules:
+    """Return the rules for a name, a ``LyricRules`` or a mapping of its fields.
 
     Raises:
         ValueError: No rule set has that name, or the mapping has an unknown field.
 
     Examples:
-        >>> find_rules("muchin").strict_bonus
+        >>> resolve_rules("muchin").strict_bonus
         0.7
-        >>> find_rules({"reading": "muchin", "overall": 0.2, "structure": 0.4}).signature
+        >>> resolve_rules({"reading": "muchin", "overall": 0.2, "structure": 0.4}).signature
         'muchin(overall=0.2,structure=0.4)'
     """
     if isinstance(rules, LyricRules):
@@ -144,4 +150,4 @@ def _from_mapping(numbers: Mapping[str, Any]) -> LyricRules:
     for name in numbers:
         if name not in names:
             raise ValueError(f"rules have no field {name!r}{did_you_mean(str(name), names)}")
-    return replace(find_rules(numbers.get("reading", "document")), **numbers)
+    return replace(resolve_rules(numbers.get("reading", "document")), **numbers)

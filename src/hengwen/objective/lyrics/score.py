@@ -1,108 +1,86 @@
-"""What the lyric scorer gives back."""
+"""The score of one lyric."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
+
+from hengwen.objective.lyrics.phases import LyricPhases
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from hengwen.objective.lyrics.lines import LineDiagnosis
     from hengwen.objective.lyrics.options import LyricOptions
+    from hengwen.objective.lyrics.parsed import ParsedPair
 
 
 @dataclass(frozen=True, kw_only=True)
-class LyricScore:
-    """The score of one lyric against one template, with everything it was computed from."""
+class LyricScore(LyricPhases):
+    """The score of one lyric against one template, with the texts and options it was computed from."""
 
-    phase1: float
-    """The whole texts compared: 0 to 10."""
-    phase2_1: float
-    """Names, order and number of sections: 0 to 32.5."""
-    phase2_2: float
-    """Numbers of lines in matched sections: 0 to 17.5."""
-    phase3: float
-    """Characters line by line: 0 to 20."""
-    phase4: float
-    """Numbers of rhyming lines: 0 to 20."""
-    extra: float
-    """The bonus for good rhyme: 0 to 10."""
-    total: float
-    """The sum of the six: 0 to 110."""
-    p1_sr: float
-    p2_1_sr: float
-    p2_2_cr: float
-    p3_cr: float
-    p4_rr: float
-    r_ratio: float
-    """Rhymes by matched lines; above 1 only with ``rhyme_scope="whole"`` or several marks in a line."""
-    acmp_sr: float
-    """The product that carries the structure into phases 3, 4 and the bonus."""
-    rc_ino: int
-    """Rhymes that the template asks for."""
-    rc_ing: int
-    """Rhymes that the lyric gives."""
-    pll_rc: int
-    """Pairs of lines that rhyme in both."""
-    lines_min: int
-    """Matched lines."""
     msstr: str
     """The lyric simplified to the signs of a template."""
     options: LyricOptions
     lyric: str = field(repr=False)
-    """As it was read: after repairs, if the parse was lenient."""
+    """The lyric that was scored: after repairs if the parse was lenient."""
     template: str = field(repr=False)
+    """The template that was scored: after repairs if the parse was lenient."""
     repairs: tuple[str, ...] = ()
-    """What lenient parsing changed, in plain words; empty with ``parse="exact"``."""
+    """Changes made by lenient parsing, in plain words; empty with ``parse="exact"``."""
+    parsed: ParsedPair | None = field(default=None, repr=False, compare=False)
+    """The parsed texts; None in a score that was unpickled, which parses them again when it needs them."""
 
-    @property
-    def base(self) -> float:
-        """The total without the bonus: 0 to 100."""
-        return self.phase1 + self.phase2_1 + self.phase2_2 + self.phase3 + self.phase4
-
-    @property
-    def bonus(self) -> float:
-        """The same as ``extra``."""
-        return self.extra
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "parsed": None}
 
     @property
     def signature(self) -> str:
-        """Everything besides the two texts that can move the numbers."""
+        """Signature of the scorer: everything besides the two texts that can change the numbers."""
         return self.options.signature
 
     @property
     def lines(self) -> tuple[LineDiagnosis, ...]:
-        """Every line of both texts: wanted and got, side by side. Computed when asked for."""
+        """Every line of the template beside its line of the lyric, computed at each access."""
         from hengwen.objective.lyrics.lines import diagnose
+        from hengwen.objective.lyrics.parse import parse_pair
 
-        return diagnose(self)
+        rules = self.options.rules
+        template, lyric = self.parsed or parse_pair(self.lyric, self.template, rules.reading)
+        return diagnose(template, lyric, rules)
 
     def explain(self) -> str:
-        """Return the score as text, from which the total can be recomputed by hand."""
-        from hengwen.objective.explain import explain
+        """Return the score as text from which the total can be recomputed by hand.
+
+        Examples:
+            >>> from hengwen.objective import score_lyric
+            >>> score = score_lyric("(verse)\\n月光\\n远方", "(verse)\\ncR\\nccR")
+            >>> print(score.explain().splitlines()[3])
+            2  (verse)  3 R       2 R    0.8000  16T 十六唐  1       远方
+        """
+        from hengwen.objective.lyrics.explanation import explain
 
         return explain(self)
 
     def table(self) -> Table:
-        """Return the lines of the score as a table of rich."""
-        from hengwen.objective.explain import table
+        """Return the lines of the score as a ``rich`` table."""
+        from hengwen.objective.lyrics.explanation import build_table
 
-        return table(self)
+        return build_table(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the numbers and the simplified lyric, JSON-able; the headline first.
+        """Return the numbers and the simplified lyric as JSON-able values, the total first.
 
         Examples:
             >>> from hengwen.objective import score_lyric
             >>> list(score_lyric("(verse)\\n月光", "(verse)\\ncc").as_dict())[:3]
             ['total', 'base', 'bonus']
         """
-        names = (*_PHASES, *_RATIOS, *_COUNTS, "msstr")
-        numbers = {name: getattr(self, name) for name in names}
-        return {"total": self.total, "base": self.base, "bonus": self.bonus, **numbers}
-
-
-_PHASES = ("phase1", "phase2_1", "phase2_2", "phase3", "phase4", "extra")
-_RATIOS = ("p1_sr", "p2_1_sr", "p2_2_cr", "p3_cr", "p4_rr", "r_ratio", "acmp_sr")
-_COUNTS = ("rc_ino", "rc_ing", "pll_rc", "lines_min")
+        numbers = {item.name: getattr(self, item.name) for item in fields(LyricPhases)}
+        return {
+            "total": numbers.pop("total"),
+            "base": self.base,
+            "bonus": self.bonus,
+            **numbers,
+            "msstr": self.msstr,
+        }

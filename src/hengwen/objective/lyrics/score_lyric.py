@@ -1,19 +1,19 @@
-"""How far a lyric keeps to its template: sections, lines, characters, rhymes."""
+"""Score how closely a lyric follows its template: sections, lines, characters, rhymes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, check_options
+from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, build_options
 from hengwen.objective.lyrics.parse import parse_pair
-from hengwen.objective.lyrics.phases import weigh
+from hengwen.objective.lyrics.phases import compute_phases
 from hengwen.objective.lyrics.score import LyricScore
 
 if TYPE_CHECKING:
     from hengwen.objective.lyrics.rules import RulesLike
 
 MAX_CHARACTERS = 200_000
-"""Longer texts are refused: they are no lyrics, and comparing them could take minutes."""
+"""Longest text that is scored; comparing longer ones can take minutes."""
 
 
 def score_lyric(
@@ -26,25 +26,25 @@ def score_lyric(
     rhyme_scope: RhymeScope = "matched",
     parse: Parse = "exact",
 ) -> LyricScore:
-    """Score a lyric against the template it was asked to follow.
+    """Score a lyric against the template it should follow.
 
     Args:
         lyric: Lines of text under tags like ``(verse)``.
-        template: The same with ``c`` for a character and ``R`` for a rhyming one.
+        template: Lines under the same tags, ``c`` for a character and ``R`` for a rhyming one.
         rules: ``document`` (the published description), ``muchin`` (the public program, to the last digit),
-            or weights of your own: a ``LyricRules``, or a mapping of its fields.
-        carry_phase1: Let phase 1 weigh on all later phases, too.
-        strict_count: Phase 3 is the share of template lines whose number of characters is met exactly
-            (document only).
+            or custom weights: a ``LyricRules``, or a mapping of its fields.
+        carry_phase1: Whether the ratio of phase 1 also scales all later phases.
+        strict_count: Whether phase 3 is the share of template lines with exactly the required number of
+            characters (document only).
         rhyme_scope: Count rhymes in ``matched`` pairs of lines, or in the ``whole`` texts (document only).
-        parse: ``exact`` takes texts as they are; ``lenient`` first repairs what models write around lyrics,
-            and says so.
+        parse: ``exact`` scores the texts unchanged; ``lenient`` first repairs what models write around and
+            into lyrics, and lists the repairs.
 
     Returns:
-        A score of 0 to 100 with a bonus of up to 10, and what it was computed from. An empty lyric scores 0.
+        A score from 0 to 100 with a bonus of up to 10, and the numbers behind it. An empty lyric scores 0.
 
     Raises:
-        TypeError: The lyric or the template is no string.
+        TypeError: The lyric or the template is not a string.
         ValueError: The template is empty (document only), a text is too long, or an option is not allowed.
 
     Notes:
@@ -55,12 +55,17 @@ def score_lyric(
         >>> score.total, score.base, score.bonus
         (110.0, 100.0, 10.0)
     """
-    options = check_options(rules, carry_phase1, strict_count, rhyme_scope, parse)
-    return score_checked(lyric, template, options)
+    options = build_options(rules, carry_phase1, strict_count, rhyme_scope, parse)
+    return score_with_options(lyric, template, options)
 
 
-def score_checked(lyric: str, template: str, options: LyricOptions) -> LyricScore:
-    """Score with options that are already checked."""
+def score_with_options(lyric: str, template: str, options: LyricOptions) -> LyricScore:
+    """Score a lyric against its template, with options that are already checked.
+
+    Raises:
+        TypeError: The lyric or the template is not a string.
+        ValueError: The template is empty (document only), or a text is too long.
+    """
     for name, text in (("lyric", lyric), ("template", template)):
         if not isinstance(text, str):
             raise TypeError(f"the {name} must be a string, got {type(text).__name__}")
@@ -68,21 +73,25 @@ def score_checked(lyric: str, template: str, options: LyricOptions) -> LyricScor
             raise ValueError(f"the {name} has {len(text)} characters, at most {MAX_CHARACTERS} can be scored")
     repairs: tuple[str, ...] = ()
     if options.parse == "lenient":
-        lyric, template, repairs = _repair(lyric, template)
-    wanted, given = parse_pair(lyric, template, options)
+        lyric, template, repairs = _repair_pair(lyric, template)
+    parsed = parse_pair(lyric, template, options.rules.reading)
+    phases = compute_phases(parsed.template, parsed.lyric, options)
     return LyricScore(
-        **weigh(wanted, given, options),
-        msstr=given.msstr,
+        **vars(phases),
+        msstr=parsed.lyric.msstr,
         options=options,
         lyric=lyric,
         template=template,
         repairs=repairs,
+        parsed=parsed,
     )
 
 
-def _repair(lyric: str, template: str) -> tuple[str, str, tuple[str, ...]]:
+def _repair_pair(lyric: str, template: str) -> tuple[str, str, tuple[str, ...]]:
+    """Return the repaired lyric and template, and the notes on both."""
     from hengwen.objective.lyrics.repair import repair
 
-    wanted = repair(template, keep_ahead=True)
-    given = repair(lyric, keep_ahead=not wanted.text.startswith("("))
-    return given.text, wanted.text, (*[f"template, {note}" for note in wanted.repairs], *given.repairs)
+    new_template = repair(template, keep_ahead=True)
+    new_lyric = repair(lyric, keep_ahead=not new_template.text.startswith("("))
+    notes = (*[f"template, {note}" for note in new_template.repairs], *new_lyric.repairs)
+    return new_lyric.text, new_template.text, notes

@@ -1,12 +1,12 @@
-"""The plug-in around ``score_lyric``: fields are the options of a plan."""
+"""The scorer ``lyric`` of a plan."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, check_options
-from hengwen.objective.lyrics.score_lyric import score_checked
+from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, build_options
+from hengwen.objective.lyrics.score_lyric import score_with_options
 from hengwen.objective.lyrics.template import check_template
 from hengwen.records import Response, Sample, Scale, Score
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from hengwen.objective.lyrics.score import LyricScore
 
 PARTS = ("total", "base", "bonus", "phase1", "phase2_1", "phase2_2", "phase3", "phase4")
-"""The parts of a score in the order of ``Lyric.names``; each is an attribute of ``LyricScore``."""
+"""Attributes of ``LyricScore`` that become scores, in the order of ``Lyric.names``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lyric:
-    """Scores an answer as a lyric against ``sample.metadata["template"]``.
+    """A scorer of responses as lyrics against ``sample.metadata["template"]``; its fields are plan options.
 
     Raises:
         ValueError: An option has no allowed value.
@@ -42,50 +42,50 @@ class Lyric:
     rhyme_scope: RhymeScope = "matched"
     parse: Parse = "exact"
 
-    def __post_init__(self) -> None:
-        _ = self.options
+    options: LyricOptions = field(init=False, repr=False, compare=False)
+    """The other fields, checked."""
 
-    @property
-    def options(self) -> LyricOptions:
-        """The fields, checked."""
-        return check_options(self.rules, self.carry_phase1, self.strict_count, self.rhyme_scope, self.parse)
+    def __post_init__(self) -> None:
+        options = build_options(
+            self.rules, self.carry_phase1, self.strict_count, self.rhyme_scope, self.parse
+        )
+        object.__setattr__(self, "options", options)
 
     @property
     def signature(self) -> str:
-        """Every option, in a fixed order, and the version of the scorer."""
+        """Signature of the scorer: every option in a fixed order, and the version."""
         return self.options.signature
 
     @property
     def names(self) -> Sequence[str]:
-        """``lyric.total`` first."""
+        """Names of the scores, ``lyric.total`` first."""
         return [f"lyric.{part}" for part in PARTS]
 
     def score(self, sample: Sample, response: Response) -> Sequence[Score]:
         """Return one score for each name.
 
         Raises:
-            ValueError: The sample has no template, or the texts cannot be scored.
+            ValueError: The sample has no template, or the texts cannot be score.
         """
-        options = self.options
-        scored = score_checked(response.text, _template(sample), options)
-        scales, reasons = _scales(options.rules), _reasons(scored)
+        score = score_with_options(response.text, _template(sample), self.options)
+        scales, reasons, signature = _scales(self.options.rules), _reasons(score), self.signature
         return [
             Score(
                 name=f"lyric.{part}",
-                value=getattr(scored, part),
-                signature=options.signature,
+                value=getattr(score, part),
+                signature=signature,
                 scale=scales[part],
                 reason=reasons[part],
-                details=_details(scored) if part == "total" else {},
+                details=_details(score) if part == "total" else {},
             )
             for part in PARTS
         ]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Yield what is wrong in the template of a sample but can be scored.
+        """Return the faults of the template of a sample that do not prevent scoring.
 
         Raises:
-            ValueError: The template is missing, no string, or blank.
+            ValueError: The template is missing, not a string, or blank.
         """
         return list(check_template(_template(sample)))
 
@@ -93,7 +93,7 @@ class Lyric:
 def _template(sample: Sample) -> str:
     template = sample.metadata.get("template")
     if template is None:
-        raise ValueError(f"sample {sample.id!r} has no template, give it one as metadata 'template'")
+        raise ValueError(f"sample {sample.id!r} has no template, add it as metadata 'template'")
     if not isinstance(template, str):
         raise ValueError(
             f"the template of sample {sample.id!r} must be a string, got {type(template).__name__}"
@@ -113,28 +113,28 @@ def _scales(rules: LyricRules) -> Mapping[str, Scale]:
         "phase3": rules.counts,
         "phase4": rules.rhyme,
     }
-    tops = {part: rules.full * share for part, share in shares.items()}
-    tops.update(total=rules.full + rules.bonus, base=rules.full, bonus=rules.bonus)
-    return {part: Scale(low=0.0, high=top or 1.0) for part, top in tops.items()}
+    maxima = {part: rules.full * share for part, share in shares.items()}
+    maxima.update(total=rules.full + rules.bonus, base=rules.full, bonus=rules.bonus)
+    return {part: Scale(low=0.0, high=maximum or 1.0) for part, maximum in maxima.items()}
 
 
-def _details(scored: LyricScore) -> dict[str, object]:
-    details = scored.as_dict()
-    return {**details, "repairs": list(scored.repairs)} if scored.repairs else details
+def _details(score: LyricScore) -> dict[str, object]:
+    details = score.as_dict()
+    return {**details, "repairs": list(score.repairs)} if score.repairs else details
 
 
-def _reasons(scored: LyricScore) -> Mapping[str, str]:
-    structure = f"sections {scored.p2_1_sr:.3f}, lines {scored.p2_2_cr:.3f}"
-    rhymes = f"{scored.rc_ing} rhymes given for {scored.rc_ino} asked"
-    repairs = f"; {len(scored.repairs)} repairs" if scored.repairs else ""
+def _reasons(score: LyricScore) -> Mapping[str, str]:
+    structure = f"sections {score.p2_1_sr:.3f}, lines {score.p2_2_cr:.3f}"
+    rhymes = f"{score.rhymes_found} rhymes found, {score.rhymes_required} required"
+    repairs = f"; {len(score.repairs)} repairs" if score.repairs else ""
     return {
-        "total": f"base {scored.base:.2f} + bonus {scored.bonus:.2f}; {structure}, "
-        f"characters {scored.p3_cr:.3f}, {rhymes}{repairs}",
-        "base": "the sum of the phases, without the bonus",
-        "bonus": f"{scored.rc_ing} rhymes on {scored.lines_min} matched lines",
-        "phase1": f"similarity of the whole texts {scored.p1_sr:.3f}",
-        "phase2_1": f"similarity of the sections {scored.p2_1_sr:.3f}",
-        "phase2_2": f"{structure}, {scored.lines_min} lines matched",
-        "phase3": f"characters {scored.p3_cr:.3f}; {structure}",
+        "total": f"base {score.base:.2f} + bonus {score.bonus:.2f}; {structure}, "
+        f"characters {score.p3_cr:.3f}, {rhymes}{repairs}",
+        "base": "sum of the phases without the bonus",
+        "bonus": f"{score.rhymes_found} rhymes on {score.lines_min} matched lines",
+        "phase1": f"similarity of the whole texts {score.p1_sr:.3f}",
+        "phase2_1": f"similarity of the sections {score.p2_1_sr:.3f}",
+        "phase2_2": f"{structure}, {score.lines_min} lines matched",
+        "phase3": f"characters {score.p3_cr:.3f}; {structure}",
         "phase4": f"{rhymes}; {structure}",
     }

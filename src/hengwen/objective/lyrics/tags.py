@@ -1,4 +1,4 @@
-"""Section tags as models write them: ``[Verse 1]``, ``（主歌）``, ``**Chorus**``, ``Verse 1:``."""
+"""Recognize section tags as models write them: ``[Verse 1]``, ``（主歌）``, ``**Chorus**``, ``Verse 1:``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from hengwen.objective.text.simplify import simplify
 
 _EXACT = re.compile(r"\([\w-]+\)")
-_LONGEST = 40
+_MAX_TAG_CHARACTERS = 40
 _BRACKETS = {
     "(": ")",
     "（": "）",
@@ -22,7 +22,7 @@ _BRACKETS = {
 }
 _DECORATION = "*_#`> \t"
 _COLONS = ":："
-_ASIDE = re.compile(r"\s+[-–—]\s.*|[:：|,，/—–].*")
+_REMARK = re.compile(r"\s+[-–—]\s.*|[:：|,，/—–].*")
 _REPEAT = re.compile(r"\s*[x×*]\s*\d{1,2}\Z")
 _NUMBER = re.compile(
     r"[\s_-]*(?:\d{1,2}|[一二三四五六七八九十]{1,2}|(?<=[\s_-])(?:[ivx]{1,4}|[a-d]|one|two|three|four))\Z"
@@ -49,13 +49,13 @@ _NAMES = {
     }.items()
     for name in names.split()
 }
-_SURE = frozenset({"intro", "verse", "pre-chorus", "chorus", "bridge", "interlude", "outro"})
-"""Sections whose names are tags also where nothing but a number stands beside them."""
+_TAG_WITHOUT_BRACKETS = frozenset({"intro", "verse", "pre-chorus", "chorus", "bridge", "interlude", "outro"})
+"""Sections whose bare names, with or without a number, are tags even without brackets or markup."""
 
 
 @lru_cache(maxsize=4096)
 def read_tag(line: str) -> str | None:
-    """Return the tag that a stripped line means, ``(verse)``; None where it is a line of text.
+    """Return the tag that a stripped line stands for, ``(verse)``; None if it is a line of text.
 
     Examples:
         >>> [read_tag(line) for line in ("[Verse 1]", "（主歌）", "**Chorus**", "(verse2)", "月光")]
@@ -63,22 +63,22 @@ def read_tag(line: str) -> str | None:
         >>> read_tag("主歌: 月光"), read_tag("[Chorus x2]"), read_tag("（啊）")
         (None, '(chorus)', None)
     """
-    if len(line) > _LONGEST:
+    if len(line) > _MAX_TAG_CHARACTERS:
         return None
     if _EXACT.fullmatch(line):
         section = _section(line[1:-1])
         return f"({section})" if section and not line.isascii() else line
     inner, enclosed, marked = _undress(line)
     if enclosed:
-        inner = _ASIDE.sub("", inner)
+        inner = _REMARK.sub("", inner)
     section = _section(inner)
-    if section and (enclosed or marked or section in _SURE):
+    if section and (enclosed or marked or section in _TAG_WITHOUT_BRACKETS):
         return f"({section})"
     return None
 
 
 def _undress(line: str) -> tuple[str, bool, bool]:
-    """Return what is inside brackets and decoration, and whether there was a bracket, or anything else."""
+    """Return the text inside brackets and markup, whether there were brackets, and if either."""
     inner, enclosed, marked = line, False, False
     while inner:
         bare = inner.strip(_DECORATION).rstrip(_COLONS)

@@ -1,4 +1,4 @@
-"""Templates (msstr, 乐段结构符号序列): made from lyrics, and checked."""
+"""Templates (msstr, 乐段结构符号序列): derive one from a lyric, and check one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hengwen.objective.lyrics import parse_document, parse_muchin
-from hengwen.objective.lyrics.options import check_options
+from hengwen.objective.lyrics.rules import resolve_rules
 from hengwen.objective.rhyme.lookup import last_han
 
 if TYPE_CHECKING:
@@ -21,18 +21,18 @@ _FOREIGN = re.compile("[^cR ]")
 
 
 def to_msstr(lyric: str, *, rules: RulesLike = "document", clean: bool = False) -> str:
-    """Return a lyric simplified to the signs of a template.
+    """Simplify a lyric to the signs of a template.
 
     Args:
         lyric: Lines of text under tags like ``(verse)``.
-        rules: How it is read, as in ``score_lyric``.
-        clean: Keep nothing but tags, ``c``, ``R`` and line ends, so that the result can serve as a template;
-            a line without Han characters is dropped.
+        rules: Rule set that parses the lyric, as in ``score_lyric``.
+        clean: Whether to keep only tags, ``c``, ``R`` and line ends, so that the result can serve as a
+            template; a line without Han characters is dropped.
 
     Returns:
-        Tags as they are, each Han character as ``c``, the last one of a rhyming line as ``R``. Without
-        ``clean`` what is not Han stays as it is (literal ``c`` and ``R`` become U+FFFD under ``document``),
-        exactly as the scorer compares it.
+        Tags unchanged, each Han character as ``c``, the last one of a rhyming line as ``R``. Without
+        ``clean`` other characters stay unchanged (literal ``c`` and ``R`` become U+FFFD under ``document``),
+        exactly as the scorer compares them.
 
     Examples:
         >>> to_msstr("(verse)\\n夜, 月光\\noh\\n海洋\\n来")
@@ -40,9 +40,9 @@ def to_msstr(lyric: str, *, rules: RulesLike = "document", clean: bool = False) 
         >>> to_msstr("(verse)\\n夜, 月光\\noh\\n海洋\\n来", clean=True)
         '(verse)\\nccR\\ncR\\nc'
     """
-    reading = check_options(rules).rules.reading
-    text = (parse_muchin if reading == "muchin" else parse_document).read_lyric(lyric)
-    return "\n".join(_clean_rows(text.sections)) if clean else text.msstr
+    reading = resolve_rules(rules).reading
+    parsed = (parse_muchin if reading == "muchin" else parse_document).parse_lyric(lyric)
+    return "\n".join(_clean_rows(parsed.sections)) if clean else parsed.msstr
 
 
 def _clean_rows(sections: tuple[Section, ...]) -> Iterator[str]:
@@ -57,60 +57,60 @@ def _clean_rows(sections: tuple[Section, ...]) -> Iterator[str]:
 
 
 def check_template(template: str) -> tuple[str, ...]:
-    """Name what is wrong in a template, line by line.
+    """Return the faults of a template, line by line.
 
     Returns:
-        Messages with line numbers; empty for a template without fault.
+        Messages with line numbers; empty for a template without faults.
 
     Examples:
         >>> print(*check_template("(verse)\\ncccR\\nccRc\\n（副歌）"), sep="\\n")
-        line 3: R stands inside the line, a rhyme is its last sign
-        line 4: '（副歌）' is no tag, a tag is (name) in ASCII parentheses
+        line 3: R inside the line, it must be the last character
+        line 4: '（副歌）' is not a tag, write (name) in ASCII parentheses
         >>> check_template("(verse)\\ncccR\\ncccR")
         ()
     """
     if not template.strip():
         return ("the template is empty",)
-    return tuple(_problems(template))
+    return tuple(_faults(template))
 
 
-def _problems(template: str) -> Iterator[str]:
+def _faults(template: str) -> Iterator[str]:
     section: str | None = None
-    opened, lines, rhymes, tagged = 0, 0, 0, False
+    first_line, lines, rhymes, tagged = 0, 0, 0, False
     for number, raw in enumerate([*template.splitlines(), None], 1):
         line = None if raw is None else raw.strip()
         if line is None or _TAG.fullmatch(line):
             if section is not None:
-                yield from _section_problems(section, opened, lines, rhymes)
-            section, opened, lines, rhymes = line, number, 0, 0
+                yield from _section_faults(section, first_line, lines, rhymes)
+            section, first_line, lines, rhymes = line, number, 0, 0
             tagged = tagged or line is not None
             continue
         if not line:
             yield f"line {number}: blank"
             continue
         if section is None and not tagged:
-            section, opened = "", number
+            section, first_line = "", number
         lines += 1
         rhymes += "R" in line
-        yield from _line_problems(number, line)
+        yield from _line_faults(number, line)
     if not tagged:
-        yield "no section tag such as (verse): the lyric's tags can match nothing"
+        yield "no section tag such as (verse), so no section of a lyric can match"
 
 
-def _line_problems(number: int, line: str) -> Iterator[str]:
+def _line_faults(number: int, line: str) -> Iterator[str]:
     foreign = _FOREIGN.findall(line)
     if _NEARLY.fullmatch(line):
-        yield f"line {number}: {line!r} is no tag, a tag is (name) in ASCII parentheses"
+        yield f"line {number}: {line!r} is not a tag, write (name) in ASCII parentheses"
     elif foreign:
         signs = " ".join(dict.fromkeys(foreign))
-        yield f"line {number}: {signs!r} in a line, which may hold c, R and spaces only"
+        yield f"line {number}: unexpected {signs!r}, a line consists of c, R and spaces"
     elif "R" in line[:-1]:
-        yield f"line {number}: R stands inside the line, a rhyme is its last sign"
+        yield f"line {number}: R inside the line, it must be the last character"
 
 
-def _section_problems(section: str, opened: int, lines: int, rhymes: int) -> Iterator[str]:
+def _section_faults(section: str, first_line: int, lines: int, rhymes: int) -> Iterator[str]:
     name = section or "without a tag"
     if not lines:
-        yield f"line {opened}: section {name} has no lines"
+        yield f"line {first_line}: section {name} has no lines"
     if rhymes == 1:
-        yield f"line {opened}: section {name} asks for one rhyme, and one line rhymes with nothing"
+        yield f"line {first_line}: section {name} has a single R, a rhyme needs two lines"

@@ -1,8 +1,8 @@
-"""Gestalt pattern matching (Ratcliff and Obershelp) with exactly difflib's choice of blocks, but fast.
+"""Gestalt pattern matching (Ratcliff and Obershelp) with exactly the blocks of difflib, but faster.
 
-The longest common block of two ranges is taken; of several the one first in ``a``, of these the one first in
-``b``; then the same to its left and to its right. The block to the right is often as long as the last one, so
-one search gives a chain of blocks, and the gaps between them that remain to be searched are small.
+The longest common block of two ranges is selected; of equally long ones the first in ``a``, of these the
+first in ``b``; then the ranges to its left and to its right are searched in the same way. The next block to
+the right is often equally long, so one search returns a chain of blocks, and the remaining gaps are small.
 """
 
 from __future__ import annotations
@@ -16,32 +16,33 @@ if TYPE_CHECKING:
     from hengwen.objective.matching.search import After, Range
 
 WORK_LIMIT = 50_000_000
-"""Places that the searches in long texts may look at before they give up: some seconds."""
+"""Positions that searches in long texts may visit before they raise an error: some seconds."""
 
-_JUNK_FROM = 200
-_SCAN_CELLS = 6_000
-_MATRIX_CELLS = 4_000_000
-_ANCHOR_PAIRS = 200_000
+_MIN_JUNK_CHARACTERS = 200
+"""Length of ``b`` from which difflib's junk heuristic applies."""
+_MAX_SCAN_CELLS = 6_000
+_MAX_MATRIX_CELLS = 4_000_000
+_MAX_ANCHOR_PAIRS = 200_000
 
 Block = tuple[int, int, int]
-"""(place in a, place in b, length)."""
+"""(index in a, index in b, length)."""
 
 
 def matching_blocks(a: str, b: str, *, autojunk: bool = False) -> list[Block]:
     """Return the matching blocks in the order of the texts.
 
     Args:
-        a: A text.
-        b: Another; which is first matters.
-        autojunk: difflib's heuristic: where ``b`` has 200 characters or more, those that make up more than
-            1 % of it start no block.
+        a: The first text; swapping the texts can change the blocks.
+        b: The second text.
+        autojunk: Whether to use difflib's heuristic: if ``b`` has 200 characters or more, characters that
+            make up more than 1 % of it start no block.
 
     Returns:
-        What ``difflib.SequenceMatcher(None, a, b, autojunk).get_matching_blocks()`` gives, without the empty
-        block at its end: disjoint, ascending, adjacent ones joined.
+        The blocks of ``difflib.SequenceMatcher(None, a, b, autojunk).get_matching_blocks()`` without the
+        empty block at the end: disjoint, ascending, adjacent ones joined.
 
     Raises:
-        ValueError: The texts are so long and so repetitive that ``WORK_LIMIT`` does not do.
+        ValueError: The texts are so long and repetitive that the search exceeds ``WORK_LIMIT``.
 
     Examples:
         >>> matching_blocks("abxcd", "abcd")
@@ -56,12 +57,15 @@ def matching_blocks(a: str, b: str, *, autojunk: bool = False) -> list[Block]:
 
 
 def ratio(a: str, b: str, *, autojunk: bool = False) -> float:
-    """Return twice the number of matched characters by the number of all: 0 to 1, 1.0 for two empty texts.
+    """Return the similarity of two texts: twice the matched characters divided by all characters.
 
     Args:
-        a: A text.
-        b: Another; which is first matters.
+        a: The first text; swapping the texts can change the ratio.
+        b: The second text.
         autojunk: As in ``matching_blocks``.
+
+    Returns:
+        A number from 0 to 1; 1.0 for two empty texts.
 
     Raises:
         ValueError: As in ``matching_blocks``.
@@ -70,73 +74,73 @@ def ratio(a: str, b: str, *, autojunk: bool = False) -> float:
         >>> ratio("abcd", "bcde")
         0.75
     """
-    both = len(a) + len(b)
+    characters = len(a) + len(b)
     matched = sum([size for _, _, size in _Matcher(a, b, autojunk).blocks()])
-    return 2.0 * matched / both if both else 1.0
+    return 2.0 * matched / characters if characters else 1.0
 
 
 class _Matcher:
-    """Two texts, and the cheapest way to the longest common block of a range of them."""
+    """A pair of texts with the cheapest search for the longest common block of two ranges."""
 
     def __init__(self, a: str, b: str, autojunk: bool) -> None:
         self.a, self.b = a, b
-        self.popular = _popular(b) if autojunk and len(b) >= _JUNK_FROM else frozenset()
+        self.popular = _popular(b) if autojunk and len(b) >= _MIN_JUNK_CHARACTERS else frozenset()
         anchors = Anchors(a, b, self.popular) if self.popular else None
-        self.anchors = anchors if anchors and anchors.pairs() <= _ANCHOR_PAIRS else None
+        self.anchors = anchors if anchors and anchors.pairs() <= _MAX_ANCHOR_PAIRS else None
         self._matrix: Matrix | None = None
         self._ranks: Ranks | None = None
         self._work = 0
 
     def blocks(self) -> list[Block]:
-        """Return the blocks in no order."""
+        """Return the blocks in no particular order."""
         if self.a == self.b and not self.popular:
             return [(0, 0, len(self.a))] if self.a else []
-        found: list[Block] = []
-        todo = [(0, len(self.a), 0, len(self.b), min(len(self.a), len(self.b)))]
-        while todo:
-            alo, ahi, blo, bhi, most = todo.pop()
-            size, after = self._longest((alo, ahi, blo, bhi), most)
+        blocks: list[Block] = []
+        pending = [(0, len(self.a), 0, len(self.b), min(len(self.a), len(self.b)))]
+        while pending:
+            alo, ahi, blo, bhi, max_size = pending.pop()
+            size, after = self._longest((alo, ahi, blo, bhi), max_size)
             x, y = alo, blo
             while start := (after(x, y) if size else None):
                 i, j, k = self._grow(*start, size, (x, ahi, y, bhi))
-                found.append((i, j, k))
+                blocks.append((i, j, k))
                 if x < i and y < j:
-                    todo.append((x, i, y, j, size))
+                    pending.append((x, i, y, j, size))
                 x, y = i + k, j + k
             if size and x < ahi and y < bhi:
-                todo.append((x, ahi, y, bhi, size))
+                pending.append((x, ahi, y, bhi, size))
             elif not size and self.popular:
-                found += self._prefix(alo, ahi, blo, bhi)
-        return found
+                blocks += self._prefix(alo, ahi, blo, bhi)
+        return blocks
 
-    def _longest(self, here: Range, most: int) -> tuple[int, After]:
+    def _longest(self, span: Range, max_size: int) -> tuple[int, After]:
         if self.anchors:
-            return self.anchors.longest(here)
-        cells = (here[1] - here[0]) * (here[3] - here[2])
-        if not self.popular and cells <= _SCAN_CELLS:
-            return by_scan(self.a, self.b, here)
-        if not self.popular and cells <= _MATRIX_CELLS:
+            return self.anchors.longest(span)
+        cells = (span[1] - span[0]) * (span[3] - span[2])
+        if not self.popular and cells <= _MAX_SCAN_CELLS:
+            return by_scan(self.a, self.b, span)
+        if not self.popular and cells <= _MAX_MATRIX_CELLS:
             self._spend(cells // 100)
             self._matrix = self._matrix or Matrix(self.a, self.b)
-            return self._matrix.longest(here)
+            return self._matrix.longest(span)
         if self._ranks is None:
             self._ranks = Ranks(self.a, self.b, self.popular, self._spend)
-        return self._ranks.longest(here, most)
+        return self._ranks.longest(span, max_size)
 
-    def _grow(self, i: int, j: int, size: int, here: Range) -> Block:
-        """Take in equal neighbours that could not start a block."""
+    def _grow(self, i: int, j: int, size: int, span: Range) -> Block:
+        """Extend a block by equal neighbours that cannot start a block themselves."""
         if not self.popular:
             return i, j, size
-        alo, ahi, blo, bhi = here
-        a, b, ahead, behind = self.a, self.b, 0, 0
+        alo, ahi, blo, bhi = span
+        a, b, before, after = self.a, self.b, 0, 0
         if i > alo and j > blo and a[i - 1] == b[j - 1]:
-            ahead = _common(a[alo:i][::-1], b[blo:j][::-1])
+            before = _common_prefix(a[alo:i][::-1], b[blo:j][::-1])
         if i + size < ahi and j + size < bhi and a[i + size] == b[j + size]:
-            behind = _common(a[i + size : ahi], b[j + size : bhi])
-        return i - ahead, j - ahead, ahead + size + behind
+            after = _common_prefix(a[i + size : ahi], b[j + size : bhi])
+        return i - before, j - before, before + size + after
 
     def _prefix(self, alo: int, ahi: int, blo: int, bhi: int) -> list[Block]:
-        """Without any anchor difflib still takes what both ranges begin with."""
+        """Return the common prefix of two ranges, a block in difflib even if no character starts one."""
         size = self._grow(alo, blo, 0, (alo, ahi, blo, bhi))[2]
         return [(alo, blo, size)] if size else []
 
@@ -149,16 +153,17 @@ class _Matcher:
             )
 
 
-def _common(a: str, b: str) -> int:
-    """Return how long a beginning both have in common."""
-    size, room = 0, min(len(a), len(b))
-    while size < room and a[size : size + 16] == b[size : size + 16]:
+def _common_prefix(a: str, b: str) -> int:
+    """Return the length of the common prefix."""
+    size, limit = 0, min(len(a), len(b))
+    while size < limit and a[size : size + 16] == b[size : size + 16]:
         size += 16
-    while size < room and a[size] == b[size]:
+    while size < limit and a[size] == b[size]:
         size += 1
-    return min(size, room)
+    return min(size, limit)
 
 
 def _popular(b: str) -> frozenset[str]:
-    most = len(b) // 100 + 1
-    return frozenset([char for char in set(b) if b.count(char) > most])
+    """Return the characters that make up more than 1 % of a text."""
+    limit = len(b) // 100 + 1
+    return frozenset([char for char in set(b) if b.count(char) > limit])

@@ -1,7 +1,7 @@
-"""Builds ``rhyme_table.txt`` from pypinyin and pypinyin-dict.
+"""Build ``rhyme_table.txt`` from pypinyin and pypinyin-dict.
 
 ``python -m hengwen.objective.rhyme.build_table`` prints it, ``--write`` writes it into the package. The
-dictionaries are loaded in a process of their own: loading them changes pypinyin for the whole process.
+dictionaries are loaded in a subprocess, because loading them changes pypinyin for the whole process.
 """
 
 from __future__ import annotations
@@ -16,43 +16,43 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TABLE = Path(__file__).with_name("rhyme_table.txt")
-FIRST, LAST = 0x4E00, 0x9FFF
-NO_READING = "."
-"""Marks a character without a reading: it rhymes only with itself."""
+_FIRST, _LAST = 0x4E00, 0x9FFF
+_NO_READING = "."
+"""Mark of a character without a reading, which rhymes only with itself."""
 
 
 def build() -> str:
-    """Return the text of the table, built in a fresh process.
+    """Build the table in a subprocess and return its text.
 
     Raises:
-        RuntimeError: The process failed; its last words are in the message.
+        RuntimeError: The subprocess failed; the message ends with its standard error.
     """
     command = [sys.executable, "-X", "utf8", "-m", "hengwen.objective.rhyme.build_table", "--print"]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)  # noqa: S603
-    if done.returncode:
-        raise RuntimeError(f"the rhyme table could not be built: {done.stderr[-400:]}")
-    return done.stdout
+    process = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)  # noqa: S603
+    if process.returncode:
+        raise RuntimeError(f"the rhyme table could not be built: {process.stderr[-400:]}")
+    return process.stdout
 
 
 def _table() -> str:
     from hengwen.objective.rhyme.readings import PinyinSource
 
-    readings = PinyinSource()
-    base = {chr(code): readings.character(chr(code)) for code in range(FIRST, LAST + 1)}
+    source = PinyinSource()
+    base = {chr(code): source.character(chr(code)) for code in range(_FIRST, _LAST + 1)}
     words: dict[str, list[str]] = defaultdict(list)
-    for word, code in readings.words():
+    for word, code in source.words():
         if code != base[word[-1]]:
             words[code].append(word)
-    return "".join(f"{line}\n" for line in _lines(base, words, readings.sources))
+    return "".join(f"{line}\n" for line in _lines(base, words, source.versions))
 
 
-def _lines(base: dict[str, str], words: dict[str, list[str]], sources: str) -> Iterator[str]:
+def _lines(base: dict[str, str], words: dict[str, list[str]], versions: str) -> Iterator[str]:
     codes = sorted({code for char, code in base.items() if code != char} | set(words))
-    letters = {code: chr(ord("A") + place) for place, code in enumerate(codes)}
-    yield f"# rhyme classes of U+4E00..U+9FFF, and the words that end in another class; from {sources}"
+    letters = {code: chr(ord("A") + index) for index, code in enumerate(codes)}
+    yield f"# rhyme classes of U+4E00..U+9FFF, and the words that end in another class; from {versions}"
     yield " ".join(f"{letter}={code}" for code, letter in letters.items())
-    marks = "".join(NO_READING if code == char else letters[code] for char, code in base.items())
-    yield from (marks[at : at + 128] for at in range(0, len(marks), 128))
+    marks = "".join(_NO_READING if code == char else letters[code] for char, code in base.items())
+    yield from (marks[start : start + 128] for start in range(0, len(marks), 128))
     for code in codes:
         by_end: dict[str, list[str]] = defaultdict(list)
         for word in words.get(code, []):

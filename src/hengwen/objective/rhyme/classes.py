@@ -1,4 +1,4 @@
-"""The eighteen rhyme classes of modern Mandarin (十八韵, with 五支 kept apart from 七齐) and their finals."""
+"""The eighteen rhyme classes of modern Mandarin (十八韵, 五支 separate from 七齐) and their finals."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RhymeClass:
-    """One class: syllables whose finals are in it rhyme, whatever their tones."""
+    """A rhyme class: syllables with finals of the same class rhyme, whatever their tones."""
 
     code: str
     name: str
     finals: tuple[str, ...]
-    """In pinyin; ``v`` is ü; ``i`` after zh ch sh r z c s is 05Z, after other initials 07Q."""
+    """Finals in pinyin, ``v`` for ü; ``i`` is in 05Z after zh ch sh r z c s, in 07Q after other initials."""
 
 
 _CLASSES = (
@@ -43,11 +43,11 @@ _CLASSES = (
 )
 
 RHYME_CLASSES: Mapping[str, RhymeClass] = MappingProxyType({item.code: item for item in _CLASSES})
-"""Code -> class, in the order of the table."""
+"""Rhyme classes by code, in the order of the published table."""
 
 
 def rhyme_name(code: str) -> str:
-    """Return the name of a class, or the code itself where it is none of the eighteen.
+    """Return the Chinese name of a class; the code itself if it is not one of the eighteen.
 
     Examples:
         >>> rhyme_name("17G")
@@ -55,16 +55,12 @@ def rhyme_name(code: str) -> str:
         >>> rhyme_name("兙")
         '兙'
     """
-    known = RHYME_CLASSES.get(code)
-    return known.name if known else code
+    rhyme_class = RHYME_CLASSES.get(code)
+    return rhyme_class.name if rhyme_class else code
 
 
 _TONES = str.maketrans("", "", "ˊˇˋ˙")
-
-
 _FINALS = "ㄚ01M ㄛ02B ㄜ03G ㄝ04J ㄦ06E ㄧ07Q ㄟ08W ㄞ09K ㄨ10G ㄩ11Y ㄡ12H ㄠ13H ㄢ14H ㄣ15H ㄤ16T"
-
-
 _BY_SYMBOL = {**dict.fromkeys("ㄓㄔㄕㄖㄗㄘㄙ", "05Z"), **{item[0]: item[1:] for item in _FINALS.split()}}
 
 

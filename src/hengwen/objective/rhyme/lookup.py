@@ -1,7 +1,7 @@
-"""The rhyme class of a line: what its last Han character ends in, polyphones read in their word.
+"""The rhyme class of a line: the class of its last Han character, polyphones read in their word.
 
-A compact table (built by ``rhyme_build``) gives the class of each character and the words that end in another
-class than their last character. jieba is asked only where such a word stands at the end of the line.
+A compact table (built by ``build_table``) holds the class of each character, and the words that end in
+another class than their last character on its own. jieba is used only where a line ends in such a word.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from hengwen.errors import did_you_mean
 SCHEMES = ("eighteen",)
 
 _FIRST = 0x4E00
-_CACHED_RUN = 64
-"""Longer runs are not kept in the cache: they would fill the memory and never come back."""
+_MAX_CACHED_CHARACTERS = 64
+"""Longer runs are not cached: they take memory and hardly ever repeat."""
 
 _LAST_HAN = re.compile("[\u4e00-\u9fff](?=[^\u4e00-\u9fff]*\\Z)")
 _RUN_BACKWARDS = re.compile("[\u4e00-\u9fd5a-zA-Z0-9+#&._%-]*")
@@ -28,19 +28,19 @@ def rhyme_class(text: str, *, scheme: str = "eighteen") -> str | None:
     """Return the rhyme class of the last Han character of a line.
 
     Args:
-        text: A line; what follows its last Han character does not count.
-        scheme: The table of classes; ``eighteen`` is the only one so far.
+        text: A line; everything after its last Han character is ignored.
+        scheme: Name of the table of classes; ``eighteen`` is the only one.
 
     Returns:
-        A code of ``rhyme_classes.RHYME_CLASSES``; the character itself (or its last bopomofo symbol) where it
-        is in none of them; None where the line has no Han character (U+4E00..U+9FFF).
+        A code of ``RHYME_CLASSES``; the character itself (or its last bopomofo symbol) if it is in none of
+        the classes; None if the line has no Han character (U+4E00..U+9FFF).
 
     Raises:
         ValueError: The scheme is unknown.
 
     Notes:
-        Tone never matters; 儿 is a syllable of its own (花儿 is 06E). Readings: pypinyin with large_pinyin
-        and cc_cedict of pypinyin-dict, words cut by jieba.
+        Tones are ignored; 儿 is a syllable of its own (花儿 is 06E). Readings: pypinyin with large_pinyin and
+        cc_cedict of pypinyin-dict, words segmented by jieba.
 
     Examples:
         >>> rhyme_class("梦里的风"), rhyme_class("他写的歌。")
@@ -55,43 +55,43 @@ def rhyme_class(text: str, *, scheme: str = "eighteen") -> str | None:
 
 
 def last_han(text: str) -> int:
-    """Return the index of the last Han character (U+4E00..U+9FFF), -1 without any.
+    """Return the index of the last Han character (U+4E00..U+9FFF), -1 if there is none.
 
     Examples:
         >>> last_han("夜色, ah")
         1
     """
-    found = _LAST_HAN.search(text)
-    return found.start() if found else -1
+    match = _LAST_HAN.search(text)
+    return match.start() if match else -1
 
 
 def class_of_ending(text: str, end: int) -> str:
-    """Return the class of the Han character at ``end``, read in the word that ends there."""
+    """Return the class of the Han character at index ``end``, read in the word that ends there."""
     run = _run(text, end)
-    return _class_of_run(run) if len(run) > _CACHED_RUN else _cached_class_of_run(run)
+    return _class_of_run(run) if len(run) > _MAX_CACHED_CHARACTERS else _class_of_short_run(run)
 
 
 def needs_segmenter(text: str) -> bool:
-    """Whether the class of the line depends on how jieba cuts its end.
+    """Return whether the class of a line depends on how jieba segments its end.
 
     Examples:
         >>> needs_segmenter("月光"), needs_segmenter("听音乐")
         (False, True)
     """
     end = last_han(text)
-    return end >= 0 and _table().is_open(_run(text, end))
+    return end >= 0 and _table().is_ambiguous(_run(text, end))
 
 
 def _run(text: str, end: int) -> str:
-    """Return what jieba would see as one block up to ``end``."""
-    found = _RUN_BACKWARDS.match(text[end::-1])
-    length = found.end() if found else 0
+    """Return the characters up to ``end`` that jieba treats as one block."""
+    match = _RUN_BACKWARDS.match(text[end::-1])
+    length = match.end() if match else 0
     return text[end - length + 1 : end + 1] if length else text[end]
 
 
 def _class_of_run(run: str) -> str:
     table = _table()
-    if not table.is_open(run):
+    if not table.is_ambiguous(run):
         return table.character(run[-1])
     from hengwen.objective.text.jieba_words import last_word
 
@@ -99,21 +99,25 @@ def _class_of_run(run: str) -> str:
     return table.words.get(word) or table.character(run[-1])
 
 
-_cached_class_of_run = lru_cache(maxsize=1 << 15)(_class_of_run)
+_class_of_short_run = lru_cache(maxsize=1 << 15)(_class_of_run)
 
 
 class _Table(NamedTuple):
     marks: str
     """A letter for each character from U+4E00 on."""
     codes: dict[str, str]
+    """Rhyme class by letter."""
     words: dict[str, str]
+    """Rhyme class by word, for words that end in another class than their last character on its own."""
     lengths: dict[str, tuple[int, ...]]
-    """Last character -> lengths of the words in ``words`` that end in it."""
+    """Lengths of the words in ``words``, by their last character."""
 
     def character(self, char: str) -> str:
+        """Return the class of a character on its own."""
         return self.codes.get(self.marks[ord(char) - _FIRST], char)
 
-    def is_open(self, run: str) -> bool:
+    def is_ambiguous(self, run: str) -> bool:
+        """Return whether a run may end in a word of ``words``."""
         return any(run[-length:] in self.words for length in self.lengths.get(run[-1], ()))
 
 

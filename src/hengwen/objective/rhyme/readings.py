@@ -1,6 +1,6 @@
-"""What pypinyin reads once pypinyin-dict is loaded.
+"""Rhyme classes by pypinyin with the dictionaries of pypinyin-dict.
 
-Loading changes pypinyin's tables for the whole process: to be done in a process of its own.
+Loading the dictionaries changes pypinyin for the whole process: use this module in a subprocess.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ class PinyinSource:
         cc_cedict.load()
         self._phrases = PHRASES_DICT
         self._characters = PINYIN_DICT
-        self.sources = f"pypinyin {version('pypinyin')}, pypinyin-dict {version('pypinyin-dict')}"
-        self.sources += f", jieba {version('jieba')}"
+        packages = ("pypinyin", "pypinyin-dict", "jieba")
+        self.versions = ", ".join(f"{package} {version(package)}" for package in packages)
 
     def character(self, char: str) -> str:
-        """Return the class of the first reading; the character itself where there is none."""
+        """Return the class of the first reading of a character; the character itself if it has no reading."""
         readings = self._characters.get(ord(char))
         return _class_of_pinyin(readings.split(",")[0]) if readings else char
 
     def words(self) -> Iterator[tuple[str, str]]:
-        """Yield each word that a segmenter could give, ending in Han, with the class of its end."""
+        """Yield (word, class of its ending) for each word ending in Han that a segmenter can return."""
         for word, readings in self._phrases.items():
             if _ALL_HAN.fullmatch(word):
                 yield word, _class_of_pinyin(readings[-1][0])
@@ -61,7 +61,7 @@ def _class_of_pinyin(reading: str) -> str:
 
 
 def _mixed_words() -> Iterator[str]:
-    """Yield the words of jieba's dictionary that mix Han with other signs: pypinyin cuts these again."""
+    """Yield the words of jieba's dictionary that mix Han with other characters, which pypinyin splits."""
     import jieba
 
     with jieba.get_module_res("dict.txt") as lines:

@@ -1,4 +1,4 @@
-"""Chinese words by jieba: one tokenizer of our own, so that words that a user adds to jieba move no score."""
+"""Chinese word segmentation by a private jieba tokenizer: words that users add to jieba change no score."""
 
 from __future__ import annotations
 
@@ -7,15 +7,25 @@ from functools import cache
 from typing import Any
 
 
+def segment(text: str) -> list[str]:
+    """Split a text into words, whitespace and punctuation included.
+
+    Examples:
+        >>> segment("听音乐！")
+        ['听', '音乐', '！']
+    """
+    words: list[str] = _tokenizer().lcut(text)
+    return words
+
+
 def last_word(run: str) -> str:
-    """Return the last word of a run of characters that jieba takes as one block.
+    """Return the last word of a run of characters that jieba treats as one block.
 
     Examples:
         >>> last_word("听音乐")
         '音乐'
     """
-    words: list[str] = _tokenizer().lcut(run)
-    return words[-1]
+    return segment(run)[-1]
 
 
 @cache
@@ -24,7 +34,7 @@ def _tokenizer() -> Any:
         warnings.simplefilter("ignore")
         import jieba
     tokenizer = jieba.Tokenizer()
-    # what Tokenizer.initialize does, without its messages on stderr and its cache file in a public folder
+    # the same as Tokenizer.initialize, but without messages on stderr and a cache file in a shared folder
     with jieba.get_module_res("dict.txt") as lines:
         tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(lines)
     tokenizer.initialized = True

@@ -1,4 +1,4 @@
-"""Traditional characters that are common in lyrics, and the simplified ones that the dictionaries know."""
+"""Replace traditional characters that are common in lyrics by their simplified forms."""
 
 from __future__ import annotations
 
@@ -71,15 +71,15 @@ _PAIRS = """
 """
 
 _TABLE = {ord(pair[0]): pair[1] for pair in _PAIRS.split()}
-_BOOK = re.compile("(?<![名巨原土顯显編编論论遺遗昭卓專专])著")
-"""著 is 着 but in words for writings and for what stands out."""
+_ZHE = re.compile("(?<![名巨原土顯显編编論论遺遗昭卓專专])著")
+"""著 becomes 着, except in words for writing and for prominence."""
 
 
 def simplify(text: str) -> str:
-    """Return the text with common traditional characters replaced one for one.
+    """Return the text with common traditional characters replaced by simplified ones, one for one.
 
     Examples:
         >>> simplify("我愛的音樂，聽著名著")
         '我爱的音乐，听着名著'
     """
-    return _BOOK.sub("着", text.translate(_TABLE))
+    return _ZHE.sub("着", text.translate(_TABLE))

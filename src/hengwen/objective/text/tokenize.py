@@ -1,4 +1,4 @@
-"""Texts to tokens, by script: nothing is lost because a tokenizer was made for another language."""
+"""Tokenize text by script, so that no language is lost to a tokenizer designed for another one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 Width = Literal["keep", "fold"]
-"""``fold`` is NFKC: full-width letters and punctuation become the usual ones."""
+"""``fold`` applies NFKC, which turns full-width letters and punctuation into ASCII."""
 BleuTokenizer = Literal["13a", "zh", "char", "intl", "none", "jieba"]
 BLEU_TOKENIZERS: tuple[BleuTokenizer, ...] = get_args(BleuTokenizer)
 TokenSplit = Literal["mixed", "char", "jieba", "whitespace"]
@@ -26,22 +26,22 @@ _SYLLABLES = (  # bopomofo, kana, Hangul, Thai, Lao, Burmese, Khmer: no spaces b
 )
 _LETTER = re.compile(r"[^\W_]")
 _HAN_LETTER = re.compile(f"[{_HAN}]")
-_UNSPLIT = re.compile(  # what sacrebleu's zh leaves in one piece: the above, and Han beyond the first plane
+_UNSPLIT = re.compile(  # left unsplit by sacrebleu's zh: the syllables above, and Han outside the BMP
     rf"[{_SYLLABLES}\u3005-\u3007\U00020000-\U0003ffff](?<![\W_])"
 )
 _PLAIN_HAN = r"\u3400-\u4dbf\u4e00-\u9fff"
-_STOP = (  # whitespace and the usual punctuation of both widths
+_STOP = (  # whitespace, and punctuation of both widths
     r"\s!-/:-@\[-`{-~\u2010-\u2027\u2030-\u205e\u3001-\u3003\u3008-\u3011\u3014-\u301f"
     r"\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 )
 _PLAIN = re.compile(f"[{_PLAIN_HAN}{_STOP}]*")
 _STOPS = re.compile(f"[{_STOP}]+")
-_CHAR_FROM = 0.05
-"""Share of letters that zh does not split from which a character is a token."""
+_MIN_CHAR_SHARE = 0.05
+"""Share of letters not split by ``zh`` from which ``char`` is chosen."""
 
 
 def fold_width(text: str, width: Width = "keep") -> str:
-    """Return the text, with ``fold`` after NFKC.
+    """Return the text unchanged, or normalized by NFKC with ``fold``.
 
     Examples:
         >>> fold_width("你好，ＡＢＣ１！", "fold")
@@ -51,11 +51,11 @@ def fold_width(text: str, width: Width = "keep") -> str:
 
 
 def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
-    """Return the tokenizer of sacrebleu that suits the references.
+    """Return the sacrebleu tokenizer that fits the script of the references.
 
-    ``char`` where at least one letter in twenty is kana, Hangul, Thai, Lao, Burmese, Khmer or Han beyond the
-    first plane, which ``zh`` does not split, or where there is no letter or digit at all (emoji); else ``zh``
-    where there is any Han character; else ``13a``.
+    ``char`` if at least one letter in twenty is kana, Hangul, Thai, Lao, Burmese, Khmer or Han outside the
+    BMP, which ``zh`` does not split, or if there is no letter or digit at all (emoji); otherwise ``zh`` if
+    there is any Han character; otherwise ``13a``.
 
     Examples:
         >>> choose_bleu_tokenizer(["我爱 rock", "の"]), choose_bleu_tokenizer(["the cat", "chat"])
@@ -66,7 +66,7 @@ def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
     text = "".join(references)
     if _UNSPLIT.search(text):
         letters = len(_LETTER.findall(text))
-        if len(_UNSPLIT.findall(text)) >= _CHAR_FROM * letters:
+        if len(_UNSPLIT.findall(text)) >= _MIN_CHAR_SHARE * letters:
             return "char"
     if _HAN_LETTER.search(text):
         return "zh"
@@ -74,11 +74,10 @@ def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
 
 
 def mixed_tokens(text: str) -> list[str]:
-    """Return the tokens of a text of any script, in lower case, without punctuation, symbols and emoji.
+    """Return the lower-case tokens of a text in any script, without punctuation, symbols and emoji.
 
-    A character of a script that is written without spaces (Han, kana, Hangul, Thai, Lao, Burmese, Khmer) is a
-    token with its marks; elsewhere a run of letters, marks and digits is. On ASCII this is what rouge-score
-    does.
+    In Han, kana, Hangul, Thai, Lao, Burmese and Khmer each character with its combining marks is a token, in
+    other scripts each run of letters, marks and digits. On ASCII the tokens are those of rouge-score.
 
     Examples:
         >>> mixed_tokens("我爱 Rock2024_x，don't!")
@@ -86,12 +85,12 @@ def mixed_tokens(text: str) -> list[str]:
         >>> mixed_tokens("naïve हिन्दी 한국"), mixed_tokens("！？😊")
         (['naïve', 'हिन्दी', '한', '국'], [])
     """
-    found: list[str] = _mixed().findall(text.lower())
-    return found
+    tokens: list[str] = _mixed().findall(text.lower())
+    return tokens
 
 
 def mixed_sequence(text: str) -> Sequence[str]:
-    """Return :func:`mixed_tokens`, as one string where each token is one character: it is quicker to compare.
+    """Return :func:`mixed_tokens`, as one string if every token is one character, which compares faster.
 
     Examples:
         >>> mixed_sequence("你好，世界！"), mixed_sequence("OK，你好")
@@ -101,7 +100,7 @@ def mixed_sequence(text: str) -> Sequence[str]:
 
 
 def char_tokens(text: str) -> list[str]:
-    """Return all characters but whitespace; punctuation counts, case too.
+    """Return all characters except whitespace, with punctuation and case.
 
     Examples:
         >>> char_tokens("我 OK！")
@@ -111,7 +110,7 @@ def char_tokens(text: str) -> list[str]:
 
 
 def jieba_tokens(text: str) -> list[str]:
-    """Return the words that jieba finds, in lower case, without punctuation, symbols and emoji.
+    """Return the lower-case words of a text as segmented by jieba, without punctuation, symbols and emoji.
 
     Examples:
         >>> jieba_tokens("我喜欢听音乐，OK！")
@@ -121,16 +120,14 @@ def jieba_tokens(text: str) -> list[str]:
 
 
 def jieba_words(text: str) -> list[str]:
-    """Return the pieces that jieba cuts a text into, without whitespace."""
-    from hengwen.objective.text.jieba_words import (
-        _tokenizer,  # our own dictionary: a user's words move no score
-    )
+    """Return the words and punctuation of a text as segmented by jieba, without whitespace."""
+    from hengwen.objective.text.jieba_words import segment
 
-    return [word for word in _tokenizer().lcut(text) if not word.isspace()]
+    return [word for word in segment(text) if not word.isspace()]
 
 
 def split_tokens(split: TokenSplit) -> Callable[[str], Sequence[str]]:
-    """Return the function behind a name of :data:`TOKEN_SPLITS`.
+    """Return the tokenizer function for a name of :data:`TOKEN_SPLITS`.
 
     Raises:
         ValueError: The name is unknown.
@@ -139,31 +136,31 @@ def split_tokens(split: TokenSplit) -> Callable[[str], Sequence[str]]:
         >>> split_tokens("whitespace")("a  B.")
         ['a', 'B.']
     """
-    found: dict[str, Callable[[str], Sequence[str]]] = {
+    tokenizers: dict[str, Callable[[str], Sequence[str]]] = {
         "mixed": mixed_sequence,
         "char": char_tokens,
         "jieba": jieba_tokens,
         "whitespace": str.split,
     }
-    if split not in found:
-        raise ValueError(f"tokenize must be auto, {', '.join(found)}, got {split!r}")
-    return found[split]
+    if split not in tokenizers:
+        raise ValueError(f"tokenize must be auto, {', '.join(tokenizers)}, got {split!r}")
+    return tokenizers[split]
 
 
 @cache
 def _marks() -> str:
-    """Combining marks as ranges of a character class."""
+    """Return all combining marks as ranges of a character class."""
     codes = [
-        c
-        for c in (*range(0x300, 0x1F000), *range(0xE0100, 0xE01F0))
-        if unicodedata.category(chr(c))[0] == "M"
+        code
+        for code in (*range(0x300, 0x1F000), *range(0xE0100, 0xE01F0))
+        if unicodedata.category(chr(code))[0] == "M"
     ]
-    runs = [[c for _, c in run] for _, run in groupby(enumerate(codes), lambda pair: pair[1] - pair[0])]
+    runs = [[code for _, code in run] for _, run in groupby(enumerate(codes), lambda pair: pair[1] - pair[0])]
     return "".join(f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)
 
 
 @cache
 def _mixed() -> re.Pattern[str]:
     marks, letters = f"[{_marks()}]", f"[^\\W_{_HAN}{_SYLLABLES}]"
-    one = f"(?:[{_PLAIN_HAN}]|[{_HAN}{_SYLLABLES}](?<![\\W_]))"
-    return re.compile(f"{one}{marks}*|{letters}+(?:{marks}+{letters}*)*")
+    character = f"(?:[{_PLAIN_HAN}]|[{_HAN}{_SYLLABLES}](?<![\\W_]))"
+    return re.compile(f"{character}{marks}*|{letters}+(?:{marks}+{letters}*)*")

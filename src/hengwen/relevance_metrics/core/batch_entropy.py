@@ -1,4 +1,4 @@
-"""Entropy from counts, for one sequence and for many at once: the same bits either way."""
+"""Entropy from counts, with bit-identical results for one sequence and for a batch."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _TOP_LANE = np.uint64(56)
 
 
 def entropy_of(counts: NDArray[Any]) -> float:
-    """Return the entropy, in nats, of counts that are all positive.
+    """Return the entropy, in nats, of positive counts.
 
-    The logarithm is the C library's and the sum runs in order, so that no CPU feature moves a bit.
+    The logarithm is that of the C library and the sum runs in order, so that no CPU feature changes a bit.
 
     Examples:
         >>> entropy_of(np.array([3, 3]))
@@ -33,13 +33,13 @@ def entropy_of(counts: NDArray[Any]) -> float:
         >>> entropy_of(np.array([7]))
         0.0
     """
-    distinct, place = np.unique(counts, return_inverse=True)
-    parts = terms(distinct.tolist(), float(counts.sum()))[place]
+    distinct, index = np.unique(counts, return_inverse=True)
+    parts = terms(distinct.tolist(), float(counts.sum()))[index]
     return float(np.add.accumulate(parts)[-1])
 
 
 def batch_entropies(rows: NDArray[Any], m: int, delay: int) -> NDArray[np.float64]:
-    """Return the entropy, in nats, of each row; ties are rises.
+    """Return the permutation entropy, in nats, of each row; ties are read as rises.
 
     Examples:
         >>> batch_entropies(np.array([[5, 4, 5, 4], [1, 2, 3, 4]]), 3, 1).tolist()
@@ -62,7 +62,7 @@ def code_entropies(codes: NDArray[Any], m: int) -> NDArray[np.float64]:
         [0.6931471805599453, 0.0]
     """
     windows = codes.shape[1]
-    table = part_table(windows)
+    table = term_table(windows)
     count = _lane_entropies if m <= _LANE_ORDER and windows <= _LANE_WINDOWS else _sorted_entropies
     step = max(1, _CELLS // windows)
     parts = [codes[start : start + step] for start in range(0, len(codes), step)]
@@ -70,7 +70,7 @@ def code_entropies(codes: NDArray[Any], m: int) -> NDArray[np.float64]:
 
 
 def _lane_entropies(codes: NDArray[np.uint8], m: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Count each pattern in eight byte lanes at once; lanes are added up by one multiplication."""
+    """Count each pattern in eight byte lanes at once, and sum the lanes by one multiplication."""
     rows, windows = codes.shape
     padded = np.full((rows, -(-windows // 8) * 8), 255, np.uint8)
     padded[:, :windows] = codes
@@ -85,7 +85,7 @@ def _lane_entropies(codes: NDArray[np.uint8], m: int, table: NDArray[np.float64]
 
 
 def _sorted_entropies(codes: NDArray[Any], m: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Count equal neighbours after a sort: for any m, and for long rows."""
+    """Count equal neighbours after a sort, for any m and for long rows."""
     rows, windows = codes.shape
     ranked = np.sort(codes, axis=1)
     first = np.ones((rows, windows), bool)
@@ -97,18 +97,18 @@ def _sorted_entropies(codes: NDArray[Any], m: int, table: NDArray[np.float64]) -
 
 
 @lru_cache(maxsize=8)
-def part_table(windows: int) -> NDArray[np.float64]:
-    """Return the part of the entropy of so many windows that each count, from 0 on, has.
+def term_table(windows: int) -> NDArray[np.float64]:
+    """Return the entropy term of each count from 0 to ``windows``.
 
     Examples:
-        >>> part_table(2).tolist()
+        >>> term_table(2).tolist()
         [0.0, 0.34657359027997264, 0.0]
     """
     return np.append(0.0, terms(list(range(1, windows + 1)), float(windows)))
 
 
 def terms(counts: list[Any], total: float) -> NDArray[np.float64]:
-    """Return each count's part of the entropy, in nats.
+    """Return the entropy term of each count, in nats.
 
     Examples:
         >>> terms([1, 2], 2.0).tolist()

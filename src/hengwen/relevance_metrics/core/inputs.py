@@ -1,4 +1,4 @@
-"""Checked input: scores become a numeric array, or a ValueError says what to do."""
+"""Check input: convert scores to a numeric array, or raise a ValueError that names the way out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:
 
     Args:
         x: Numbers; any shape but 0-d. Masked values become NaN. Infinite values have an order and are kept.
-        axis: Where the sequence runs.
+        axis: Axis of the sequence.
 
     Raises:
         ValueError: Strings, None, complex numbers, ragged lists or a single number.
@@ -68,20 +68,20 @@ def as_rows(scores: NDArray[Any]) -> NDArray[Any]:
 
 
 def has_nan(array: NDArray[Any]) -> bool:
-    """Whether any score is NaN."""
+    """Return whether any score is NaN."""
     return array.dtype.kind == "f" and array.size > 0 and bool(np.isnan(np.max(array)))
 
 
-def refuse_nan(array: NDArray[Any], way_out: str = "drop it or fill it before") -> None:
-    """Raise ValueError, with the place of the first NaN, where there is one."""
+def refuse_nan(array: NDArray[Any], way_out: str = "drop it or fill it in") -> None:
+    """Raise a ValueError with the index of the first NaN if there is any."""
     if has_nan(array):
-        where = np.argwhere(np.isnan(array))[0].tolist()
-        place = where[0] if len(where) == 1 else tuple(where)
-        raise ValueError(f"score {place} is NaN, which has no order; {way_out}")
+        indices = np.argwhere(np.isnan(array))[0].tolist()
+        index = indices[0] if len(indices) == 1 else tuple(indices)
+        raise ValueError(f"score {index} is NaN, which has no order; {way_out}")
 
 
 def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
-    """Raise ValueError where an option is none of those allowed.
+    """Raise a ValueError if an option has none of the allowed values.
 
     Examples:
         >>> check_choice("bias", "mm", [None, "miller-madow"])
@@ -109,16 +109,16 @@ def _as_numeric(x: ArrayLike) -> NDArray[Any]:
         return array.astype(np.uint8)
     if kind == "O" and array.ndim:
         return _from_objects(array)
-    got = array.flat[0] if array.size else array.dtype
+    value = array.flat[0] if array.size else array.dtype
     if kind in "US":
-        got = next((value for value in array.flat if not _is_number(value)), got)
-    raise ValueError(f"scores must be numbers, got {_show(got)}; {_WAY_OUT}")
+        value = next((item for item in array.flat if not _is_number(item)), value)
+    raise ValueError(f"scores must be numbers, got {_repr(value)}; {_WAY_OUT}")
 
 
 def _from_objects(array: NDArray[Any]) -> NDArray[Any]:
-    for place, value in enumerate(array.flat):
+    for index, value in enumerate(array.flat):
         if value is None or isinstance(value, str | bytes | complex | list | tuple):
-            raise ValueError(f"scores must be numbers, got {value!r} at position {place}; {_WAY_OUT}")
+            raise ValueError(f"scores must be numbers, got {value!r} at position {index}; {_WAY_OUT}")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -135,5 +135,6 @@ def _is_number(text: Any) -> bool:
     return True
 
 
-def _show(value: Any) -> str:
+def _repr(value: Any) -> str:
+    """Return the repr of the plain Python value behind a numpy scalar."""
     return repr(value.item() if isinstance(value, np.generic) else value)

@@ -1,4 +1,4 @@
-"""Scores on a scale of few levels, as small numbers: what makes ordinal data fast."""
+"""Map scores on a scale of few levels to small integers, which makes ordinal data fast."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_PROBE = 2048
-_MOST = 64
+_SAMPLE_SIZE = 2048
+_MAX_LEVELS = 64
 
 
 def few_levels(row: NDArray[Any]) -> NDArray[np.uint8] | None:
-    """Return the scores as uint8 in the same order, or None where there are many levels.
+    """Return integers of type uint8 that compare as the scores do, or None if there are many levels.
 
     Args:
         row: One sequence without NaN.
 
     Returns:
-        Numbers that compare as the scores do: whole numbers over a range below 256 are shifted, others are
-        ranked if a look at the first ones shows at most 64 levels and these turn out to be all.
+        Whole numbers with a range below 256 are shifted. Other scores are ranked if the first 2048 have at
+        most 64 levels and there are no further ones.
 
     Examples:
         >>> few_levels(np.array([0.5, 1.0, 0.5])).tolist()
@@ -40,8 +40,8 @@ def few_levels(row: NDArray[Any]) -> NDArray[np.uint8] | None:
                 np.uint8
             )
             return shifted
-    levels = np.unique(row[:_PROBE])
-    if len(levels) > _MOST:
+    levels = np.unique(row[:_SAMPLE_SIZE])
+    if len(levels) > _MAX_LEVELS:
         return None
     ranks = np.zeros(len(row), np.uint8)
     for level in levels[:-1]:
@@ -50,7 +50,7 @@ def few_levels(row: NDArray[Any]) -> NDArray[np.uint8] | None:
 
 
 def ranks_of(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return each row's dense ranks in the smallest unsigned type that holds them and one number above.
+    """Return the dense ranks of each row, in the smallest unsigned type that holds them and a larger number.
 
     Examples:
         >>> ranks_of(np.array([[2.5, 1.0, 2.5]])).tolist()

@@ -1,4 +1,4 @@
-"""For each score, how many before and after it are greater or less."""
+"""Count, for each score, the greater and lesser scores before and after it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CELLS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """Counts for each score; equal scores are in neither."""
+    """Counts for each score; equal scores are not counted."""
 
     greater_before: NDArray[np.int64]
     less_before: NDArray[np.int64]
@@ -23,23 +23,23 @@ class PairCounts:
     less_after: NDArray[np.int64]
 
 
-def count_sides(row: NDArray[Any]) -> PairCounts:
-    """Compare all pairs, some rows of the comparison at a time: O(n^2) steps, bounded memory.
+def count_pairs(row: NDArray[Any]) -> PairCounts:
+    """Compare all pairs of scores, in O(n^2) steps and bounded memory.
 
     Examples:
-        >>> sides = count_sides(np.array([2, 1, 3]))
-        >>> sides.greater_before.tolist(), sides.greater_after.tolist()
+        >>> counts = count_pairs(np.array([2, 1, 3]))
+        >>> counts.greater_before.tolist(), counts.greater_after.tolist()
         ([0, 1, 0], [1, 1, 0])
     """
     n = len(row)
     counts = np.zeros((4, n), np.int64)
-    places = np.arange(n)
+    indices = np.arange(n)
     step = max(1, _CELLS // max(n, 1))
     for start in range(0, n, step):
         part = slice(start, start + step)
-        before = places < places[part, None]
+        before = indices < indices[part, None]
         greater = row > row[part, None]
         less = row < row[part, None]
-        for target, side in enumerate((greater & before, less & before, greater & ~before, less & ~before)):
-            counts[target, part] = np.count_nonzero(side, axis=1)
+        for kind, pairs in enumerate((greater & before, less & before, greater & ~before, less & ~before)):
+            counts[kind, part] = np.count_nonzero(pairs, axis=1)
     return PairCounts(*counts)

@@ -1,4 +1,4 @@
-"""Ordinal patterns as numbers: one comparison for each pair of places, no sort.
+"""Encode ordinal patterns as numbers: one comparison for each pair of positions, no sort.
 
 The window (x[t], x[t+d], ..) gets the code sum of j! * S_j, where S_j is how many of its earlier members are
 greater than its member j. Codes and stable-argsort patterns match one to one (a Lehmer code).
@@ -21,10 +21,10 @@ _COMPARED_KINDS = 6
 
 
 def window_count(n: int, m: int, delay: int) -> int:
-    """How many windows of order m and delay a sequence of n has.
+    """Return the number of windows of order m and delay in a sequence of n scores.
 
     Raises:
-        ValueError: There is none.
+        ValueError: The sequence is too short for one window.
 
     Examples:
         >>> window_count(8, 3, 1)
@@ -46,9 +46,10 @@ def window_count(n: int, m: int, delay: int) -> int:
 
 
 def pattern_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
-    """Return the code of each window along the last axis; equal codes are equal patterns, ties in order.
+    """Return the code of each window along the last axis; windows with equal codes have equal patterns.
 
-    Up to m = 20 the code is the Lehmer number, below m!. Above, codes are only labels within one call.
+    Ties are read as rises. Up to m = 20 the code is the Lehmer number, below m!; above, codes are labels that
+    are valid within one call.
 
     Examples:
         >>> pattern_codes(np.array([1, 2, 3, 2, 1]), 3, 1).tolist()
@@ -59,15 +60,15 @@ def pattern_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
     reach = (m - 1) * delay
     codes = np.empty(flat.size, code_dtype(m))
     step = max(BLOCK, 2 * reach) if m <= _CODE_LIMIT else flat.size
-    # rows are read as one: windows across two rows are computed and cut off, which is faster than a row each
+    # rows are treated as one sequence: computing and dropping windows across two rows is faster than a loop
     for start in range(0, flat.size - reach, step):
-        found = block_codes(flat[start : start + step + reach], m, delay)
-        codes[start : start + len(found)] = found
+        block = block_codes(flat[start : start + step + reach], m, delay)
+        codes[start : start + len(block)] = block
     return codes.reshape(x.shape)[..., :windows]
 
 
 def block_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
-    """Return the codes of one block, which should fit the cache.
+    """Return the codes of one block of scores, which should fit the CPU cache.
 
     Examples:
         >>> block_codes(np.array([3, 2, 1, 2]), 3, 1).tolist()
@@ -89,7 +90,7 @@ def block_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
 
 
 def code_counts(x: NDArray[Any], m: int, delay: int) -> NDArray[np.intp]:
-    """Return how often each pattern that occurs does, in the order of codes; x is one sequence.
+    """Return the count of each pattern that occurs in one sequence, in the order of codes.
 
     Examples:
         >>> code_counts(np.array([5, 4, 5, 4, 5, 4, 5, 4]), 3, 1).tolist()
@@ -114,7 +115,7 @@ def _count(codes: NDArray[Any], kinds: int) -> NDArray[np.intp]:
 
 def code_dtype(m: int) -> Any:
     """Return the smallest type that holds the codes of order m."""
-    for dtype, largest in ((np.uint8, 5), (np.uint16, 8), (np.uint32, 12)):
-        if m <= largest:
+    for dtype, max_order in ((np.uint8, 5), (np.uint16, 8), (np.uint32, 12)):
+        if m <= max_order:
             return dtype
     return np.uint64 if m <= _CODE_LIMIT else np.int64

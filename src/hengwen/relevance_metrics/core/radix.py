@@ -1,4 +1,4 @@
-"""Inversions of a long permutation, seven bits at a time: no merge sort, no compiled code."""
+"""Count the inversions of a long permutation, seven bits at a time, without merge sort or compiled code."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 _BITS = 7
 _WIDTH = 256
 _COLUMNS = 4096
-_LEAST = 8
+_MIN_SHIFT = 8
 
 
 def permutation_inversions(order: NDArray[np.intp]) -> int:
-    """Count the inversions of a permutation of 0..n-1; those of its inverse are as many.
+    """Count the inversions of a permutation of 0..n-1; its inverse has the same number.
 
-    Values are split by their leading digit. Pairs with different digits are counted in blocks, pairs with the
-    same digit in the next round, within their digit's group.
+    Values are split by their leading digit. Pairs with different digits are counted in blocks; pairs with
+    equal digits are counted in the next round, within the group of their digit.
 
     Examples:
         >>> permutation_inversions(np.arange(1000)[::-1])
         499500
     """
     n = len(order)
-    shift = max(max(n - 1, 1).bit_length() - _BITS, _LEAST)
+    shift = max(max(n - 1, 1).bit_length() - _BITS, _MIN_SHIFT)
     size = -(-n >> shift) << shift
     values = np.concatenate([order, np.arange(n, size)]).astype(np.int64 if size > 2**31 else np.int32)
     groups: NDArray[Any] = values.reshape(1, size)
@@ -52,17 +52,19 @@ def _digit_inversions(digits: NDArray[np.uint8]) -> int:
 
 
 def _inside(columns: NDArray[np.uint8]) -> int:
+    """Count the inversions inside each column."""
     return sum(int(np.count_nonzero(row > columns[i + 1 :])) for i, row in enumerate(columns))
 
 
 def _between(digits: NDArray[np.uint8], width: int) -> int:
+    """Count the inversions between the blocks of each group."""
     groups, length = digits.shape
     blocks = length // width
     kinds = 1 << _BITS
     dtype = np.int32 if length < 2**31 else np.int64
     cell = np.arange(groups * blocks)[:, None] * kinds + digits.reshape(-1, width)
-    found = np.bincount(cell.ravel(), minlength=groups * blocks * kinds)
-    counts = found.astype(dtype).reshape(groups, blocks, kinds)
+    flat_counts = np.bincount(cell.ravel(), minlength=groups * blocks * kinds)
+    counts = flat_counts.astype(dtype).reshape(groups, blocks, kinds)
     before: NDArray[Any] = np.cumsum(counts, axis=1, dtype=dtype)
     before -= counts
     less: NDArray[Any] = np.cumsum(counts, axis=2, dtype=dtype)

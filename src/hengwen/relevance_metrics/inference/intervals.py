@@ -1,4 +1,4 @@
-"""Confidence intervals that respect the order of the scores, and refusals where there are none."""
+"""Confidence intervals that respect the order of the scores; other methods are refused."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ METHODS: dict[Metric, tuple[Method, ...]] = {
     "lis": ("prompts",),
     "lnds": ("prompts",),
 }
-_LEAST = 10
+_MIN_PATTERNS = 10
 _REASONS = {
     "pen": "only blocks keep the patterns of one sequence",
-    "cin": "blocks put in a new order lose the trend that inversions measure",
-    "lis": "a subsequence runs through the whole sequence, so no part of it can be drawn anew",
-    "lnds": "a subsequence runs through the whole sequence, so no part of it can be drawn anew",
+    "cin": "reordered blocks lose the trend that inversions measure",
+    "lis": "a subsequence spans the whole sequence, so its parts cannot be resampled",
+    "lnds": "a subsequence spans the whole sequence, so its parts cannot be resampled",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A confidence interval."""
+    """A confidence interval of a metric."""
 
     metric: Metric
     statistic: str
-    """What low, high and estimate are values of: ``pen`` in nats, ``tau_b`` against time for ``cin``, or
-    ``lis`` and ``lnds`` of the means over prompts."""
+    """Statistic of low, high and estimate: ``pen`` in nats, ``tau_b`` against time for ``cin``, or ``lis``
+    and ``lnds`` of the means over prompts."""
     estimate: float
     low: float
     high: float
-    level: float
+    confidence: float
     method: Method
     n: int
     windows: int | None
-    """Ordinal patterns in the sequence; None but for ``pen``."""
+    """Number of ordinal patterns for ``pen``; None for the other metrics."""
     prompts: int | None
     tied_share: float
     block: int | None
@@ -74,84 +74,88 @@ def bootstrap_ci(
     metric: Metric = "pen",
     *,
     method: Method | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     n_boot: int = 1999,
     block: int | None = None,
     m: int = 3,
     delay: int = 1,
     seed: int = 0,
 ) -> Interval:
-    """Return a confidence interval for a metric of an ordered sequence.
+    """Return a confidence interval for a metric of a sequence.
 
-    Single scores are never drawn: that would destroy the order, which is all the metrics measure. What is
-    offered: ``pen`` by blocks of neighbouring ordinal patterns (``moving-block``, ``stationary``); ``cin`` as
-    tau-b against time by its ``u-statistic``, for scores that do not depend on their neighbours; each metric
-    of the means over prompts by drawing whole ``prompts``. Anything else is refused.
+    Single scores are never resampled: that would destroy the order, which is all the metrics measure. The
+    methods are: for ``pen`` blocks of neighbouring ordinal patterns (``moving-block``, ``stationary``); for
+    ``cin`` tau-b against time by its ``u-statistic``, for scores independent of their neighbours; for each
+    metric of the means over prompts a bootstrap of whole ``prompts``. Other combinations are refused.
 
     Args:
-        x: Scores in order; for ``prompts`` a row for each prompt and a column for each place in the order.
+        x: Scores in order; for ``prompts`` a row for each prompt and a column for each position.
         metric: ``pen``, ``cin``, ``lis`` (strict) or ``lnds`` (not strict).
-        method: Default: ``prompts`` for two axes, otherwise the first that the metric allows.
-        level: Of confidence, between 0 and 1.
-        n_boot: Bootstrap samples.
-        block: Patterns in a block, or their mean under ``stationary``; default 1.75 cube roots of how many
-            there are, at least m.
-        m: Scores in an ordinal pattern.
-        delay: Steps between the scores of a pattern.
-        seed: Of the samples.
+        method: Method of the interval; by default ``prompts`` for two axes, otherwise the first method of the
+            metric.
+        confidence: Confidence level, between 0 and 1.
+        n_boot: Number of bootstrap samples, at least 2.
+        block: Number of patterns in a block, or its mean under ``stationary``; by default 1.75 times the cube
+            root of the number of patterns, at least m.
+        m: Number of scores in an ordinal pattern.
+        delay: Distance between the scores of a pattern.
+        seed: Seed of the bootstrap.
 
     Returns:
-        An `Interval`. Block intervals are moved by twice the bias that the bootstrap shows, as entropy from
-        few patterns is too low; they end at log m!.
+        An `Interval`. Block intervals are shifted by twice the bias that the bootstrap shows, because entropy
+        from few patterns is too low; their upper end is at most log m!.
 
     Raises:
-        ValueError: A method that the metric refuses, too few scores or prompts, NaN, or a bad option.
+        ValueError: The metric has no such method, there are too few scores or prompts, a score is NaN, or an
+            option is out of range.
 
     Notes:
         Kuensch (1989); Politis and Romano (1994); Samara and Randles (1988) for the variance of tau.
 
     Examples:
-        >>> found = bootstrap_ci([1, 3, 2, 4, 6, 5, 7, 9, 8, 10], "cin")
-        >>> found.statistic, round(found.estimate, 4)
+        >>> interval = bootstrap_ci([1, 3, 2, 4, 6, 5, 7, 9, 8, 10], "cin")
+        >>> interval.statistic, round(interval.estimate, 4)
         ('tau_b', 0.8667)
-        >>> found.low < found.estimate < found.high
+        >>> interval.low < interval.estimate < interval.high
         True
         >>> bootstrap_ci([[1, 2, 3], [1, 3, 2], [1, 2, 3]], "lis").high
         3.0
     """
     check_choice("metric", metric, METRICS)
     whole_number("n_boot", n_boot, 2)
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
     rows = _rows(as_scores(x), method)
-    chosen: Method = method or ("prompts" if rows.ndim == 2 else METHODS[metric][0])
-    _refuse(metric, chosen, rows.ndim)
-    # sums order as means do, and are exact where means may be rounded apart
+    resolved: Method = method or ("prompts" if rows.ndim == 2 else METHODS[metric][0])
+    _refuse(metric, resolved, rows.ndim)
+    # sums have the same order as means, without rounding that could break ties
     row = rows.sum(axis=0) if rows.ndim == 2 else rows
     windows = window_count(len(row), m, delay) if metric == "pen" else None
-    by_blocks = chosen in ("moving-block", "stationary")
+    by_blocks = resolved in ("moving-block", "stationary")
     length = _block_length(block, windows or 0, m) if by_blocks else None
-    plan = _BootstrapConfig(((1 - level) / 2, (1 + level) / 2), n_boot, m, delay, np.random.default_rng(seed))
-    if chosen == "u-statistic":
-        low, estimate, high = u_statistic_interval(row, level)
+    config = _BootstrapConfig(
+        ((1 - confidence) / 2, (1 + confidence) / 2), n_boot, m, delay, np.random.default_rng(seed)
+    )
+    if resolved == "u-statistic":
+        low, estimate, high = u_statistic_interval(row, confidence)
     elif length is not None:
-        low, estimate, high = _by_blocks(row, length, chosen == "stationary", plan)
+        low, estimate, high = _by_blocks(row, length, resolved == "stationary", config)
     else:
-        low, estimate, high = _by_prompts(rows, metric, plan)
+        low, estimate, high = _by_prompts(rows, metric, config)
     return Interval(
         metric=metric,
         statistic="tau_b" if metric == "cin" else metric,
         estimate=estimate,
         low=low,
         high=high,
-        level=level,
-        method=chosen,
+        confidence=confidence,
+        method=resolved,
         n=len(row),
         windows=windows,
-        prompts=len(rows) if chosen == "prompts" else None,
+        prompts=len(rows) if resolved == "prompts" else None,
         tied_share=tied_share(row),
         block=length,
-        n_boot=None if chosen == "u-statistic" else n_boot,
+        n_boot=None if resolved == "u-statistic" else n_boot,
         m=m,
         delay=delay,
         seed=seed,
@@ -159,7 +163,7 @@ def bootstrap_ci(
 
 
 def _rows(scores: NDArray[Any], method: Method | None) -> NDArray[Any]:
-    refuse_nan(scores, "drop that prompt or fill it before")
+    refuse_nan(scores, "drop that prompt or fill it in")
     if scores.ndim == 1:
         return scores
     if scores.ndim != 2 or len(scores) < 2:
@@ -183,55 +187,58 @@ def _refuse(metric: Metric, method: Method, axes: int) -> None:
 
 
 def _block_length(block: int | None, windows: int, m: int) -> int:
-    if windows < _LEAST:
-        raise ValueError(f"a block bootstrap needs at least {_LEAST} patterns, got {windows}; add scores")
+    if windows < _MIN_PATTERNS:
+        raise ValueError(
+            f"a block bootstrap needs at least {_MIN_PATTERNS} patterns, got {windows}; add scores"
+        )
     if block is None:
-        usual = round(1.75 * math.cbrt(windows))
-        return min(max(m, usual), windows // 2)
+        return min(max(m, round(1.75 * math.cbrt(windows))), windows // 2)
     if whole_number("block", block) > windows // 2:
         raise ValueError(f"block must be at most half of the {windows} patterns, got {block}; lower it")
     return block
 
 
-def _by_prompts(rows: NDArray[Any], metric: Metric, plan: _BootstrapConfig) -> tuple[float, float, float]:
+def _by_prompts(rows: NDArray[Any], metric: Metric, config: _BootstrapConfig) -> tuple[float, float, float]:
     count, n = rows.shape
     values = []
-    for size in in_chunks(plan.n_boot, n):
-        drawn = plan.rng.multinomial(count, np.full(count, 1 / count), size=size)
-        values.append(_values(drawn @ rows, metric, plan))
-    estimate = float(_values(rows.sum(axis=0)[None], metric, plan)[0])
-    low, high = np.quantile(np.concatenate(values), plan.tails).tolist()
+    for size in in_chunks(config.n_boot, n):
+        weights = config.rng.multinomial(count, np.full(count, 1 / count), size=size)
+        values.append(_values(weights @ rows, metric, config))
+    estimate = float(_values(rows.sum(axis=0)[None], metric, config)[0])
+    low, high = np.quantile(np.concatenate(values), config.tails).tolist()
     return low, estimate, high
 
 
-def _values(rows: NDArray[Any], metric: Metric, plan: _BootstrapConfig) -> NDArray[np.float64]:
-    return tau_rows(rows) if metric == "cin" else evaluate(rows, metric, plan.m, plan.delay)
+def _values(rows: NDArray[Any], metric: Metric, config: _BootstrapConfig) -> NDArray[np.float64]:
+    return tau_rows(rows) if metric == "cin" else evaluate(rows, metric, config.m, config.delay)
 
 
 def _by_blocks(
-    row: NDArray[Any], length: int, varied: bool, plan: _BootstrapConfig
+    row: NDArray[Any], length: int, stationary: bool, config: _BootstrapConfig
 ) -> tuple[float, float, float]:
-    codes = pattern_codes(row, plan.m, plan.delay)
-    estimate = float(code_entropies(codes[None], plan.m)[0])
+    codes = pattern_codes(row, config.m, config.delay)
+    estimate = float(code_entropies(codes[None], config.m)[0])
     values = np.concatenate(
         [
-            code_entropies(codes[_places(len(codes), length, varied, size, plan.rng)], plan.m)
-            for size in in_chunks(plan.n_boot, len(codes))
+            code_entropies(codes[_block_indices(len(codes), length, stationary, size, config.rng)], config.m)
+            for size in in_chunks(config.n_boot, len(codes))
         ]
     )
     bias = float(values.mean()) - estimate
-    ends = np.quantile(values, plan.tails) - 2 * bias
-    low, high = np.clip(ends, 0.0, math.log(math.factorial(plan.m))).tolist()
+    ends = np.quantile(values, config.tails) - 2 * bias
+    low, high = np.clip(ends, 0.0, math.log(math.factorial(config.m))).tolist()
     return low, estimate, high
 
 
-def _places(n: int, length: int, varied: bool, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Places drawn: whole blocks inside the sequence, or, varied, runs of geometric length on a circle."""
-    if not varied:
+def _block_indices(
+    n: int, length: int, stationary: bool, draws: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Return resampled indices: whole blocks of the sequence, or runs of geometric length on a circle."""
+    if not stationary:
         starts = rng.integers(0, n - length + 1, (draws, -(-n // length)))
         return (starts[..., None] + np.arange(length)).reshape(draws, -1)[:, :n]
-    fresh = rng.random((draws, n)) < 1 / length
-    fresh[:, 0] = True
-    begins = np.maximum.accumulate(np.where(fresh, np.arange(n), 0), axis=1)
+    is_start = rng.random((draws, n)) < 1 / length
+    is_start[:, 0] = True
+    run_starts = np.maximum.accumulate(np.where(is_start, np.arange(n), 0), axis=1)
     starts = rng.integers(0, n, (draws, n))
-    return (np.take_along_axis(starts, begins, axis=1) + np.arange(n) - begins) % n
+    return (np.take_along_axis(starts, run_starts, axis=1) + np.arange(n) - run_starts) % n

@@ -1,4 +1,4 @@
-"""Random order: the metrics of all, or of many, arrangements of the same scores."""
+"""Null distributions: metrics over all, or many, orders of the same scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Metric = Literal["pen", "cin", "lis", "lnds"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
-_CELLS = 2_000_000
+_MAX_CELLS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +34,12 @@ class NullMoments:
     mean: float
     sd: float
     exact: bool
-    """Whether it is a formula or all orders were taken; otherwise it is a simulation."""
+    """Whether the moments come from a formula or from all orders; otherwise from a simulation."""
     orders: int
-    """How many orders were taken; 0 for a formula."""
+    """Number of orders evaluated; 0 for a formula."""
     n: int
     windows: int | None
-    """Ordinal patterns in the sequence; None but for ``pen``."""
+    """Number of ordinal patterns for ``pen``; None for the other metrics."""
     tied_share: float
     m: int
     delay: int
@@ -49,23 +49,23 @@ class NullMoments:
 def null_moments(
     x: ArrayLike, metric: Metric = "cin", *, m: int = 3, delay: int = 1, draws: int = 2000, seed: int = 0
 ) -> NullMoments:
-    """Return what a metric is worth when the same scores come in random order.
+    """Return the mean and standard deviation of a metric over random orders of the same scores.
 
     Args:
         x: Scores; their order does not matter.
-        metric: ``cin`` (a formula that knows ties), ``pen``, ``lis`` or ``lnds`` (all orders if they are at
+        metric: ``cin`` (by a formula with ties), ``pen``, ``lis`` or ``lnds`` (all orders if there are at
             most ``draws``, otherwise a simulation).
-        m: Scores in an ordinal pattern.
-        delay: Steps between the scores of a pattern.
-        draws: Orders simulated.
-        seed: Of the simulation.
+        m: Number of scores in an ordinal pattern.
+        delay: Distance between the scores of a pattern.
+        draws: Number of simulated orders.
+        seed: Seed of the simulation.
 
     Raises:
-        ValueError: Too few scores for m and delay, NaN, or an unknown metric.
+        ValueError: There are too few scores for m and delay, a score is NaN, or the metric is unknown.
 
     Notes:
-        Kendall, Rank Correlation Methods, chapter 4, for the variance with ties. 2 sqrt(n) is no stand-in for
-        the mean LIS: at n = 50 it is 25 % too high.
+        Kendall, Rank Correlation Methods, chapter 4, for the variance with ties. Do not use 2 sqrt(n)
+        for the mean LIS: at n = 50 it is 25 % too high.
 
     Examples:
         >>> null_moments([1, 2, 3]).mean, null_moments([1, 2, 3]).sd.__round__(4)
@@ -103,7 +103,7 @@ def null_moments(
 
 
 def inversion_moments(row: NDArray[Any]) -> tuple[float, float]:
-    """Return mean and standard deviation of the inversions in random order, ties known.
+    """Return mean and standard deviation of the inversions over random orders, with ties.
 
     Examples:
         >>> inversion_moments(np.array([1, 1, 2]))
@@ -131,19 +131,19 @@ def evaluate(rows: NDArray[Any], metric: Metric, m: int, delay: int) -> NDArray[
 
 
 def in_chunks(draws: int, n: int) -> Iterator[int]:
-    """Yield how many orders to draw at once, so that memory stays bounded.
+    """Yield the sizes of batches of orders that keep memory bounded.
 
     Examples:
         >>> list(in_chunks(5, 1_000_000))
         [2, 2, 1]
     """
-    size = max(1, _CELLS // max(n, 1))
+    size = max(1, _MAX_CELLS // max(n, 1))
     for start in range(0, draws, size):
         yield min(size, draws - start)
 
 
 def shuffles(row: NDArray[Any], rng: np.random.Generator, draws: int) -> NDArray[Any]:
-    """Return random orders of the row, one each.
+    """Return random orders of the row, one per row of the result.
 
     Examples:
         >>> shuffles(np.array([7, 7]), np.random.default_rng(0), 2).tolist()
@@ -153,60 +153,61 @@ def shuffles(row: NDArray[Any], rng: np.random.Generator, draws: int) -> NDArray
 
 
 def arrangements(row: NDArray[Any]) -> int:
-    """Return how many different orders the scores have.
+    """Return the number of different orders of the scores.
 
     Examples:
         >>> arrangements(np.array([1, 1, 2, 3]))
         12
     """
     groups: list[int] = np.unique(row, return_counts=True)[1].tolist()
-    left, count = 0, 1
+    total, count = 0, 1
     for size in groups:
-        left += size
-        count *= math.comb(left, size)
+        total += size
+        count *= math.comb(total, size)
     return count
 
 
 def all_orders(row: NDArray[Any]) -> NDArray[Any]:
-    """Return every different order of the scores once.
+    """Return all different orders of the scores.
 
     Examples:
         >>> all_orders(np.array([1, 2, 1])).tolist()
         [[1, 1, 2], [1, 2, 1], [2, 1, 1]]
     """
     levels, sizes = np.unique(row, return_counts=True)
-    found = _orders(sizes.tolist())
-    return levels[np.array(found, np.intp).reshape(len(found), len(row))]
+    orders = _orders(sizes.tolist())
+    return levels[np.array(orders, np.intp).reshape(len(orders), len(row))]
 
 
-def _orders(left: list[int]) -> list[tuple[int, ...]]:
-    if not any(left):
+def _orders(sizes: list[int]) -> list[tuple[int, ...]]:
+    """Return all orders of a multiset with that many members of each level."""
+    if not any(sizes):
         return [()]
-    found = []
-    for level, size in enumerate(left):
+    orders = []
+    for level, size in enumerate(sizes):
         if size:
-            rest = _orders([*left[:level], size - 1, *left[level + 1 :]])
-            found += [(level, *order) for order in rest]
-    return found
+            tails = _orders([*sizes[:level], size - 1, *sizes[level + 1 :]])
+            orders += [(level, *tail) for tail in tails]
+    return orders
 
 
-def group_orders(row: NDArray[Any], places: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
-    """Return every different order within groups of places.
+def group_orders(row: NDArray[Any], groups: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
+    """Return all different orders that exchange scores within groups of indices only.
 
     Examples:
         >>> group_orders(np.array([1, 2, 3]), [np.array([0, 1]), np.array([2])]).tolist()
         [[1, 2, 3], [2, 1, 3]]
     """
-    choices = [all_orders(row[place]) for place in places]
+    choices = [all_orders(row[indices]) for indices in groups]
     rows = np.tile(row, (math.prod(len(choice) for choice in choices), 1))
-    for target, picks in zip(rows, product(*choices), strict=True):
-        for place, scores in zip(places, picks, strict=True):
-            target[place] = scores
+    for target, orders in zip(rows, product(*choices), strict=True):
+        for indices, scores in zip(groups, orders, strict=True):
+            target[indices] = scores
     return rows
 
 
 def block_orders(row: NDArray[Any], blocks: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
-    """Return the row with its blocks in every order.
+    """Return the row with its blocks in all orders.
 
     Examples:
         >>> block_orders(np.array([1, 2, 3]), [np.array([0, 1]), np.array([2])]).tolist()

@@ -1,4 +1,4 @@
-"""Is the order of the scores more than chance? A permutation test of a metric."""
+"""Permutation tests: whether the order of the scores differs from random order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Alternative = Literal["two-sided", "greater", "less"]
 Null = Literal["shuffle", "block", "within-prompt"]
-_CLOSE = 1e-9
+_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,19 +46,19 @@ class PermutationTest:
     null_mean: float
     null_sd: float
     z: float | None
-    """(statistic - null_mean) / null_sd; None where every order gives the same."""
+    """(statistic - null_mean) / null_sd; None if all orders give the same value."""
     p: float
     p_floor: float
-    """No p below this can come out, however strong the order is."""
+    """Smallest p-value that the test can reach."""
     exact: bool
-    """Whether all orders were taken instead of a sample."""
+    """Whether all orders were evaluated instead of a sample."""
     orders: int
-    """How many orders the p-value rests on, the observed one among them."""
+    """Number of orders behind the p-value, including the observed one."""
     alternative: Alternative
     null: Null
     n: int
     windows: int | None
-    """Ordinal patterns in the sequence; None but for ``pen``."""
+    """Number of ordinal patterns for ``pen``; None for the other metrics."""
     tied_share: float
     m: int
     delay: int
@@ -70,7 +70,7 @@ class PermutationTest:
 
 @dataclass(frozen=True, slots=True)
 class _OrderSampler:
-    """How many orders a null hypothesis allows, all of them, or some."""
+    """The orders that a null hypothesis allows: their number, all of them, or a sample."""
 
     size: int
     all: Callable[[], NDArray[Any]]
@@ -90,30 +90,30 @@ def significance(
     m: int = 3,
     delay: int = 1,
 ) -> PermutationTest:
-    """Test whether a metric is what a random order of the same scores would give.
+    """Test whether a metric differs from its values over random orders of the same scores.
 
-    ``cin`` tests for a drift: more inversions than chance is a fall, fewer a rise; it is the Mann-Kendall
-    statistic. ``pen`` and ``lis`` do not see a drift of the level; a quiet ``pen`` is no sign of stability.
+    ``cin`` tests for a drift, as the Mann-Kendall test does: more inversions than chance are a fall, fewer a
+    rise. ``pen`` and ``lis`` do not detect a drift of the level; a low ``pen`` is no sign of stability.
 
     Args:
         x: Scores in order.
         metric: ``cin``, ``pen``, ``lis`` (strict) or ``lnds`` (not strict).
-        n_perm: Orders drawn; all orders are taken instead if they are no more.
-        alternative: ``two-sided`` (as far from the null mean), ``greater`` or ``less``.
-        seed: Of the orders drawn.
-        null: What may be exchanged: ``shuffle`` all scores; ``block`` whole blocks of neighbours, for scores
-            that depend on the ones before; ``within-prompt`` scores of the same prompt only, so that prompts
-            may differ in level.
-        block: Length of a block; default the cube root of n, rounded up, at least 2.
-        prompts: For ``within-prompt`` the prompt of each score.
-        m: Scores in an ordinal pattern.
-        delay: Steps between the scores of a pattern.
+        n_perm: Number of random orders; all orders are evaluated instead if there are at most this many.
+        alternative: ``two-sided`` (at least as far from the null mean), ``greater`` or ``less``.
+        seed: Seed of the random orders.
+        null: Which scores are exchanged: ``shuffle`` exchanges all scores; ``block`` whole blocks of
+            neighbours, for scores that depend on previous ones; ``within-prompt`` only scores of the same
+            prompt, so that prompts may differ in level.
+        block: Length of a block; by default the cube root of n, rounded up, at least 2.
+        prompts: Prompt of each score, for ``within-prompt``.
+        m: Number of scores in an ordinal pattern.
+        delay: Distance between the scores of a pattern.
 
     Returns:
-        A `Test`. With ties and few scores the test is valid, but reaches few levels of p.
+        A `PermutationTest`. With ties and few scores the test is valid, but few p-values are possible.
 
     Raises:
-        ValueError: No scores, too few for m and delay, NaN, or options that do not fit.
+        ValueError: There are no scores or too few for m and delay, a score is NaN, or options do not fit.
 
     Notes:
         Phipson and Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9: p = (1 + hits) / (1 + orders) is never 0.
@@ -134,22 +134,22 @@ def significance(
         raise ValueError("there are no scores to test; pass at least one")
     windows = window_count(len(row), m, delay) if metric == "pen" else None
     length = _block_length(block, len(row), null)
-    places = _prompt_places(prompts, len(row), null)
-    shuffler = _shuffler(row, null, length, places)
+    groups = _prompt_groups(prompts, len(row), null)
+    sampler = _sampler(row, length, groups)
     statistic = float(evaluate(row[None], metric, m, delay)[0])
-    exact = shuffler.size <= n_perm
-    values = _null_values(row, shuffler, exact, n_perm, seed, metric, m, delay)
+    exact = sampler.size <= n_perm
+    values = _null_values(row, sampler, exact, n_perm, seed, metric, m, delay)
     mean, sd = _moments(row, values, metric, null)
     pool = values if exact else np.append(values, statistic)
-    centre = mean if metric == "cin" and null == "shuffle" else float(pool.mean())
-    hits = int(np.count_nonzero(_as_extreme(pool, statistic, centre, alternative)))
+    center = mean if metric == "cin" and null == "shuffle" else float(pool.mean())
+    extreme = int(np.count_nonzero(_as_extreme(pool, statistic, center, alternative)))
     return PermutationTest(
         metric=metric,
         statistic=statistic,
         null_mean=mean,
         null_sd=sd,
-        z=(statistic - mean) / sd if sd > _CLOSE else None,
-        p=hits / len(pool),
+        z=(statistic - mean) / sd if sd > _TOLERANCE else None,
+        p=extreme / len(pool),
         p_floor=1 / len(pool),
         exact=exact,
         orders=len(pool),
@@ -161,21 +161,22 @@ def significance(
         m=m,
         delay=delay,
         block=length,
-        groups=len(places) if places else None,
+        groups=len(groups) if groups else None,
         n_perm=n_perm,
         seed=seed,
     )
 
 
 def _as_extreme(
-    pool: NDArray[np.float64], statistic: float, centre: float, alternative: Alternative
+    pool: NDArray[np.float64], statistic: float, center: float, alternative: Alternative
 ) -> NDArray[np.bool_]:
-    slack = _CLOSE * max(1.0, abs(statistic))
+    """Return which values are at least as extreme as the statistic, up to rounding."""
+    tolerance = _TOLERANCE * max(1.0, abs(statistic))
     if alternative == "greater":
-        return pool >= statistic - slack
+        return pool >= statistic - tolerance
     if alternative == "less":
-        return pool <= statistic + slack
-    return np.abs(pool - centre) >= abs(statistic - centre) - slack
+        return pool <= statistic + tolerance
+    return np.abs(pool - center) >= abs(statistic - center) - tolerance
 
 
 def _moments(
@@ -188,7 +189,7 @@ def _moments(
 
 def _null_values(
     row: NDArray[Any],
-    shuffler: _OrderSampler,
+    sampler: _OrderSampler,
     exact: bool,
     n_perm: int,
     seed: int,
@@ -197,42 +198,42 @@ def _null_values(
     delay: int,
 ) -> NDArray[np.float64]:
     if exact:
-        return evaluate(shuffler.all(), metric, m, delay)
+        return evaluate(sampler.all(), metric, m, delay)
     rng = np.random.default_rng(seed)
-    parts = [evaluate(shuffler.some(rng, size), metric, m, delay) for size in in_chunks(n_perm, len(row))]
+    parts = [evaluate(sampler.some(rng, size), metric, m, delay) for size in in_chunks(n_perm, len(row))]
     return np.concatenate(parts)
 
 
-def _shuffler(
-    row: NDArray[Any], null: Null, length: int | None, places: list[NDArray[np.intp]] | None
-) -> _OrderSampler:
-    if places is not None:
-        size = math.prod(arrangements(row[place]) for place in places)
+def _sampler(row: NDArray[Any], length: int | None, groups: list[NDArray[np.intp]] | None) -> _OrderSampler:
+    if groups is not None:
+        size = math.prod(arrangements(row[indices]) for indices in groups)
         return _OrderSampler(
-            size, lambda: group_orders(row, places), lambda rng, draws: _within(row, places, rng, draws)
+            size,
+            lambda: group_orders(row, groups),
+            lambda rng, draws: _shuffle_groups(row, groups, rng, draws),
         )
     if length is not None:
         blocks = np.split(np.arange(len(row)), range(length, len(row), length))
         return _OrderSampler(
             math.factorial(len(blocks)),
             lambda: block_orders(row, blocks),
-            lambda rng, draws: _blocks(row, blocks, rng, draws),
+            lambda rng, draws: _shuffle_blocks(row, blocks, rng, draws),
         )
     return _OrderSampler(
         arrangements(row), lambda: all_orders(row), lambda rng, draws: shuffles(row, rng, draws)
     )
 
 
-def _within(
-    row: NDArray[Any], places: list[NDArray[np.intp]], rng: np.random.Generator, draws: int
+def _shuffle_groups(
+    row: NDArray[Any], groups: list[NDArray[np.intp]], rng: np.random.Generator, draws: int
 ) -> NDArray[Any]:
     rows = np.tile(row, (draws, 1))
-    for place in places:
-        rows[:, place] = rng.permuted(rows[:, place], axis=1)
+    for indices in groups:
+        rows[:, indices] = rng.permuted(rows[:, indices], axis=1)
     return rows
 
 
-def _blocks(
+def _shuffle_blocks(
     row: NDArray[Any], blocks: list[NDArray[np.intp]], rng: np.random.Generator, draws: int
 ) -> NDArray[Any]:
     orders = (rng.permutation(len(blocks)) for _ in range(draws))
@@ -242,22 +243,22 @@ def _blocks(
 def _block_length(block: int | None, n: int, null: Null) -> int | None:
     if null != "block":
         if block is not None:
-            raise ValueError(f"block={block!r} goes with null='block', got null={null!r}")
+            raise ValueError(f"block={block!r} requires null='block', got null={null!r}")
         return None
     length = max(2, math.ceil(round(math.cbrt(n), 9))) if block is None else whole_number("block", block)
     if length >= n:
-        raise ValueError(f"a block of {length} leaves nothing to exchange among {n} scores; lower block")
+        raise ValueError(f"a block of {length} leaves no blocks to exchange among {n} scores; lower block")
     return length
 
 
-def _prompt_places(prompts: Sequence[object] | None, n: int, null: Null) -> list[NDArray[np.intp]] | None:
+def _prompt_groups(prompts: Sequence[object] | None, n: int, null: Null) -> list[NDArray[np.intp]] | None:
     if null != "within-prompt":
         if prompts is not None:
-            raise ValueError(f"prompts go with null='within-prompt', got null={null!r}")
+            raise ValueError(f"prompts require null='within-prompt', got null={null!r}")
         return None
     if prompts is None or len(prompts) != n:
         raise ValueError(f"null='within-prompt' needs the prompt of each of the {n} scores; pass prompts=")
-    places: dict[object, list[int]] = {}
-    for place, prompt in enumerate(prompts):
-        places.setdefault(prompt, []).append(place)
-    return [np.array(found) for found in places.values()]
+    groups: dict[object, list[int]] = {}
+    for index, prompt in enumerate(prompts):
+        groups.setdefault(prompt, []).append(index)
+    return [np.array(indices) for indices in groups.values()]

@@ -1,4 +1,4 @@
-"""The count of inversions, exact for any length."""
+"""Count inversions, exactly for any length."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hengwen.relevance_metrics.core.radix import permutation_inversions
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-_SMALL = 256
-_MANY = 8
+_MAX_SMALL_LENGTH = 256
+_MIN_BATCH_ROWS = 8
 _CELLS = 100_000
 
 
@@ -25,20 +25,20 @@ def count_inversions(
 
     Args:
         x: Scores in order, n >= 0; for a batch any shape.
-        normalize: None for the count; ``pairs`` for its share of all n(n-1)/2 pairs; ``untied`` for its share
-            of the pairs that differ, the discordant share.
-        axis: Where the sequences of a batch run.
+        normalize: None returns the count; ``pairs`` its share of all n(n-1)/2 pairs; ``untied`` its share of
+            the pairs that differ, the discordant share.
+        axis: Axis of the sequences in a batch.
 
     Returns:
         An int from 0 (never falls) to n(n-1)/2 (always falls), or a float from 0 to 1 if normalized; for a
         batch an array.
 
     Raises:
-        ValueError: A score is NaN or no number; or a share of no pairs is asked for.
+        ValueError: A score is NaN or not a number; or there are no pairs to take a share of.
 
     Notes:
-        Kendall's tau distance to the sorted order; Knuth, TAOCP vol. 3, 5.1.1. In random order the mean is
-        half of the untied pairs.
+        Kendall's tau distance to the sorted order; Knuth, TAOCP vol. 3, 5.1.1. The mean over random orders
+        is half of the untied pairs.
 
     Examples:
         >>> count_inversions([1, 3, 2])
@@ -54,7 +54,7 @@ def count_inversions(
     rows = as_rows(scores)
     counts: NDArray[Any] = batch_inversions(rows)
     if normalize is not None:
-        counts = counts / _possible(rows, normalize)
+        counts = counts / _pair_counts(rows, normalize)
     return counts[0].item() if scores.ndim == 1 else counts.reshape(scores.shape[:-1])
 
 
@@ -65,7 +65,7 @@ def batch_inversions(rows: NDArray[Any]) -> NDArray[np.int64]:
         >>> batch_inversions(np.array([[2, 1], [1, 2]])).tolist()
         [1, 0]
     """
-    if len(rows) < _MANY or rows.shape[1] > _SMALL:
+    if len(rows) < _MIN_BATCH_ROWS or rows.shape[1] > _MAX_SMALL_LENGTH:
         return np.array([_count(row) for row in rows], np.int64)
     few = few_levels(rows.ravel())
     small = rows if few is None else few.reshape(rows.shape)
@@ -76,8 +76,8 @@ def batch_inversions(rows: NDArray[Any]) -> NDArray[np.int64]:
 
 def _column_inversions(columns: NDArray[Any]) -> NDArray[np.int64]:
     total = np.zeros(columns.shape[1], np.int64)
-    for place, scores in enumerate(columns[:-1], 1):
-        total += np.add.reduce((scores > columns[place:]).view(np.uint8), axis=0, dtype=np.uint8)
+    for index, scores in enumerate(columns[:-1], 1):
+        total += np.add.reduce((scores > columns[index:]).view(np.uint8), axis=0, dtype=np.uint8)
     return total
 
 
@@ -93,7 +93,7 @@ def tied_pairs(row: NDArray[Any]) -> int:
 
 
 def tied_share(row: NDArray[Any]) -> float:
-    """Return the share of pairs that are equal; 0 where there is no pair.
+    """Return the share of pairs of equal scores; 0 if there is no pair.
 
     Examples:
         >>> tied_share(np.array([1, 1, 2]))
@@ -103,19 +103,19 @@ def tied_share(row: NDArray[Any]) -> float:
     return tied_pairs(row) / pairs if pairs else 0.0
 
 
-def _possible(rows: NDArray[Any], normalize: str) -> NDArray[np.int64]:
+def _pair_counts(rows: NDArray[Any], normalize: str) -> NDArray[np.int64]:
     n = rows.shape[1]
     if n < 2:
         raise ValueError(f"{n} scores have no pairs to take a share of; use normalize=None")
     tied = [tied_pairs(row) if normalize == "untied" else 0 for row in rows]
-    possible: NDArray[np.int64] = n * (n - 1) // 2 - np.array(tied, np.int64)
-    if not possible.all():
+    pairs: NDArray[np.int64] = n * (n - 1) // 2 - np.array(tied, np.int64)
+    if not pairs.all():
         raise ValueError("all scores are equal, so no pair differs; use normalize='pairs'")
-    return possible
+    return pairs
 
 
 def _count(row: NDArray[Any]) -> int:
-    if len(row) <= _SMALL:
+    if len(row) <= _MAX_SMALL_LENGTH:
         return int(np.count_nonzero(np.triu(row[:, None] > row, 1)))
     level = few_levels(row)
     if level is not None:
@@ -124,7 +124,7 @@ def _count(row: NDArray[Any]) -> int:
 
 
 def _stable_order(row: NDArray[Any]) -> NDArray[np.intp]:
-    """Sort stably; where no two scores are equal any sort is stable, and the plain one is faster."""
+    """Return the stable sort order; without ties any sort is stable, and the default one is faster."""
     if row.dtype.kind == "f":
         order = np.argsort(row)
         ranked = row[order]
@@ -134,11 +134,11 @@ def _stable_order(row: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _count_levels(level: NDArray[np.uint8], low: int, high: int) -> int:
-    """Split at the middle level: an inversion across it is a low score after a high one."""
+    """Count by splitting at the middle level: an inversion across it is a low score after a high one."""
     if high - low < 2 or len(level) < 2:
         return 0
     middle = (low + high) // 2
     is_low = level < middle
-    places = np.flatnonzero(is_low)
-    across = int(places.sum()) - len(places) * (len(places) - 1) // 2
+    indices = np.flatnonzero(is_low)
+    across = int(indices.sum()) - len(indices) * (len(indices) - 1) // 2
     return across + _count_levels(level[is_low], low, middle) + _count_levels(level[~is_low], middle, high)

@@ -1,7 +1,8 @@
-"""How far two rankings agree at the top, ties shared out evenly."""
+"""Overlap of two rankings at the top, in expectation over random tie breaks."""
 
 from __future__ import annotations
 
+from math import fsum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def top_shares(scores: NDArray[Any], depth: int) -> NDArray[np.float64]:
-    """Return how likely each item is among the top ``depth`` if ties are broken at random.
+    """Return the probability that each item is among the top ``depth`` if ties are broken at random.
 
     Examples:
         >>> top_shares(np.array([9, 5, 5, 1]), 2).tolist()
@@ -25,15 +26,15 @@ def top_shares(scores: NDArray[Any], depth: int) -> NDArray[np.float64]:
 
 
 def top_overlap(a: NDArray[Any], b: NDArray[Any], depth: int) -> float:
-    """Return the share of the top ``depth`` items that two rankings have in common, expected over ties.
+    """Return the expected share of the top ``depth`` items that two rankings have in common.
 
     Args:
-        a: A score for each item, the higher the better.
-        b: Scores of the same items.
-        depth: From 1 to the number of items.
+        a: Scores of the items, higher is better.
+        b: Scores of the same items in the same order.
+        depth: Number of top items, from 1 to the number of items.
 
     Raises:
-        ValueError: A depth outside that range.
+        ValueError: The depth is outside that range.
 
     Examples:
         >>> top_overlap(np.array([3, 2, 1]), np.array([3, 1, 2]), 2)
@@ -48,16 +49,16 @@ def rank_biased_overlap(a: NDArray[Any], b: NDArray[Any], persistence: float = 0
     """Return the extrapolated rank-biased overlap of two rankings of the same items.
 
     Args:
-        a: A score for each item, the higher the better.
-        b: Scores of the same items.
-        persistence: p of the model, between 0 and 1: how likely a reader goes on to the next rank.
+        a: Scores of the items, higher is better.
+        b: Scores of the same items in the same order.
+        persistence: Parameter p between 0 and 1, the probability that a reader continues to the next rank.
 
     Returns:
-        From 0 to 1, the top ranks weigh most. Ties are broken at random, in expectation (RBO-a), so that a
-        ranking with ties is not at 1 with itself.
+        A number from 0 to 1; the top ranks weigh most. It is the expectation over random tie breaks (RBO-a),
+        so a ranking with ties has less than 1 with itself.
 
     Raises:
-        ValueError: p outside (0, 1), or no items.
+        ValueError: p is outside (0, 1), or there are no items.
 
     Notes:
         Webber, Moffat and Zobel (2010), ACM TOIS 28, 20, equation 32; Corsi and Urbano (2024) for ties.
@@ -75,5 +76,5 @@ def rank_biased_overlap(a: NDArray[Any], b: NDArray[Any], persistence: float = 0
     depths = range(1, len(a) + 1)
     agreement = [top_overlap(a, b, depth) for depth in depths]
     weights = [(1 - persistence) * persistence ** (depth - 1) for depth in depths]
-    head = sum(weight * share for weight, share in zip(weights, agreement, strict=True))
+    head = fsum(weight * share for weight, share in zip(weights, agreement, strict=True))
     return min(1.0, head + agreement[-1] * persistence ** len(a))

@@ -1,4 +1,4 @@
-"""The longest increasing subsequence, and where it runs."""
+"""Length and members of the longest increasing subsequence."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def longest_increasing_subsequence(
 
     Args:
         x: Scores in order, n >= 0; for a batch any shape.
-        strict: Each member must be greater than the one before; otherwise it may be equal. A strict one is
-            never longer than the number of distinct scores (5 on a scale from 1 to 5), so on such scales
-            ``strict=False`` says more.
-        decreasing: The longest falling one instead.
-        axis: Where the sequences of a batch run.
+        strict: Whether each member must be greater than the previous one; otherwise it may be equal. A strict
+            subsequence has at most as many members as there are distinct scores (5 on a scale from 1 to 5),
+            so ``strict=False`` tells more on such scales.
+        decreasing: Whether to look for the longest decreasing subsequence instead.
+        axis: Axis of the sequences in a batch.
 
     Returns:
         An int from 1 (0 if empty) to n; for a batch an array of int64.
 
     Raises:
-        ValueError: A score is NaN or no number.
+        ValueError: A score is NaN or not a number.
 
     Notes:
         Fredman (1975), Discrete Mathematics 11.
@@ -52,15 +52,15 @@ def longest_increasing_subsequence(
 
 
 def longest_increasing_indices(x: ArrayLike, *, strict: bool = True, decreasing: bool = False) -> list[int]:
-    """Return the places of one longest increasing subsequence, ascending.
+    """Return the indices of the members of one longest increasing subsequence, ascending.
 
     Args:
         x: Scores in order, n >= 0.
-        strict: Each member must be greater than the one before; otherwise it may be equal.
-        decreasing: A longest falling one instead.
+        strict: Whether each member must be greater than the previous one; otherwise it may be equal.
+        decreasing: Whether to look for a longest decreasing subsequence instead.
 
     Raises:
-        ValueError: A score is NaN or no number, or there is more than one sequence.
+        ValueError: A score is NaN or not a number, or there is more than one sequence.
 
     Examples:
         >>> longest_increasing_indices([3, 1, 2, 5, 4])
@@ -70,24 +70,24 @@ def longest_increasing_indices(x: ArrayLike, *, strict: bool = True, decreasing:
     """
     scores = as_sequence(x)
     if not decreasing:
-        return _witness(scores.tolist(), strict)
+        return _members(scores.tolist(), strict)
     last = len(scores) - 1
-    return [last - place for place in reversed(_witness(scores[::-1].tolist(), strict))]
+    return [last - index for index in reversed(_members(scores[::-1].tolist(), strict))]
 
 
-def _witness(values: list[Any], strict: bool) -> list[int]:
+def _members(values: list[Any], strict: bool) -> list[int]:
     find = bisect_left if strict else bisect_right
     tails: list[Any] = []
     ends: list[int] = []
-    before: list[int] = []
+    previous: list[int] = []
     for index, score in enumerate(values):
-        place = find(tails, score)
-        before.append(ends[place - 1] if place else -1)
-        tails[place : place + 1] = [score]
-        ends[place : place + 1] = [index]
-    found: list[int] = []
+        length = find(tails, score)
+        previous.append(ends[length - 1] if length else -1)
+        tails[length : length + 1] = [score]
+        ends[length : length + 1] = [index]
+    indices: list[int] = []
     index = ends[-1] if ends else -1
     while index >= 0:
-        found.append(index)
-        index = before[index]
-    return found[::-1]
+        indices.append(index)
+        index = previous[index]
+    return indices[::-1]

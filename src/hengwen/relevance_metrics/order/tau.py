@@ -1,4 +1,4 @@
-"""Kendall's tau-b of scores against their order, from inversions, and its interval."""
+"""Kendall's tau-b of scores against time, and its confidence interval."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hengwen.relevance_metrics.core.pair_counts import count_sides
+from hengwen.relevance_metrics.core.pair_counts import count_pairs
 from hengwen.relevance_metrics.order.inversions import batch_inversions, tied_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LEAST = 10
+_MIN_SCORES = 10
 
 
 def tau_b(row: NDArray[Any]) -> float | None:
-    """Return tau-b against time, from -1 (always falls) to 1; None where all scores are equal.
+    """Return tau-b against time, from -1 (always falls) to 1 (always rises); None if all scores are equal.
 
     Examples:
         >>> tau_b(np.array([1, 2, 3])), tau_b(np.array([1, 1]))
@@ -29,7 +29,7 @@ def tau_b(row: NDArray[Any]) -> float | None:
 
 
 def tau_rows(rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Return tau-b against time for each row; 0, neither rise nor fall, where all scores are equal.
+    """Return tau-b against time for each row; 0 if all scores are equal.
 
     Examples:
         >>> tau_rows(np.array([[3, 2, 1], [1, 1, 1]])).tolist()
@@ -38,18 +38,18 @@ def tau_rows(rows: NDArray[Any]) -> NDArray[np.float64]:
     n = rows.shape[1]
     pairs = n * (n - 1) // 2
     untied = pairs - np.array([tied_pairs(row) for row in rows])
-    rises_less_falls = untied - 2 * batch_inversions(rows)
+    rises_minus_falls = untied - 2 * batch_inversions(rows)
     scale = np.sqrt(float(pairs) * np.maximum(untied, 1))
-    return np.asarray(np.clip(rises_less_falls / scale, -1.0, 1.0))
+    return np.asarray(np.clip(rises_minus_falls / scale, -1.0, 1.0))
 
 
-def u_statistic_interval(row: NDArray[Any], level: float) -> tuple[float, float, float]:
-    """Return low, tau-b and high, on Fisher's z scale; scores must not depend on their neighbours.
+def u_statistic_interval(row: NDArray[Any], confidence: float) -> tuple[float, float, float]:
+    """Return (low, tau-b, high), computed on Fisher's z scale, for scores independent of their neighbours.
 
-    The spread is the jackknife one of a U-statistic, which is too wide rather than too narrow on a trend.
+    The standard error is the jackknife one of a U-statistic, which is too wide on a trend, not too narrow.
 
     Raises:
-        ValueError: Fewer than ten scores, or no spread to measure.
+        ValueError: There are fewer than ten scores, or tau does not vary.
 
     Examples:
         >>> low, tau, high = u_statistic_interval(np.array([1, 3, 2, 4, 6, 5, 7, 9, 8, 10]), 0.95)
@@ -57,26 +57,26 @@ def u_statistic_interval(row: NDArray[Any], level: float) -> tuple[float, float,
         (0.51, 0.87, 0.97)
     """
     n = len(row)
-    if n < _LEAST:
-        raise ValueError(f"a tau interval needs at least {_LEAST} scores, got {n}; use significance")
+    if n < _MIN_SCORES:
+        raise ValueError(f"a tau interval needs at least {_MIN_SCORES} scores, got {n}; use significance")
     tau = tau_b(row)
     if tau is None:
         raise ValueError("all scores are equal, so tau is not defined; look at the level instead")
-    sides = count_sides(row)
-    rises = sides.less_before + sides.greater_after - sides.greater_before - sides.less_after
+    counts = count_pairs(row)
+    rises = counts.less_before + counts.greater_after - counts.greater_before - counts.less_after
     parts = rises / (n - 1)
     variance = 4 * (n - 1) / (n * (n - 2) ** 2) * float(((parts - parts.mean()) ** 2).sum())
-    untied_scale = math.sqrt(n * (n - 1) / 2 / (n * (n - 1) / 2 - tied_pairs(row)))
-    spread = math.sqrt(variance) * untied_scale
-    if spread < 1e-12 or abs(tau) > 1 - 1e-12:
-        raise ValueError(
-            f"tau is {tau:.3g} without any spread, so one sequence gives no interval; use prompts"
-        )
-    return _on_z_scale(tau, spread, n - 2, level)
+    tie_correction = math.sqrt(n * (n - 1) / 2 / (n * (n - 1) / 2 - tied_pairs(row)))
+    standard_error = math.sqrt(variance) * tie_correction
+    if standard_error < 1e-12 or abs(tau) > 1 - 1e-12:
+        raise ValueError(f"tau is {tau:.3g} with no variance, so one sequence gives no interval; use prompts")
+    return _on_z_scale(tau, standard_error, n - 2, confidence)
 
 
-def _on_z_scale(tau: float, spread: float, freedom: int, level: float) -> tuple[float, float, float]:
+def _on_z_scale(
+    tau: float, standard_error: float, freedom: int, confidence: float
+) -> tuple[float, float, float]:
     from scipy.special import stdtrit
 
-    reach = float(stdtrit(freedom, (1 + level) / 2)) * spread / (1 - tau**2)
+    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * standard_error / (1 - tau**2)
     return math.tanh(math.atanh(tau) - reach), tau, math.tanh(math.atanh(tau) + reach)

@@ -1,4 +1,4 @@
-"""Which ordinal patterns occur, and how often."""
+"""Count ordinal patterns, and those that never occur."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hengwen.relevance_metrics.core.inputs import as_scores, has_nan
 from hengwen.relevance_metrics.order.inversions import tied_share
 from hengwen.relevance_metrics.patterns.ties import (
     NanPolicy,
-    Ordinal,
+    PatternOptions,
     Ties,
     label_windows,
     named_counts,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-_EXAMPLES = 8
+_MAX_EXAMPLES = 8
 
 
 def pattern_counts(
@@ -43,20 +43,20 @@ def pattern_counts(
 
     Args:
         x: Scores in order.
-        m: Scores in a window, at least 2.
-        delay: Steps between the scores of a window.
-        ties: As in `permutation_entropy`.
-        nan: ``raise``, ``omit-window`` or ``omit``.
-        seed: Of ``ties="random"``.
-        draws: Orders drawn for ``ties="random"``.
+        m: Number of scores in a window, at least 2.
+        delay: Distance between the scores of a window, at least 1.
+        ties: Policy for ties, as in `permutation_entropy`.
+        nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.
+        seed: Seed for ``ties="random"``.
+        draws: Number of random tie breaks for ``ties="random"``.
 
     Returns:
-        Pattern to count, patterns that occur only, sorted. A pattern is the stable argsort of its window:
+        Counts of the patterns that occur, sorted by pattern. A pattern is the stable argsort of its window:
         (0, 1, 2) rises, (2, 1, 0) falls. Under ``ties="dense"`` it is the tuple of dense ranks. Counts are
-        whole but under ``random`` and ``average``.
+        whole numbers, except under ``random`` and ``average``.
 
     Raises:
-        ValueError: Too few scores for m and delay, NaN, or an unknown option.
+        ValueError: There are too few scores for m and delay, a score is NaN, or an option is unknown.
 
     Examples:
         >>> pattern_counts([5, 4, 5, 4, 5, 4, 5, 4])
@@ -66,22 +66,22 @@ def pattern_counts(
         >>> pattern_counts([5, 4, 5, 4], ties="average")
         {(0, 2, 1): 0.5, (1, 0, 2): 0.5, (1, 2, 0): 0.5, (2, 0, 1): 0.5}
     """
-    how = Ordinal(m=m, delay=delay, ties=ties, nan=nan, seed=seed, draws=draws)
-    row = as_single_sequence(x, how)
-    return named_counts(row, how)
+    options = PatternOptions(m=m, delay=delay, ties=ties, nan=nan, seed=seed, draws=draws)
+    row = as_single_sequence(x, options)
+    return named_counts(row, options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingPatterns:
-    """How many of the possible patterns never occur."""
+    """Number of possible patterns that never occur."""
 
     missing: int
     possible: int
     share: float
     expected: float
-    """Mean number missing over random orders of the same scores: what length and ties miss anyway."""
+    """Mean number of missing patterns over random orders of the same scores, due to length and ties alone."""
     examples: tuple[tuple[int, ...], ...]
-    """Some of the missing patterns, the first in order."""
+    """The first missing patterns in order, at most eight."""
     n: int
     windows: int
     tied_share: float
@@ -104,41 +104,41 @@ def missing_patterns(
 
     Args:
         x: Scores in order.
-        m: Scores in a window, at least 2.
-        delay: Steps between the scores of a window.
-        ties: ``stable``, ``dense``, ``drop`` or ``raise``.
-        nan: ``raise``, ``omit-window`` or ``omit``.
-        seed: Of the random orders behind ``expected``.
-        draws: How many random orders.
+        m: Number of scores in a window, at least 2.
+        delay: Distance between the scores of a window, at least 1.
+        ties: Policy for ties: ``stable``, ``dense``, ``drop`` or ``raise``.
+        nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.
+        seed: Seed of the random orders behind ``expected``.
+        draws: Number of random orders.
 
     Raises:
-        ValueError: Too few scores for m and delay, NaN, or an unknown option.
+        ValueError: There are too few scores for m and delay, a score is NaN, or an option is unknown.
 
     Notes:
-        Amigo, Zambrano and Sanjuan (2007), Europhys. Lett. 79, 50001: forbidden patterns hint at a rule, but
-        only beyond what random order misses.
+        Amigo, Zambrano and Sanjuan (2007), Europhys. Lett. 79, 50001: forbidden patterns hint at a
+        deterministic rule, but only if more are missing than in random order.
 
     Examples:
-        >>> found = missing_patterns([5, 4, 5, 4, 5, 4, 5, 4])
-        >>> found.missing, found.possible, found.examples
+        >>> result = missing_patterns([5, 4, 5, 4, 5, 4, 5, 4])
+        >>> result.missing, result.possible, result.examples
         (4, 6, ((0, 1, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)))
     """
     if ties in ("random", "average"):
         raise ValueError(f"missing patterns are not defined for ties={ties!r}; use 'stable' or 'dense'")
-    how = Ordinal(m=m, delay=delay, ties=ties, nan=nan)
+    options = PatternOptions(m=m, delay=delay, ties=ties, nan=nan)
     whole_number("draws", draws)
-    row = as_single_sequence(x, how)
-    seen = named_counts(row, how)
+    row = as_single_sequence(x, options)
+    counts = named_counts(row, options)
     rng = np.random.default_rng(seed)
-    kinds = [len(np.unique(label_windows(order, how).codes)) for order in random_orders(row, rng, draws)]
+    kinds = [len(np.unique(label_windows(order, options).codes)) for order in random_orders(row, rng, draws)]
     return MissingPatterns(
-        missing=how.possible - len(seen),
-        possible=how.possible,
-        share=(how.possible - len(seen)) / how.possible,
-        expected=how.possible - math.fsum(kinds) / draws,
-        examples=tuple(islice((p for p in _all_patterns(how) if p not in seen), _EXAMPLES)),
+        missing=options.possible - len(counts),
+        possible=options.possible,
+        share=(options.possible - len(counts)) / options.possible,
+        expected=options.possible - math.fsum(kinds) / draws,
+        examples=tuple(islice((p for p in _all_patterns(options) if p not in counts), _MAX_EXAMPLES)),
         n=len(row),
-        windows=round(sum(seen.values())),
+        windows=round(sum(counts.values())),
         tied_share=tied_share(row),
         m=m,
         delay=delay,
@@ -146,22 +146,22 @@ def missing_patterns(
     )
 
 
-def _all_patterns(how: Ordinal) -> Iterator[tuple[int, ...]]:
-    if how.ties != "dense":
-        return permutations(range(how.m))
-    ranks = product(range(how.m), repeat=how.m)
+def _all_patterns(options: PatternOptions) -> Iterator[tuple[int, ...]]:
+    if options.ties != "dense":
+        return permutations(range(options.m))
+    ranks = product(range(options.m), repeat=options.m)
     return (pattern for pattern in ranks if set(pattern) == set(range(max(pattern) + 1)))
 
 
-def as_single_sequence(x: ArrayLike, how: Ordinal) -> NDArray[Any]:
-    """Return one sequence, its NaN settled.
+def as_single_sequence(x: ArrayLike, options: PatternOptions) -> NDArray[Any]:
+    """Return one sequence after its NaN policy.
 
     Raises:
-        ValueError: More than one sequence, or NaN where nothing but a number can take it.
+        ValueError: There is more than one sequence, or a NaN that the policy does not remove.
     """
     scores = as_scores(x)
     if scores.ndim != 1:
         raise ValueError(f"scores must be one sequence, got shape {scores.shape}; pass one row at a time")
-    if how.nan == "propagate" and has_nan(scores):
-        raise ValueError("there is a NaN, and counts cannot be NaN; use nan='omit-window' or 'omit'")
-    return how.resolve_nan(scores)
+    if options.nan == "propagate" and has_nan(scores):
+        raise ValueError("a score is NaN, and counts cannot be NaN; use nan='omit-window' or 'omit'")
+    return options.resolve_nan(scores)

@@ -14,7 +14,7 @@ from hengwen.relevance_metrics.core.pattern_codes import code_counts, window_cou
 from hengwen.relevance_metrics.patterns.ties import (
     NAN_WAY_OUT,
     NanPolicy,
-    Ordinal,
+    PatternOptions,
     Ties,
     broken_ties,
     label_windows,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Normalize = Literal["m!", "attainable", "null"]
-_NULL_DRAWS = 999
-_NULL_BUDGET = 4_000_000
+_MAX_NULL_DRAWS = 999
+_MAX_NULL_SCORES = 4_000_000
 
 
 def permutation_entropy(
@@ -46,37 +46,39 @@ def permutation_entropy(
     seed: int = 0,
     draws: int = 32,
 ) -> Any:
-    """Return the Shannon entropy of the ordinal patterns of a sequence: 0 if one pattern is all there is.
+    """Return the Shannon entropy of the ordinal patterns of a sequence; 0 if only one pattern occurs.
 
     Args:
         x: Scores in order, at least (m - 1) * delay + 1; for a batch any shape.
-        m: Scores in a window, at least 2. For a fair estimate n should be well above 5 m!.
-        delay: Steps between the scores of a window.
-        base: Of the logarithm; ``"e"`` gives nats, 2 bits.
-        normalize: None; ``m!`` divides by the logarithm of the number of possible patterns; ``attainable`` by
-            that of min(m!, windows); ``null`` by the mean over random orders of the same scores, so that 1
-            means "as in random order" with ties and short sequences too.
-        ties: ``stable`` reads a tie as a rise (the published definition), ``random`` breaks ties at random
-            and averages, ``average`` shares a tied window out to all orders it allows, ``dense`` makes tied
-            windows patterns of their own, ``drop`` skips them, ``raise`` refuses them.
-        bias: ``miller-madow`` adds (patterns that occur - 1) / (2 windows) and warns below 5 m! windows.
-        nan: ``raise``; ``omit-window`` skips windows with a NaN; ``omit`` closes the gap first;
-            ``propagate`` returns NaN for that sequence.
-        axis: Where the sequences of a batch run.
-        seed: Of ``ties="random"`` and ``normalize="null"``.
-        draws: Orders drawn for ``ties="random"``.
+        m: Number of scores in a window, at least 2. For a fair estimate n should be well above 5 m!.
+        delay: Distance between the scores of a window, at least 1.
+        base: Base of the logarithm; ``"e"`` gives nats, 2 bits.
+        normalize: None returns the entropy; ``m!`` divides it by the logarithm of the number of possible
+            patterns, ``attainable`` by that of min(m!, windows), ``null`` by the mean over random orders of
+            the same scores, so that 1 means "as in random order" with ties and short sequences as well.
+        ties: Policy for ties: ``stable`` reads a tie as a rise (the published definition), ``random`` breaks
+            ties at random and averages, ``average`` divides a tied window among all orders it allows,
+            ``dense`` treats tied windows as patterns of their own, ``drop`` skips them, ``raise`` refuses
+            them.
+        bias: None, or ``miller-madow``, which adds (patterns that occur - 1) / (2 windows) and warns below
+            5 m! windows.
+        nan: Policy for NaN: ``raise``; ``omit-window`` skips windows with a NaN; ``omit`` removes NaN before
+            windows are formed; ``propagate`` returns NaN for that sequence.
+        axis: Axis of the sequences in a batch.
+        seed: Seed for ``ties="random"`` and ``normalize="null"``.
+        draws: Number of random tie breaks for ``ties="random"``.
 
     Returns:
         A float, at most log m! (not with ``bias``); for a batch an array.
 
     Raises:
-        ValueError: Too few scores for m and delay, NaN, no numbers, an unknown option, or a ratio that is not
-            defined.
+        ValueError: There are too few scores for m and delay, a score is NaN or not a number, an option is
+            unknown, or the ratio is not defined.
 
     Notes:
-        Bandt and Pompe (2002), Phys. Rev. Lett. 88, 174102. Unchanged by any strictly increasing map of the
-        scores, so blind to their level. Stable ties favour the rising pattern: on random scores from 1 to 5
-        the value over log 3! is .966, not 1.
+        Bandt and Pompe (2002), Phys. Rev. Lett. 88, 174102. Any strictly increasing map of the scores
+        leaves the entropy unchanged, so it does not depend on their level. Stable ties favour the rising
+        pattern: random scores from 1 to 5 have .966 of log 3!, not 1.
 
     Examples:
         >>> permutation_entropy([5, 4, 5, 4, 5, 4, 5, 4])
@@ -86,7 +88,7 @@ def permutation_entropy(
         >>> permutation_entropy([1, 2, 1, 3], m=2, base=2, normalize="m!").__round__(4)
         0.9183
     """
-    how = Ordinal(m=m, delay=delay, ties=ties, nan=nan, seed=seed, draws=draws)
+    options = PatternOptions(m=m, delay=delay, ties=ties, nan=nan, seed=seed, draws=draws)
     check_choice("normalize", normalize, [None, "m!", "attainable", "null"])
     check_choice("bias", bias, [None, "miller-madow"])
     unit = log_of_base(base)
@@ -97,48 +99,50 @@ def permutation_entropy(
     window_count(scores.shape[-1], m, delay)
     if scores.ndim > 1 and ties == "stable" and bias is None and normalize != "null" and not gaps:
         nats = batch_entropies(as_rows(scores), m, delay) / _ceiling(
-            how, normalize, scores.shape[-1] - (m - 1) * delay
+            options, normalize, scores.shape[-1] - (m - 1) * delay
         )
         return (nats if normalize else nats / unit).reshape(scores.shape[:-1])
 
-    def one(row: NDArray[Any]) -> float:
-        value = _one_entropy(row, how, normalize, bias)
+    def entropy(row: NDArray[Any]) -> float:
+        value = _row_entropy(row, options, normalize, bias)
         return value if normalize else value / unit
 
     if scores.ndim == 1:
-        return one(scores)
+        return entropy(scores)
     rows = as_rows(scores)
-    return np.array([one(row) for row in rows], np.float64).reshape(scores.shape[:-1])
+    return np.array([entropy(row) for row in rows], np.float64).reshape(scores.shape[:-1])
 
 
-def count_sets(row: NDArray[Any], how: Ordinal) -> list[NDArray[Any]]:
-    """Return the counts of the patterns that occur in one settled row: one array for each draw."""
-    if how.ties == "random":
-        plain = Ordinal(m=how.m, delay=how.delay, nan=how.nan)
-        return [count_sets(ranks, plain)[0] for ranks in broken_ties(row, how)]
-    if how.ties == "average":
-        return [np.array(list(named_counts(row, how).values()))]
-    if how.ties == "stable" and not has_nan(row):
-        return [code_counts(row, how.m, how.delay)]
-    return [np.unique(label_windows(row, how).codes, return_counts=True)[1]]
+def count_sets(row: NDArray[Any], options: PatternOptions) -> list[NDArray[Any]]:
+    """Return the counts of the patterns that occur in one row, one array for each random tie break."""
+    if options.ties == "random":
+        plain = PatternOptions(m=options.m, delay=options.delay, nan=options.nan)
+        return [count_sets(ranks, plain)[0] for ranks in broken_ties(row, options)]
+    if options.ties == "average":
+        return [np.array(list(named_counts(row, options).values()))]
+    if options.ties == "stable" and not has_nan(row):
+        return [code_counts(row, options.m, options.delay)]
+    return [np.unique(label_windows(row, options).codes, return_counts=True)[1]]
 
 
-def _one_entropy(row: NDArray[Any], how: Ordinal, normalize: Normalize | None, bias: str | None) -> float:
-    if how.nan == "propagate" and has_nan(row):
+def _row_entropy(
+    row: NDArray[Any], options: PatternOptions, normalize: Normalize | None, bias: str | None
+) -> float:
+    if options.nan == "propagate" and has_nan(row):
         return math.nan
-    row = how.resolve_nan(row)
-    sets = count_sets(row, how)
+    row = options.resolve_nan(row)
+    sets = count_sets(row, options)
     windows = round(float(sets[0].sum()))
     value = math.fsum(_estimate(counts, windows, bias) for counts in sets) / len(sets)
-    if bias and windows < 5 * how.possible:
+    if bias and windows < 5 * options.possible:
         warnings.warn(
-            f"{windows} windows are few for {how.possible} patterns: the miller-madow correction is fair "
-            f"from {5 * how.possible} windows on; lower m or add scores",
+            f"{windows} windows are few for {options.possible} patterns: the miller-madow correction needs "
+            f"about {5 * options.possible} windows; lower m or add scores",
             stacklevel=4,
         )
     if normalize == "null":
-        return value / _null_mean(row, how, lambda counts: _estimate(counts, windows, bias))
-    return value / _ceiling(how, normalize, windows)
+        return value / _null_mean(row, options, lambda counts: _estimate(counts, windows, bias))
+    return value / _ceiling(options, normalize, windows)
 
 
 def _estimate(counts: NDArray[Any], windows: int, bias: str | None) -> float:
@@ -146,29 +150,31 @@ def _estimate(counts: NDArray[Any], windows: int, bias: str | None) -> float:
     return entropy_of(counts) + correction
 
 
-def _ceiling(how: Ordinal, normalize: Normalize | None, windows: int) -> float:
+def _ceiling(options: PatternOptions, normalize: Normalize | None, windows: int) -> float:
     if normalize == "m!":
-        return math.log(how.possible)
+        return math.log(options.possible)
     if normalize == "attainable":
         if windows < 2:
             raise ValueError(
-                "one window can only have entropy 0, so no share of what is attainable is defined"
+                "one window always has entropy 0, so normalize='attainable' is not defined; add scores"
             )
-        return math.log(min(how.possible, windows))
+        return math.log(min(options.possible, windows))
     return 1.0
 
 
-def _null_mean(row: NDArray[Any], how: Ordinal, estimate: Callable[[NDArray[Any]], float]) -> float:
-    """Mean estimate over random orders of the scores; gaps stay in their places."""
-    rng = np.random.default_rng(how.seed)
-    draws = max(20, min(_NULL_DRAWS, _NULL_BUDGET // len(row)))
-    found = [
-        estimate(counts) for order in random_orders(row, rng, draws) for counts in count_sets(order, how)
+def _null_mean(
+    row: NDArray[Any], options: PatternOptions, estimate: Callable[[NDArray[Any]], float]
+) -> float:
+    """Return the mean estimate over random orders of the scores; NaN keeps its positions."""
+    rng = np.random.default_rng(options.seed)
+    draws = max(20, min(_MAX_NULL_DRAWS, _MAX_NULL_SCORES // len(row)))
+    estimates = [
+        estimate(counts) for order in random_orders(row, rng, draws) for counts in count_sets(order, options)
     ]
-    mean = math.fsum(found) / len(found)
+    mean = math.fsum(estimates) / len(estimates)
     if mean <= 0:
         raise ValueError(
-            "every order of these scores has entropy 0, so none is above random; use normalize='m!'"
+            "every order of these scores has entropy 0, so normalize='null' is not defined; use 'm!'"
         )
     return mean
 

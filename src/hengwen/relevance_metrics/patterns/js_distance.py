@@ -1,4 +1,4 @@
-"""How far apart the pattern distributions of two sequences are."""
+"""Distance between the pattern distributions of two sequences."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ def pattern_js_distance(
     """Return the Jensen-Shannon distance between the ordinal patterns of two sequences.
 
     Args:
-        a: Scores in order, of one checkpoint.
-        b: Scores in order, of another; lengths may differ.
-        m: Scores in a window, at least 2.
-        delay: Steps between the scores of a window.
-        base: Of the logarithm; with 2 the distance runs from 0 to 1.
-        ties: As in `permutation_entropy`.
-        nan: ``raise``, ``omit-window`` or ``omit``.
+        a: Scores of one sequence in order.
+        b: Scores of the other sequence in order; lengths may differ.
+        m: Number of scores in a window, at least 2.
+        delay: Distance between the scores of a window, at least 1.
+        base: Base of the logarithm; with 2 the distance is from 0 to 1.
+        ties: Policy for ties, as in `permutation_entropy`.
+        nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.
 
     Returns:
-        The square root of the divergence: 0 for equal shares of patterns, 1 (base 2) if none is shared.
-        Short sequences are never at 0: compare with the distance between two random orders.
+        The square root of the divergence: 0 for equal shares of patterns, 1 (base 2) if no pattern is shared.
+        Short sequences hardly ever reach 0: compare with the distance between two random orders.
 
     Raises:
-        ValueError: Too few scores for m and delay, NaN, or an unknown option.
+        ValueError: There are too few scores for m and delay, a score is NaN, or an option is unknown.
 
     Notes:
         Lin (1991), IEEE Trans. Inf. Theory 37; Zunino et al. (2022), Chaos Solitons Fractals 158.
@@ -56,16 +56,16 @@ def pattern_js_distance(
     from scipy.special import rel_entr
 
     unit = log_of_base(base)
-    first = pattern_counts(a, m, delay, ties=ties, nan=nan)
-    second = pattern_counts(b, m, delay, ties=ties, nan=nan)
-    patterns = sorted({*first, *second})
-    left, right = (_shares(counts, patterns) for counts in (first, second))
-    middle = (left + right) / 2
-    divergence = math.fsum(rel_entr(left, middle)) + math.fsum(rel_entr(right, middle))
+    counts_a = pattern_counts(a, m, delay, ties=ties, nan=nan)
+    counts_b = pattern_counts(b, m, delay, ties=ties, nan=nan)
+    patterns = sorted({*counts_a, *counts_b})
+    p, q = (_shares(counts, patterns) for counts in (counts_a, counts_b))
+    mixture = (p + q) / 2
+    divergence = math.fsum(rel_entr(p, mixture)) + math.fsum(rel_entr(q, mixture))
     return math.sqrt(max(divergence, 0.0) / 2 / unit)
 
 
 def _shares(counts: dict[tuple[int, ...], float], patterns: list[tuple[int, ...]]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = np.array([counts.get(pattern, 0) for pattern in patterns], np.float64)
-    found /= found.sum()
-    return found
+    shares: NDArray[np.float64] = np.array([counts.get(pattern, 0) for pattern in patterns], np.float64)
+    shares /= shares.sum()
+    return shares

@@ -1,4 +1,4 @@
-"""What to do with windows that hold a tie or a NaN: the labels of windows under each policy."""
+"""Label windows under each policy for ties and NaN."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ NanPolicy = Literal["raise", "omit-window", "omit", "propagate"]
 TIES: tuple[Ties, ...] = ("stable", "random", "average", "dense", "drop", "raise")
 NAN_WAY_OUT = "drop it, or choose nan='omit-window', 'omit' or 'propagate'"
 NAN_POLICIES: tuple[NanPolicy, ...] = ("raise", "omit-window", "omit", "propagate")
-_AVERAGE_LIMIT = 8
-_WEAK_LIMIT = 12
+_MAX_AVERAGE_ORDER = 8
+_MAX_WEAK_ORDER = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ordinal:
-    """How windows are read: their order and delay, and what happens to ties and NaN."""
+class PatternOptions:
+    """Order and delay of ordinal patterns, and the policies for ties and NaN."""
 
     m: int = 3
     delay: int = 1
@@ -38,7 +38,7 @@ class Ordinal:
     nan: NanPolicy = "raise"
     seed: int = 0
     draws: int = 32
-    """Orders drawn for ``ties="random"``."""
+    """Number of random tie breaks for ``ties="random"``."""
 
     def __post_init__(self) -> None:
         whole_number("m", self.m, 2)
@@ -46,23 +46,23 @@ class Ordinal:
         whole_number("draws", self.draws)
         check_choice("ties", self.ties, TIES)
         check_choice("nan", self.nan, NAN_POLICIES)
-        if self.ties == "average" and self.m > _AVERAGE_LIMIT:
+        if self.ties == "average" and self.m > _MAX_AVERAGE_ORDER:
             raise ValueError(
-                f"ties='average' needs m of at most {_AVERAGE_LIMIT}, got {self.m}; use 'random'"
+                f"ties='average' needs m of at most {_MAX_AVERAGE_ORDER}, got {self.m}; use 'random'"
             )
 
     @property
     def possible(self) -> int:
-        """How many patterns there are: m!, or the weak orders of m where ties are patterns.
+        """Number of possible patterns: m!, or the weak orders of m under ``ties="dense"``.
 
         Examples:
-            >>> [Ordinal(m=m, ties="dense").possible for m in (2, 3, 4)]
+            >>> [PatternOptions(m=m, ties="dense").possible for m in (2, 3, 4)]
             [3, 13, 75]
         """
         return _weak_orders(self.m) if self.ties == "dense" else factorial(self.m)
 
     def resolve_nan(self, row: NDArray[Any]) -> NDArray[Any]:
-        """Return the row that is to be read: NaN refused, taken out, or left for windows to skip."""
+        """Return the row after the NaN policy: NaN refused, removed, or kept for windows to skip."""
         if self.nan == "raise":
             refuse_nan(row, NAN_WAY_OUT)
         return row[~np.isnan(row)] if self.nan == "omit" and has_nan(row) else row
@@ -70,52 +70,56 @@ class Ordinal:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The windows in use: their starts, and one label each."""
+    """Starts and labels of the windows that are used."""
 
     starts: NDArray[np.intp]
     codes: NDArray[Any]
 
 
-def label_windows(row: NDArray[Any], how: Ordinal) -> Labels:
-    """Label the windows of one settled row; equal labels are equal patterns. Not for ``random``, ``average``.
+def label_windows(row: NDArray[Any], options: PatternOptions) -> Labels:
+    """Label the windows of one row after its NaN policy; windows with equal labels have equal patterns.
+
+    The policies ``random`` and ``average`` are not handled here.
 
     Raises:
-        ValueError: No window is left, or a tie is met under ``ties="raise"``.
+        ValueError: No window is left, or there is a tie under ``ties="raise"``.
 
     Examples:
-        >>> label_windows(np.array([1, 2, 2, 3]), Ordinal(m=2, ties="drop")).starts.tolist()
+        >>> label_windows(np.array([1, 2, 2, 3]), PatternOptions(m=2, ties="drop")).starts.tolist()
         [0, 2]
     """
-    windows = window_count(len(row), how.m, how.delay)
-    keep = ~_nan_windows(row, how) if has_nan(row) else np.ones(windows, bool)
+    windows = window_count(len(row), options.m, options.delay)
+    keep = ~_nan_windows(row, options) if has_nan(row) else np.ones(windows, bool)
     if not keep.any():
-        raise ValueError("every window holds a NaN; use nan='omit' or fill them before")
-    if how.ties in ("drop", "raise"):
-        keep &= _without_ties(row, keep, how)
-    codes = _weak_codes(row, how) if how.ties == "dense" else pattern_codes(row, how.m, how.delay)
+        raise ValueError("every window contains a NaN; use nan='omit' or fill in the scores")
+    if options.ties in ("drop", "raise"):
+        keep &= _without_ties(row, keep, options)
+    codes = (
+        _weak_codes(row, options) if options.ties == "dense" else pattern_codes(row, options.m, options.delay)
+    )
     starts = np.flatnonzero(keep)
     return Labels(starts, codes if len(starts) == windows else codes[starts])
 
 
-def tied_windows(row: NDArray[Any], how: Ordinal) -> NDArray[np.bool_]:
-    """Which windows hold two equal scores.
+def tied_windows(row: NDArray[Any], options: PatternOptions) -> NDArray[np.bool_]:
+    """Return, for each window, whether it contains two equal scores.
 
     Examples:
-        >>> tied_windows(np.array([1, 2, 2, 3]), Ordinal(m=2)).tolist()
+        >>> tied_windows(np.array([1, 2, 2, 3]), PatternOptions(m=2)).tolist()
         [False, True, False]
     """
-    windows = window_count(len(row), how.m, how.delay)
+    windows = window_count(len(row), options.m, options.delay)
     tied = np.zeros(windows, bool)
-    for j in range(1, how.m):
-        lag = j * how.delay
+    for j in range(1, options.m):
+        lag = j * options.delay
         equal = row[lag:] == row[:-lag]
-        for first in range(how.m - j):
-            tied |= equal[first * how.delay :][:windows]
+        for first in range(options.m - j):
+            tied |= equal[first * options.delay :][:windows]
     return tied
 
 
 def pattern_of(window: NDArray[Any], ties: Ties) -> tuple[int, ...]:
-    """Return the pattern by name: the stable argsort, or the dense ranks under ``ties="dense"``.
+    """Return the pattern of a window: the stable argsort, or the dense ranks under ``ties="dense"``.
 
     Examples:
         >>> pattern_of(np.array([5, 4, 5]), "stable"), pattern_of(np.array([5, 4, 5]), "dense")
@@ -128,27 +132,30 @@ def pattern_of(window: NDArray[Any], ties: Ties) -> tuple[int, ...]:
     return tuple(order)
 
 
-def named_counts(row: NDArray[Any], how: Ordinal) -> dict[tuple[int, ...], float]:
-    """Count the patterns of one settled row by name: whole numbers but under ``random`` and ``average``."""
-    if how.ties == "average":
-        return _shared_out(named_counts(row, _with_ties(how, "dense")))
-    if how.ties == "random":
+def named_counts(row: NDArray[Any], options: PatternOptions) -> dict[tuple[int, ...], float]:
+    """Count the patterns of one row after its NaN policy.
+
+    Counts are whole numbers, except under ``random`` and ``average``.
+    """
+    if options.ties == "average":
+        return _spread_ties(named_counts(row, _with_ties(options, "dense")))
+    if options.ties == "random":
         totals: Counter[tuple[int, ...]] = Counter()
-        for ranks in broken_ties(row, how):
-            totals.update(named_counts(ranks, _with_ties(how, "stable")))
-        return {pattern: totals[pattern] / how.draws for pattern in sorted(totals)}
-    labels = label_windows(row, how)
+        for ranks in broken_ties(row, options):
+            totals.update(named_counts(ranks, _with_ties(options, "stable")))
+        return {pattern: totals[pattern] / options.draws for pattern in sorted(totals)}
+    labels = label_windows(row, options)
     _, first, counts = np.unique(labels.codes, return_index=True, return_counts=True)
-    reach = np.arange(how.m) * how.delay
-    names = [pattern_of(row[start + reach], how.ties) for start in labels.starts[first]]
+    reach = np.arange(options.m) * options.delay
+    names = [pattern_of(row[start + reach], options.ties) for start in labels.starts[first]]
     return dict(sorted(zip(names, counts.tolist(), strict=True)))
 
 
-def broken_ties(row: NDArray[Any], how: Ordinal) -> Iterator[NDArray[Any]]:
-    """Yield the ranks of the row with its ties broken at random, ``how.draws`` times; NaN stays NaN."""
-    rng = np.random.default_rng(how.seed)
+def broken_ties(row: NDArray[Any], options: PatternOptions) -> Iterator[NDArray[Any]]:
+    """Yield the ranks of the row with ties broken at random, ``options.draws`` times; NaN stays NaN."""
+    rng = np.random.default_rng(options.seed)
     gaps = np.isnan(row) if has_nan(row) else None
-    for _ in range(how.draws):
+    for _ in range(options.draws):
         order = np.lexsort((rng.random(len(row)), row))
         ranks = np.empty(len(row), np.float64)
         ranks[order] = np.arange(len(row))
@@ -158,7 +165,7 @@ def broken_ties(row: NDArray[Any], how: Ordinal) -> Iterator[NDArray[Any]]:
 
 
 def random_orders(row: NDArray[Any], rng: np.random.Generator, draws: int) -> Iterator[NDArray[Any]]:
-    """Yield the scores in random orders; NaN stays in its places.
+    """Yield the scores in random orders; NaN keeps its positions.
 
     Examples:
         >>> [sorted(order.tolist()) for order in random_orders(np.array([3, 1]), np.random.default_rng(0), 2)]
@@ -172,48 +179,51 @@ def random_orders(row: NDArray[Any], rng: np.random.Generator, draws: int) -> It
         yield order
 
 
-def _with_ties(how: Ordinal, ties: Ties) -> Ordinal:
-    return Ordinal(m=how.m, delay=how.delay, ties=ties, nan=how.nan)
+def _with_ties(options: PatternOptions, ties: Ties) -> PatternOptions:
+    return PatternOptions(m=options.m, delay=options.delay, ties=ties, nan=options.nan)
 
 
-def _without_ties(row: NDArray[Any], keep: NDArray[np.bool_], how: Ordinal) -> NDArray[np.bool_]:
-    tied = tied_windows(row, how)
-    bad = tied & keep
-    if how.ties == "raise" and bad.any():
+def _without_ties(row: NDArray[Any], keep: NDArray[np.bool_], options: PatternOptions) -> NDArray[np.bool_]:
+    """Return, for each window, whether it is free of ties; raise if ties are refused or none is left."""
+    tied = tied_windows(row, options)
+    refused = tied & keep
+    if options.ties == "raise" and refused.any():
         raise ValueError(
-            f"the window at {int(np.argmax(bad))} holds a tie; use another policy than ties='raise'"
+            f"the window at {int(np.argmax(refused))} contains a tie; use another policy than ties='raise'"
         )
     if not (keep & ~tied).any():
-        raise ValueError("every window holds a tie; use ties='dense' or 'stable' in place of 'drop'")
+        raise ValueError("every window contains a tie; use ties='dense' or 'stable' instead of 'drop'")
     return ~tied
 
 
-def _nan_windows(row: NDArray[Any], how: Ordinal) -> NDArray[np.bool_]:
-    windows = window_count(len(row), how.m, how.delay)
+def _nan_windows(row: NDArray[Any], options: PatternOptions) -> NDArray[np.bool_]:
+    windows = window_count(len(row), options.m, options.delay)
     gaps = np.isnan(row)
-    hit: NDArray[np.bool_] = np.logical_or.reduce([gaps[j * how.delay :][:windows] for j in range(how.m)])
-    return hit
+    missing: NDArray[np.bool_] = np.logical_or.reduce(
+        [gaps[j * options.delay :][:windows] for j in range(options.m)]
+    )
+    return missing
 
 
-def _weak_codes(row: NDArray[Any], how: Ordinal) -> NDArray[np.int64]:
-    """Number weak orders: member j is known by how many before it are greater, and how many equal."""
-    windows = window_count(len(row), how.m, how.delay)
+def _weak_codes(row: NDArray[Any], options: PatternOptions) -> NDArray[np.int64]:
+    """Encode weak orders: each member by the numbers of earlier members that are greater and equal."""
+    windows = window_count(len(row), options.m, options.delay)
     code = np.zeros(windows, np.int64)
     greater = np.zeros(len(row), np.int64)
     equal = np.zeros(len(row), np.int64)
-    for j in range(1, how.m):
-        lag = j * how.delay
+    for j in range(1, options.m):
+        lag = j * options.delay
         greater[lag:] += row[:-lag] > row[lag:]
         equal[lag:] += row[:-lag] == row[lag:]
-        if j >= _WEAK_LIMIT:
+        if j >= _MAX_WEAK_ORDER:
             code = np.unique(code, return_inverse=True)[1]
-        place = slice(lag, lag + windows)
-        code = (code * (j + 1) + greater[place]) * (j + 1) + equal[place]
+        members = slice(lag, lag + windows)
+        code = (code * (j + 1) + greater[members]) * (j + 1) + equal[members]
     return code
 
 
-def _shared_out(weak: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], float]:
-    """Give each order that a tied pattern allows an equal part of its count."""
+def _spread_ties(weak: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], float]:
+    """Divide the count of each tied pattern equally among the orders that it allows."""
     totals: dict[tuple[int, ...], float] = {}
     for ranks, count in weak.items():
         groups = [[i for i, rank in enumerate(ranks) if rank == value] for value in range(max(ranks) + 1)]
@@ -225,12 +235,13 @@ def _shared_out(weak: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], flo
 
 
 def _weak_orders(m: int) -> int:
+    """Return the number of orders of m members with ties (a Fubini number)."""
     counts = [1]
     for size in range(1, m + 1):
         choose_first = 1
         total = 0
-        for taken in range(1, size + 1):
-            choose_first = choose_first * (size - taken + 1) // taken
-            total += choose_first * counts[size - taken]
+        for first in range(1, size + 1):
+            choose_first = choose_first * (size - first + 1) // first
+            total += choose_first * counts[size - first]
         counts.append(total)
     return counts[m]

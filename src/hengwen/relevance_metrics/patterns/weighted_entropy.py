@@ -1,4 +1,4 @@
-"""Weighted permutation entropy: windows count by how much they vary."""
+"""Weighted permutation entropy: windows are weighted by their variance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes
 from hengwen.relevance_metrics.patterns.entropy import log_of_base
-from hengwen.relevance_metrics.patterns.ties import Ordinal
+from hengwen.relevance_metrics.patterns.ties import PatternOptions
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -27,22 +27,23 @@ def weighted_permutation_entropy(
 ) -> Any:
     """Return the entropy of ordinal patterns, each window weighted by the variance of its scores.
 
-    Unlike `permutation_entropy` it sees how large the ups and downs are; constant windows have no weight.
+    Unlike `permutation_entropy` it depends on the size of the ups and downs; constant windows have no weight.
 
     Args:
         x: Scores in order, finite, at least (m - 1) * delay + 1; for a batch any shape.
-        m: Scores in a window, at least 2.
-        delay: Steps between the scores of a window.
-        base: Of the logarithm; ``"e"`` gives nats.
+        m: Number of scores in a window, at least 2.
+        delay: Distance between the scores of a window, at least 1.
+        base: Base of the logarithm; ``"e"`` gives nats.
         normalize: None, or ``m!`` to divide by log m!.
-        axis: Where the sequences of a batch run.
+        axis: Axis of the sequences in a batch.
 
     Returns:
-        A float from 0 to log m!; 0 where there is only one pattern, as in a constant sequence; for a batch an
+        A float from 0 to log m!; 0 if only one pattern occurs, as in a constant sequence; for a batch an
         array. Ties are read as rises.
 
     Raises:
-        ValueError: Too few scores for m and delay, NaN or infinite scores, or an unknown option.
+        ValueError: There are too few scores for m and delay, a score is NaN or infinite, or an option is
+            unknown.
 
     Notes:
         Fadlallah, Chen, Keil and Principe (2013), Phys. Rev. E 87, 022911.
@@ -55,32 +56,33 @@ def weighted_permutation_entropy(
         >>> weighted_permutation_entropy([4, 4, 4, 4])
         0.0
     """
-    how = Ordinal(m=m, delay=delay)
+    options = PatternOptions(m=m, delay=delay)
     check_choice("normalize", normalize, [None, "m!"])
-    unit = math.log(how.possible) if normalize else log_of_base(base)
+    unit = math.log(options.possible) if normalize else log_of_base(base)
     scores = as_scores(x, axis=axis)
     refuse_nan(scores)
     if not np.isfinite(scores).all():
         raise ValueError("weights need finite scores, got an infinite one; use permutation_entropy")
-    values = [_weighted(row, how) / unit for row in as_rows(scores)]
+    values = [_weighted(row, options) / unit for row in as_rows(scores)]
     return float(values[0]) if scores.ndim == 1 else np.array(values).reshape(scores.shape[:-1])
 
 
-def _weighted(row: NDArray[Any], how: Ordinal) -> float:
-    codes = pattern_codes(row, how.m, how.delay)
-    kinds, place = np.unique(codes, return_inverse=True)
+def _weighted(row: NDArray[Any], options: PatternOptions) -> float:
+    codes = pattern_codes(row, options.m, options.delay)
+    kinds, index = np.unique(codes, return_inverse=True)
     if len(kinds) == 1:
         return 0.0
-    sums = np.bincount(place, _variances(row, how, len(codes)))
+    sums = np.bincount(index, _variances(row, options, len(codes)))
     total = math.fsum(sums)
     shares = [part / total for part in sums.tolist() if part > 0]
     return abs(math.fsum(share * math.log(share) for share in shares))
 
 
-def _variances(row: NDArray[Any], how: Ordinal, windows: int) -> NDArray[np.float64]:
+def _variances(row: NDArray[Any], options: PatternOptions, windows: int) -> NDArray[np.float64]:
+    """Return m times the variance of each window, of scores scaled to at most 1."""
     values = row.astype(np.float64)
     largest = float(np.abs(values).max())
     values /= largest or 1.0
-    members = [values[j * how.delay :][:windows] for j in range(how.m)]
-    mean = sum(members) / how.m
+    members = [values[j * options.delay :][:windows] for j in range(options.m)]
+    mean = sum(members) / options.m
     return np.asarray(sum((member - mean) ** 2 for member in members))

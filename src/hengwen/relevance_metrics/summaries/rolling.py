@@ -1,4 +1,4 @@
-"""The metrics in every window of a sequence."""
+"""Compute the metrics of every window of a sequence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core.batch_entropy import code_entropies, part_table
+from hengwen.relevance_metrics.core.batch_entropy import code_entropies, term_table
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.core.levels import few_levels
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes, window_count
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 RollingMetric = Literal["mean", "pen", "cin", "lis", "lnds"]
 ROLLING_METRICS: tuple[RollingMetric, ...] = get_args(RollingMetric)
-_COUNTED_CODES = 24
-_LONG_WINDOW = 1024
+_MAX_COUNTED_CODES = 24
+_MAX_COLUMN_WINDOW = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rolling:
-    """The metrics of each window."""
+    """Metrics of each window of a sequence."""
 
     starts: NDArray[np.int64]
-    """Where each window starts."""
+    """Index of the first score of each window."""
     values: dict[str, NDArray[Any]]
-    """Metric to its value in each window: the same as the metric of that slice alone."""
+    """Values of each metric in each window, equal to the metric of that slice alone."""
     n: int
     window: int
     step: int
@@ -57,24 +57,24 @@ def rolling(
     delay: int = 1,
     base: float | Literal["e"] = "e",
 ) -> Rolling:
-    """Return the metrics of x[0:window], x[step:step + window] and so on.
+    """Compute the metrics of x[0:window], x[step:step + window] and so on.
 
     Args:
         x: Scores in order, at least ``window``.
-        window: Scores in a window; with ``pen`` at least (m - 1) * delay + 1.
-        metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict). The others are
-            blind to the level of the scores, ``mean`` is not.
-        step: From one window to the next.
-        m: Scores in an ordinal pattern.
-        delay: Steps between the scores of a pattern.
-        base: Of the logarithm of ``pen``.
+        window: Number of scores in a window; with ``pen`` at least (m - 1) * delay + 1.
+        metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict). Only ``mean``
+            depends on the level of the scores.
+        step: Distance between the starts of two windows, at least 1.
+        m: Number of scores in an ordinal pattern.
+        delay: Distance between the scores of a pattern.
+        base: Base of the logarithm of ``pen``; ``"e"`` gives nats.
 
     Raises:
-        ValueError: Fewer scores than ``window``, NaN, or an unknown metric.
+        ValueError: There are fewer scores than ``window``, a score is NaN, or a metric is unknown.
 
     Examples:
-        >>> found = rolling([1, 2, 3, 2, 1], 3)
-        >>> found["cin"].tolist(), found["lis"].tolist(), found["pen"].tolist()
+        >>> values = rolling([1, 2, 3, 2, 1], 3)
+        >>> values["cin"].tolist(), values["lis"].tolist(), values["pen"].tolist()
         ([0, 1, 3], [3, 2, 1], [0.0, 0.0, 0.0])
     """
     row = as_sequence(x)
@@ -115,23 +115,23 @@ def _entropies(row: NDArray[Any], window: int, step: int, m: int, delay: int) ->
     patterns = window_count(window, m, delay)
     codes = pattern_codes(row, m, delay)
     kinds = int(codes.max()) + 1
-    if kinds > _COUNTED_CODES or step > patterns:
+    if kinds > _MAX_COUNTED_CODES or step > patterns:
         return code_entropies(sliding_window_view(codes, patterns)[::step], m)
-    table = part_table(patterns)
+    table = term_table(patterns)
     out = np.zeros(len(range(0, len(row) - window + 1, step)))
-    met = np.zeros(len(codes) + 1, np.int64)
+    count = np.zeros(len(codes) + 1, np.int64)
     for code in range(kinds):
-        np.cumsum(codes == code, out=met[1:])
-        out += table.take((met[patterns:] - met[:-patterns])[::step])
+        np.cumsum(codes == code, out=count[1:])
+        out += table.take((count[patterns:] - count[:-patterns])[::step])
     return out
 
 
 def _inversions(row: NDArray[Any], window: int, step: int) -> NDArray[np.int64]:
-    """Slide: what leaves takes its pairs with later lower ones along, what enters brings new ones."""
+    """Update the count from window to window by the pairs of the score that leaves and of the one added."""
     if step * 4 > window:
         return batch_inversions(sliding_window_view(row, window)[::step])
-    few = few_levels(row)
-    scores = row if few is None else few
+    levels = few_levels(row)
+    scores = row if levels is None else levels
     dtype = np.min_scalar_type(window)
     before_greater = np.zeros(len(row), dtype)
     after_less = np.zeros(len(row), dtype)
@@ -146,7 +146,7 @@ def _inversions(row: NDArray[Any], window: int, step: int) -> NDArray[np.int64]:
 
 def _lengths(row: NDArray[Any], window: int, step: int, strict: bool) -> NDArray[np.int64]:
     views = sliding_window_view(row, window)[::step]
-    if window > _LONG_WINDOW:
+    if window > _MAX_COLUMN_WINDOW:
         return np.array([row_length(view, strict) for view in views], np.int64)
     ranks = np.unique(row, return_inverse=True)[1].astype(np.min_scalar_type(len(row)))
     columns = sliding_window_view(ranks, window)[::step].T

@@ -1,4 +1,4 @@
-"""The metrics of the last scores of a stream, kept up to date score by score."""
+"""Update the metrics of the last scores of a stream score by score."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _UNIT = 1 << 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The metrics of the scores in the window; None for one that was not asked for, or not yet possible."""
+    """Metrics of the scores in the window; None for a metric that was not requested or is not yet defined."""
 
     n: int
-    """Scores seen so far."""
+    """Number of scores so far."""
     size: int
-    """Scores in the window."""
+    """Number of scores in the window."""
     windows: int
-    """Ordinal patterns in the window."""
+    """Number of ordinal patterns in the window."""
     tied_share: float
     mean: float | None = None
     pen: float | None = None
@@ -41,18 +41,18 @@ class Snapshot:
 class Stream:
     """Metrics of the last ``window`` scores of a stream.
 
-    An update takes O(m) for ``pen``, a binary search and a shift of memory for ``cin``, O(w) for ``mean`` and
-    O(w log w) for ``lis`` and ``lnds``: leave those out where windows are long.
+    An update takes O(m) for ``pen``, a binary search and a memory shift for ``cin``, O(w) for ``mean`` and
+    O(w log w) for ``lis`` and ``lnds``: leave these out for long windows.
 
     Args:
-        window: Scores that are kept; with ``pen`` at least (m - 1) * delay + 1.
-        metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` and ``lnds``.
-        m: Scores in an ordinal pattern.
-        delay: Steps between the scores of a pattern.
-        base: Of the logarithm of ``pen``.
+        window: Number of scores in the window; with ``pen`` at least (m - 1) * delay + 1.
+        metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict).
+        m: Number of scores in an ordinal pattern.
+        delay: Distance between the scores of a pattern.
+        base: Base of the logarithm of ``pen``; ``"e"`` gives nats.
 
     Raises:
-        ValueError: A window that is too short, or an unknown metric.
+        ValueError: The window is too short, or a metric is unknown.
 
     Examples:
         >>> stream = Stream(3, m=2)
@@ -73,30 +73,32 @@ class Stream:
     ) -> None:
         for metric in metrics:
             check_choice("metric", metric, ROLLING_METRICS)
-        least = (whole_number("m", m, 2) - 1) * whole_number("delay", delay) + 1 if "pen" in metrics else 1
-        self.window = whole_number("window", window, least)
+        min_window = (
+            (whole_number("m", m, 2) - 1) * whole_number("delay", delay) + 1 if "pen" in metrics else 1
+        )
+        self.window = whole_number("window", window, min_window)
         self.metrics = tuple(metrics)
         self._unit = log_of_base(base)
         self._patterns = _Patterns(m, delay, window) if "pen" in metrics else None
         self._scores: deque[Any] = deque()
         self._ranked: list[Any] = []
-        self._seen = self._inversions = self._tied = 0
+        self._count = self._inversions = self._tied = 0
 
     def update(self, score: float) -> Snapshot:
-        """Take the next score and return the metrics of the window that ends with it.
+        """Add the next score and return the metrics of the window that ends with it.
 
         Raises:
-            ValueError: NaN or no number; the stream is then as before.
+            ValueError: The score is NaN or not a number; the stream is unchanged.
         """
-        value = _checked(score, "mean" in self.metrics)
+        value = _as_number(score, finite="mean" in self.metrics)
         if len(self._scores) == self.window:
             self._drop()
         self._inversions += len(self._ranked) - bisect_right(self._ranked, value)
-        place = bisect_left(self._ranked, value)
-        self._tied += bisect_right(self._ranked, value) - place
-        self._ranked.insert(place, value)
+        index = bisect_left(self._ranked, value)
+        self._tied += bisect_right(self._ranked, value) - index
+        self._ranked.insert(index, value)
         self._scores.append(value)
-        self._seen += 1
+        self._count += 1
         if self._patterns is not None:
             self._patterns.push(value)
         return self.snapshot()
@@ -105,34 +107,35 @@ class Stream:
         """Return the metrics of the scores in the window."""
         size = len(self._scores)
         pairs = size * (size - 1) // 2
-        asked = self.metrics
+        metrics = self.metrics
         patterns = self._patterns
         return Snapshot(
-            n=self._seen,
+            n=self._count,
             size=size,
             windows=patterns.windows if patterns else 0,
             tied_share=self._tied / pairs if pairs else 0.0,
-            mean=math.fsum(self._scores) / size if "mean" in asked and size else None,
+            mean=math.fsum(self._scores) / size if "mean" in metrics and size else None,
             pen=patterns.entropy() / self._unit if patterns and patterns.windows else None,
-            cin=self._inversions if "cin" in asked else None,
-            lis=_length(self._scores, strict=True) if "lis" in asked else None,
-            lnds=_length(self._scores, strict=False) if "lnds" in asked else None,
+            cin=self._inversions if "cin" in metrics else None,
+            lis=_length(self._scores, strict=True) if "lis" in metrics else None,
+            lnds=_length(self._scores, strict=False) if "lnds" in metrics else None,
         )
 
     def _drop(self) -> None:
+        """Remove the oldest score."""
         oldest = self._scores.popleft()
-        place = bisect_left(self._ranked, oldest)
-        self._inversions -= place
-        del self._ranked[place]
-        self._tied -= bisect_right(self._ranked, oldest) - place
+        index = bisect_left(self._ranked, oldest)
+        self._inversions -= index
+        del self._ranked[index]
+        self._tied -= bisect_right(self._ranked, oldest) - index
 
 
 class _Patterns:
-    """Pattern counts of a window; codes are built up as the scores come, one digit for each later member."""
+    """Pattern counts of a window; each new score adds a digit to the codes of the windows it belongs to."""
 
     def __init__(self, m: int, delay: int, window: int) -> None:
         self.m, self.delay = m, delay
-        self.room = window - (m - 1) * delay
+        self.capacity = window - (m - 1) * delay
         self.weights = [math.factorial(j) for j in range(m)]
         self.recent: deque[Any] = deque(maxlen=(m - 1) * delay + 1)
         self.partial: deque[int] = deque(maxlen=(m - 1) * delay + 1)
@@ -142,9 +145,11 @@ class _Patterns:
 
     @property
     def windows(self) -> int:
+        """Number of patterns in the window."""
         return len(self.codes)
 
     def push(self, score: Any) -> None:
+        """Add a score, and the pattern that ends with it."""
         self.recent.append(score)
         self.partial.append(0)
         greater = 0
@@ -154,12 +159,13 @@ class _Patterns:
                 return
             greater += self.recent[back] > score
             self.partial[back] += self.weights[j] * greater
-        if len(self.codes) == self.room:
+        if len(self.codes) == self.capacity:
             self._count(self.codes.popleft(), -1)
         self.codes.append(self.partial[0])
         self._count(self.partial[0], 1)
 
     def entropy(self) -> float:
+        """Return the entropy of the pattern counts, in nats."""
         if len(self.counts) == 1:
             return 0.0
         n = len(self.codes)
@@ -175,7 +181,7 @@ class _Patterns:
 
 @lru_cache(maxsize=1 << 16)
 def _scaled(count: int) -> int:
-    """c ln c as a whole number: sums of these do not drift, however long the stream."""
+    """Return c ln c as an integer, so that sums do not drift in long streams."""
     return round(count * math.log(count) * _UNIT) if count > 1 else 0
 
 
@@ -183,13 +189,13 @@ def _length(scores: deque[Any], *, strict: bool) -> int:
     find = bisect_left if strict else bisect_right
     tails: list[Any] = []
     for score in scores:
-        place = find(tails, score)
-        tails[place : place + 1] = [score]
+        index = find(tails, score)
+        tails[index : index + 1] = [score]
     return len(tails)
 
 
-def _checked(score: Any, finite: bool) -> Any:
-    value = score if isinstance(score, int | float) else _one_number(score)
+def _as_number(score: Any, *, finite: bool) -> Any:
+    value = score if isinstance(score, int | float) else _as_scalar(score)
     if value != value:
         raise ValueError("the score is NaN, which has no order; leave it out")
     if finite and math.isinf(value):
@@ -197,8 +203,8 @@ def _checked(score: Any, finite: bool) -> Any:
     return value
 
 
-def _one_number(score: Any) -> Any:
+def _as_scalar(score: Any) -> Any:
     array = as_scores([score])
     if array.ndim > 1:
-        raise ValueError(f"a stream takes one score at a time, got {score!r}; update with each")
+        raise ValueError(f"a stream takes one score at a time, got {score!r}; call update for each")
     return array[0].item()

@@ -1,4 +1,4 @@
-"""A sequence at a glance: its level beside the metrics that cannot see it."""
+"""Summarize a sequence: its level beside the metrics that depend on its order only."""
 
 from __future__ import annotations
 
@@ -9,35 +9,39 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hengwen._internal.checks import whole_number
-from hengwen.relevance_metrics.core.inputs import as_sequence
+from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.relevance_metrics.inference.nulls import METRICS, Metric, evaluate, inversion_moments
 from hengwen.relevance_metrics.inference.permutation_tests import significance
 from hengwen.relevance_metrics.order.inversions import tied_share
 from hengwen.relevance_metrics.order.tau import tau_b
+from hengwen.relevance_metrics.summaries.wording import TEXTS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-_BUDGET = 4_000_000
-_LEAST_ORDERS = 99
-_NORMAL_FROM = 2000
-_FEW_LEVELS = 10
+_MAX_SHUFFLED_SCORES = 4_000_000
+"""Scores in all random orders of one test together."""
+_MIN_ORDERS = 99
+_MIN_NORMAL_LENGTH = 2000
+"""Sequences longer than this use the normal approximation for the inversions."""
+_MAX_TIED_LEVELS = 10
+_ALPHA = 0.05
 
 Caveat = Literal["too_short", "short", "ties", "untested", "constant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricResult:
-    """One metric beside what random order of the same scores gives."""
+    """One metric beside its distribution over random orders of the same scores."""
 
     value: float
     null_mean: float | None
     null_sd: float | None
     z: float | None
     p: float | None
-    """Two-sided; not corrected for reading four metrics."""
+    """Two-sided p-value, not corrected for testing four metrics."""
     orders: int
-    """Orders that the p-value rests on; 0 for the normal approximation, or where there is no test."""
+    """Number of orders behind the p-value; 0 for the normal approximation, or if there is no test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,61 +57,66 @@ class SequenceSummary:
     top_share: float
     """Share of scores of at least ``top``."""
     levels: int
-    """Distinct scores."""
+    """Number of distinct scores."""
     tied_share: float
     m: int
     delay: int
     windows: int
-    """Ordinal patterns; 0 where the sequence is too short."""
+    """Number of ordinal patterns; 0 if the sequence is too short."""
     pen: MetricResult | None
-    """In nats; None where the sequence is too short for m and delay."""
+    """Permutation entropy in nats; None if the sequence is too short for m and delay."""
     pen_share: float | None
-    """Of log m!."""
+    """Permutation entropy as a share of log m!."""
     cin: MetricResult
     pairs: int
     tau_b: float | None
-    """Against time: 1 always rises, -1 always falls; None for a constant."""
+    """Tau-b against time: 1 always rises, -1 always falls; None for a constant sequence."""
     lis: MetricResult
     lnds: MetricResult
     warnings: tuple[Caveat, ...]
     seed: int
 
     def explain(self, language: Literal["en", "zh"] = "en") -> str:
-        """Say in words what the numbers mean and do not mean.
+        """Return what the numbers mean and do not mean, one line for each statement.
 
         Raises:
-            ValueError: A language other than ``en`` and ``zh``.
-        """
-        from hengwen.relevance_metrics.explain import explain
+            ValueError: The language is not ``en`` or ``zh``.
 
-        return explain(self, language)
+        Examples:
+            >>> print(summarize([1, 2, 3, 4]).explain().splitlines()[0])
+            Level: 4 scores, mean 2.5, median 2.5, 25 % at or above 4.
+            >>> print(summarize([1, 2, 3, 4]).explain("zh").splitlines()[0])
+            水平：共 4 个分数，均值 2.5，中位数 2.5，25 % 的分数不低于 4。
+        """
+        check_choice("language", language, list(TEXTS))
+        return "\n".join(_statements(self, TEXTS[language]))
 
 
 def summarize(
     x: ArrayLike, *, m: int = 3, delay: int = 1, top: float | None = None, n_perm: int = 999, seed: int = 0
 ) -> SequenceSummary:
-    """Summarize a sequence: its level, and PEN, CIN and LIS beside what random order gives.
+    """Summarize a sequence: its level, and PEN, CIN and LIS beside their values in random order.
 
     Args:
         x: Scores in order, at least one, finite.
-        m: Scores in an ordinal pattern.
-        delay: Steps between the scores of a pattern.
-        top: From which score on the top box counts; default: the greatest score.
-        n_perm: Orders drawn for each test, fewer for long sequences. Where not even 99 are affordable
-            (n above 40,000) only ``cin`` is tested.
-        seed: Of these orders.
+        m: Number of scores in an ordinal pattern.
+        delay: Distance between the scores of a pattern.
+        top: Lowest score that counts for ``top_share``; by default the greatest score.
+        n_perm: Number of random orders for each test, fewer for long sequences. Sequences of more than about
+            40,000 scores are too long for 99 orders; only ``cin`` is tested there.
+        seed: Seed of the random orders.
 
     Returns:
-        A `Summary`; its `explain` says it in words. A sequence too short for m has no ``pen``.
+        A `SequenceSummary`; its `explain` describes it in words. A sequence too short for m has no ``pen``.
 
     Raises:
-        ValueError: No scores, NaN, infinite scores or no numbers.
+        ValueError: There are no scores, or a score is NaN, infinite or not a number.
 
     Examples:
-        >>> found = summarize([5, 4, 5, 4, 5, 4, 5, 4])
-        >>> found.mean, found.top_share, found.cin.value, found.lis.value, found.pen.value
+        >>> summary = summarize([5, 4, 5, 4, 5, 4, 5, 4])
+        >>> summary.mean, summary.top_share, summary.cin.value, summary.lis.value, summary.pen.value
         (4.5, 0.5, 10.0, 2.0, 0.6931471805599453)
-        >>> found.warnings
+        >>> summary.warnings
         ('short', 'ties')
     """
     row = as_sequence(x)
@@ -115,20 +124,16 @@ def summarize(
         raise ValueError("there are no scores to summarize; pass at least one")
     if not np.isfinite(row).all():
         raise ValueError("a mean needs finite scores, got an infinite one; leave it out")
-    for name, value, least in (("m", m, 2), ("delay", delay, 1), ("n_perm", n_perm, 1)):
-        whole_number(name, value, least)
+    for name, value, minimum in (("m", m, 2), ("delay", delay, 1), ("n_perm", n_perm, 1)):
+        whole_number(name, value, minimum)
     n = len(row)
     values = [float(value) for value in row.tolist()]
     top = max(values) if top is None else float(top)
     windows = max(n - (m - 1) * delay, 0)
-    readings = {
-        metric: _reading(row, metric, m, delay, n_perm, seed) if metric != "pen" or windows else None
-        for metric in METRICS
+    results = {
+        metric: _metric_result(row, metric, m, delay, n_perm, seed) for metric in METRICS if metric != "pen"
     }
-    pen, cin, lis, lnds = (readings[metric] for metric in ("pen", "cin", "lis", "lnds"))
-    assert cin is not None
-    assert lis is not None
-    assert lnds is not None
+    pen = _metric_result(row, "pen", m, delay, n_perm, seed) if windows else None
     levels = len(np.unique(row))
     return SequenceSummary(
         n=n,
@@ -145,24 +150,26 @@ def summarize(
         windows=windows,
         pen=pen,
         pen_share=pen.value / math.log(math.factorial(m)) if pen else None,
-        cin=cin,
+        cin=results["cin"],
         pairs=n * (n - 1) // 2,
         tau_b=tau_b(row),
-        lis=lis,
-        lnds=lnds,
-        warnings=_warnings(n, windows, levels, m, lis),
+        lis=results["lis"],
+        lnds=results["lnds"],
+        warnings=_caveats(n, windows, levels, m, results["lis"]),
         seed=seed,
     )
 
 
-def _reading(row: NDArray[Any], metric: Metric, m: int, delay: int, n_perm: int, seed: int) -> MetricResult:
-    affordable = _BUDGET // len(row)
-    if metric == "cin" and (len(row) > _NORMAL_FROM or affordable < _LEAST_ORDERS):
-        return _normal_reading(row)
-    if affordable < _LEAST_ORDERS:
+def _metric_result(
+    row: NDArray[Any], metric: Metric, m: int, delay: int, n_perm: int, seed: int
+) -> MetricResult:
+    max_orders = _MAX_SHUFFLED_SCORES // len(row)
+    if metric == "cin" and (len(row) > _MIN_NORMAL_LENGTH or max_orders < _MIN_ORDERS):
+        return _normal_result(row)
+    if max_orders < _MIN_ORDERS:
         value = float(evaluate(row[None], metric, m, delay)[0])
         return MetricResult(value=value, null_mean=None, null_sd=None, z=None, p=None, orders=0)
-    test = significance(row, metric, n_perm=min(n_perm, affordable), seed=seed, m=m, delay=delay)
+    test = significance(row, metric, n_perm=min(n_perm, max_orders), seed=seed, m=m, delay=delay)
     return MetricResult(
         value=test.statistic,
         null_mean=test.null_mean,
@@ -173,7 +180,8 @@ def _reading(row: NDArray[Any], metric: Metric, m: int, delay: int, n_perm: int,
     )
 
 
-def _normal_reading(row: NDArray[Any]) -> MetricResult:
+def _normal_result(row: NDArray[Any]) -> MetricResult:
+    """Return the inversions with the p-value of the normal approximation, continuity corrected."""
     value = float(evaluate(row[None], "cin", 3, 1)[0])
     mean, sd = inversion_moments(row)
     if not sd:
@@ -185,16 +193,73 @@ def _normal_reading(row: NDArray[Any]) -> MetricResult:
     )
 
 
-def _warnings(n: int, windows: int, levels: int, m: int, lis: MetricResult) -> tuple[Caveat, ...]:
-    found: list[Caveat] = []
+def _caveats(n: int, windows: int, levels: int, m: int, lis: MetricResult) -> tuple[Caveat, ...]:
+    caveats: list[Caveat] = []
     if not windows:
-        found.append("too_short")
+        caveats.append("too_short")
     elif windows < 5 * math.factorial(m):
-        found.append("short")
+        caveats.append("short")
     if levels == 1:
-        found.append("constant")
-    elif levels <= min(_FEW_LEVELS, n - 1):
-        found.append("ties")
+        caveats.append("constant")
+    elif levels <= min(_MAX_TIED_LEVELS, n - 1):
+        caveats.append("ties")
     if lis.p is None:
-        found.append("untested")
-    return tuple(found)
+        caveats.append("untested")
+    return tuple(caveats)
+
+
+def _statements(summary: SequenceSummary, texts: dict[str, str]) -> list[str]:
+    values = {
+        "n": summary.n,
+        "mean": _number(summary.mean),
+        "median": _number(summary.median),
+        "share": _percent(summary.top_share),
+        "top": _number(summary.top),
+        "m": summary.m,
+        "delay": summary.delay,
+        "need": (summary.m - 1) * summary.delay + 1,
+        "windows": summary.windows,
+        "enough": 5 * math.factorial(summary.m),
+        "levels": summary.levels,
+        "tied": _percent(summary.tied_share),
+        "pairs": summary.pairs,
+        "weak": _number(summary.lnds.value),
+        "part": _percent(summary.pen_share or 0.0),
+    }
+    results = {"pen" if summary.pen else "pen_none": summary.pen, "cin": summary.cin, "lis": summary.lis}
+    return [
+        texts["level"].format(**values),
+        *[
+            texts[key].format(**values, **_result_values(key, result, texts))
+            for key, result in results.items()
+        ],
+        texts["limits"],
+        *[texts[caveat].format(**values) for caveat in summary.warnings],
+    ]
+
+
+def _result_values(metric: str, result: MetricResult | None, texts: dict[str, str]) -> dict[str, str]:
+    """Return the number of a metric, and its sentences on random order and on the test."""
+    if result is None:
+        return {}
+    value = _number(result.value)
+    if result.null_mean is None or result.null_sd is None or result.p is None:
+        return {"value": value, "null": "", "verdict": texts["not_tested"]}
+    z = "" if result.z is None else texts["z"].format(z=f"{result.z:+.2f}")
+    mean, sd = _number(result.null_mean), _number(result.null_sd)
+    verdict = "high" if result.value > result.null_mean else "low"
+    if result.p >= _ALPHA:
+        verdict = "same"
+    return {
+        "value": value,
+        "null": texts["null"].format(mean=mean, sd=sd, z=z, p=f"{result.p:.2g}"),
+        "verdict": texts[f"{metric}_{verdict}"],
+    }
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value == round(value) else f"{value:.4g}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

@@ -1,0 +1,51 @@
+"""The explanation and the table of a score."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from hengwen.objective import score_lyric
+
+TEMPLATE = "(verse)\ncccR\ncccR\ncccc\n(bridge)\ncc\n(chorus)\ncccR\ncccR"
+
+
+LYRIC = "(verse)\n我在远方\n看见月\n(outro)\n风起\n(chorus)\n你在故乡\n想着天亮\n等雨来"
+
+
+def test_the_explanation_shows_every_sum() -> None:
+    text = score_lyric(LYRIC, TEMPLATE).explain()
+    assert "phase 2.1   21.6667 = 32.5 x p2_1_sr 0.6667 (names of sections)" in text
+    assert "(bridge) unmatched" in text
+    assert "r = 2/4 = 0.5000 is outside the band" in text
+
+
+@pytest.mark.parametrize(
+    ("lyric", "rules", "reason"),
+    [
+        ("(verse)\n月光\n远方\n风雨", "document", "is in the band 0.6 to 0.8"),
+        (
+            "(verse)\n月光\n远方\n天亮",
+            "document",
+            "outside the band, but every rhyme is on a line that requires one",
+        ),
+        ("(verse)\n月光\n远方\n风雨\n春\n来", "muchin", "is near the band"),
+    ],
+)
+def test_the_explanation_says_why_there_is_a_bonus(lyric: str, rules: str, reason: str) -> None:
+    template = "(verse)\n" + "\n".join(["cR"] * 3 + ["cc", "c"][: lyric.count("\n") - 3])
+    assert reason in score_lyric(lyric, template, rules=rules).explain()
+
+
+def test_options_show_in_the_explanation() -> None:
+    text = score_lyric(LYRIC, TEMPLATE, carry_phase1=True, strict_count=True).explain()
+    assert "x p1_sr" in text
+    assert "share of exact lines" in text
+
+
+def test_the_table_shows_lines_with_square_brackets_as_they_are() -> None:
+    out = io.StringIO()
+    Console(file=out, width=140).print(score_lyric("(verse)\n[bold]月光", "(verse)\ncc").table())
+    assert "[bold]月光" in out.getvalue()

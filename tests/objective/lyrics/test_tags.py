@@ -1,0 +1,40 @@
+"""Section tags as models write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from hengwen.objective.lyrics.tags import read_tag
+
+
+@pytest.mark.parametrize(
+    ("line", "tag"),
+    [
+        ("[Verse 1]", "(verse)"),
+        ("[Verse 1: 男声]", "(verse)"),
+        ("（主歌）", "(verse)"),
+        ("【副歌】", "(chorus)"),
+        ("（主歌一）", "(verse)"),
+        ("**Chorus**", "(chorus)"),
+        ("**[Pre-Chorus]**", "(pre-chorus)"),
+        ("**Chorus:**", "(chorus)"),
+        ("## 桥段", "(bridge)"),
+        ("Verse 1:", "(verse)"),
+        ("主歌：", "(verse)"),
+        ("導歌：", "(pre-chorus)"),
+        ("(Verse 2)", "(verse)"),
+        ("Pre Chorus", "(pre-chorus)"),
+        ("(chorus x2)", "(chorus)"),
+        ("(主歌)", "(verse)"),
+        ("(verse2)", "(verse2)"),
+        ("(hey)", "(hey)"),
+        ("（啊）", None),
+        ("主歌：风吹过窗台", None),
+        ("尾声", None),
+        ("月光", None),
+        ("", None),
+        ("[Verse" + " " * 50 + "]", None),
+    ],
+)
+def test_tags_are_recognized_as_models_write_them(line: str, tag: str | None) -> None:
+    assert read_tag(line) == tag
