@@ -1,4 +1,4 @@
-"""Intervals for values of a corpus that are no means: texts are drawn again, the value is found anew."""
+"""Intervals for corpus values that are not means: texts are resampled and the value is recomputed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESAMPLES = 1000
-_AT_ONCE = 4_000_000
+_MAX_BATCH_COUNTS = 4_000_000
+"""Drawn counts that are in memory together."""
 
 
 def corpus_interval(
@@ -29,15 +30,15 @@ def corpus_interval(
 
     Args:
         statistics: k numbers for each text.
-        value: From the k sums to the value.
+        value: Function from the k sums to the value.
         clusters: The cluster of each text; texts of one cluster are drawn together.
-        level: In (0, 1).
-        resamples: Of the bootstrap.
-        seed: Of the bootstrap.
+        level: Confidence level in (0, 1).
+        resamples: Number of bootstrap samples, >= 1.
+        seed: Seed of the bootstrap.
 
     Returns:
-        (low, high); None below two clusters. From 30 clusters on the percentiles of the bootstrap; below,
-        where these are too narrow, t on the jackknife by cluster: as for means elsewhere in the house.
+        (low, high), or None below two clusters. From 30 clusters on these are the percentiles of the
+        bootstrap; below, where percentiles are too narrow, the t interval on the jackknife by cluster.
 
     Raises:
         ValueError: The lengths differ, level is not in (0, 1), or resamples is below 1.
@@ -60,7 +61,7 @@ def corpus_interval(
         raise ValueError(f"level must lie in (0, 1), got {level}")
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, got {resamples}")
-    index = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
+    index = {name: position for position, name in enumerate(dict.fromkeys(clusters))}
     if len(index) < 2:
         return None
     rows = np.asarray(statistics, dtype=np.float64)
@@ -78,7 +79,7 @@ def _jackknife(
     from scipy.special import stdtrit
 
     total, groups = sums.sum(axis=0), len(sums)
-    without = np.array([value((total - own).tolist()) for own in sums])
+    without = np.array([value((total - cluster_sums).tolist()) for cluster_sums in sums])
     error = float(np.sqrt((groups - 1) / groups * np.square(without - without.mean()).sum()))
     middle, half = value(total.tolist()), float(stdtrit(groups - 1, 0.5 + level / 2)) * error
     return middle - half, middle + half
@@ -96,7 +97,7 @@ def _bootstrap(
     rng, groups = np.random.default_rng(seed), len(sums)
     values: list[float] = []
     while len(values) < resamples:
-        size = min(resamples - len(values), max(1, _AT_ONCE // groups))
+        size = min(resamples - len(values), max(1, _MAX_BATCH_COUNTS // groups))
         drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=size)
         values += [value(total) for total in (drawn @ sums).tolist()]
     low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
