@@ -79,7 +79,7 @@ class TaskScore:
                 self._incomplete(name, statuses, missing) for name in task_score_names(self.judge, self.scale)
             ]
         values, clusters = prompt_values(column)
-        interval = cluster_interval(values, clusters, level=LEVEL, seed=seed)
+        interval = cluster_interval(values, clusters, confidence=LEVEL, seed=seed)
         details: dict[str, Any] = {
             "of": self.source,
             "prompts": len(values),

@@ -103,7 +103,7 @@ def test_from_30_clusters_on_the_bootstrap_of_a_mean_is_close_to_normal() -> Non
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"level": 1}, "level must lie in"), ({"resamples": 0}, "resamples must be at least 1")],
+    [({"confidence": 1}, "confidence must lie in"), ({"resamples": 0}, "resamples must be at least 1")],
 )
 def test_wrong_options_are_refused(options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):

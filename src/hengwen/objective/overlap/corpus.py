@@ -36,7 +36,7 @@ class CorpusScore:
     value: float
     interval: tuple[float, float] | None
     """Confidence interval; None below two clusters."""
-    level: float
+    confidence: float
     """Confidence level of the interval."""
     n: int
     """Number of texts behind the value."""
@@ -58,7 +58,7 @@ class Sampling:
 
     clusters: tuple[str, ...]
     """Cluster of each text."""
-    level: float = 0.95
+    confidence: float = 0.95
     resamples: int = RESAMPLES
     seed: int = 0
 
@@ -67,7 +67,12 @@ class Sampling:
     ) -> tuple[float, float] | None:
         """Return the interval of a function of summed statistics, clipped to the scale."""
         interval = corpus_interval(
-            statistics, value, self.clusters, level=self.level, resamples=self.resamples, seed=self.seed
+            statistics,
+            value,
+            self.clusters,
+            confidence=self.confidence,
+            resamples=self.resamples,
+            seed=self.seed,
         )
         return _clip(interval, scale)
 
@@ -80,7 +85,7 @@ def corpus_scores(
     tokenize: str = "auto",
     width: str = "keep",
     clusters: Sequence[str] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[CorpusScore]:
@@ -95,7 +100,7 @@ def corpus_scores(
             references.
         width: ``fold`` compares after NFKC.
         clusters: Cluster of each text; texts of one cluster are not independent. Default: one text each.
-        level: Confidence level of the intervals, in (0, 1).
+        confidence: Confidence level of the intervals, in (0, 1).
         resamples: Number of bootstrap samples, used from 30 clusters on.
         seed: Seed of the bootstrap.
 
@@ -118,7 +123,7 @@ def corpus_scores(
             raise ValueError(f"unknown metric {name!r}{did_you_mean(name, METRICS)}")
     reference_sets = as_corpus(hypotheses, references)
     names = tuple(clusters) if clusters is not None else tuple(map(str, range(len(hypotheses))))
-    sampling = Sampling(clusters=names, level=level, resamples=resamples, seed=seed)
+    sampling = Sampling(clusters=names, confidence=confidence, resamples=resamples, seed=seed)
     return [_score_metric(name, hypotheses, reference_sets, tokenize, width, sampling) for name in metrics]
 
 
@@ -158,7 +163,7 @@ def bleu_score(
         name="bleu.corpus",
         value=bleu.score,
         interval=_sacrebleu_interval("BLEU", options.for_sacrebleu(tokenizer), rows, sampling),
-        level=sampling.level,
+        confidence=sampling.confidence,
         n=len(hypotheses),
         tokenizer=tokenizer,
         signature=bleu.signature,
@@ -185,7 +190,7 @@ def chrf_score(
         name="chrf.corpus",
         value=chrf.score,
         interval=_sacrebleu_interval("CHRF", options.for_sacrebleu, rows, sampling),
-        level=sampling.level,
+        confidence=sampling.confidence,
         n=len(hypotheses),
         tokenizer="character n-grams",
         signature=chrf.signature,
@@ -207,7 +212,7 @@ def ter_score(
         name="ter.corpus",
         value=ter.score,
         interval=sampling.interval(rows, lambda sums: 100 * sums[0] / sums[1], TER_SCALE),
-        level=sampling.level,
+        confidence=sampling.confidence,
         n=len(hypotheses),
         tokenizer=tokenizer,
         signature=ter.signature,
@@ -243,12 +248,12 @@ def rouge_score(
         raise ValueError(f"no text has a ROUGE: {reason}")
     mean = rouges.Rouge(*(fsum(column) / len(scores) for column in zip(*scores, strict=True)))
     f_values = [score.f for score in scores]
-    interval = cluster_interval(f_values, clusters, level=sampling.level, seed=sampling.seed)
+    interval = cluster_interval(f_values, clusters, confidence=sampling.confidence, seed=sampling.seed)
     return CorpusScore(
         name=f"{rouges.score_prefix(options.kind)}.mean",
         value=mean.f,
         interval=_clip(interval, RATIO_SCALE),
-        level=sampling.level,
+        confidence=sampling.confidence,
         n=len(scores),
         failures=len(hypotheses) - len(scores),
         tokenizer=options.split,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.stats.intervals import interval_method
+from hengwen.stats.intervals import check_confidence, interval_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ def corpus_interval(
     value: Callable[[Sequence[float]], float],
     clusters: Sequence[str],
     *,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> tuple[float, float] | None:
@@ -32,7 +32,7 @@ def corpus_interval(
         statistics: k numbers for each text.
         value: Function from the k sums to the value.
         clusters: The cluster of each text; texts of one cluster are drawn together.
-        level: Confidence level in (0, 1).
+        confidence: Confidence confidence, in (0, 1).
         resamples: Number of bootstrap samples, >= 1.
         seed: Seed of the bootstrap.
 
@@ -41,7 +41,7 @@ def corpus_interval(
         bootstrap; below, where percentiles are too narrow, the t interval on the jackknife by cluster.
 
     Raises:
-        ValueError: The lengths differ, level is not in (0, 1), or resamples is below 1.
+        ValueError: The lengths differ, confidence is not in (0, 1), or resamples is below 1.
 
     Notes:
         Koehn, Statistical Significance Tests for Machine Translation Evaluation, 2004; Efron and Tibshirani,
@@ -57,8 +57,7 @@ def corpus_interval(
 
     if len(statistics) != len(clusters):
         raise ValueError(f"{len(statistics)} statistics but {len(clusters)} clusters")
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
+    check_confidence(confidence)
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, got {resamples}")
     index = {name: position for position, name in enumerate(dict.fromkeys(clusters))}
@@ -68,12 +67,12 @@ def corpus_interval(
     sums = np.zeros((len(index), rows.shape[1]))
     np.add.at(sums, [index[name] for name in clusters], rows)
     if interval_method(clusters) == "t":
-        return _jackknife(sums, value, level)
-    return _bootstrap(sums, value, level, resamples, seed)
+        return _jackknife(sums, value, confidence)
+    return _bootstrap(sums, value, confidence, resamples, seed)
 
 
 def _jackknife(
-    sums: NDArray[np.float64], value: Callable[[Sequence[float]], float], level: float
+    sums: NDArray[np.float64], value: Callable[[Sequence[float]], float], confidence: float
 ) -> tuple[float, float]:
     import numpy as np
     from scipy.special import stdtrit
@@ -81,14 +80,14 @@ def _jackknife(
     total, groups = sums.sum(axis=0), len(sums)
     without = np.array([value((total - cluster_sums).tolist()) for cluster_sums in sums])
     error = float(np.sqrt((groups - 1) / groups * np.square(without - without.mean()).sum()))
-    middle, half = value(total.tolist()), float(stdtrit(groups - 1, 0.5 + level / 2)) * error
+    middle, half = value(total.tolist()), float(stdtrit(groups - 1, 0.5 + confidence / 2)) * error
     return middle - half, middle + half
 
 
 def _bootstrap(
     sums: NDArray[np.float64],
     value: Callable[[Sequence[float]], float],
-    level: float,
+    confidence: float,
     resamples: int,
     seed: int,
 ) -> tuple[float, float]:
@@ -100,5 +99,5 @@ def _bootstrap(
         size = min(resamples - len(values), max(1, _MAX_BATCH_COUNTS // groups))
         drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=size)
         values += [value(total) for total in (drawn @ sums).tolist()]
-    low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
+    low, high = np.quantile(values, [0.5 - confidence / 2, 0.5 + confidence / 2])
     return float(low), float(high)

@@ -184,11 +184,13 @@ class _CorpusScorer(OverlapScore):
         texts = [response.text for _, response in items]
         references = as_corpus(texts, [sample.references for sample, _ in items])
         clusters = tuple(sample.cluster for sample, _ in items)
-        sampling = Sampling(clusters=clusters, level=self.level, resamples=self.resamples, seed=self.seed)
+        sampling = Sampling(
+            clusters=clusters, confidence=self.level, resamples=self.resamples, seed=self.seed
+        )
         result = self.metric(texts, references, self, sampling)
         details: dict[str, Any] = {
             "ci": list(result.interval) if result.interval else None,
-            "level": result.level,
+            "level": result.confidence,
             "n": result.n,
             "clusters": len(set(clusters)),
             "tokenizer": result.tokenizer,
