@@ -34,19 +34,3 @@ def check_flag(name: str, value: object) -> None:
     """
     if not isinstance(value, bool):
         raise ValueError(f"{name} must be true or false, got {value!r}")
-
-
-def check_integer(name: str, value: object, minimum: int = 1) -> None:
-    """Raise unless an option is a whole number of at least ``minimum``.
-
-    Raises:
-        ValueError: The value is a bool, not an int, or too small.
-
-    Examples:
-        >>> check_integer("n", 0)
-        Traceback (most recent call last):
-            ...
-        ValueError: n must be a whole number >= 1, got 0
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-        raise ValueError(f"{name} must be a whole number >= {minimum}, got {value!r}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from hengwen._internal.checks import whole_number
 from hengwen.objective.checks import checks
-from hengwen.objective.option_checks import check_choice, check_integer
+from hengwen.objective.option_checks import check_choice
 from hengwen.objective.signature import build_signature
 from hengwen.objective.single_score import SingleScore
 from hengwen.objective.text.tokenize import mixed_tokens
@@ -184,7 +185,7 @@ class Length:
     def __post_init__(self) -> None:
         for name, value in (("least", self.least), ("most", self.most)):
             if value is not None:
-                check_integer(name, value, 0)
+                whole_number(name, value, 0)
         check_choice("unit", self.unit, ("characters", "words"))
         if self.least is not None and self.most is not None and self.least > self.most:
             raise ValueError(f"least must not be above most, got {self.least} and {self.most}")

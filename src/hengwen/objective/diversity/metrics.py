@@ -7,7 +7,7 @@ from collections import Counter
 from math import fsum, log2
 from typing import TYPE_CHECKING
 
-from hengwen.objective.option_checks import check_integer
+from hengwen._internal.checks import whole_number
 from hengwen.objective.text.tokenize import mixed_tokens
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def type_token_ratio(text: str, *, window: int | None = None) -> float:
     tokens = mixed_tokens(text)
     if window is None:
         return distinct_n([text], 1)
-    check_integer("window", window)
+    whole_number("window", window)
     if len(tokens) < window:
         raise ValueError(f"the text has {len(tokens)} tokens, fewer than the window of {window}")
     counts = Counter(tokens[:window])
@@ -158,7 +158,7 @@ def compression_ratio(texts: Iterable[str]) -> float:
 
 
 def _count(texts: Iterable[str], n: int) -> Counter[tuple[str, ...]]:
-    check_integer("n", n)
+    whole_number("n", n)
     counts = Counter(gram for text in texts for gram in _grams(text, n))
     if not counts:
         raise ValueError(f"no {n}-gram: every answer has fewer than {n} tokens")

@@ -6,6 +6,7 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from hengwen._internal.checks import whole_number
 from hengwen.objective.diversity.metrics import (
     compression_ratio,
     distinct_n,
@@ -13,7 +14,6 @@ from hengwen.objective.diversity.metrics import (
     repetition_rate,
     type_token_ratio,
 )
-from hengwen.objective.option_checks import check_integer
 from hengwen.objective.single_score import Scope, SingleScore, check_scope
 from hengwen.records import Response, Sample, Scale, Score
 
@@ -31,7 +31,7 @@ class _NgramScorer(SingleScore):
     scope: Scope = "checkpoint"
 
     def __post_init__(self) -> None:
-        check_integer("n", self.n)
+        whole_number("n", self.n)
         check_scope(self.scope)
 
     @property
@@ -109,7 +109,7 @@ class Repetition(SingleScore):
     n: int = 4
 
     def __post_init__(self) -> None:
-        check_integer("n", self.n)
+        whole_number("n", self.n)
 
     @property
     def signature(self) -> str:
@@ -134,7 +134,7 @@ class TypeTokenRatio(SingleScore):
 
     def __post_init__(self) -> None:
         if self.window is not None:
-            check_integer("window", self.window)
+            whole_number("window", self.window)
 
     @property
     def signature(self) -> str:

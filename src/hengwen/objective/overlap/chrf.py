@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from hengwen.objective.option_checks import check_choice, check_flag, check_integer
+from hengwen._internal.checks import whole_number
+from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
 from hengwen.objective.text.tokenize import Width, fold_width
@@ -34,8 +35,8 @@ class ChrfOptions:
     width: Width = "keep"
 
     def __post_init__(self) -> None:
-        check_integer("word_order", self.word_order, 0)
-        check_integer("beta", self.beta)
+        whole_number("word_order", self.word_order, 0)
+        whole_number("beta", self.beta)
         check_flag("lowercase", self.lowercase)
         check_choice("width", self.width, get_args(Width))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from hengwen.objective.option_checks import check_choice, check_integer
+from hengwen._internal.checks import whole_number
+from hengwen.objective.option_checks import check_choice
 from hengwen.objective.overlap import bleu as bleus
 from hengwen.objective.overlap import chrf as chrfs
 from hengwen.objective.overlap import rouge as rouges
@@ -167,7 +168,7 @@ class _CorpusScorer(OverlapScore):
         check_choice("scope", self.scope, ("checkpoint",))
         if isinstance(self.level, bool) or not 0 < self.level < 1:
             raise ValueError(f"level must lie in (0, 1), got {self.level!r}")
-        check_integer("resamples", self.resamples)
+        whole_number("resamples", self.resamples)
         super().__post_init__()  # type: ignore[misc]  # of the metric's options, the next base
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:

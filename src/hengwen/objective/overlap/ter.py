@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from hengwen.objective.option_checks import check_choice, check_flag, check_integer
+from hengwen._internal.checks import whole_number
+from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
 from hengwen.objective.text.tokenize import Width, char_tokens, choose_bleu_tokenizer, fold_width
@@ -49,7 +50,7 @@ class TerOptions:
         check_choice("tokenize", self.tokenize, ("auto", *get_args(Split)))
         check_flag("case_sensitive", self.case_sensitive)
         check_choice("width", self.width, get_args(Width))
-        check_integer("max_characters", self.max_characters)
+        whole_number("max_characters", self.max_characters)
 
     def resolve_tokenizer(self, references: Sequence[str]) -> Split:
         """Return the tokenizer for references whose width is already folded where that is set."""
