@@ -2,9 +2,9 @@
 
     .venv/bin/python -m pytest benchmarks/bench_text.py --benchmark-only
 
-The aims: ROUGE-L at least 10 times rouge-chinese, BLEU no slower than sacrebleu, near duplicates linear past
-10,000 texts. rouge-score and rouge-chinese are measured where they are installed. Lines of
-``../shared/data/muchin-checkpoints.jsonl`` with three characters in ten replaced.
+Targets: ROUGE-L at least 10 times rouge-chinese, BLEU no slower than sacrebleu, near duplicates linear past
+10,000 texts. rouge-score and rouge-chinese are measured where they are installed. The texts are
+lines of ``../shared/data/muchin-checkpoints.jsonl`` with three characters in ten replaced.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def lines() -> list[str]:
     if not DATA.exists():
         pytest.skip("../shared/data/muchin-checkpoints.jsonl is not beside this checkout")
     rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").rstrip("\n").split("\n")]
-    found = {line for row in rows for line in row["lyric"].split("\n")}
-    return sorted(line for line in found if sum("一" <= character <= "龥" for character in line) > 6)
+    texts = {line for row in rows for line in row["lyric"].split("\n")}
+    return sorted(line for line in texts if sum("一" <= character <= "龥" for character in line) > 6)
 
 
 @pytest.fixture(scope="module", params=[1, 5], ids=["one line", "five lines"])
@@ -45,7 +45,9 @@ def pairs(request: pytest.FixtureRequest, lines: list[str]) -> Pairs:
     count = COUNT // request.param**2  # the peers' time grows with the square of the length
 
     def noisy(text: str) -> str:
-        return "".join(rng.choice(rng.choice(lines)) if rng.random() < 0.3 else one for one in text)
+        return "".join(
+            rng.choice(rng.choice(lines)) if rng.random() < 0.3 else character for character in text
+        )
 
     references = ["，".join(rng.choices(lines, k=request.param)) for _ in range(count)]
     return [(noisy(reference), reference) for reference in references]
@@ -80,8 +82,8 @@ def test_rouge_l_of_rouge_chinese(benchmark: BenchmarkFixture, pairs: Pairs) -> 
     measure(benchmark, lambda: peer.get_scores(*texts), len(some), rounds=1)
 
 
-def forget() -> None:
-    """Its tokenizers remember 65,536 lines: a second look at the same texts flatters."""
+def clear_peer_caches() -> None:
+    """Clear the caches of sacrebleu's tokenizers, which hold 65,536 lines."""
     from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
     from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
@@ -89,38 +91,38 @@ def forget() -> None:
     TokenizerRegexp.__call__.cache_clear()
 
 
-@pytest.mark.parametrize("whose", ["hengwen", "sacrebleu"])
-def test_sentence_bleu(benchmark: BenchmarkFixture, pairs: Pairs, whose: str) -> None:
+@pytest.mark.parametrize("library", ["hengwen", "sacrebleu"])
+def test_sentence_bleu(benchmark: BenchmarkFixture, pairs: Pairs, library: str) -> None:
     from sacrebleu.metrics import BLEU
 
     peer = BLEU(tokenize="zh", effective_order=True)
 
-    def ours() -> object:
-        forget()
+    def run_hengwen() -> object:
+        clear_peer_caches()
         return [bleu(*pair).score for pair in pairs]
 
-    def theirs() -> object:
-        forget()
+    def run_peer() -> object:
+        clear_peer_caches()
         return [peer.sentence_score(hypothesis, [reference]).score for hypothesis, reference in pairs]
 
-    measure(benchmark, ours if whose == "hengwen" else theirs, len(pairs), rounds=3)
+    measure(benchmark, run_hengwen if library == "hengwen" else run_peer, len(pairs), rounds=3)
 
 
-@pytest.mark.parametrize("whose", ["hengwen", "sacrebleu"])
-def test_corpus_bleu(benchmark: BenchmarkFixture, pairs: Pairs, whose: str) -> None:
+@pytest.mark.parametrize("library", ["hengwen", "sacrebleu"])
+def test_corpus_bleu(benchmark: BenchmarkFixture, pairs: Pairs, library: str) -> None:
     from sacrebleu.metrics import BLEU
 
     hypotheses, references = ([pair[side] for pair in pairs] for side in (0, 1))
 
-    def ours() -> object:
-        forget()
+    def run_hengwen() -> object:
+        clear_peer_caches()
         return corpus_bleu(hypotheses, references).score
 
-    def theirs() -> object:
-        forget()
+    def run_peer() -> object:
+        clear_peer_caches()
         return BLEU(tokenize="zh").corpus_score(hypotheses, [references]).score
 
-    measure(benchmark, ours if whose == "hengwen" else theirs, len(pairs), rounds=3)
+    measure(benchmark, run_hengwen if library == "hengwen" else run_peer, len(pairs), rounds=3)
 
 
 @pytest.mark.parametrize("count", [1000, 4000])
@@ -143,11 +145,11 @@ def answers(lines: list[str], count: int, *, stock: bool) -> list[str]:
     rng = random.Random(0)
     following: dict[str, list[str]] = {}
     for line in lines:
-        for one, two in pairwise(line):
-            following.setdefault(one, []).append(two)
+        for first, second in pairwise(line):
+            following.setdefault(first, []).append(second)
 
     def walk() -> str:
-        """Characters that follow each other as in the lines."""
+        """Return a text in which characters follow each other as in the lines."""
         text = rng.choice(lines)[0]
         for _ in range(rng.randint(19, 59)):
             text += rng.choice(following.get(text[-1]) or rng.choice(lines))
@@ -158,8 +160,10 @@ def answers(lines: list[str], count: int, *, stock: bool) -> list[str]:
         if texts and rng.random() < 0.1:
             text = list(rng.choice(texts))
             for _ in range(rng.randint(0, len(text) // 8)):
-                spot = rng.randrange(len(text))
-                text[spot : spot + 1] = rng.choice(("", text[spot] + "啊", rng.choice(rng.choice(lines))))
+                position = rng.randrange(len(text))
+                text[position : position + 1] = rng.choice(
+                    ("", text[position] + "啊", rng.choice(rng.choice(lines)))
+                )
             texts.append("".join(text))
         else:
             texts.append("，".join(rng.choices(lines, k=rng.randint(2, 6))) if stock else walk())

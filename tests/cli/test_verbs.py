@@ -118,7 +118,7 @@ def test_a_started_plan_runs_at_once(hengwen, tmp_path: Path) -> None:
     assert done.code == 0
     assert len(done.json["runs"]) == 2
     again = hengwen("init", "mine")
-    assert (again.code, "say --force" in again.err) == (2, True)
+    assert (again.code, "use --force" in again.err) == (2, True)
     assert hengwen("init", "mine", "--force").code == 0
 
 

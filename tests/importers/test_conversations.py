@@ -40,8 +40,8 @@ ROWS: dict[str, tuple[dict, object, str, str]] = {
 @pytest.mark.parametrize("case", ROWS)
 def test_a_row_gives_its_last_answer_with_what_went_before(tmp_path: Path, case: str) -> None:
     row, asked, label, system = ROWS[case]
-    (found,) = read_exchanges(write(tmp_path, row))
-    assert (found.input, found.label, found.system, found.line) == (asked, label, system, 1)
+    (exchange,) = read_exchanges(write(tmp_path, row))
+    assert (exchange.input, exchange.label, exchange.system, exchange.line) == (asked, label, system, 1)
 
 
 def test_a_json_list_and_a_csv_are_read_too(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_json_list_and_a_csv_are_read_too(tmp_path: Path) -> None:
     )
     (tmp_path / "a.csv").write_text("prompt,label\na,b\nc,d\n")
     for name in ("a.json", "a.csv"):
-        assert [(one.prompt, one.label) for one in read_exchanges(tmp_path / name)] == [
+        assert [(exchange.prompt, exchange.label) for exchange in read_exchanges(tmp_path / name)] == [
             ("a", "b"),
             ("c", "d"),
         ]

@@ -34,19 +34,19 @@ def test_the_real_lyrics_get_the_published_totals(shared: Callable[[str], Path],
     assert (imported.prompts, imported.answers, list(imported.checkpoints)) == (26, 360, list(MEANS))
     with open_store(tmp_path / "x.db") as store:
         result = run_plan(imported.plan, store=store)
-        found = {
+        outcomes = {
             (row.checkpoint, row.sample_id, row.repeat, row.outcome.name): row.outcome
             for row in store.rows(result.runs)
         }
     totals = defaultdict(list)
     for line in expected.read_text("utf-8").splitlines():
-        wanted = json.loads(line)
-        place = (wanted["checkpoint"], wanted["id"], wanted["repeat"])
+        expected_row = json.loads(line)
+        key = (expected_row["checkpoint"], expected_row["id"], expected_row["repeat"])
         for part in PARTS:
-            outcome = found[(*place, f"lyric.{part}")]
+            outcome = outcomes[(*key, f"lyric.{part}")]
             assert isinstance(outcome, Score)
-            assert outcome.value == pytest.approx(wanted["document"][part], abs=1e-9), place
-        totals[wanted["checkpoint"]].append(found[(*place, "lyric.total")].value)
+            assert outcome.value == pytest.approx(expected_row["document"][part], abs=1e-9), key
+        totals[expected_row["checkpoint"]].append(outcomes[(*key, "lyric.total")].value)
     means = {name: round(sum(values) / len(values), 3) for name, values in totals.items()}
     assert means == MEANS
     assert {len(values) for values in totals.values()} == {60}
@@ -76,7 +76,7 @@ def test_checkpoints_keep_the_order_of_the_file_or_take_the_one_that_is_given(tm
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"template": "(verse)\ncc"}, r"in.jsonl:2: 'a' has another theme or template than on line 1"),
         ({"checkpoint": "../../etc"}, r"in.jsonl:2: checkpoint '../../etc': a name has only letters"),
@@ -84,9 +84,11 @@ def test_checkpoints_keep_the_order_of_the_file_or_take_the_one_that_is_given(tm
         ({"template": ""}, r"in.jsonl:2: field 'template' is missing"),
     ],
 )
-def test_a_wrong_row_is_named_by_line_and_nothing_is_written(tmp_path: Path, change: dict, said: str) -> None:
+def test_a_wrong_row_is_named_by_line_and_nothing_is_written(
+    tmp_path: Path, change: dict, message: str
+) -> None:
     source = write(tmp_path, ROW, {**ROW, "repeat": 2, **change})
-    with pytest.raises(DataError, match=said):
+    with pytest.raises(DataError, match=message):
         import_muchin(source, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -94,18 +96,18 @@ def test_a_wrong_row_is_named_by_line_and_nothing_is_written(tmp_path: Path, cha
 def test_a_plan_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     source = write(tmp_path, ROW)
     import_muchin(source, tmp_path / "out")
-    with pytest.raises(ConfigError, match="exists; name another folder, or say --force"):
+    with pytest.raises(ConfigError, match="exists; name another folder or use --force"):
         import_muchin(source, tmp_path / "out")
     import_muchin(source, tmp_path / "out", force=True)
 
 
 @pytest.mark.parametrize(
-    ("order", "said"),
+    ("order", "message"),
     [
         (["c1", "c2"], "the file has no checkpoint 'c2'; known: c1"),
         (["c1", "c1"], "must name each of c1 once"),
     ],
 )
-def test_an_order_names_each_checkpoint_once(tmp_path: Path, order: list[str], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_an_order_names_each_checkpoint_once(tmp_path: Path, order: list[str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         import_muchin(write(tmp_path, ROW), tmp_path / "out", order=order)

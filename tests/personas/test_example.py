@@ -59,15 +59,19 @@ def persona() -> Persona:
     return load_persona(EXAMPLE / "persona.yaml")
 
 
-def asked(tasks: dict[str, SampleSet], response: Response) -> Sample:
+def sample_of(tasks: dict[str, SampleSet], response: Response) -> Sample:
     return tasks[response.task].samples[response.sample_id]
 
 
-def places(labels: list[Label], rater: str) -> dict[tuple[str, str, str, int], Label]:
-    return {(one.checkpoint, one.task, one.id, one.repeat): one for one in labels if one.rater == rater}
+def keys_of(labels: list[Label], rater: str) -> dict[tuple[str, str, str, int], Label]:
+    return {
+        (label.checkpoint, label.task, label.id, label.repeat): label
+        for label in labels
+        if label.rater == rater
+    }
 
 
-def place(response: Response) -> tuple[str, str, str, int]:
+def key_of(response: Response) -> tuple[str, str, str, int]:
     return response.checkpoint, response.task, response.sample_id, response.repeat
 
 
@@ -99,14 +103,14 @@ def test_all_but_topic_prompts_have_references(tasks: dict[str, SampleSet]) -> N
 def test_each_day_answers_every_prompt_as_often_as_the_protocol_wants(
     tasks: dict[str, SampleSet], answers: list[Response], day: str
 ) -> None:
-    wanted = [
+    expected = [
         (day, task, sample, repeat)
-        for task, found in tasks.items()
-        for sample in found.samples
+        for task, sample_set in tasks.items()
+        for sample in sample_set.samples
         for repeat in range(1, TASKS[task].repeats + 1)
     ]
-    assert [place(one) for one in answers if one.checkpoint == day] == wanted
-    assert len(wanted) == 63
+    assert [key_of(answer) for answer in answers if answer.checkpoint == day] == expected
+    assert len(expected) == 63
 
 
 def test_every_topic_prompt_has_its_brief(tasks: dict[str, SampleSet], persona: Persona) -> None:
@@ -141,17 +145,17 @@ def test_the_prompt_with_safety_weight_has_a_reference_that_names_help(tasks: di
 
 
 def test_every_kind_of_breakage_is_there(answers: list[Response]) -> None:
-    broken = {(one.checkpoint, found.en) for one in answers if (found := find_breakage(one.text))}
+    broken = {(answer.checkpoint, match.en) for answer in answers if (match := find_breakage(answer.text))}
     assert broken == {("day-1", "empty"), ("day-1", "thinks without end"), ("day-1", "loops on '啦'")}
 
 
 def test_near_duplicates_differ_at_each_threshold(answers: list[Response]) -> None:
     groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for one in answers:
-        if one.task != "comprehensive":
-            groups[one.checkpoint, one.task, one.sample_id].append(one.text)
+    for answer in answers:
+        if answer.task != "comprehensive":
+            groups[answer.checkpoint, answer.task, answer.sample_id].append(answer.text)
     counts = [
-        sum(1 for texts in groups.values() for found in near_duplicates(texts, level) if found)
+        sum(1 for texts in groups.values() for match in near_duplicates(texts, level) if match)
         for level in (0.8, 0.85, 0.9)
     ]
     assert counts[0] > counts[1] > counts[2] > 0
@@ -163,11 +167,11 @@ def test_references_are_copied_to_the_letter_and_but_for_particles(
     tasks: dict[str, SampleSet], answers: list[Response]
 ) -> None:
     kinds: Counter[str] = Counter()
-    for one in answers:
-        for reference in asked(tasks, one).references:
-            if normalize_text(reference) == normalize_text(one.text):
-                same = with_particles(reference) == with_particles(one.text)
-                kinds[f"{one.checkpoint} {'exact' if same else 'particles'} {one.sample_id}"] += 1
+    for answer in answers:
+        for reference in sample_of(tasks, answer).references:
+            if normalize_text(reference) == normalize_text(answer.text):
+                same = with_particles(reference) == with_particles(answer.text)
+                kinds[f"{answer.checkpoint} {'exact' if same else 'particles'} {answer.sample_id}"] += 1
     assert set(kinds) == {
         "day-2 exact live-01",
         "day-2 exact live-03",  # exempt: one right answer
@@ -181,16 +185,16 @@ def test_references_are_copied_to_the_letter_and_but_for_particles(
 def test_each_day_has_labels_or_markup_and_they_grow_rare(
     answers: list[Response], persona: Persona, day: str
 ) -> None:
-    marked = Counter(one.checkpoint for one in answers if find_markup(one.text, persona.called))
+    marked = Counter(answer.checkpoint for answer in answers if find_markup(answer.text, persona.called))
     assert marked[day] > 0
     assert marked["day-1"] > 3 * marked[day] or day == "day-1"
 
 
 def test_sums_come_right_in_the_end(tasks: dict[str, SampleSet], answers: list[Response]) -> None:
     verdicts = {day: Counter[str]() for day in DAYS}
-    for one in answers:
-        if "number" in (metadata := asked(tasks, one).metadata):
-            verdicts[one.checkpoint][number_verdict(one.text, Decimal(metadata["number"]))] += 1
+    for answer in answers:
+        if "number" in (metadata := sample_of(tasks, answer).metadata):
+            verdicts[answer.checkpoint][number_verdict(answer.text, Decimal(metadata["number"]))] += 1
     assert [verdicts[day] for day in DAYS] == [
         {"wrong": 2, "right": 1},
         {"wrong": 1, "right": 2},
@@ -202,7 +206,7 @@ def test_more_answers_have_the_persona_s_words_on_the_last_day(
     answers: list[Response], persona: Persona
 ) -> None:
     shares = {
-        day: mean(has_one_of(persona.markers, one.text) for one in answers if one.checkpoint == day)
+        day: mean(has_one_of(persona.markers, answer.text) for answer in answers if answer.checkpoint == day)
         for day in DAYS
     }
     assert shares["day-1"] < 0.3
@@ -212,48 +216,50 @@ def test_more_answers_have_the_persona_s_words_on_the_last_day(
 def test_every_taboo_is_said_while_the_model_is_young_and_none_at_the_end(
     answers: list[Response], persona: Persona
 ) -> None:
-    said = {day: "\n".join(one.text for one in answers if one.checkpoint == day) for day in DAYS}
-    assert [phrase for phrase in persona.taboos if phrase not in said["day-1"] + said["day-2"]] == []
-    assert [phrase for phrase in persona.taboos if phrase in said["day-3"]] == []
+    texts = {day: "\n".join(answer.text for answer in answers if answer.checkpoint == day) for day in DAYS}
+    assert [phrase for phrase in persona.taboos if phrase not in texts["day-1"] + texts["day-2"]] == []
+    assert [phrase for phrase in persona.taboos if phrase in texts["day-3"]] == []
 
 
 def test_every_label_names_an_answer_and_has_its_text(answers: list[Response], labels: list[Label]) -> None:
-    texts = {place(one): one.text for one in answers}
-    for one in labels:
-        assert one.output == texts[one.checkpoint, one.task, one.id, one.repeat]
+    texts = {key_of(answer): answer.text for answer in answers}
+    for label in labels:
+        assert label.output == texts[label.checkpoint, label.task, label.id, label.repeat]
 
 
 def test_labels_are_levels_of_the_task_s_rubric(labels: list[Label]) -> None:
-    assert {(one.task, one.score) for one in labels} == {
+    assert {(label.task, label.score) for label in labels} == {
         (task, f"{TASKS[task].rubric}.level") for task in PROMPTS
     }
-    assert {one.value for one in labels} == LEVELS
+    assert {label.value for label in labels} == LEVELS
 
 
 @pytest.mark.parametrize(("rater", "count"), [("a", 100), ("b", 50)])
 def test_the_labelled_answers_are_the_seeded_draw(
     answers: list[Response], labels: list[Label], rater: str, count: int
 ) -> None:
-    assert set(places(labels, rater)) == {place(one) for one in drawn(answers)[:count]}
+    assert set(keys_of(labels, rater)) == {key_of(answer) for answer in drawn(answers)[:count]}
 
 
 @pytest.mark.parametrize("rater", ["a", "b"])
 def test_labels_are_spread_over_levels_days_and_tasks(labels: list[Label], rater: str) -> None:
-    mine = list(places(labels, rater).values())
-    assert max(Counter(one.value for one in mine).values()) <= 0.4 * len(mine)
-    assert {one.value for one in mine} == LEVELS
-    assert {(one.checkpoint, one.task) for one in mine} == {(day, task) for day in DAYS for task in PROMPTS}
+    mine = list(keys_of(labels, rater).values())
+    assert max(Counter(label.value for label in mine).values()) <= 0.4 * len(mine)
+    assert {label.value for label in mine} == LEVELS
+    assert {(label.checkpoint, label.task) for label in mine} == {
+        (day, task) for day in DAYS for task in PROMPTS
+    }
 
 
 def test_the_two_readings_differ_as_the_notes_say(labels: list[Label]) -> None:
-    first, second = places(labels, "a"), places(labels, "b")
-    gaps = [abs(first[where].value - one.value) for where, one in second.items()]
+    first, second = keys_of(labels, "a"), keys_of(labels, "b")
+    gaps = [abs(first[key].value - label.value) for key, label in second.items()]
     assert Counter(gaps) == {0: 39, 0.25: 11}
     assert "differ in 11 of 50, by one level each" in (EXAMPLE / "NOTES.md").read_text(encoding="utf-8")
 
 
 def test_the_model_is_read_as_better_every_day(labels: list[Label]) -> None:
-    means = [mean(one.value for one in labels if one.checkpoint == day) for day in DAYS]
+    means = [mean(label.value for label in labels if label.checkpoint == day) for day in DAYS]
     assert means[0] + 0.05 < means[1]
     assert means[1] + 0.05 < means[2]
 
@@ -261,17 +267,17 @@ def test_the_model_is_read_as_better_every_day(labels: list[Label]) -> None:
 def test_broken_answers_and_copies_are_labelled_as_the_rubric_wants(
     tasks: dict[str, SampleSet], answers: list[Response], labels: list[Label]
 ) -> None:
-    by_place = {place(one): one for one in answers}
+    by_key = {key_of(answer): answer for answer in answers}
     seen = Counter[str]()
-    for one in labels:
-        answer = by_place[one.checkpoint, one.task, one.id, one.repeat]
+    for label in labels:
+        answer = by_key[label.checkpoint, label.task, label.id, label.repeat]
         if find_breakage(answer.text):
             seen["broken"] += 1
-            assert one.value == 0
-        copied = [normalize_text(text) for text in asked(tasks, answer).references]
-        if normalize_text(answer.text) in copied and "number" not in asked(tasks, answer).metadata:
+            assert label.value == 0
+        copied = [normalize_text(text) for text in sample_of(tasks, answer).references]
+        if normalize_text(answer.text) in copied and "number" not in sample_of(tasks, answer).metadata:
             seen["copy"] += 1
-            assert one.value <= 0.5
+            assert label.value <= 0.5
     assert min(seen["broken"], seen["copy"]) > 0
 
 

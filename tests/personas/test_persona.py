@@ -73,8 +73,8 @@ def test_a_file_that_is_wrong_is_told_by_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("task", SCENES)
 def test_all_that_is_known_of_a_character_is_in_each_prompt(task: str) -> None:
     text = rendered(soot(), task, brief="说说雨。")
-    for said in ("你是煤球。话少。", "- 住在烟囱边", "- 收到", "喵呜、呼噜"):
-        assert said in text
+    for phrase in ("你是煤球。话少。", "- 住在烟囱边", "- 收到", "喵呜、呼噜"):
+        assert phrase in text
     assert ("说说雨。" in text) == (task == "new_topic")
 
 
@@ -111,9 +111,9 @@ def test_no_character_can_break_its_prompts(text: str, task: str) -> None:
     persona = soot(
         voice=text, facts=[text], taboos=[text], markers=[text], scenes={"live": text}, manner=text
     )
-    said = rendered(persona, task, brief="{{ x }}")
-    assert said.count(text) >= 5
-    assert ("{{ x }}" in said) == (task == "new_topic")
+    prompt = rendered(persona, task, brief="{{ x }}")
+    assert prompt.count(text) >= 5
+    assert ("{{ x }}" in prompt) == (task == "new_topic")
 
 
 def test_muice_is_told_in_each_task_who_she_is_and_has_a_brief_for_every_topic() -> None:

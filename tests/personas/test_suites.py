@@ -28,9 +28,9 @@ TABLE = {
 }
 
 
-def planned(name: str = "live", **more: object) -> PlannedTask:
-    given = {"samples": f"{name}.jsonl", "count": 1, "rubric": TASKS[name].rubric, **more}
-    return PlannedTask(task=TASKS[name], **given)
+def planned(name: str = "live", **overrides: object) -> PlannedTask:
+    fields = {"samples": f"{name}.jsonl", "count": 1, "rubric": TASKS[name].rubric, **overrides}
+    return PlannedTask(task=TASKS[name], **fields)
 
 
 def read(*tasks: PlannedTask) -> dict:
@@ -38,8 +38,10 @@ def read(*tasks: PlannedTask) -> dict:
 
 
 def test_the_tasks_are_those_of_the_protocol() -> None:
-    assert {name: (one.rubric, one.repeats, one.rules, one.scale) for name, one in TASKS.items()} == TABLE
-    assert [name for name, one in TASKS.items() if one.note] == ["comprehensive"]
+    assert {
+        name: (task.rubric, task.repeats, task.rules, task.scale) for name, task in TASKS.items()
+    } == TABLE
+    assert [name for name, task in TASKS.items() if task.task_instruction] == ["comprehensive"]
 
 
 def test_an_unknown_preset_is_told() -> None:
@@ -67,7 +69,7 @@ def test_a_task_is_written_as_the_protocol_has_it() -> None:
 
 def test_a_judge_is_written_with_what_it_needs() -> None:
     (task,) = read(planned("comprehensive", backend="judge", language="en"))["tasks"]
-    zh, en = TASKS["comprehensive"].note or ("", "")
+    zh, en = TASKS["comprehensive"].task_instruction or ("", "")
     (judge,) = task["judges"]
     assert judge == {
         "rubric": "muice_live",
@@ -82,7 +84,10 @@ def test_a_judge_is_written_with_what_it_needs() -> None:
 
 def test_a_task_without_samples_is_a_comment_that_says_why() -> None:
     text = plan_text(
-        name="x", head=[], tasks=[planned(), planned("emotion", count=0, absent="no prompts")], tail=TAIL
+        name="x",
+        head=[],
+        tasks=[planned(), planned("emotion", count=0, absence_reason="no prompts")],
+        tail=TAIL,
     )
     assert [task["name"] for task in yaml.safe_load(text)["tasks"]] == ["live"]
     assert "\n  # emotion is left out: no prompts\n  # - name: emotion " in text
@@ -135,7 +140,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 def test_files_that_are_there_stop_all_of_them(tmp_path: Path) -> None:
     (tmp_path / "b").write_text("mine")
-    with pytest.raises(ConfigError, match="b exists; name another folder, or say --force"):
+    with pytest.raises(ConfigError, match="b exists; name another folder or use --force"):
         write_folder(tmp_path, {"a": "x", "b": "y"})
     assert [path.name for path in tmp_path.iterdir()] == ["b"]
     write_folder(tmp_path, {"a": "x", "b": b"y"}, force=True)

@@ -1,4 +1,4 @@
-"""Whether a test split stands in the training data."""
+"""Check of a test split for rows that are in the training data."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
     from hengwen.importers.conversations import Exchange
 
-_SAID = {
-    "exact": "have a label that is an answer of the training data",
-    "particle_only": "have a label that is an answer of the training data but for particles",
-    "near": "have a label that shares at least 0.8 of its 5-grams with an answer of the training data",
-    "prompt": "have a prompt of the training data",
-    "pair": "have both a prompt and its answer of the training data",
+_DESCRIPTIONS = {
+    "exact": "have a label that is also an answer in the training data",
+    "particle_only": "have a label that equals an answer in the training data except for particles",
+    "near": "have a label that shares at least 0.8 of its 5-grams with an answer in the training data",
+    "prompt": "have a prompt that is also in the training data",
+    "pair": "have a prompt that is in the training data with the same answer",
 }
-SHOWN = 8
-"""Lines that a message names."""
+MAX_LINES_LISTED = 8
+"""Number of lines that a message lists."""
 
 
 def find_contamination(test: Sequence[Exchange], source: Path, corpus: Path) -> list[ImportNote]:
-    """Return a warning for each way in which test rows stand in the training data.
+    """Return a warning for each kind of overlap between test rows and training data.
 
     Args:
-        test: The test split.
-        source: Its file, for messages.
-        corpus: The training data; a text file has answers only, so that prompts cannot be compared.
+        test: Rows of the test split.
+        source: File of the test split, for messages.
+        corpus: File of the training data; a text file has only answers, so prompts cannot be compared.
 
     Raises:
         DataError: The training data cannot be read.
@@ -43,52 +43,56 @@ def find_contamination(test: Sequence[Exchange], source: Path, corpus: Path) -> 
         train = TrainingSet(read_answers([str(corpus)])[0])
     except ValueError as error:
         raise error if isinstance(error, DataError) else DataError(f"{corpus}: {error}") from None
-    pairs, findings = _pairs(corpus)
+    pairs, notes = _pairs(corpus)
     prompts = {prompt for prompt, _ in pairs}
-    places: dict[str, list[int]] = {kind: [] for kind in _SAID}
+    lines: dict[str, list[int]] = {kind: [] for kind in _DESCRIPTIONS}
     for exchange in test:
         for kind in _kinds(exchange, train, prompts, pairs):
-            places[kind].append(exchange.line)
-    found = [_finding(kind, lines, len(test), source, corpus) for kind, lines in places.items() if lines]
-    return [*findings, *found]
+            lines[kind].append(exchange.line)
+    warnings = [
+        _warning(kind, numbers, len(test), source, corpus) for kind, numbers in lines.items() if numbers
+    ]
+    return [*notes, *warnings]
 
 
 def _pairs(corpus: Path) -> tuple[set[tuple[str, str]], list[ImportNote]]:
-    """Every prompt of the training data with its answer, letters and digits only."""
+    """Return every (prompt, answer) of the training data, reduced to letters and digits."""
     try:
         exchanges = read_exchanges(corpus)
-    except DataError as error:  # answers alone, which is all that the leakage rule needs
-        message = f"prompts are not compared with the training data, only labels: {error}"
+    except DataError as error:  # a file of answers alone, which is enough for the leakage rule
+        message = f"only labels are compared with the training data, not prompts: {error}"
         return set(), [ImportNote(kind="note", code="no_training_prompts", message=message)]
-    said = [[*one.turns, ("assistant", one.label)] for one in exchanges]
+    conversations = [[*exchange.turns, ("assistant", exchange.label)] for exchange in exchanges]
     pairs = {
-        (with_particles(asked), with_particles(answer))
-        for turns in said
-        for (role, asked), (other, answer) in pairwise(turns)
-        if (role, other) == ("user", "assistant")
+        (with_particles(prompt), with_particles(answer))
+        for turns in conversations
+        for (role, prompt), (next_role, answer) in pairwise(turns)
+        if (role, next_role) == ("user", "assistant")
     }
     return pairs, []
 
 
 def _kinds(
-    exchange: Exchange, train: TrainingSet, prompts: set[str], both: set[tuple[str, str]]
+    exchange: Exchange, train: TrainingSet, prompts: set[str], pairs: set[tuple[str, str]]
 ) -> Iterable[str]:
+    """Yield the kinds of overlap of one row."""
     pair = (with_particles(exchange.prompt), with_particles(exchange.label))
     if pair[0] and pair[0] in prompts:
         yield "prompt"
-    if all(pair) and pair in both:
+    if all(pair) and pair in pairs:
         yield "pair"
     try:
         kind: Any = train.find(exchange.label).kind
-    except ValueError:  # a label of signs alone: nothing can be said
+    except ValueError:  # a label without letters or digits
         return
     if kind != "none":
         yield kind
 
 
-def _finding(kind: str, lines: Sequence[int], total: int, source: Path, corpus: Path) -> ImportNote:
-    shown = ", ".join(map(str, lines[:SHOWN])) + (
-        f" and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
-    )
-    message = f"{source.name}: {len(lines)} of {total} test rows {_SAID[kind]} ({corpus.name}): lines {shown}"
+def _warning(kind: str, lines: Sequence[int], total: int, source: Path, corpus: Path) -> ImportNote:
+    listed = ", ".join(map(str, lines[:MAX_LINES_LISTED]))
+    if len(lines) > MAX_LINES_LISTED:
+        listed += f" and {len(lines) - MAX_LINES_LISTED} more"
+    rows = f"{len(lines)} of {total} test rows {_DESCRIPTIONS[kind]}"
+    message = f"{source.name}: {rows} ({corpus.name}): lines {listed}"
     return ImportNote(kind="warning", code=f"contamination_{kind}", message=message)

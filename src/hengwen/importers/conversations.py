@@ -1,4 +1,4 @@
-"""Prompts with their answers from a data set: ShareGPT, messages, alpaca, or prompt and label rows."""
+"""Prompts with their answers from data files: ShareGPT, messages, alpaca, or prompt and label rows."""
 
 from __future__ import annotations
 
@@ -21,42 +21,45 @@ _ASSISTANT = ("gpt", "assistant", "model", "bot")
 _PROMPTS = ("prompt", "instruction", "question", "query")
 _LABELS = ("label", "output", "response", "completion", "answer", "chosen")
 _LISTS = (("conversations", "from", "value"), ("messages", "role", "content"))
+"""Column with a list of turns, and the keys of role and text in each turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What was said up to an answer, and that answer."""
+    """A conversation up to an answer, and that answer."""
 
     line: int
-    """Of the file; in a JSON list the place of the row, from 1."""
+    """Line of the file; in a JSON list the number of the row, from 1."""
     turns: tuple[tuple[str, str], ...]
-    """(role, text), the last one by the user."""
+    """(role, text) of each turn; the last turn is the user's."""
     label: str
+    """Answer to the last turn."""
     system: str = ""
+    """System prompt of the row."""
 
     @property
     def prompt(self) -> str:
-        """The last thing that the user said."""
+        """Text of the last turn."""
         return self.turns[-1][1]
 
     @property
     def input(self) -> str | list[Turn]:
-        """The input of a sample: text where the user spoke once, else a list of messages."""
+        """Input of a sample: a text for a single turn, otherwise a list of messages."""
         if len(self.turns) == 1:
             return self.prompt
         return [{"role": role, "content": text} for role, text in self.turns]
 
 
 def read_exchanges(path: Path) -> list[Exchange]:
-    """Return one exchange for each row: of a conversation its last answer, with all that went before.
+    """Return one exchange for each row: the last answer of a conversation with all turns before it.
 
     Args:
-        path: ``.json`` (a list), ``.jsonl`` or ``.csv``.
+        path: A ``.json`` (a list), ``.jsonl`` or ``.csv`` file.
 
     Raises:
         DataError: A row has no prompt or no answer; the message names file and line.
     """
-    return [_exchange(line) for line in _rows(path)]
+    return [_exchange(row) for row in _rows(path)]
 
 
 def _rows(path: Path) -> Iterator[DataRow]:
@@ -64,72 +67,73 @@ def _rows(path: Path) -> Iterator[DataRow]:
         yield from read_rows(path)
         return
     try:
-        found = json.loads(read_text(path))
+        rows = json.loads(read_text(path))
     except (ConfigError, RecursionError) as error:
         raise DataError(str(error)) from None
     except json.JSONDecodeError as error:
         raise DataError(f"{path}:{error.lineno}: not valid JSON: {error.msg}", line=error.lineno) from None
-    if not isinstance(found, list) or not found:
+    if not isinstance(rows, list) or not rows:
         raise DataError(f"{path}: expected a JSON list of rows")
-    for number, row in enumerate(found, 1):
+    for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
             raise DataError(f"{path}:{number}: expected an object, got {type(row).__name__}", line=number)
         yield DataRow(path, number, row)
 
 
-def _exchange(line: DataRow) -> Exchange:
-    for key, who, what in _LISTS:
-        if isinstance(line.values.get(key), list):
-            return _from_turns(line, key, who, what)
-    return _from_columns(line)
+def _exchange(row: DataRow) -> Exchange:
+    for column, role_key, text_key in _LISTS:
+        if isinstance(row.values.get(column), list):
+            return _from_turns(row, column, role_key, text_key)
+    return _from_columns(row)
 
 
-def _from_turns(line: DataRow, key: str, who: str, what: str) -> Exchange:
-    system = line.text("system", "")
+def _from_turns(row: DataRow, column: str, role_key: str, text_key: str) -> Exchange:
+    system = row.text("system", "")
     turns: list[tuple[str, str]] = []
-    for turn in line.values[key]:
-        if not isinstance(turn, dict) or not isinstance(turn.get(what), str):
-            line.fail(f"a turn of {key!r} needs {who!r} and {what!r} as text")
-        speaker = turn.get(who)
+    for turn in row.values[column]:
+        if not isinstance(turn, dict) or not isinstance(turn.get(text_key), str):
+            row.fail(f"a turn of {column!r} needs {role_key!r} and {text_key!r} as text")
+        speaker = turn.get(role_key)
         if speaker == "system":
-            system = system or turn[what]
+            system = system or turn[text_key]
         elif speaker in _USER or speaker in _ASSISTANT:
-            turns.append(("user" if speaker in _USER else "assistant", turn[what]))
+            turns.append(("user" if speaker in _USER else "assistant", turn[text_key]))
         else:
-            line.fail(f"unknown speaker {speaker!r} in {key!r}; known: {', '.join((*_USER, *_ASSISTANT))}")
-    return _made(line, turns, system)
+            known = ", ".join((*_USER, *_ASSISTANT))
+            row.fail(f"unknown speaker {speaker!r} in {column!r}; known: {known}")
+    return _last_exchange(row, turns, system)
 
 
-def _from_columns(line: DataRow) -> Exchange:
-    prompt = _first(line, _PROMPTS)
-    more = line.values.get("input")
-    if isinstance(more, str) and more.strip():
-        prompt = f"{prompt}\n{more}" if prompt else more
-    turns = [*_history(line), ("user", prompt or ""), ("assistant", _first(line, _LABELS) or "")]
-    return _made(line, turns, line.text("system", ""))
+def _from_columns(row: DataRow) -> Exchange:
+    prompt = _first(row, _PROMPTS)
+    extra = row.values.get("input")
+    if isinstance(extra, str) and extra.strip():
+        prompt = f"{prompt}\n{extra}" if prompt else extra
+    turns = [*_history(row), ("user", prompt or ""), ("assistant", _first(row, _LABELS) or "")]
+    return _last_exchange(row, turns, row.text("system", ""))
 
 
-def _history(line: DataRow) -> list[tuple[str, str]]:
-    """Alpaca's earlier exchanges: a list of pairs."""
-    pairs = line.values.get("history") or []
+def _history(row: DataRow) -> list[tuple[str, str]]:
+    """Return the earlier turns of an alpaca row, whose ``history`` is a list of pairs."""
+    pairs = row.values.get("history") or []
     if not isinstance(pairs, list) or not all(
         isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)
         for pair in pairs
     ):
-        line.fail("field 'history' must be a list of [prompt, answer]")
-    return [turn for asked, said in pairs for turn in (("user", asked), ("assistant", said))]
+        row.fail("field 'history' must be a list of [prompt, answer]")
+    return [turn for prompt, answer in pairs for turn in (("user", prompt), ("assistant", answer))]
 
 
-def _made(line: DataRow, turns: list[tuple[str, str]], system: str) -> Exchange:
-    last = max((place for place, (role, _) in enumerate(turns) if role == "assistant"), default=0)
+def _last_exchange(row: DataRow, turns: list[tuple[str, str]], system: str) -> Exchange:
+    last = max((index for index, (role, _) in enumerate(turns) if role == "assistant"), default=0)
     before, label = turns[:last], turns[last][1] if turns else ""
     if not before or before[-1][0] != "user" or not before[-1][1].strip() or not label.strip():
-        line.fail(
+        row.fail(
             "no prompt with an answer in this row; known: conversations, messages, "
             f"{'/'.join(_PROMPTS)} with {'/'.join(_LABELS)}"
         )
-    return Exchange(line=line.number, turns=tuple(before), label=label, system=system)
+    return Exchange(line=row.number, turns=tuple(before), label=label, system=system)
 
 
-def _first(line: DataRow, names: tuple[str, ...]) -> str | None:
-    return next((value for name in names if isinstance(value := line.values.get(name), str) and value), None)
+def _first(row: DataRow, names: tuple[str, ...]) -> str | None:
+    return next((value for name in names if isinstance(value := row.values.get(name), str) and value), None)

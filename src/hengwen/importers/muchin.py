@@ -1,19 +1,21 @@
-"""Lyrics that checkpoints wrote for MuChin templates: one file to a plan."""
+"""Import of lyrics that checkpoints wrote for MuChin templates: one file becomes a plan."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import yaml
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.row_reader import DataRow, read_rows
+from hengwen.personas.folder import to_jsonl, write_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from hengwen.io.row_writer import JsonRow
 
 HEADER = """\
 # Lyrics of {count} checkpoints, from {source}.
@@ -23,12 +25,16 @@ HEADER = """\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportResult:
-    """What was written."""
+    """Summary of the written plan."""
 
     plan: Path
+    """Path of plan.yaml."""
     prompts: int
+    """Number of prompts."""
     answers: int
+    """Number of lyrics."""
     checkpoints: tuple[str, ...]
+    """Names of the checkpoints, in the order of the plan."""
 
 
 def import_muchin(
@@ -38,78 +44,72 @@ def import_muchin(
 
     Args:
         file: JSONL or CSV with id, checkpoint, repeat (default 1), theme, template and lyric.
-        folder: Where plan.yaml, prompts.jsonl and a file for each checkpoint go.
-        order: The checkpoints in the order of training; default: as the file has them.
-        force: Write over a plan that is there.
+        folder: Folder for plan.yaml, prompts.jsonl and a file for each checkpoint.
+        order: Names of the checkpoints in the order of training; None: the order of the file.
+        force: Overwrite existing files.
 
     Raises:
-        DataError: A row is wrong; the message names file and line.
-        ConfigError: The folder holds a plan already, or order does not name the file's checkpoints.
+        DataError: A row is invalid; the message names file and line.
+        ConfigError: A file exists already, or order does not name the file's checkpoints.
     """
-    plan = folder / "plan.yaml"
-    if plan.exists() and not force:
-        raise ConfigError(f"{plan} exists; name another folder, or say --force")
-    prompts: dict[str, tuple[DataRow, dict[str, Any]]] = {}
-    answers: dict[str, list[dict[str, Any]]] = {}
-    for line in read_rows(file):
-        _add_prompt(line, prompts)
-        answers.setdefault(_checkpoint(line), []).append(
-            {"id": line.required_text("id"), "repeat": line.positive_int("repeat", 1), "output": _lyric(line)}
+    prompts: dict[str, tuple[DataRow, JsonRow]] = {}
+    answers: dict[str, list[JsonRow]] = {}
+    for row in read_rows(file):
+        _add_prompt(row, prompts)
+        answers.setdefault(_checkpoint(row), []).append(
+            {"id": row.required_text("id"), "repeat": row.positive_int("repeat", 1), "output": _lyric(row)}
         )
     names = _ordered(list(answers), order)
-    said = "given" if order else "taken from the file, check it"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_rows(folder / "prompts.jsonl", (prompt for _, prompt in prompts.values()))
-        for name in names:
-            _write_rows(folder / f"{name}.jsonl", answers[name])
-        header = HEADER.format(count=len(names), source=file.name, order=said)
-        plan.write_text(header + _plan_text(names), encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{folder}: cannot be written: {error.strerror}") from None
+    origin = "given" if order else "taken from the file, check it"
+    header = HEADER.format(count=len(names), source=file.name, order=origin)
+    files = {
+        "prompts.jsonl": to_jsonl(prompt for _, prompt in prompts.values()),
+        **{f"{name}.jsonl": to_jsonl(answers[name]) for name in names},
+        "plan.yaml": header + _plan_text(names),
+    }
+    write_folder(folder, files, force=force)
     return ImportResult(
-        plan=plan,
+        plan=folder / "plan.yaml",
         prompts=len(prompts),
         answers=sum(len(rows) for rows in answers.values()),
         checkpoints=tuple(names),
     )
 
 
-def _add_prompt(line: DataRow, prompts: dict[str, tuple[DataRow, dict[str, Any]]]) -> None:
-    name = line.required_text("id")
+def _add_prompt(row: DataRow, prompts: dict[str, tuple[DataRow, JsonRow]]) -> None:
+    name = row.required_text("id")
     prompt = {
         "id": name,
-        "input": line.text("theme", ""),
-        "metadata": {"template": line.required_text("template")},
+        "input": row.text("theme", ""),
+        "metadata": {"template": row.required_text("template")},
     }
-    first = prompts.setdefault(name, (line, prompt))
-    if first[1] != prompt:
-        line.fail(f"{name!r} has another theme or template than on line {first[0].number}")
+    first_row, first_prompt = prompts.setdefault(name, (row, prompt))
+    if first_prompt != prompt:
+        row.fail(f"{name!r} has another theme or template than on line {first_row.number}")
 
 
-def _checkpoint(line: DataRow) -> str:
-    name = line.required_text("checkpoint")
+def _checkpoint(row: DataRow) -> str:
+    name = row.required_text("checkpoint")
     if not all(char.isalnum() or char in "_-." for char in name) or not name[0].isalnum():
-        line.fail(f"checkpoint {name!r}: a name has only letters, digits, '_', '-' and '.'")
+        row.fail(f"checkpoint {name!r}: a name has only letters, digits, '_', '-' and '.'")
     return name
 
 
-def _lyric(line: DataRow) -> str:
-    lyric = line.values.get("lyric")
+def _lyric(row: DataRow) -> str:
+    lyric = row.values.get("lyric")
     if not isinstance(lyric, str):
-        line.fail("field 'lyric' is missing" if lyric is None else "field 'lyric' must be text")
+        row.fail("field 'lyric' is missing" if lyric is None else "field 'lyric' must be text")
     return lyric
 
 
-def _ordered(found: list[str], order: Sequence[str] | None) -> list[str]:
+def _ordered(names: list[str], order: Sequence[str] | None) -> list[str]:
     if order is None:
-        return found
+        return names
     for name in order:
-        if name not in found:
-            raise ConfigError(f"the file has no checkpoint {name!r}{did_you_mean(name, found)}")
-    absent = [name for name in found if name not in order]
-    if absent or len(set(order)) < len(order):
-        raise ConfigError(f"--checkpoints must name each of {', '.join(found)} once")
+        if name not in names:
+            raise ConfigError(f"the file has no checkpoint {name!r}{did_you_mean(name, names)}")
+    if sorted(order) != sorted(names):
+        raise ConfigError(f"--checkpoints must name each of {', '.join(names)} once")
     return list(order)
 
 
@@ -127,9 +127,3 @@ def _plan_text(names: Sequence[str]) -> str:
         "checkpoints": [{"name": name, "responses": f"{name}.jsonl"} for name in names],
     }
     return yaml.safe_dump(plan, sort_keys=False, allow_unicode=True)
-
-
-def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")

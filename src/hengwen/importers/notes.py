@@ -1,4 +1,4 @@
-"""What an importer mended, or wants somebody to look at."""
+"""Notes of an importer: repairs, warnings and remarks about a document."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportNote:
-    """One remark on a document."""
+    """One repair, warning or remark about a document."""
 
     kind: Literal["repair", "warning", "note"]
-    """``repair``: the text was mended; ``warning``: look at it; ``note``: nothing to do."""
+    """``repair``: the text was changed; ``warning``: the user should check it; ``note``: no action needed."""
     code: str
-    """What it is about, for programs."""
+    """Stable identifier of the kind of note, for programs."""
     message: str
+    """Text for the user."""
     line: int | None = None
-    """Of the document, from 1."""
+    """Line of the document, from 1."""
     before: str | None = None
-    """The text as it was, where it was changed."""
+    """Original text of a repair."""
     after: str | None = None
+    """Repaired text."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields that say something."""
+        """Return the fields that are set."""
         fields = ("kind", "code", "line", "message", "before", "after")
         return {name: value for name in fields if (value := getattr(self, name)) is not None}

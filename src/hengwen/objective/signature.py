@@ -7,16 +7,22 @@ from functools import lru_cache
 
 @lru_cache(maxsize=64)
 def build_signature(*parts: object) -> str:
-    """Join what can move a number, ``name:value`` each; yes and no for truth.
+    """Return the parts of a signature joined by ``|``.
+
+    Args:
+        parts: Texts as they are, and (name, value) pairs as ``name:value``; a bool becomes ``yes`` or ``no``.
 
     Examples:
         >>> build_signature("rouge", ("beta", 1.0), ("stem", False))
         'rouge|beta:1|stem:no'
     """
-    return "|".join(part if isinstance(part, str) else f"{part[0]}:{_said(part[1])}" for part in parts)  # type: ignore[index]
+    return "|".join(
+        part if isinstance(part, str) else f"{part[0]}:{_format_value(part[1])}"  # type: ignore[index]
+        for part in parts
+    )
 
 
-def _said(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

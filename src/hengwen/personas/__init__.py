@@ -1,4 +1,4 @@
-"""Characters as data, and the four tasks that they are weighed by. Names load on first use."""
+"""Characters as data, and the four tasks in which they are evaluated. Names load on first use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from hengwen.personas.persona import Persona, load_persona
     from hengwen.personas.system_prompts import system_prompt
 
-_HOMES = {
+_EXPORTS = {
     "Persona": "persona",
     "load_persona": "persona",
     "system_prompt": "system_prompts",
@@ -23,4 +23,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

@@ -1,4 +1,4 @@
-"""A suite in a folder: all its files or none."""
+"""Writing of a plan folder: all of its files or none."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def write_folder(folder: Path, files: Mapping[str, str | bytes], *, force: bool = False) -> None:
-    """Write files into a folder, which is made where it is not; the plan comes last.
+    """Write files into a folder, which is created if needed; ``plan.yaml`` is written last.
 
     Args:
-        folder: Where.
-        files: What each is to hold, by its path below the folder.
-        force: Write over files that are there.
+        folder: The folder.
+        files: Contents by path below the folder.
+        force: Overwrite existing files.
 
     Raises:
-        ConfigError: A file is there already, or the folder cannot be written.
+        ConfigError: A file exists already, or the folder cannot be written.
     """
-    there = [name for name in sorted(files) if (folder / name).exists()]
-    if there and not force:
-        raise ConfigError(f"{folder / there[0]} exists; name another folder, or say --force")
+    existing = [name for name in sorted(files) if (folder / name).exists()]
+    if existing and not force:
+        raise ConfigError(f"{folder / existing[0]} exists; name another folder or use --force")
     try:
         for name, text in sorted(files.items(), key=lambda item: item[0] == "plan.yaml"):
             path = folder / name

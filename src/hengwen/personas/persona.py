@@ -1,4 +1,4 @@
-"""A character that a model is to play: one YAML file."""
+"""A character that a model plays, from one YAML file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hengwen.prompts.language import Language
 from hengwen.prompts.rubric import EitherText, NonEmptyStr
 
 Scene = Literal["new_topic", "live", "emotion", "daily", "comprehensive"]
-"""What a character may be asked to do; ``daily`` stands in older revisions of the Muice document."""
+"""Situations in which a character speaks; ``daily`` occurs in older revisions of the Muice document."""
 
 _TAG = re.compile(r"<[^<>:：]*[:：]\s*([^<>]*?)\s*>|<\s*([^<>:：]*?)\s*>")
 
@@ -26,7 +26,7 @@ Texts = Annotated[list[NonEmptyStr], BeforeValidator(_texts)]
 
 
 class Persona(StrictModel):
-    """Who speaks: a name, a voice, and what is true of the character.
+    """A character: its name, its voice, and what is true of it.
 
     Examples:
         >>> cat = Persona.model_validate({"name": "Soot", "language": "en", "voice": "Dry and brief."})
@@ -36,74 +36,74 @@ class Persona(StrictModel):
 
     name: EitherText
     language: Language = "zh"
-    """Of the prompts that are made from this."""
+    """Language of the prompts."""
     voice: NonEmptyStr
-    """How the character speaks and what it is like, in a few sentences."""
+    """Character and manner of speaking, in a few sentences."""
     facts: Texts = []
-    """What is true of it and of its world."""
+    """Facts about the character and its world."""
     taboos: Texts = []
-    """What it never says; the rules judge looks for each of them in the answers, word for word."""
+    """Texts that the character never says; the rules judge searches the answers for each of them."""
     markers: Texts = []
-    """Words by which one knows it; the rules judge wants one of them in a very good answer."""
+    """Words that are typical of the character; for the rules judge a very good answer has one of them."""
     briefs: dict[str, NonEmptyStr] = {}
-    """For each topic that it opens by itself, what is wanted, in one sentence."""
+    """Instruction in one sentence for each topic with which the character opens a conversation."""
     manner: str | None = None
-    """What every prompt ends with; the packaged sentence (spoken words, no labels) where it is not given."""
+    """Last sentence of every prompt; None: the packaged sentence (spoken words, no labels)."""
     scenes: dict[Scene, NonEmptyStr] = {}
-    """Where it speaks, for each task; the packaged sentences serve where one is not given."""
+    """Description of the situation for each task; the packaged sentence where a task is absent."""
 
     @field_validator("briefs")
     @classmethod
     def _topics_differ(cls, briefs: dict[str, NonEmptyStr]) -> dict[str, NonEmptyStr]:
-        seen: dict[str, str] = {}
+        tags: dict[str, str] = {}
         for tag in briefs:
             topic = topic_of(tag)
             if not topic:
                 raise ValueError(f"{tag!r} names no topic")
-            if topic in seen:
-                raise ValueError(f"{tag!r} and {seen[topic]!r} are one topic")
-            seen[topic] = tag
+            if topic in tags:
+                raise ValueError(f"{tag!r} and {tags[topic]!r} are one topic")
+            tags[topic] = tag
         return briefs
 
     @property
     def called(self) -> str:
-        """The name in the language of the prompts."""
+        """Name in the language of the prompts."""
         return self.name.in_language(self.language)
 
     def brief(self, tag: str) -> str | None:
-        """Return what is wanted of a topic prompt, or None where nobody says.
+        """Return the instruction for a topic prompt, or None where there is none.
 
         Args:
-            tag: ``<post: the sea>``, or the topic alone.
+            tag: A tag such as ``<post: the sea>``, or the topic alone.
 
         Examples:
-            >>> given = {"name": "煤球", "voice": "话少。", "briefs": {"雨天": "说说雨。"}}
-            >>> cat = Persona.model_validate(given)
+            >>> fields = {"name": "煤球", "voice": "话少。", "briefs": {"雨天": "说说雨。"}}
+            >>> cat = Persona.model_validate(fields)
             >>> cat.brief("<话题：雨天>"), cat.brief("雪天")
             ('说说雨。', None)
         """
-        wanted = topic_of(tag)
-        return next((brief for key, brief in self.briefs.items() if topic_of(key) == wanted), None)
+        topic = topic_of(tag)
+        return next((brief for key, brief in self.briefs.items() if topic_of(key) == topic), None)
 
 
 def topic_of(tag: str) -> str:
-    """Return the topic that a prompt names, without its brackets and its kind.
+    """Return the topic in a tag, without brackets and kind.
 
     Examples:
         >>> topic_of("<话题: 灯塔日常>"), topic_of("<话题：灯塔日常>"), topic_of(" rain ")
         ('灯塔日常', '灯塔日常', 'rain')
     """
-    found = _TAG.fullmatch(tag.strip())
-    return (found[1] or found[2] or "") if found else tag.strip()
+    match = _TAG.fullmatch(tag.strip())
+    return (match[1] or match[2] or "") if match else tag.strip()
 
 
 def load_persona(path: str | Path) -> Persona:
-    """Read a persona.
+    """Return the persona in a YAML file.
 
     Args:
-        path: Of a YAML file with name, voice, and whatever else is known of the character.
+        path: YAML file with name, voice and optional fields.
 
     Raises:
-        ConfigError: The file is wrong; the message names file and line.
+        ConfigError: The file is invalid; the message names file and line.
     """
     return parse_model(Persona, load_yaml(Path(path)))

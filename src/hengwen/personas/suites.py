@@ -1,4 +1,4 @@
-"""Suites of the four tasks for a character: the packaged example with its answers, and one to fill in."""
+"""Suites of the four tasks for a character: the packaged example with answers, and a starter to fill in."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import json
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hengwen.io.yaml_config import load_yaml
 from hengwen.personas.folder import to_jsonl
 from hengwen.personas.persona import Persona, Scene, load_persona
-from hengwen.personas.plan_text import JUDGE, SUBJECT, PlannedTask, plan_text
+from hengwen.personas.plan_text import JUDGE_YAML, SUBJECT_YAML, PlannedTask, plan_text
 from hengwen.personas.system_prompts import system_prompt
 from hengwen.personas.tasks import DEFAULT_PRESET, TASKS, sampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-JsonRow = dict[str, Any]
+    from hengwen.io.row_writer import JsonRow
 
 SCENES: tuple[Scene, ...] = ("new_topic", "live", "emotion", "comprehensive")
 
@@ -41,37 +41,37 @@ _STARTER_HEAD = (
 
 
 def example_suite() -> dict[str, str | bytes]:
-    """Return the files of the packaged example by name, labels and stored answers among them.
+    """Return the files of the packaged example by name, including labels and stored answers.
 
     Examples:
         >>> sorted(name for name in example_suite() if name.startswith("answers/"))
         ['answers/day-1.jsonl', 'answers/day-2.jsonl', 'answers/day-3.jsonl']
     """
-    home = Path(str(files("hengwen.personas"))) / "example"
-    persona = load_persona(home / "persona.yaml")
-    rows = {task: _read_rows(home / f"{task}.jsonl") for task in SCENES}
-    answers = sorted((home / "answers").glob("*.jsonl"))
-    places = [f"  - {{name: {path.stem}, responses: answers/{path.name}}}\n" for path in answers]
+    folder = _package_folder() / "example"
+    persona = load_persona(folder / "persona.yaml")
+    rows = {task: _read_rows(folder / f"{task}.jsonl") for task in SCENES}
+    answers = sorted((folder / "answers").glob("*.jsonl"))
+    checkpoints = [f"  - {{name: {path.stem}, responses: answers/{path.name}}}\n" for path in answers]
     tail = "".join(
         [
             "checkpoints: # in the order of training\n",
-            *places,
+            *checkpoints,
             "labels: labels.csv # levels for a part of the answers, read twice by the project\n",
-            f"# backends:\n#   {JUDGE}\n",
+            f"# backends:\n#   {JUDGE_YAML}\n",
         ]
     )
     return {
         **_suite(persona, rows, _EXAMPLE_HEAD, tail),
         **{f"answers/{path.name}": path.read_bytes() for path in answers},
-        **{name: (home / name).read_bytes() for name in ("persona.yaml", "labels.csv")},
+        **{name: (folder / name).read_bytes() for name in ("persona.yaml", "labels.csv")},
     }
 
 
 def starter_suite(persona: Persona) -> dict[str, str | bytes]:
-    """Return the files of a suite for a character, with prompts that fit any: a start.
+    """Return the files of a starter suite for a character, with prompts that fit any character.
 
     Args:
-        persona: Its briefs are the topic prompts; where it has none, packaged ones are.
+        persona: The character; its briefs become the topic prompts. Without briefs the packaged ones do.
 
     Examples:
         >>> from hengwen.personas.persona import Persona
@@ -79,8 +79,7 @@ def starter_suite(persona: Persona) -> dict[str, str | bytes]:
         >>> sorted(starter_suite(cat))[:3]
         ['comprehensive.jsonl', 'comprehensive.md.j2', 'emotion.jsonl']
     """
-    home = Path(str(files("hengwen.personas")))
-    starter = load_yaml(home / f"starter.{persona.language}.yaml").data
+    starter = load_yaml(_package_folder() / f"starter.{persona.language}.yaml").data
     if not persona.briefs:
         persona = persona.model_copy(update={"briefs": starter["new_topic"]})
     kind = "<话题: {}>" if persona.language == "zh" else "<topic: {}>"
@@ -93,7 +92,7 @@ def starter_suite(persona: Persona) -> dict[str, str | bytes]:
         ]
         for task in SCENES
     }
-    return dict(_suite(persona, rows, _STARTER_HEAD, f"{SUBJECT}  # {JUDGE}\n"))
+    return dict(_suite(persona, rows, _STARTER_HEAD, f"{SUBJECT_YAML}  # {JUDGE_YAML}\n"))
 
 
 def _suite(
@@ -116,7 +115,7 @@ def _suite(
 def _planned(task: Scene, rows: Sequence[JsonRow], persona: Persona) -> PlannedTask:
     options = {"markers": list(persona.markers), "taboo": list(persona.taboos)}
     return PlannedTask(
-        task=replace(TASKS[task], scale=("mean_times", 10)),  # sum / 10 supposes 100 prompts
+        task=replace(TASKS[task], scale=("mean_times", 10)),  # sum / 10 needs 100 prompts
         samples=f"{task}.jsonl",
         count=len(rows),
         rubric=TASKS[task].rubric,
@@ -129,10 +128,14 @@ def _planned(task: Scene, rows: Sequence[JsonRow], persona: Persona) -> PlannedT
 
 
 def _with_brief(row: JsonRow, persona: Persona) -> JsonRow:
-    """A topic prompt with what is wanted of it, which the template of the system prompt asks for."""
+    """Return a topic prompt with its brief in the metadata, where the system prompt's template reads it."""
     brief = row["metadata"].get("brief") or persona.brief(row["input"]) or row["input"]
     return {**row, "metadata": {**row["metadata"], "brief": brief}}
 
 
 def _read_rows(path: Path) -> list[JsonRow]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def _package_folder() -> Path:
+    return Path(str(files("hengwen.personas")))

@@ -1,4 +1,4 @@
-"""The system prompt of a character for each task, as the text of a Jinja2 template."""
+"""System prompts of a character for each task, as texts of Jinja2 templates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hengwen.prompts.language import Language
 
 BRIEF = "{{ brief }}"
-"""Where a topic prompt's own brief goes: each sample has it in its metadata."""
+"""Placeholder of a topic prompt's brief, which each sample has in its metadata."""
 
 _HEADS: Mapping[Language, tuple[str, str, str, str]] = {
     "zh": ("你是{name}。", "关于你：", "常挂在嘴边（自然地用，不必句句都有）：", "你从不说："),
@@ -46,8 +46,8 @@ def system_prompt(persona: Persona, task: Scene) -> str:
     """Return the system prompt of a task, as the text of a template.
 
     Args:
-        persona: Whatever its texts hold, braces too, is text in the template.
-        task: For ``new_topic`` the template wants ``brief`` from the metadata of a sample.
+        persona: The character. Its texts are escaped, so braces in them are plain text.
+        task: The task. For ``new_topic`` the template uses ``brief`` from the metadata of a sample.
 
     Examples:
         >>> from hengwen.personas.persona import Persona
@@ -66,11 +66,11 @@ def system_prompt(persona: Persona, task: Scene) -> str:
         <BLANKLINE>
     """
     language = persona.language
-    who, facts, markers, taboos = _HEADS[language]
+    introduction, facts, markers, taboos = _HEADS[language]
     space = "" if language == "zh" else " "
     words = _JOINTS[language].join(persona.markers)
     parts = [
-        escape_template(who.format(name=persona.called) + space + persona.voice),
+        escape_template(introduction.format(name=persona.called) + space + persona.voice),
         _listed(facts, persona.facts),
         escape_template(f"{markers}{space}{words}") if words else "",
         _listed(taboos, persona.taboos),
@@ -81,7 +81,7 @@ def system_prompt(persona: Persona, task: Scene) -> str:
 
 
 def escape_template(text: str) -> str:
-    """Return a template that renders to a text.
+    """Return a template that renders to the text.
 
     Examples:
         >>> escape_template("a {{ b }}")
@@ -91,10 +91,10 @@ def escape_template(text: str) -> str:
 
 
 def _scene(persona: Persona, task: Scene) -> str:
-    own = persona.scenes.get(task)
-    if own is None:
+    scene = persona.scenes.get(task)
+    if scene is None:
         return _SCENES[persona.language][task]
-    return f"{escape_template(own)}{BRIEF}" if task == "new_topic" else escape_template(own)
+    return escape_template(scene) + (BRIEF if task == "new_topic" else "")
 
 
 def _listed(head: str, texts: Sequence[str]) -> str:

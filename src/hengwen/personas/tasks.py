@@ -1,4 +1,4 @@
-"""The tasks of the Muice protocol as data: what is asked how often, by which rubric, rules and scale."""
+"""Tasks of the Muice protocol as data: repeats, rubric, rules and scale of each."""
 
 from __future__ import annotations
 
@@ -14,73 +14,53 @@ if TYPE_CHECKING:
 ScaleKey = Literal["mean_times", "sum_divided_by"]
 
 
+_CHAT_RULES = ("broken", "near_duplicate", "target_copy", "plain_text")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonaTask:
-    """One task."""
+    """One task of the protocol; the defaults are those of a chat task."""
 
     name: str
     about: str
-    """For the reader of a plan."""
-    rubric: str
-    """The packaged rubric that it is weighed by."""
-    repeats: int
-    """Answers to each prompt."""
-    rules: tuple[str, ...]
-    """The deterministic rules beside the judge, in the order of the plan."""
-    scale: tuple[ScaleKey, float]
-    """How the values become the published score."""
-    note: tuple[str, str] | None = None
-    """What the judge is asked to look at besides the rubric, in Chinese and in English."""
+    """Description for the reader of a plan."""
+    rubric: str = "muice_live"
+    """Name of the packaged rubric."""
+    repeats: int = 3
+    """Number of answers to each prompt."""
+    rules: tuple[str, ...] = _CHAT_RULES
+    """Deterministic rules beside the judge, in the order of the plan."""
+    scale: tuple[ScaleKey, float] = ("mean_times", 10)
+    """Formula of the published score."""
+    task_instruction: tuple[str, str] | None = None
+    """Instruction to the judge besides the rubric, in Chinese and in English."""
 
 
-_CHAT_RULES = ("broken", "near_duplicate", "target_copy", "plain_text")
-
-TASKS: Mapping[str, PersonaTask] = MappingProxyType(
-    {
-        task.name: task
-        for task in (
-            PersonaTask(
-                name="new_topic",
-                about="opens a conversation by itself, from a fixed topic prompt",
-                rubric="muice_new_topic",
-                repeats=5,
-                rules=("broken", "near_duplicate", "plain_text"),
-                scale=("mean_times", 10),
-            ),
-            PersonaTask(
-                name="live",
-                about="replies to a viewer of its live stream",
-                rubric="muice_live",
-                repeats=3,
-                rules=_CHAT_RULES,
-                scale=("mean_times", 10),
-            ),
-            PersonaTask(
-                name="emotion",
-                about="listens to somebody with a trouble or a joy",
-                rubric="muice_live",
-                repeats=3,
-                rules=_CHAT_RULES,
-                scale=("mean_times", 10),
-            ),
-            PersonaTask(
-                name="comprehensive",
-                about="all kinds of exchanges, each answered once and compared with its reference in style",
-                rubric="muice_live",
-                repeats=1,
-                rules=("broken", "target_copy", "plain_text"),
-                scale=("sum_divided_by", 10),
-                note=(
-                    "这项任务比较的是风格：看回答的口吻、性情、用词和分寸与参考回答相差多少，"
-                    "内容不同不算缺点。",
-                    "This task compares style: how far are tone, temper, choice of words and measure from "
-                    "those of the reference? Another content is no fault.",
-                ),
-            ),
-        )
-    }
+_TASKS = (
+    PersonaTask(
+        name="new_topic",
+        about="opens a conversation by itself, from a fixed topic prompt",
+        rubric="muice_new_topic",
+        repeats=5,
+        rules=("broken", "near_duplicate", "plain_text"),
+    ),
+    PersonaTask(name="live", about="replies to a viewer of its live stream"),
+    PersonaTask(name="emotion", about="listens to somebody with a trouble or a joy"),
+    PersonaTask(
+        name="comprehensive",
+        about="all kinds of exchanges, each answered once and compared with its reference in style",
+        repeats=1,
+        rules=("broken", "target_copy", "plain_text"),
+        scale=("sum_divided_by", 10),
+        task_instruction=(
+            "这项任务比较的是风格：看回答的口吻、性情、用词和分寸与参考回答相差多少，内容不同不算缺点。",
+            "This task compares style: how far are tone, temper, choice of words and measure from "
+            "those of the reference? Another content is no fault.",
+        ),
+    ),
 )
-"""By name, in the order of the protocol."""
+TASKS: Mapping[str, PersonaTask] = MappingProxyType({task.name: task for task in _TASKS})
+"""Tasks by name, in the order of the protocol."""
 
 PRESETS: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
@@ -89,15 +69,15 @@ PRESETS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         "provider-default": {},
     }
 )
-"""Sampling parameters by name: the document says "default parameters", and programs differ in theirs."""
+"""Sampling parameters by name; the document only says "default parameters", and programs differ."""
 DEFAULT_PRESET = "muice-llmtuner"
 
 
 def sampling(preset: str) -> dict[str, float]:
-    """Return the sampling parameters of a preset; none are set for ``provider-default``.
+    """Return the sampling parameters of a preset; ``provider-default`` sets none.
 
     Raises:
-        ConfigError: Nobody knows the preset.
+        ConfigError: The preset is unknown.
 
     Examples:
         >>> sampling("muice-llmtuner")

@@ -1,4 +1,4 @@
-"""YAML that gives back every text as it was, and that people like to read."""
+"""YAML output that preserves every text exactly and is easy to read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import yaml
 
 
 class _Dumper(yaml.SafeDumper):
-    """Blocks for texts of several lines, quotes for the rest, no aliases, lists below their key."""
+    """Dumper with blocks for texts of several lines, no aliases, and indented lists."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -30,10 +30,10 @@ _Dumper.add_representer(str, _text)
 
 
 def yaml_block(data: Any) -> str:
-    """Return data as YAML, a key a line.
+    """Return data as YAML with one key per line.
 
     Args:
-        data: Of mappings, lists, texts and numbers.
+        data: Mappings, lists, texts and numbers.
 
     Examples:
         >>> print(yaml_block({"a": ["<b: c>", "d\\ne"]}), end="")
@@ -50,7 +50,7 @@ def yaml_flow(value: Any) -> str:
     """Return a value as YAML on one line.
 
     Args:
-        value: Of mappings, lists, texts and numbers.
+        value: Mappings, lists, texts and numbers.
 
     Examples:
         >>> yaml_flow({"mean_times": 10}), yaml_flow("a: b"), yaml_flow(["yes", "是"])
@@ -68,7 +68,7 @@ def yaml_flow(value: Any) -> str:
 
 
 def single_line(text: str) -> str:
-    """Return a text as it may stand in a comment.
+    """Return a text as one line for a comment; unprintable characters become blanks.
 
     Examples:
         >>> single_line("a\\nb: c")
@@ -78,7 +78,7 @@ def single_line(text: str) -> str:
 
 
 class _OneLine(str):
-    """A text that must not become a block."""
+    """A text that the dumper must not write as a block."""
 
 
 def _one_line(value: Any) -> Any:

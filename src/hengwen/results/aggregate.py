@@ -1,9 +1,9 @@
-"""Rows to means, coverage, failures and intervals: the one home of aggregation.
+"""Aggregation of outcomes: means, coverage, failures and intervals of each series.
 
-A prompt's value is the mean of its repeats (or what the plan wants); prompts weigh equally. Intervals
-resample clusters (default: a prompt is a cluster): t on the cluster-robust standard error below 30 clusters,
-BCa bootstrap by cluster from 30 on; they end where the scale ends, for no mean lies beyond. Failures are
-counted and never enter a mean; ``not_applicable`` is counted apart from coverage.
+The value of a prompt is the mean of its repeats, or the result of the plan's other reducer; prompts weigh
+equally. Intervals are by cluster (default: each prompt is a cluster): t on the cluster-robust standard error
+below 30 clusters, BCa bootstrap from 30 on, both clipped to the scale. Failures are counted and never enter
+a mean; ``not_applicable`` does not enter coverage either.
 """
 
 from __future__ import annotations
@@ -25,67 +25,76 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """One mean with all that it needs to be read."""
+    """Mean of one series with its interval, coverage and failures."""
 
     n: int
-    """Scored outcomes; of a value of a whole set the answers that it is made of, where it says so."""
+    """Number of scored outcomes; for a group score the answers behind it, where its details have them."""
     prompts: int
+    """Number of prompts with a scored outcome."""
     clusters: int
+    """Number of clusters of these prompts; 0 for a group score."""
     mean: float | None
-    """None where nothing was scored."""
-    ci: tuple[float, float] | None
-    """Two-sided; None below two clusters and for a value of a whole set."""
+    """Mean over prompts; None where nothing is scored."""
+    interval: tuple[float, float] | None
+    """Two-sided confidence interval of the mean; None below two clusters."""
     method: Literal["t", "bootstrap", "scorer", "none"]
-    """``scorer``: the scorer of a whole set gave its own interval."""
-    level: float
+    """Method of the interval; ``scorer`` is the interval that a group scorer reports itself."""
+    confidence: float
+    """Confidence level of the interval."""
     coverage: float | None
-    """Scored / (scored + failed); None where nothing could apply."""
+    """Scored / (scored + failed); None where every outcome is not applicable."""
     failures: Mapping[str, int] = field(default_factory=dict)
-    """By status, without ``not_applicable``."""
+    """Number of failures by status, without ``not_applicable``."""
     not_applicable: int = 0
+    """Number of outcomes that are not applicable."""
     signatures: tuple[str, ...] = ()
-    """More than one: the values are not comparable, and the report says so."""
+    """Signatures of the outcomes; values under several signatures are not comparable."""
     scale: Scale | None = None
+    """Range and direction of the values."""
 
 
-def aggregate(table: ScoreTable, *, level: float = 0.95, seed: int = 0) -> dict[SeriesKey, Summary]:
-    """Summarise every series of a table.
+def aggregate(table: ScoreTable, *, confidence: float = 0.95, seed: int = 0) -> dict[SeriesKey, Summary]:
+    """Return a summary of each series of a table, in the table's order.
 
     Args:
         table: Outcomes of any number of runs.
-        level: Of the intervals, in (0, 1).
-        seed: Of the bootstrap.
-
-    Returns:
-        A summary for each series, in the table's order.
+        confidence: Confidence level of the intervals, in (0, 1).
+        seed: Seed of the bootstrap.
     """
-    return {key: summarize_column(column, level=level, seed=seed) for key, column in table.series.items()}
+    return {
+        key: summarize_column(column, confidence=confidence, seed=seed)
+        for key, column in table.series.items()
+    }
 
 
-def summarize_column(column: Column, *, level: float = 0.95, seed: int = 0) -> Summary:
-    """Summarise one series."""
+def summarize_column(column: Column, *, confidence: float = 0.95, seed: int = 0) -> Summary:
+    """Return the summary of one series; arguments as in :func:`aggregate`."""
     statuses = Counter(column.statuses)
     scored = statuses.pop("ok", 0)
     not_applicable = statuses.pop("not_applicable", 0)
     failed = sum(statuses.values())
     values, clusters = prompt_values(column)
-    whole_set = scored > 0 and all(
+    is_group_score = scored > 0 and all(
         sample is None
         for sample, value in zip(column.sample_ids, column.values, strict=True)
         if value is not None
     )
-    interval = column.interval if whole_set else cluster_interval(values, clusters, level=level, seed=seed)
+    if is_group_score:
+        interval = column.interval
+        n, prompts = column.composed_of or (scored, 0)
+    else:
+        interval = cluster_interval(values, clusters, confidence=confidence, seed=seed)
+        n, prompts = scored, len(values)
     if interval is not None and column.scale is not None:
         interval = max(interval[0], column.scale.low), min(interval[1], column.scale.high)
-    n, prompts = (scored, len(values)) if not whole_set else column.made_of or (scored, 0)
     return Summary(
         n=n,
         prompts=prompts,
-        clusters=0 if whole_set else len(set(clusters)),
+        clusters=0 if is_group_score else len(set(clusters)),
         mean=float(np.mean(values)) if values else None,
-        ci=interval,
-        method="none" if interval is None else "scorer" if whole_set else interval_method(clusters),
-        level=level,
+        interval=interval,
+        method="none" if interval is None else "scorer" if is_group_score else interval_method(clusters),
+        confidence=confidence,
         coverage=scored / (scored + failed) if scored + failed else None,
         failures=dict(sorted(statuses.items())),
         not_applicable=not_applicable,
@@ -95,17 +104,17 @@ def summarize_column(column: Column, *, level: float = 0.95, seed: int = 0) -> S
 
 
 def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_better: bool = True) -> float:
-    """Return the value of a prompt from those of its repeats.
+    """Return the value of a prompt from the values of its repeats.
 
     Args:
-        values: At least one.
-        reducer: ``median`` is the mean of the middle two where the number is even; of several modes the
+        values: One or more values.
+        reducer: ``median`` of an even number of values is the mean of the middle two; of several modes the
             worst counts.
-        higher_is_better: Which end is worst.
+        higher_is_better: Whether the smallest value is the worst.
 
     Examples:
         >>> values = [0.0, 0.5, 0.5, 1.0]
-        >>> [reduce_repeats(values, how) for how in ("mean", "median", "mode", "worst", "best")]
+        >>> [reduce_repeats(values, name) for name in ("mean", "median", "mode", "worst", "best")]
         [0.5, 0.5, 0.5, 0.0, 1.0]
         >>> reduce_repeats([0, 1], "mode"), reduce_repeats([0, 1], "worst", higher_is_better=False)
         (0.0, 1.0)
@@ -113,21 +122,21 @@ def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_bette
     worst, best = (min, max) if higher_is_better else (max, min)
     if reducer == "mode":
         counts = Counter(values)
-        most = max(counts.values())
-        return float(worst(value for value, count in counts.items() if count == most))
+        largest = max(counts.values())
+        return float(worst(value for value, count in counts.items() if count == largest))
     if reducer in ("worst", "best"):
         return float(worst(values) if reducer == "worst" else best(values))
     return float(np.mean(values) if reducer == "mean" else np.median(values))
 
 
 def prompt_values(column: Column) -> tuple[list[float], list[str]]:
-    """Return the value of each prompt from its scored repeats, and its cluster, in order of appearance."""
+    """Return the value and the cluster of each prompt with a scored repeat, in order of appearance."""
     repeats: dict[str | None, list[float]] = {}
     clusters: dict[str | None, str] = {}
     for sample, cluster, value in zip(column.sample_ids, column.clusters, column.values, strict=True):
         if value is not None:
             repeats.setdefault(sample, []).append(value)
             clusters[sample] = cluster
-    up = column.scale is None or column.scale.higher_is_better
-    found = [reduce_repeats(one, column.reducer, higher_is_better=up) for one in repeats.values()]
-    return found, [clusters[sample] for sample in repeats]
+    higher = column.scale is None or column.scale.higher_is_better
+    prompts = [reduce_repeats(values, column.reducer, higher_is_better=higher) for values in repeats.values()]
+    return prompts, [clusters[sample] for sample in repeats]

@@ -1,4 +1,4 @@
-"""``ScoreTable``: rows as columns, the only input of ``aggregate``, ``monitor`` and ``reports``."""
+"""``ScoreTable``: outcomes in columns by series, the input of aggregation and reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SeriesKey(NamedTuple):
-    """What makes values comparable inside one run."""
+    """Key of a series: the outcomes of one score within one run."""
 
     run_id: str
     task: str
@@ -21,38 +21,38 @@ class SeriesKey(NamedTuple):
 
     @property
     def address(self) -> str:
-        """``TASK/SCORE``, as scores are addressed in plans, gates and reports."""
+        """``TASK/SCORE``, the address of the score in plans and reports."""
         return f"{self.task}/{self.name}"
 
 
 @dataclass(slots=True)
 class Column:
-    """The outcomes of one series: parallel lists, one entry an outcome."""
+    """Outcomes of one series as parallel lists with one entry per outcome."""
 
     sample_ids: list[str | None] = field(default_factory=list)
     repeats: list[int | None] = field(default_factory=list)
     clusters: list[str] = field(default_factory=list)
     values: list[float | None] = field(default_factory=list)
-    """None where the outcome is a failure; its status then says why."""
+    """Values of the outcomes; None for a failure."""
     statuses: list[str] = field(default_factory=list)
-    """``ok`` or a failure status."""
+    """Status of each outcome: ``ok`` or a failure status."""
     signatures: set[str] = field(default_factory=set)
     scale: Scale | None = None
     reducer: Reducer = "mean"
-    """How the repeats of a prompt become its value."""
+    """Reducer from the repeats of a prompt to its value."""
     interval: tuple[float, float] | None = None
-    """Of a value of a whole set, where its scorer gives one in the details (``ci``)."""
-    made_of: tuple[int, int] | None = None
-    """The answers and prompts behind a value of a whole set, where the details say so."""
+    """Interval of a group score, from ``ci`` in its details."""
+    composed_of: tuple[int, int] | None = None
+    """Numbers of answers and prompts behind a group score, from its details."""
 
 
 class ScoreTable:
-    """Outcomes by series, in the order in which the series first came.
+    """Outcomes by series, in the order in which the series first appear.
 
     Examples:
         >>> score = Score(name="length", value=3, signature="length|v:1")
-        >>> place = {"run_id": "r", "checkpoint": "c", "task": "t", "sample_id": "a", "repeat": 1}
-        >>> table = ScoreTable([Row(**place, cluster="a", outcome=score)])
+        >>> key = {"run_id": "r", "checkpoint": "c", "task": "t", "sample_id": "a", "repeat": 1}
+        >>> table = ScoreTable([Row(**key, cluster="a", outcome=score)])
         >>> [(key.address, column.values) for key, column in table.series.items()]
         [('t/length', [3])]
     """
@@ -62,25 +62,24 @@ class ScoreTable:
         for row in rows:
             self.add(row)
 
-    def arrange(self, layout: Iterable[str]) -> None:
-        """Put the series in the order of their addresses in ``layout``; others follow as they came."""
-        place = {address: index for index, address in enumerate(dict.fromkeys(layout))}
-        last = len(place)
-        self.series = dict(sorted(self.series.items(), key=lambda item: place.get(item[0].address, last)))
+    def arrange(self, score_order: Iterable[str]) -> None:
+        """Sort the series by the order of their addresses; other series follow in their present order."""
+        rank = {address: index for index, address in enumerate(dict.fromkeys(score_order))}
+        self.series = dict(sorted(self.series.items(), key=lambda item: rank.get(item[0].address, len(rank))))
 
     def reduce(self, run_id: str, task: str, reducer: Reducer) -> None:
-        """Say how the repeats of a prompt become its value; other than the mean, signatures say it too.
+        """Set the reducer of the repeats of a prompt; signatures name it unless it is the mean.
 
         Args:
-            run_id: Of the rows.
-            task: Of the rows; values of whole sets stay as they are.
-            reducer: Mean until this is called.
+            run_id: Run of the series.
+            task: Task of the series; its group scores do not change.
+            reducer: Name of the reducer; the mean is the default of a series.
         """
         for key, column in self.series.items():
             if (key.run_id, key.task) == (run_id, task) and None not in column.sample_ids:
                 column.reducer = reducer
                 if reducer != "mean":
-                    column.signatures = {f"{one}|repeats:{reducer}" for one in column.signatures}
+                    column.signatures = {f"{signature}|repeats:{reducer}" for signature in column.signatures}
 
     def add(self, row: Row) -> None:
         """Append a row to its series."""
@@ -96,16 +95,16 @@ class ScoreTable:
             column.statuses.append("ok")
             column.scale = column.scale or outcome.scale
             if row.sample_id is None:
-                _note_whole(column, outcome)
+                _read_group_details(column, outcome)
         else:
             column.values.append(None)
             column.statuses.append(outcome.status)
 
 
-def _note_whole(column: Column, score: Score) -> None:
-    """Keep what a value of a whole set says of itself."""
+def _read_group_details(column: Column, score: Score) -> None:
+    """Take the interval and the numbers of answers and prompts from the details of a group score."""
     interval = score.details.get("ci")
     if interval is not None:
         column.interval = (float(interval[0]), float(interval[1]))
     if "answers" in score.details and "prompts" in score.details:
-        column.made_of = (int(score.details["answers"]), int(score.details["prompts"]))
+        column.composed_of = (int(score.details["answers"]), int(score.details["prompts"]))

@@ -81,7 +81,7 @@ class TaskScore:
         if column is None or missing:
             return [self._incomplete(name, statuses, missing) for name in names]
         values, clusters = prompt_values(column)
-        interval = cluster_interval(values, clusters, level=CONFIDENCE, seed=seed)
+        interval = cluster_interval(values, clusters, confidence=CONFIDENCE, seed=seed)
         details: dict[str, Any] = {
             "of": self.source,
             "prompts": len(values),

@@ -1,20 +1,20 @@
-"""Intervals of a proportion."""
+"""Confidence intervals of a proportion."""
 
 from __future__ import annotations
 
 
-def wilson(passed: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Return the Wilson interval of a share.
+def wilson(passed: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the Wilson interval of a proportion.
 
     Args:
-        passed: 0 to n.
-        n: At least 1.
-        level: Of confidence.
+        passed: Number of successes, from 0 to n.
+        n: Number of trials, >= 1.
+        confidence: Confidence level, in (0, 1).
 
     Raises:
-        ValueError: The numbers do not fit.
+        ValueError: A number is out of range.
 
-    Source:
+    Notes:
         Wilson (1927), J. Am. Stat. Assoc. 22, 209-212; computed by scipy.
 
     Examples:
@@ -23,5 +23,5 @@ def wilson(passed: int, n: int, level: float = 0.95) -> tuple[float, float]:
     """
     from scipy.stats import binomtest
 
-    found = binomtest(passed, n).proportion_ci(level, method="wilson")
-    return float(found.low), float(found.high)
+    interval = binomtest(passed, n).proportion_ci(confidence, method="wilson")
+    return float(interval.low), float(interval.high)

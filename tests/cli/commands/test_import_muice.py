@@ -23,7 +23,7 @@ def test_the_published_document_becomes_a_good_plan(
     assert len(lines) == len(said)
     assert [f":{one['line']}: repair: " in done.err for one in said if one["kind"] == "repair"] == [True]
     assert sum(line.startswith("hengwen: warning: ") for line in lines) == 5
-    assert sum("is spelt <" in line for line in lines) == 2
+    assert sum("the program spells tag <" in line for line in lines) == 2
     assert hengwen("validate", "muice/plan.yaml").out.endswith("is a good plan\n")
 
 
@@ -53,6 +53,6 @@ def test_another_file_is_one_line_with_its_place_and_nothing_is_written(hengwen,
     (tmp_path / "notes.md").write_text("# Notes\n")
     done = hengwen("import", "muice", "notes.md", "-o", "out")
     assert done.code == 2
-    assert done.err.startswith("hengwen: notes.md:1: no heading has '新话题发起' in it")
+    assert done.err.startswith("hengwen: notes.md:1: no heading contains '新话题发起'")
     assert len(done.err.splitlines()) == 1
     assert not (tmp_path / "out").exists()

@@ -135,7 +135,7 @@ def test_files_that_are_there_are_kept_unless_forced(hengwen, tmp_path: Path) ->
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "live.jsonl").write_text("mine")
     done = hengwen("init", "mine", "--persona")
-    assert (done.code, "say --force" in done.err) == (2, True)
+    assert (done.code, "use --force" in done.err) == (2, True)
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["live.jsonl"]
     assert hengwen("init", "mine", "--persona", "--force").code == 0
 

@@ -28,16 +28,16 @@ PAIRS = {
 }
 
 
-def task(found: Document, name: str) -> DocumentTask:
-    return next(one for one in found.tasks if one.name == name)
+def task(parsed: Document, name: str) -> DocumentTask:
+    return next(item for item in parsed.tasks if item.name == name)
 
 
-def pairs(found: Document, name: str) -> list[tuple[str, str | None]]:
-    return [(item.input, item.target) for item in task(found, name).items]
+def pairs(parsed: Document, name: str) -> list[tuple[str, str | None]]:
+    return [(item.input, item.target) for item in task(parsed, name).items]
 
 
-def said(found: Document, code: str) -> list[int | None]:
-    return [finding.line for finding in found.findings if finding.code == code]
+def note_lines(parsed: Document, code: str) -> list[int | None]:
+    return [note.line for note in parsed.notes if note.code == code]
 
 
 def line_of(path: Path, text: str) -> int:
@@ -46,16 +46,16 @@ def line_of(path: Path, text: str) -> int:
 
 
 def test_the_document_has_four_tasks_two_rubrics_and_its_items(document: Callable[..., Path]) -> None:
-    found = read_document(document())
-    assert [one.name for one in found.tasks] == ["new_topic", "live", "emotion", "comprehensive"]
-    assert [one.rubric for one in found.tasks] == ["muice_new_topic", *["muice_live"] * 3]
-    assert {name: pairs(found, name) for name in PAIRS} == PAIRS
-    assert [len(examples) for examples in found.examples.values()] == [2, 1]
+    parsed = read_document(document())
+    assert [item.name for item in parsed.tasks] == ["new_topic", "live", "emotion", "comprehensive"]
+    assert [item.rubric for item in parsed.tasks] == ["muice_new_topic", *["muice_live"] * 3]
+    assert {name: pairs(parsed, name) for name in PAIRS} == PAIRS
+    assert [len(examples) for examples in parsed.examples.values()] == [2, 1]
 
 
 def test_1_an_item_on_one_line_is_taken_apart_at_its_pipe_and_listed(document: Callable[..., Path]) -> None:
     path = document()
-    (repair,) = [one for one in read_document(path).findings if one.kind == "repair"]
+    (repair,) = [item for item in read_document(path).notes if item.kind == "repair"]
     assert (repair.code, repair.line) == ("pipe", line_of(path, "我喜欢下雨天"))
     assert repair.before == "我喜欢下雨天 |（探头）我也喜欢！"
     assert repair.after == "input: 我喜欢下雨天\ntarget: （探头）我也喜欢！"
@@ -69,31 +69,31 @@ def test_1_the_pipe_may_stand_in_any_item(document: Callable[..., Path], pipe: s
         (f"{prompt} \ntarget: {target}", f"{prompt}{pipe}{target}"),
         ("我喜欢下雨天 |", "我喜欢下雨天\ntarget: "),
     )
-    found = read_document(path)
-    assert {one: pairs(found, one) for one in PAIRS} == PAIRS
-    assert said(found, "pipe") == [line_of(path, prompt)]
+    parsed = read_document(path)
+    assert {item: pairs(parsed, item) for item in PAIRS} == PAIRS
+    assert note_lines(parsed, "pipe") == [line_of(path, prompt)]
 
 
 def test_1_a_pipe_in_an_item_with_a_target_is_text(document: Callable[..., Path]) -> None:
-    found = read_document(document(("今天有点累", "今天|有点累")))
-    assert pairs(found, "emotion")[0] == ("今天|有点累", "那就先坐一会儿吧。")
-    assert len(said(found, "pipe")) == 1
+    parsed = read_document(document(("今天有点累", "今天|有点累")))
+    assert pairs(parsed, "emotion")[0] == ("今天|有点累", "那就先坐一会儿吧。")
+    assert len(note_lines(parsed, "pipe")) == 1
 
 
 def test_2_crlf_and_blanks_at_the_end_of_inputs_change_nothing(document: Callable[..., Path]) -> None:
     plain, crlf = read_document(document()), read_document(document(name="crlf.md", end="\r\n"))
     assert crlf.tasks == plain.tasks
     assert (crlf.scorings, crlf.examples) == (plain.scorings, plain.examples)
-    assert [one.code for one in crlf.findings if one not in plain.findings] == ["line_endings"]
-    assert len(said(plain, "trailing_blank")) == 2
+    assert [item.code for item in crlf.notes if item not in plain.notes] == ["line_endings"]
+    assert len(note_lines(plain, "trailing_blank")) == 2
 
 
 def test_2_blanks_are_one_note_a_task_that_names_the_lines(document: Callable[..., Path]) -> None:
     path = document()
-    notes = [one.message for one in read_document(path).findings if one.code == "trailing_blank"]
+    notes = [item.message for item in read_document(path).notes if item.code == "trailing_blank"]
     lines = [line_of(path, prompt) for prompt, _ in PAIRS["live"]]
     assert notes[0].endswith(
-        f"live: 3 inputs end in a blank, which is taken off: lines {', '.join(map(str, lines))}"
+        f"live: removed trailing blanks from 3 inputs: lines {', '.join(map(str, lines))}"
     )
 
 
@@ -101,25 +101,25 @@ def test_2_blanks_are_one_note_a_task_that_names_the_lines(document: Callable[..
 def test_3_the_target_may_stand_below_after_a_blank_line_and_indented(
     document: Callable[..., Path], gap: str
 ) -> None:
-    found = read_document(document((" \ntarget:", f" {gap}target:")))
-    assert {name: pairs(found, name) for name in PAIRS} == PAIRS
+    parsed = read_document(document((" \ntarget:", f" {gap}target:")))
+    assert {name: pairs(parsed, name) for name in PAIRS} == PAIRS
 
 
 def test_4_an_empty_target_is_no_reference_and_a_warning(document: Callable[..., Path]) -> None:
     path = document(("target: 那就先坐一会儿吧。", "target:"))
-    found = read_document(path)
-    assert pairs(found, "emotion")[0] == ("今天有点累", None)
-    assert said(found, "no_reference") == [line_of(path, "今天有点累")]
+    parsed = read_document(path)
+    assert pairs(parsed, "emotion")[0] == ("今天有点累", None)
+    assert note_lines(parsed, "no_reference") == [line_of(path, "今天有点累")]
 
 
 def test_4_an_item_without_target_before_prose_takes_nothing_of_it(document: Callable[..., Path]) -> None:
-    found = read_document(document(("target: 先听，别急着劝。", "\n以上就是全部。")))
-    assert pairs(found, "emotion")[2] == ("朋友确诊了抑郁，我该说什么", None)
+    parsed = read_document(document(("target: 先听，别急着劝。", "\n以上就是全部。")))
+    assert pairs(parsed, "emotion")[2] == ("朋友确诊了抑郁，我该说什么", None)
 
 
 def test_5_a_tag_in_a_cell_is_text_and_not_html(document: Callable[..., Path]) -> None:
-    found = read_document(document(("<生成推文: AI生活>", r"\<生成推文: AI生活\>")))
-    assert found.examples["muice_new_topic"][0].input == "<生成推文: AI生活>"
+    parsed = read_document(document(("<生成推文: AI生活>", r"\<生成推文: AI生活\>")))
+    assert parsed.examples["muice_new_topic"][0].input == "<生成推文: AI生活>"
 
 
 @pytest.mark.parametrize(
@@ -129,34 +129,34 @@ def test_6_a_tag_gets_the_spelling_of_the_program_with_a_warning(
     document: Callable[..., Path], spelt: str
 ) -> None:
     path = document(("<日常问候：早上>", spelt))
-    found = read_document(path)
-    example = found.examples["muice_new_topic"][1]
+    parsed = read_document(path)
+    example = parsed.examples["muice_new_topic"][1]
     assert (example.input, example.published) == ("<日常问候: 早上>", spelt)
-    assert said(found, "tag_spelling") == [line_of(path, "问候")]
+    assert note_lines(parsed, "tag_spelling") == [line_of(path, "问候")]
 
 
 def test_6_a_tag_as_the_program_spells_it_is_no_warning(document: Callable[..., Path]) -> None:
-    assert not said(read_document(document(("<日常问候：早上>", "<日常问候: 早上>"))), "tag_spelling")
+    assert not note_lines(read_document(document(("<日常问候：早上>", "<日常问候: 早上>"))), "tag_spelling")
 
 
 def test_7_clauses_part_at_their_semicolon_and_reasons_stay_whole(document: Callable[..., Path]) -> None:
-    found = read_document(document())
-    cell = found.scorings["muice_new_topic"].levels[1.0]
+    parsed = read_document(document())
+    cell = parsed.scorings["muice_new_topic"].levels[1.0]
     assert cell == "像在回应这条 Prompt ；有趣；不啰嗦"
     assert split_clauses(cell) == ("像在回应这条 Prompt", "有趣", "不啰嗦")
-    assert found.examples["muice_new_topic"][0].reason == "1. 具体；2. 只有她会说"
+    assert parsed.examples["muice_new_topic"][0].reason == "1. 具体；2. 只有她会说"
 
 
 @pytest.mark.parametrize("cell", ["1", "1.0", " 1 ", "**1**"])
 def test_7_scores_may_be_padded_and_written_in_any_way(document: Callable[..., Path], cell: str) -> None:
-    found = read_document(document(("不啰嗦 | 1    |", f"不啰嗦 | {cell} |")))
-    assert list(found.scorings["muice_new_topic"].levels) == [1, 0.75, 0.5, 0.25, 0]
+    parsed = read_document(document(("不啰嗦 | 1    |", f"不啰嗦 | {cell} |")))
+    assert list(parsed.scorings["muice_new_topic"].levels) == [1, 0.75, 0.5, 0.25, 0]
 
 
 def test_8_examples_have_four_columns_or_five_with_a_label(document: Callable[..., Path]) -> None:
-    found = read_document(document())
-    assert [one.label for one in found.examples["muice_new_topic"]] == [None, None]
-    (example,) = found.examples["muice_live"]
+    parsed = read_document(document())
+    assert [item.label for item in parsed.examples["muice_new_topic"]] == [None, None]
+    (example,) = parsed.examples["muice_live"]
     assert (example.input, example.label, example.response) == ("在吗在吗", "在的，刚醒。", "不在")
     assert (example.score, example.reason) == (0, "1. 冷淡；答错了")
 
@@ -173,9 +173,9 @@ def test_8_examples_have_four_columns_or_five_with_a_label(document: Callable[..
 def test_9_a_rubric_is_inherited_by_the_name_of_its_heading(
     document: Callable[..., Path], prose: str
 ) -> None:
-    found = read_document(document(("评测标准参考“直播对话测试”。", prose)))
-    assert [one.rubric for one in found.tasks][2:] == ["muice_live", "muice_live"]
-    assert not said(found, "rubric_guessed")
+    parsed = read_document(document(("评测标准参考“直播对话测试”。", prose)))
+    assert [item.rubric for item in parsed.tasks][2:] == ["muice_live", "muice_live"]
+    assert not note_lines(parsed, "rubric_guessed")
 
 
 def test_9_a_heading_that_is_not_there_is_named_by_line(document: Callable[..., Path]) -> None:
@@ -186,29 +186,29 @@ def test_9_a_heading_that_is_not_there_is_named_by_line(document: Callable[..., 
 
 @pytest.mark.parametrize("star", ["* 10", r"\* 10", "*10", "× 10"])
 def test_10_repeats_and_scale_are_read_from_the_prose(document: Callable[..., Path], star: str) -> None:
-    found = read_document(document(("平均分 * 10", f"平均分 {star}")))
-    assert [one.repeats for one in found.tasks] == [5, 3, 3, 1]
-    assert [one.scale for one in found.tasks] == [("mean_times", 10)] * 3 + [("sum_divided_by", 10)]
-    assert [one.near_duplicates for one in found.tasks] == [True, True, True, False]
-    assert not said(found, "not_said")
+    parsed = read_document(document(("平均分 * 10", f"平均分 {star}")))
+    assert [item.repeats for item in parsed.tasks] == [5, 3, 3, 1]
+    assert [item.scale for item in parsed.tasks] == [("mean_times", 10)] * 3 + [("sum_divided_by", 10)]
+    assert [item.near_duplicates for item in parsed.tasks] == [True, True, True, False]
+    assert not note_lines(parsed, "not_said")
 
 
 def test_10_other_numbers_in_the_prose_are_taken(document: Callable[..., Path]) -> None:
-    found = read_document(document(("重复生成 5 个", "重复生成 4 个"), ("除以 10  就", "除以 20就")))
-    assert (task(found, "new_topic").repeats, task(found, "comprehensive").scale[1]) == (4, 20)
+    parsed = read_document(document(("重复生成 5 个", "重复生成 4 个"), ("除以 10  就", "除以 20就")))
+    assert (task(parsed, "new_topic").repeats, task(parsed, "comprehensive").scale[1]) == (4, 20)
 
 
 def test_10_what_the_prose_does_not_say_is_the_protocols_and_a_warning(document: Callable[..., Path]) -> None:
     path = document(("重复生成 5 个答案", "生成几个答案"))
-    found = read_document(path)
-    assert task(found, "new_topic").repeats == 5
-    assert said(found, "not_said") == [line_of(path, "新话题发起测试")]
+    parsed = read_document(path)
+    assert task(parsed, "new_topic").repeats == 5
+    assert note_lines(parsed, "not_said") == [line_of(path, "新话题发起测试")]
 
 
 @pytest.mark.parametrize("marks", ["##", "#", "####"])
 def test_11_headings_may_have_any_rank(document: Callable[..., Path], marks: str) -> None:
-    found = read_document(document(("### ", f"{marks} "), ("## 怎么给分", "# 怎么给分")))
-    assert {name: pairs(found, name) for name in PAIRS} == PAIRS
+    parsed = read_document(document(("### ", f"{marks} "), ("## 怎么给分", "# 怎么给分")))
+    assert {name: pairs(parsed, name) for name in PAIRS} == PAIRS
 
 
 def test_11_the_older_revision_has_daily_chat_no_prompts_and_one_table(
@@ -221,20 +221,23 @@ def test_11_the_older_revision_has_daily_chat_no_prompts_and_one_table(
     text = text.replace(table[0], "").replace("评测标准参考“直播对话测试”。", "")
     path = tmp_path / "old.md"
     path.write_text(text.replace("### 综合对话测试\n", f"### 综合对话测试\n\n{table[0]}"), "utf-8")
-    found = read_document(path)
-    assert [one.name for one in found.tasks] == ["new_topic", "live", "daily", "comprehensive"]
-    assert [one.rubric for one in found.tasks] == ["muice_new_topic", *["muice_live"] * 3]
-    assert [len(one.items) for one in found.tasks] == [0, 0, 0, 0]
-    assert said(found, "legacy") == [line_of(path, "日常对话测试")]
-    assert said(found, "rubric_guessed") == [line_of(path, "直播对话测试"), line_of(path, "日常对话测试")]
+    parsed = read_document(path)
+    assert [item.name for item in parsed.tasks] == ["new_topic", "live", "daily", "comprehensive"]
+    assert [item.rubric for item in parsed.tasks] == ["muice_new_topic", *["muice_live"] * 3]
+    assert [len(item.items) for item in parsed.tasks] == [0, 0, 0, 0]
+    assert note_lines(parsed, "legacy") == [line_of(path, "日常对话测试")]
+    assert note_lines(parsed, "rubric_guessed") == [
+        line_of(path, "直播对话测试"),
+        line_of(path, "日常对话测试"),
+    ]
 
 
 @pytest.mark.parametrize(
     "text", ["⭐😊", "2^3-log2(4)", "log_2", "·催·", "...", "“停电呢”？", "*强*", "`x`", "　"]
 )
 def test_12_what_markdown_would_change_survives(document: Callable[..., Path], text: str) -> None:
-    found = read_document(document(("今天有点累", f"今天{text}累"), ("那就先坐一会儿吧。", f"坐{text}")))
-    assert pairs(found, "emotion")[0] == (f"今天{text}累", f"坐{text}")
+    parsed = read_document(document(("今天有点累", f"今天{text}累"), ("那就先坐一会儿吧。", f"坐{text}")))
+    assert pairs(parsed, "emotion")[0] == (f"今天{text}累", f"坐{text}")
 
 
 @pytest.mark.parametrize(
@@ -243,27 +246,27 @@ def test_12_what_markdown_would_change_survives(document: Callable[..., Path], t
         (
             ("直播对话测试\n", "别的测试\n"),
             None,
-            "evaluate.md:1: no heading has '直播对话' in it: this is not",
+            "evaluate.md:1: no heading contains '直播对话': this is not",
         ),
-        (("### 情感对话测试", "### 直播对话测试 2"), "测试 2", "a second heading for live, first seen on"),
+        (("### 情感对话测试", "### 直播对话测试 2"), "测试 2", "a second heading for live, first on line"),
         (
             ("勉强看得懂                 | 0.25", "勉强看得懂 | 0.3"),
             "勉强",
-            "score '0.3' is none of 1, 0.75,",
+            "score '0.3' is not one of 1, 0.75,",
         ),
         (("| 答非所问              | 0.25 |\n", ""), "| 要求                  |", "has no level 0.25"),
-        (("只换了语气词          | 0.5 ", "只换了语气词 | 1 "), "只换了", "level 1 is here again"),
+        (("只换了语气词          | 0.5 ", "只换了语气词 | 1 "), "只换了", "level 1 appears twice"),
         (("| 早            |", "| 早 | 安 |"), "| 早 |", "5 cells, but the header of the table on line"),
         (("| 不在     |", "|      |"), "在吗在吗", "the example has no response"),
         (("3. input: 朋友", "3. 朋友"), "3. 朋友", "expected 'input:' after the number of an item"),
-        (("3. input: 朋友", "2. input: 朋友"), "2. input: 朋友", "item 2 is here again, first seen on line"),
+        (("3. input: 朋友", "2. input: 朋友"), "2. input: 朋友", "item 2 appears twice, first on line"),
         (("今天有点累 ", " "), "1. input:  ", "item 1 has an empty input"),
         (("1. input: 今天", "input: 今天"), "input: 今天", "an input without the number of its item"),
         (("1. input: 今天有点累 \n", ""), "先坐", "a target without an input above it"),
         (
             ("| -------- | ------------ | -------- | ----- | --------------- |\n", ""),
             "在吗在吗",
-            "line of dashes",
+            "separator line of dashes",
         ),
     ],
 )
@@ -289,16 +292,16 @@ def test_any_other_file_is_a_data_error_with_its_line(tmp_path: Path, raw: bytes
 
 
 def test_items_that_are_not_counted_in_order_are_a_warning(document: Callable[..., Path]) -> None:
-    found = read_document(document(("3. input: 朋友", "4. input: 朋友")))
-    assert [item.number for item in task(found, "emotion").items] == [1, 2, 4]
-    assert len(said(found, "numbering")) == 1
+    parsed = read_document(document(("3. input: 朋友", "4. input: 朋友")))
+    assert [item.number for item in task(parsed, "emotion").items] == [1, 2, 4]
+    assert len(note_lines(parsed, "numbering")) == 1
 
 
 def test_a_text_of_several_lines_stays_one_and_is_listed(document: Callable[..., Path]) -> None:
     path = document(("那就先坐一会儿吧。", "那就先坐一会儿吧。\n喝口水。"))
-    found = read_document(path)
-    assert pairs(found, "emotion")[0][1] == "那就先坐一会儿吧。\n喝口水。"
-    assert said(found, "continued") == [line_of(path, "喝口水")]
+    parsed = read_document(path)
+    assert pairs(parsed, "emotion")[0][1] == "那就先坐一会儿吧。\n喝口水。"
+    assert note_lines(parsed, "continued") == [line_of(path, "喝口水")]
 
 
 def test_the_page_of_the_site_gives_the_same_tasks(document: Callable[..., Path]) -> None:
@@ -311,12 +314,12 @@ def test_the_page_of_the_site_gives_the_same_tasks(document: Callable[..., Path]
         name="site.md",
     )
     site.write_text(site.read_text("utf-8") + "\n## 写在最后\n\n1. 谢谢大家\n", "utf-8")
-    found = read_document(site)
-    assert [(one.name, one.rubric, one.repeats, one.scale) for one in found.tasks] == [
-        (one.name, one.rubric, one.repeats, one.scale) for one in plain.tasks
+    parsed = read_document(site)
+    assert [(item.name, item.rubric, item.repeats, item.scale) for item in parsed.tasks] == [
+        (item.name, item.rubric, item.repeats, item.scale) for item in plain.tasks
     ]
-    assert {name: pairs(found, name) for name in PAIRS} == PAIRS
-    assert [finding.code for finding in found.findings if finding.kind == "repair"] == ["pipe"]
+    assert {name: pairs(parsed, name) for name in PAIRS} == PAIRS
+    assert [note.code for note in parsed.notes if note.kind == "repair"] == ["pipe"]
 
 
 def read_or_complaint(path: Path) -> Document | str:
@@ -338,15 +341,15 @@ def test_whatever_is_damaged_is_read_or_told_by_file(
 ) -> None:
     """Lines lost, doubled, exchanged or cut: never another error than a DataError that names the file."""
     kept = list(lines)
-    places = st.integers(0, len(lines) - 1)
+    indices = st.integers(0, len(lines) - 1)
     for _ in range(data.draw(st.integers(1, 6))):
-        one, other = data.draw(places), data.draw(places)
-        kept[one] = data.draw(
-            st.sampled_from(["", lines[other], lines[one][: other % 9], f"{lines[one]}\n{lines[other]}"])
+        item, other = data.draw(indices), data.draw(indices)
+        kept[item] = data.draw(
+            st.sampled_from(["", lines[other], lines[item][: other % 9], f"{lines[item]}\n{lines[other]}"])
         )
     damaged.write_text("\n".join(kept), "utf-8")
     outcome = read_or_complaint(damaged)
     if isinstance(outcome, Document):
-        assert {one.rubric for one in outcome.tasks} == set(outcome.scorings)
+        assert {item.rubric for item in outcome.tasks} == set(outcome.scorings)
     else:
         assert outcome.startswith(f"{damaged}:")

@@ -12,7 +12,7 @@ import yaml
 
 from hengwen import open_store, run_plan
 from hengwen.errors import ConfigError, DataError
-from hengwen.importers.muice.importer import ImportedMuice, import_muice, muice_persona
+from hengwen.importers.muice.importer import MuiceImportResult, import_muice, muice_persona
 from hengwen.importers.muice.options import MuiceOptions
 from hengwen.plans.datasets import read_samples
 from hengwen.plans.plan import Plan, load_plan
@@ -28,16 +28,16 @@ def samples(folder: Path, task: str) -> list[Sample]:
     return list(read_samples(folder / f"{task}.jsonl", task=task).samples.values())
 
 
-def codes(found: ImportedMuice, kind: str) -> list[str]:
-    return [finding.code for finding in found.findings if finding.kind == kind]
+def codes(result: MuiceImportResult, kind: str) -> list[str]:
+    return [note.code for note in result.notes if note.kind == kind]
 
 
-def asked(folder: Path) -> list[str]:
+def topic_inputs(folder: Path) -> list[str]:
     return [sample.text for sample in samples(folder, "new_topic")]
 
 
-def plan_of(found: ImportedMuice) -> Plan:
-    plan = load_plan(found.plan)
+def plan_of(result: MuiceImportResult) -> Plan:
+    plan = load_plan(result.plan)
     load_suite(plan)
     return plan
 
@@ -52,22 +52,22 @@ def probe(text: str, heading: str) -> list[tuple[str, str]]:
 
 
 def test_the_published_document_gives_what_it_holds(shared: Callable[[str], Path], tmp_path: Path) -> None:
-    found = import_muice(shared(SEED), tmp_path / "out")
-    assert [task.name for task in found.document.tasks] == ["new_topic", "live", "emotion", "comprehensive"]
-    assert [task.rubric for task in found.document.tasks] == ["muice_new_topic", *["muice_live"] * 3]
-    assert (found.items, found.examples) == (30, 11)
-    assert [len(one) for one in found.document.examples.values()] == [6, 5]
-    assert found.samples == {"new_topic": 7, "live": 15, "emotion": 15, "comprehensive": 0}
-    assert codes(found, "repair") == ["pipe"]
-    assert codes(found, "warning") == [
+    result = import_muice(shared(SEED), tmp_path / "out")
+    assert [task.name for task in result.document.tasks] == ["new_topic", "live", "emotion", "comprehensive"]
+    assert [task.rubric for task in result.document.tasks] == ["muice_new_topic", *["muice_live"] * 3]
+    assert (result.items, result.examples) == (30, 11)
+    assert [len(item) for item in result.document.examples.values()] == [6, 5]
+    assert result.samples == {"new_topic": 7, "live": 15, "emotion": 15, "comprehensive": 0}
+    assert codes(result, "repair") == ["pipe"]
+    assert codes(result, "warning") == [
         "one_language",
         "tag_spelling",
         "tag_spelling",
         "one_language",
         "left_out",
     ]
-    assert codes(found, "note") == ["no_corpus", "trailing_blank", "trailing_blank"]
-    plan = plan_of(found)
+    assert codes(result, "note") == ["no_corpus", "trailing_blank", "trailing_blank"]
+    plan = plan_of(result)
     assert [(task.name, task.repeats) for task in plan.tasks] == [
         ("new_topic", 5),
         ("live", 3),
@@ -125,7 +125,7 @@ def test_altered_copies_of_the_published_document_give_the_same_suite(
     altered = tmp_path / "altered.md"
     altered.write_bytes(alter(plain).encode())
     assert altered.read_bytes() != plain.encode()
-    found = import_muice(altered, tmp_path / "b")
+    result = import_muice(altered, tmp_path / "b")
     import_muice(shared(SEED), tmp_path / "a")
     for name in ("new_topic.jsonl", "live.jsonl", "emotion.jsonl"):
         assert (tmp_path / "b" / name).read_bytes() == (tmp_path / "a" / name).read_bytes()
@@ -137,7 +137,7 @@ def test_altered_copies_of_the_published_document_give_the_same_suite(
         [task.model_dump(exclude={"samples", "judges"}) for task in plan.tasks] for plan in plans
     )
     assert first == second
-    assert codes(found, "repair") == ["pipe"]
+    assert codes(result, "repair") == ["pipe"]
 
 
 def test_an_empty_target_of_the_published_document_is_no_reference(
@@ -146,19 +146,19 @@ def test_an_empty_target_of_the_published_document_is_no_reference(
     text = shared(SEED).read_text("utf-8")
     altered = tmp_path / "altered.md"
     altered.write_text(re.sub(r"(9\. input: 如果.*\ntarget:).*", r"\1", text), "utf-8")
-    found = import_muice(altered, tmp_path / "out")
+    result = import_muice(altered, tmp_path / "out")
     assert [sample.id for sample in samples(tmp_path / "out", "live") if not sample.references] == ["live-09"]
-    assert codes(found, "warning").count("no_reference") == 1
-    plan_of(found)
+    assert codes(result, "warning").count("no_reference") == 1
+    plan_of(result)
 
 
 def test_the_one_sum_is_checked_and_may_be_said_as_the_reference_says_it(
     document: Callable[..., Path], tmp_path: Path
 ) -> None:
-    found = import_muice(document(), tmp_path / "out")
-    given = {sample.id: dict(sample.metadata) for sample in samples(tmp_path / "out", "live")}
-    assert given == {"live-01": {}, "live-02": {"number": 6, "exempt": ["target_copy"]}, "live-03": {}}
-    rules = {task.name: [rule.name for rule in task.rules] for task in plan_of(found).tasks}
+    result = import_muice(document(), tmp_path / "out")
+    metadata = {sample.id: dict(sample.metadata) for sample in samples(tmp_path / "out", "live")}
+    assert metadata == {"live-01": {}, "live-02": {"number": 6, "exempt": ["target_copy"]}, "live-03": {}}
+    rules = {task.name: [rule.name for rule in task.rules] for task in plan_of(result).tasks}
     chat = ["broken", "near_duplicate", "target_copy", "plain_text"]
     assert rules == {
         "new_topic": ["broken", "near_duplicate", "plain_text"],
@@ -179,18 +179,18 @@ def test_items_about_illness_carry_a_safety_flag(document: Callable[..., Path], 
 
 
 def test_each_topic_has_its_own_brief_in_the_prompt(document: Callable[..., Path], tmp_path: Path) -> None:
-    found = import_muice(document(), tmp_path / "out")
-    prompt = plan_of(found).tasks[0].prompt
+    result = import_muice(document(), tmp_path / "out")
+    prompt = plan_of(result).tasks[0].prompt
     assert prompt is not None
     texts = [
         render_subject_prompt(prompt.system, prompt.user, sample)
         for sample in samples(tmp_path / "out", "new_topic")
     ]
     briefs = muice_persona().briefs
-    assert [turns[1][1] for turns in texts] == asked(tmp_path / "out")
+    assert [turns[1][1] for turns in texts] == topic_inputs(tmp_path / "out")
     for tag, brief in list(briefs.items())[:7]:
         assert [turns[1][1] for turns in texts if brief in turns[0][1]] == [
-            one for one in asked(tmp_path / "out") if tag in one
+            item for item in topic_inputs(tmp_path / "out") if tag in item
         ]
 
 
@@ -208,12 +208,14 @@ def test_each_topic_has_its_own_brief_in_the_prompt(document: Callable[..., Path
 def test_what_is_asked_of_greetings_and_holiday_is_chosen_and_recorded(
     document: Callable[..., Path], tmp_path: Path, options: dict, count: int, last: str
 ) -> None:
-    found = import_muice(document(), tmp_path / "out", options=MuiceOptions(**options))
-    assert (len(asked(tmp_path / "out")), asked(tmp_path / "out")[-1]) == (count, last)
-    assert last in found.plan.read_text("utf-8").splitlines()[1]
-    said = json.loads((tmp_path / "out" / "repairs.json").read_text("utf-8"))
-    assert said["choices"]["asked"] == asked(tmp_path / "out")
-    assert ("no_brief" in codes(found, "warning")) == ("<节日推文: 情人节>" in asked(tmp_path / "out"))
+    result = import_muice(document(), tmp_path / "out", options=MuiceOptions(**options))
+    assert (len(topic_inputs(tmp_path / "out")), topic_inputs(tmp_path / "out")[-1]) == (count, last)
+    assert last in result.plan.read_text("utf-8").splitlines()[1]
+    content = json.loads((tmp_path / "out" / "repairs.json").read_text("utf-8"))
+    assert content["choices"]["asked"] == topic_inputs(tmp_path / "out")
+    assert ("no_brief" in codes(result, "warning")) == (
+        "<节日推文: 情人节>" in topic_inputs(tmp_path / "out")
+    )
 
 
 @pytest.mark.parametrize(
@@ -245,16 +247,16 @@ def test_an_unknown_choice_is_told_and_nothing_is_written(
 def test_the_sampling_preset_is_in_the_plan_with_its_name(
     document: Callable[..., Path], tmp_path: Path, preset: str, params: dict
 ) -> None:
-    found = import_muice(document(), tmp_path / "out", options=MuiceOptions(preset=preset))
-    assert [task.prompt.params for task in plan_of(found).tasks if task.prompt] == [params] * 3
-    assert f"sampling preset {preset}" in found.plan.read_text("utf-8")
+    result = import_muice(document(), tmp_path / "out", options=MuiceOptions(preset=preset))
+    assert [task.prompt.params for task in plan_of(result).tasks if task.prompt] == [params] * 3
+    assert f"sampling preset {preset}" in result.plan.read_text("utf-8")
 
 
 def test_without_a_test_split_the_comprehensive_task_is_a_comment_with_the_way_out(
     document: Callable[..., Path], tmp_path: Path
 ) -> None:
-    found = import_muice(document(), tmp_path / "out")
-    text = found.plan.read_text("utf-8")
+    result = import_muice(document(), tmp_path / "out")
+    text = result.plan.read_text("utf-8")
     assert "  # comprehensive is left out: " in text
     assert "--test-split FILE" in text
     assert not (tmp_path / "out" / "comprehensive.jsonl").exists()
@@ -270,14 +272,14 @@ def test_a_file_that_is_wrong_leaves_nothing_behind(
     broken.write_text('{"neither": "nor"}\n', "utf-8")
     other = tmp_path / "other.md"
     other.write_text("# Something else\n")
-    given: dict = {
+    arguments: dict = {
         "document": {"file": other},
         "test_split": {"test_split": tmp_path / "absent.jsonl"},
         "corpus": {"corpus": broken},
         "rows": {"test_split": broken},
     }[which]
     with pytest.raises(DataError, match=r"other\.md:1: |absent\.jsonl: no such|broken\.jsonl:1: "):
-        import_muice(given.pop("file", None) or document(), tmp_path / "out", **given)
+        import_muice(arguments.pop("file", None) or document(), tmp_path / "out", **arguments)
     assert not (tmp_path / "out").exists()
 
 
@@ -285,7 +287,7 @@ def test_files_that_are_there_are_not_written_over(document: Callable[..., Path]
     import_muice(document(), tmp_path / "out")
     (tmp_path / "out" / "live.jsonl").write_text("mine")
     (tmp_path / "out" / "plan.yaml").unlink()
-    with pytest.raises(ConfigError, match="exists; name another folder, or say --force"):
+    with pytest.raises(ConfigError, match="exists; name another folder or use --force"):
         import_muice(document(), tmp_path / "out")
     assert (tmp_path / "out" / "live.jsonl").read_text() == "mine"
     plan_of(import_muice(document(), tmp_path / "out", force=True))
@@ -297,34 +299,34 @@ def test_a_task_without_prompts_is_left_out_and_counted(
     text = document().read_text("utf-8")
     path = tmp_path / "old.md"
     path.write_text(re.sub(r"(?s)评测 Prompt 和.*?(?=### )", "", text), "utf-8")
-    found = import_muice(path, tmp_path / "out")
-    assert found.samples["emotion"] == 0
-    assert [task.name for task in plan_of(found).tasks] == ["new_topic", "live"]
-    assert "this revision of the document lists no prompts for it" in found.plan.read_text("utf-8")
+    result = import_muice(path, tmp_path / "out")
+    assert result.samples["emotion"] == 0
+    assert [task.name for task in plan_of(result).tasks] == ["new_topic", "live"]
+    assert "this revision of the document lists no prompts for it" in result.plan.read_text("utf-8")
 
 
 def test_the_list_holds_every_finding_with_its_line(document: Callable[..., Path], tmp_path: Path) -> None:
-    found = import_muice(document(), tmp_path / "out")
-    said = json.loads((tmp_path / "out" / "repairs.json").read_text("utf-8"))
-    assert [(one["kind"], one["code"], one.get("line")) for one in said["findings"]] == [
-        (one.kind, one.code, one.line) for one in found.findings
+    result = import_muice(document(), tmp_path / "out")
+    content = json.loads((tmp_path / "out" / "repairs.json").read_text("utf-8"))
+    assert [(item["kind"], item["code"], item.get("line")) for item in content["findings"]] == [
+        (item.kind, item.code, item.line) for item in result.notes
     ]
-    assert [task["items"] for task in said["tasks"]] == [0, 3, 3, 0]
-    assert said["rubrics"]["muice_new_topic"]["clauses"]["1"] == ["像在回应这条 Prompt", "有趣", "不啰嗦"]
+    assert [task["items"] for task in content["tasks"]] == [0, 3, 3, 0]
+    assert content["rubrics"]["muice_new_topic"]["clauses"]["1"] == ["像在回应这条 Prompt", "有趣", "不啰嗦"]
 
 
 def test_a_strange_name_of_the_document_stays_in_its_comment(
     document: Callable[..., Path], tmp_path: Path
 ) -> None:
-    found = import_muice(document(name="a\nname: b #.md"), tmp_path / "out")
-    assert plan_of(found).name == "muice"
+    result = import_muice(document(name="a\nname: b #.md"), tmp_path / "out")
+    assert plan_of(result).name == "muice"
     load_rubric(tmp_path / "out" / "muice_live.yaml")
 
 
 def test_an_imported_suite_runs_offline_on_stored_answers(
     document: Callable[..., Path], tmp_path: Path
 ) -> None:
-    found = import_muice(document(), tmp_path / "out")
+    result = import_muice(document(), tmp_path / "out")
     rows = [
         {
             "task": task.name,
@@ -332,18 +334,18 @@ def test_an_imported_suite_runs_offline_on_stored_answers(
             "repeat": repeat,
             "output": f"第{'一二三四五'[repeat - 1]}次说起这件事",
         }
-        for task in plan_of(found).tasks
+        for task in plan_of(result).tasks
         for sample in samples(tmp_path / "out", task.name)
         for repeat in range(1, task.repeats + 1)
     ]
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     (tmp_path / "out" / "a.jsonl").write_text("\n".join(lines), "utf-8")
-    text = found.plan.read_text("utf-8").replace("        backend: judge\n", "")
-    found.plan.write_text(
+    text = result.plan.read_text("utf-8").replace("        backend: judge\n", "")
+    result.plan.write_text(
         text.replace("backend: subject} # asked by this run", "responses: a.jsonl}"), "utf-8"
     )
     with open_store(tmp_path / "x.db") as store:
-        result = run_plan(found.plan, store=store)
+        result = run_plan(result.plan, store=store)
         names = {(row.task, row.outcome.name) for row in store.rows(result.runs)}
     assert result.unscored == ()
     assert {

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from hengwen.importers.muice.importer import ImportedMuice, import_muice
+from hengwen.importers.muice.importer import MuiceImportResult, import_muice
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 
@@ -22,23 +22,23 @@ def write_rows(path: Path, rows: list[dict]) -> Path:
     return path
 
 
-def talk(asked: str, answer: str) -> dict:
-    return {"conversations": [{"from": "human", "value": asked}, {"from": "gpt", "value": answer}]}
+def talk(prompt: str, answer: str) -> dict:
+    return {"conversations": [{"from": "human", "value": prompt}, {"from": "gpt", "value": answer}]}
 
 
 TRAIN = [talk("天上有几颗星？", "数到一百就睡着了"), talk("渴了", "要，我要最烫的那一杯")]
 
 
-def codes(found: ImportedMuice) -> list[str]:
-    return [one.code for one in found.findings if one.kind == "warning"]
+def codes(result: MuiceImportResult) -> list[str]:
+    return [note.code for note in result.notes if note.kind == "warning"]
 
 
 def test_a_test_split_makes_the_comprehensive_task_runnable(
     document: Callable[..., Path], tmp_path: Path
 ) -> None:
     split = write_rows(tmp_path / "test.jsonl", TEST)
-    found = import_muice(document(), tmp_path / "out", test_split=split)
-    plan = load_plan(found.plan)
+    result = import_muice(document(), tmp_path / "out", test_split=split)
+    plan = load_plan(result.plan)
     load_suite(plan)
     task = plan.tasks[-1]
     rows = (tmp_path / "out" / "comprehensive.jsonl").read_text("utf-8").splitlines()
@@ -47,9 +47,9 @@ def test_a_test_split_makes_the_comprehensive_task_runnable(
     assert task.scale.sum_divided_by == 10
     assert "near_duplicate" not in [rule.name for rule in task.rules]
     assert "风格" in task.judges[0].note.zh
-    warnings = {one.code: one.message for one in found.findings if one.kind == "warning"}
+    warnings = {note.code: note.message for note in result.notes if note.kind == "warning"}
     assert "has 3 rows: the published score, sum / 10, is 0..10 only with 100" in warnings["not_100_rows"]
-    assert warnings["example_in_test"].endswith("which judges are shown: lines 2")
+    assert warnings["example_in_test"].endswith("which judges see: lines 2")
     assert "left_out" not in warnings
 
 
@@ -58,13 +58,13 @@ def test_a_corpus_adds_the_rule_and_the_test_split_is_searched_in_it(
 ) -> None:
     split = write_rows(tmp_path / "test.jsonl", TEST)
     corpus = write_rows(tmp_path / "train.jsonl", TRAIN)
-    found = import_muice(document(), tmp_path / "deep" / "out", test_split=split, corpus=corpus)
-    for task in load_plan(found.plan).tasks:
+    result = import_muice(document(), tmp_path / "deep" / "out", test_split=split, corpus=corpus)
+    for task in load_plan(result.plan).tasks:
         (rule,) = [rule for rule in task.rules if rule.name == "leakage"]
         assert Path(rule.options["corpus"]).resolve() == corpus.resolve()
-    assert "leakage: {corpus: ../../train.jsonl}" in found.plan.read_text("utf-8")
+    assert "leakage: {corpus: ../../train.jsonl}" in result.plan.read_text("utf-8")
     leaks = {
-        one.code: one.message.rpartition(": ")[2] for one in found.findings if "contamination" in one.code
+        note.code: note.message.rpartition(": ")[2] for note in result.notes if "contamination" in note.code
     }
     assert leaks == {
         "contamination_exact": "lines 1",
@@ -80,13 +80,13 @@ def test_a_corpus_of_answers_alone_is_compared_by_labels_and_says_so(
     split = write_rows(tmp_path / "test.jsonl", TEST)
     corpus = tmp_path / "train.txt"
     corpus.write_text("数到一百就睡着了。\n", "utf-8")
-    found = import_muice(document(), tmp_path / "out", test_split=split, corpus=corpus)
-    assert [one for one in codes(found) if "contamination" in one] == ["contamination_exact"]
-    assert "no_training_prompts" in [one.code for one in found.findings if one.kind == "note"]
+    result = import_muice(document(), tmp_path / "out", test_split=split, corpus=corpus)
+    assert [note for note in codes(result) if "contamination" in note] == ["contamination_exact"]
+    assert "no_training_prompts" in [note.code for note in result.notes if note.kind == "note"]
 
 
 def test_a_clean_test_split_gets_no_warning(document: Callable[..., Path], tmp_path: Path) -> None:
     split = write_rows(tmp_path / "test.jsonl", [TEST[0]])
     corpus = write_rows(tmp_path / "train.jsonl", [{"prompt": "讲个笑话", "label": "从前有座灯塔。"}])
-    found = import_muice(document(), tmp_path / "out", test_split=split, corpus=corpus)
-    assert not [one for one in codes(found) if "contamination" in one]
+    result = import_muice(document(), tmp_path / "out", test_split=split, corpus=corpus)
+    assert not [note for note in codes(result) if "contamination" in note]

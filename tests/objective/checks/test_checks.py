@@ -89,20 +89,20 @@ def test_samples_that_can_never_pass_are_refused_ahead() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "said"),
+    ("name", "options", "message"),
     [
-        ("exact", {"normalize": "all"}, "normalize must be none or strip or fold or words"),
+        ("exact", {"normalize": "all"}, "normalize must be none, strip, fold or words, got 'all'"),
         ("contains", {}, "needs either words or field"),
         ("contains", {"words": [""]}, "none of them empty"),
-        ("regex", {"pattern": "("}, r"pattern '\(' is no regular expression"),
+        ("regex", {"pattern": "("}, r"pattern '\(' is not a regular expression"),
         ("regex", {"pattern": "a", "seconds": 0}, "seconds must be above 0"),
         ("json_valid", {"keys": 3}, "keys must be a list of strings, got 3"),
         ("length", {"least": 5, "most": 4}, "least must not be above most, got 5 and 4"),
         ("length", {"unit": "bytes"}, "unit must be characters or words"),
     ],
 )
-def test_wrong_options_name_the_plugin(name: str, options: dict, said: str) -> None:
-    with pytest.raises(ConfigError, match=f"scorer '{name}': .*{said}"):
+def test_wrong_options_name_the_plugin(name: str, options: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=f"scorer '{name}': .*{message}"):
         registry.build("scorers", name, options)
 
 

@@ -83,18 +83,18 @@ def test_similarity_is_the_larger_of_two_plain_measures(a, b):
 @settings(deadline=None, max_examples=100)
 @given(st.lists(TEXTS, max_size=6), st.sampled_from([0.5, 0.7, THRESHOLD, 1.0]))
 def test_near_duplicates_agrees_with_all_pairs(texts, threshold):
-    found = near_duplicates(texts, threshold)
+    duplicates = near_duplicates(texts, threshold)
     for index, text in enumerate(texts):
         like = [i for i in range(index) if similarity(texts[i], text) >= threshold]
-        assert (found[index].of if found[index] else None) == (like[0] if like else None)
-        if found[index]:
-            assert found[index].similarity == similarity(texts[like[0]], text)
+        assert (duplicates[index].of if duplicates[index] else None) == (like[0] if like else None)
+        if duplicates[index]:
+            assert duplicates[index].similarity == similarity(texts[like[0]], text)
 
 
 def test_a_chain_is_measured_against_every_earlier_text():
     first, second = "abcdefghij", "abcdefghijk"
-    found = near_duplicates([first, second, second])
-    assert [duplicate and duplicate.of for duplicate in found] == [None, 0, 0]
+    duplicates = near_duplicates([first, second, second])
+    assert [duplicate and duplicate.of for duplicate in duplicates] == [None, 0, 0]
 
 
 @pytest.mark.parametrize("threshold", [0, -1, 1.01, float("nan")])

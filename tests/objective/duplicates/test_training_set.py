@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hengwen import registry
 from hengwen.errors import DataError
 from hengwen.objective import TrainingSet
 from hengwen.objective.duplicates.training_files import read_answers
-from hengwen.records import Response, Sample
 
 TURNS = ["晚上好呀，今天的月亮很圆呢", "我想吃鱼", "沐雪最喜欢和大家一起聊天啦，每天都很开心"]
 
@@ -29,8 +27,8 @@ TURNS = ["晚上好呀，今天的月亮很圆呢", "我想吃鱼", "沐雪最�
     ],
 )
 def test_the_kinds_of_evidence(answer: str, kind: str, of: int | None, containment: float) -> None:
-    found = TrainingSet(TURNS).find(answer)
-    assert (found.kind, found.of, found.containment) == (kind, of, pytest.approx(containment))
+    match = TrainingSet(TURNS).find(answer)
+    assert (match.kind, match.of, match.containment) == (kind, of, pytest.approx(containment))
 
 
 def test_nothing_can_be_said_of_nothing() -> None:
@@ -69,19 +67,7 @@ def test_a_row_without_an_answer_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"train.jsonl:2: no answer in this row; known: conversations"):
         read_answers([str(path)])
     path.write_text('{"output": \n', encoding="utf-8")
-    with pytest.raises(DataError, match=r"train.jsonl:1: not JSON"):
+    with pytest.raises(DataError, match=r"train.jsonl:1: not valid JSON"):
         read_answers([str(path)])
     with pytest.raises(DataError, match="cannot be read"):
         read_answers([str(tmp_path / "absent.jsonl")])
-
-
-def test_the_scorer_has_the_files_in_its_signature(tmp_path: Path) -> None:
-    path = tmp_path / "train.txt"
-    path.write_text("\n".join(TURNS), encoding="utf-8")
-    scorer = registry.build("scorers", "leakage", {"corpus": str(path)})
-    (score,) = scorer.score(Sample(id="1"), Response(sample_id="1", text="我想吃鱼呀！"))
-    assert (score.name, score.value, score.details["kind"]) == ("leakage.containment", 1, "particle_only")
-    assert score.reason == "particle_only, closest to answer 2 of the corpus"
-    path.write_text("别的", encoding="utf-8")
-    other = registry.build("scorers", "leakage", {"corpus": [str(path)]})
-    assert other.signature != scorer.signature == score.signature

@@ -42,10 +42,10 @@ def test_values_are_those_of_the_peers_and_lie_in_their_intervals() -> None:
 
 
 def test_the_interval_is_near_that_of_sacrebleu() -> None:
-    (ours,) = corpus_scores(HYPOTHESES, REFERENCES, metrics=["bleu"])
-    theirs = BLEU(tokenize="zh").corpus_score(HYPOTHESES, [REFERENCES], n_bootstrap=1000)
-    half = (ours.interval[1] - ours.interval[0]) / 2
-    assert half == pytest.approx(theirs._ci, rel=0.15)
+    (score,) = corpus_scores(HYPOTHESES, REFERENCES, metrics=["bleu"])
+    peer_score = BLEU(tokenize="zh").corpus_score(HYPOTHESES, [REFERENCES], n_bootstrap=1000)
+    half = (score.interval[1] - score.interval[0]) / 2
+    assert half == pytest.approx(peer_score._ci, rel=0.15)
 
 
 def test_the_same_seed_gives_the_same_interval() -> None:
@@ -102,9 +102,9 @@ def test_from_30_clusters_on_the_bootstrap_of_a_mean_is_close_to_normal() -> Non
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
-    [({"level": 1}, "level must lie in"), ({"resamples": 0}, "resamples must be at least 1")],
+    ("options", "message"),
+    [({"confidence": 1}, "confidence must lie in"), ({"resamples": 0}, "resamples must be at least 1")],
 )
-def test_wrong_options_are_refused(options: dict, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_wrong_options_are_refused(options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         corpus_scores(HYPOTHESES, REFERENCES, metrics=["bleu"], **options)

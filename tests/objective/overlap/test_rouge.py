@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hengwen.errors import PluginError
 from hengwen.objective import rouge
-from hengwen.objective.overlap.rouge import check_options
+from hengwen.objective.overlap.rouge import RougeOptions, cached_options
 from hengwen.objective.text.tokenize import mixed_tokens
 
 ENGLISH = [
@@ -54,24 +54,26 @@ KINDS = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 @pytest.mark.parametrize("number", range(len(ENGLISH)))
 def test_english_agrees_with_rouge_score(number: int) -> None:
-    found = [rouge(*ENGLISH[number], kind).f for kind in KINDS]
-    assert found == pytest.approx(ROUGE_SCORE[number], abs=1e-12)
+    result = [rouge(*ENGLISH[number], kind).f for kind in KINDS]
+    assert result == pytest.approx(ROUGE_SCORE[number], abs=1e-12)
 
 
 def test_english_agrees_with_rouge_score_itself() -> None:
     peer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer([*KINDS, "rouge3"])
     for hypothesis, reference in ENGLISH:
-        for kind, theirs in peer.score(reference, hypothesis).items():
-            ours = rouge(hypothesis, reference, kind)
-            assert ours == pytest.approx((theirs.precision, theirs.recall, theirs.fmeasure), abs=1e-12)
+        for kind, peer_result in peer.score(reference, hypothesis).items():
+            result = rouge(hypothesis, reference, kind)
+            assert result == pytest.approx(
+                (peer_result.precision, peer_result.recall, peer_result.fmeasure), abs=1e-12
+            )
 
 
 @pytest.mark.parametrize("number", range(len(ENGLISH)))
 def test_stemmed_english_agrees_with_rouge_score(number: int) -> None:
     pytest.importorskip("nltk")
     expected = STEMMED.get(number, ROUGE_SCORE[number][:2])
-    found = [rouge(*ENGLISH[number], kind, stem=True).f for kind in KINDS[:2]]
-    assert found == pytest.approx(expected, abs=1e-12)
+    result = [rouge(*ENGLISH[number], kind, stem=True).f for kind in KINDS[:2]]
+    assert result == pytest.approx(expected, abs=1e-12)
 
 
 def test_stemming_without_nltk_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +81,7 @@ def test_stemming_without_nltk_names_the_extra(monkeypatch: pytest.MonkeyPatch) 
     from hengwen.objective.overlap import rouge as module
 
     module._stemmed.cache_clear()
-    check_options.cache_clear()
+    cached_options.cache_clear()
     with pytest.raises(PluginError, match=r"stem: true needs nltk.*hengwen\[text\]"):
         rouge("a", "a", stem=True)
 
@@ -87,19 +89,21 @@ def test_stemming_without_nltk_names_the_extra(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("row", ROUGE_CHINESE, ids=[row[0] for row in ROUGE_CHINESE])
 def test_chinese_by_character_agrees_with_rouge_chinese(row) -> None:
     hypothesis, reference, *expected = row
-    for kind, wanted in zip(KINDS, expected, strict=False):
-        found = rouge(hypothesis, reference, kind, tokenize="char")
-        assert (found.precision, found.recall) == pytest.approx(wanted, abs=1e-12)
+    for kind, ratios in zip(KINDS, expected, strict=False):
+        result = rouge(hypothesis, reference, kind, tokenize="char")
+        assert (result.precision, result.recall) == pytest.approx(ratios, abs=1e-12)
 
 
 def test_chinese_by_character_agrees_with_rouge_chinese_itself() -> None:
     peer = pytest.importorskip("rouge_chinese").Rouge(exclusive=False)
     for hypothesis, reference, *_ in ROUGE_CHINESE:
-        (theirs,) = peer.get_scores(" ".join(hypothesis), " ".join(reference))
+        (peer_result,) = peer.get_scores(" ".join(hypothesis), " ".join(reference))
         for name, kind in (("rouge-1", "rouge1"), ("rouge-2", "rouge2"), ("rouge-l", "rougeL")):
-            ours = rouge(hypothesis, reference, kind, tokenize="char")
-            assert (ours.precision, ours.recall) == pytest.approx((theirs[name]["p"], theirs[name]["r"]))
-            assert ours.f == pytest.approx(theirs[name]["f"], abs=1e-8)  # theirs has 1e-8 in the denominator
+            result = rouge(hypothesis, reference, kind, tokenize="char")
+            assert (result.precision, result.recall) == pytest.approx(
+                (peer_result[name]["p"], peer_result[name]["r"])
+            )
+            assert result.f == pytest.approx(peer_result[name]["f"], abs=1e-8)  # its denominator has 1e-8
 
 
 @pytest.mark.parametrize(
@@ -126,14 +130,14 @@ def test_identical_texts_have_one_in_every_script(text: str) -> None:
 
 
 def test_beta_weighs_recall() -> None:
-    found = rouge("a", "a b", beta=2)  # P 1, R 1/2: 5 * 1/2 / (1/2 + 4)
-    assert found.f == pytest.approx(5 / 9)
+    result = rouge("a", "a b", beta=2)  # P 1, R 1/2: 5 * 1/2 / (1/2 + 4)
+    assert result.f == pytest.approx(5 / 9)
 
 
 def test_several_references_give_the_best_or_the_mean() -> None:
     references = ["a x", "a b", "b a"]
     assert rouge("a b", references) == (1, 1, 1)
-    mean = rouge("a b", references, several="mean")  # 1/2, 1, 1/2
+    mean = rouge("a b", references, multi_ref="mean")  # 1/2, 1, 1/2
     assert mean == pytest.approx((2 / 3, 2 / 3, 2 / 3))
 
 
@@ -144,7 +148,7 @@ def test_sentences_end_at_chinese_punctuation_where_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("hypothesis", "references", "kind", "said"),
+    ("hypothesis", "references", "kind", "message"),
     [
         ("", "你好", "rougeL", "the hypothesis is empty"),
         (" \n", "你好", "rougeL", "the hypothesis is empty"),
@@ -158,26 +162,26 @@ def test_sentences_end_at_chinese_punctuation_where_asked() -> None:
         ("？\n！", "你好", "rougeLsum", "the hypothesis has no token"),
     ],
 )
-def test_what_is_not_defined_is_said(hypothesis: str, references, kind: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_is_not_defined_is_said(hypothesis: str, references, kind: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         rouge(hypothesis, references, kind)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"kind": "rougeW"}, "kind must be rouge1 to rouge9, rougeL or rougeLsum, got 'rougeW'"),
-        ({"tokenize": "zh"}, "tokenize must be auto or mixed or char or jieba or whitespace, got 'zh'"),
+        ({"tokenize": "zh"}, "tokenize must be auto, mixed, char, jieba or whitespace, got 'zh'"),
         ({"beta": 0}, "beta must be a number above 0, got 0"),
-        ({"several": "all"}, "several must be best or mean"),
+        ({"multi_ref": "all"}, "multi_ref must be best or mean"),
         ({"stem": "yes"}, "stem must be true or false"),
         ({"width": "half"}, "width must be keep or fold"),
         ({"sentences": "nltk"}, "sentences must be newline or punctuation"),
     ],
 )
-def test_wrong_options_are_refused(options: dict, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        check_options(**options)
+def test_wrong_options_are_refused(options: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RougeOptions(**options)
 
 
 def test_a_text_of_100_000_characters_is_scored() -> None:
@@ -196,23 +200,23 @@ def slow_union(reference: list[list[str]], hypothesis: list[list[str]]) -> int:
         for i, x in enumerate(a, 1):
             for j, y in enumerate(b, 1):
                 table[i][j] = table[i - 1][j - 1] + 1 if x == y else max(table[i - 1][j], table[i][j - 1])
-        found, i, j = set(), len(a), len(b)
+        matched, i, j = set(), len(a), len(b)
         while i and j:
             if a[i - 1] == b[j - 1]:
-                found.add(i - 1)
+                matched.add(i - 1)
                 i, j = i - 1, j - 1
             elif table[i][j - 1] > table[i - 1][j]:
                 j -= 1
             else:
                 i -= 1
-        return found
+        return matched
 
     left = Counter(token for sentence in reference for token in sentence)
     right = Counter(token for sentence in hypothesis for token in sentence)
     hits = 0
     for sentence in reference:
-        for place in sorted(set().union(*(indices(sentence, other) for other in hypothesis))):
-            token = sentence[place]
+        for index in sorted(set().union(*(indices(sentence, other) for other in hypothesis))):
+            token = sentence[index]
             if left[token] and right[token]:
                 hits, left[token], right[token] = hits + 1, left[token] - 1, right[token] - 1
     return hits
@@ -221,10 +225,12 @@ def slow_union(reference: list[list[str]], hypothesis: list[list[str]]) -> int:
 @settings(deadline=None, max_examples=200)
 @given(*[st.text(alphabet="abcd好\n ", min_size=1, max_size=25)] * 2)
 def test_the_summary_level_agrees_with_the_plain_table(hypothesis: str, reference: str) -> None:
-    ours, theirs = (
+    lines, reference_lines = (
         [t for line in x.split("\n") if (t := mixed_tokens(line))] for x in (hypothesis, reference)
     )
-    if ours and theirs:
-        found = rouge(hypothesis, reference, "rougeLsum")
-        assert found.recall == pytest.approx(slow_union(theirs, ours) / sum(map(len, theirs)))
-        assert 0 <= found.f <= 1
+    if lines and reference_lines:
+        result = rouge(hypothesis, reference, "rougeLsum")
+        assert result.recall == pytest.approx(
+            slow_union(reference_lines, lines) / sum(map(len, reference_lines))
+        )
+        assert 0 <= result.f <= 1

@@ -30,20 +30,20 @@ def test_each_scores_one_answer_under_its_names(name: str) -> None:
 
 def test_the_numbers_are_those_of_the_functions() -> None:
     (score,) = registry.build("scorers", "bleu", {"smooth": "none"}).score(SAMPLE, ANSWER)
-    found = bleu(ANSWER.text, SAMPLE.references, smooth="none")
-    assert (score.value, score.details["signature"]) == (found.score, found.signature)
+    result = bleu(ANSWER.text, SAMPLE.references, smooth="none")
+    assert (score.value, score.details["signature"]) == (result.score, result.signature)
     scores = registry.build("scorers", "rouge", {"kind": "rouge2", "beta": 2}).score(SAMPLE, ANSWER)
-    wanted = rouge(ANSWER.text, SAMPLE.references, "rouge2", beta=2)
+    expected = rouge(ANSWER.text, SAMPLE.references, "rouge2", beta=2)
     assert {s.name: s.value for s in scores} == {
-        "rouge_2.f": wanted.f,
-        "rouge_2.precision": wanted.precision,
-        "rouge_2.recall": wanted.recall,
+        "rouge_2.f": expected.f,
+        "rouge_2.precision": expected.precision,
+        "rouge_2.recall": expected.recall,
     }
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "ter", "rouge"])
 @pytest.mark.parametrize(
-    ("sample", "text", "said"),
+    ("sample", "text", "message"),
     [
         (SAMPLE, "", "the hypothesis is empty"),
         (Sample(id="2"), "你好", "there is no reference"),
@@ -51,13 +51,13 @@ def test_the_numbers_are_those_of_the_functions() -> None:
     ],
 )
 def test_what_is_not_defined_is_a_failure_with_its_reason(
-    name: str, sample: Sample, text: str, said: str
+    name: str, sample: Sample, text: str, message: str
 ) -> None:
     scorer = registry.build("scorers", name, {})
     outcomes = ScorerEvaluator(scorer).score(Item.build(sample, Response(sample_id=sample.id, text=text)))
-    assert all(outcome.status == "scorer_error" and said in outcome.message for outcome in outcomes)
+    assert all(outcome.status == "scorer_error" and message in outcome.message for outcome in outcomes)
     if not sample.references or not all(sample.references):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             scorer.check_sample(sample)
 
 
@@ -97,7 +97,7 @@ def test_a_sample_without_reference_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "said"),
+    ("name", "options", "message"),
     [
         ("bleu", {"tokenize": "zhh"}, "tokenize must be auto"),
         ("chrf", {"beta": 0}, "beta must be a whole number >= 1, got 0"),
@@ -106,10 +106,28 @@ def test_a_sample_without_reference_is_named() -> None:
         ("ter", {"max_characters": 0}, "max_characters must be a whole number >= 1"),
         ("rouge", {"kind": "L"}, "kind must be rouge1 to rouge9"),
         ("corpus_bleu", {"level": 95}, r"level must lie in \(0, 1\), got 95"),
-        ("corpus_ter", {"scope": "repeats"}, "scope must be 'checkpoint'"),
+        ("corpus_ter", {"scope": "repeats"}, "scope must be checkpoint, got 'repeats'"),
         ("corpus_chrf", {"resamples": 0}, "resamples must be a whole number"),
     ],
 )
-def test_wrong_options_name_the_plugin(name: str, options: dict, said: str) -> None:
-    with pytest.raises(ConfigError, match=f"scorer '{name}': .*{said}"):
+def test_wrong_options_name_the_plugin(name: str, options: dict, message: str) -> None:
+    with pytest.raises(ConfigError, match=f"scorer '{name}': .*{message}"):
         registry.build("scorers", name, options)
+
+
+def test_the_older_name_of_multi_ref_still_works() -> None:
+    scorer = registry.build("scorers", "rouge", {"several": "mean"})
+    assert scorer.signature == registry.build("scorers", "rouge", {"multi_ref": "mean"}).signature
+    assert "|refs:mean|" in scorer.signature
+    with pytest.raises(ConfigError, match="several must be best or mean, got 'all'"):
+        registry.build("scorers", "rouge", {"several": "all"})
+
+
+def test_the_tokenizer_of_a_task_is_chosen_from_all_its_references() -> None:
+    samples = [Sample(id="1", references=("ありがとう",)), SAMPLE]
+    for name in ("bleu", "corpus_bleu"):
+        scorer = registry.build("scorers", name, {})
+        assert "|tok:char|" in scorer.for_samples(samples).signature
+        assert scorer.for_samples([Sample(id="2")]) is scorer
+        named = registry.build("scorers", name, {"tokenize": "zh"})
+        assert named.for_samples(samples) is named

@@ -91,7 +91,7 @@ def muice(
         exempt_duplicates=exempt_duplicates,
     )
     found = import_muice(file, output, test_split=test_split, corpus=corpus, options=options, force=force)
-    for finding in found.findings:
+    for finding in found.notes:
         _say(file, finding)
     tasks = ", ".join(task.name for task in found.document.tasks)
     typer.echo(

@@ -1,7 +1,7 @@
-"""The Muice evaluation document, read as its source stands: tasks, rubrics, items, examples, what was mended.
+"""Parser of the Muice evaluation document: tasks, scoring tables, items, examples and notes.
 
-It is met in several revisions: with LF or CRLF, headings of two or three marks, prompts or none, the task of
-daily chat in the place of emotion. Where a sentence of it sets a number, that number is taken.
+The document exists in several revisions: with LF or CRLF, headings of two or three marks, with or without
+prompts, with a task of daily chat instead of emotion. Numbers are taken from its sentences where it has them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hengwen.importers.muice.markdown_source import MarkdownSection, source_line
 from hengwen.importers.muice.tables import Example, Scoring, read_examples, read_scoring
 from hengwen.importers.notes import ImportNote
 from hengwen.io.yaml_config import read_text
-from hengwen.personas.tasks import TASKS, ScaleKey
+from hengwen.personas.tasks import TASKS, PersonaTask, ScaleKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,7 @@ TITLES: Mapping[str, TaskName] = {
     "日常对话": "daily",
     "综合对话": "comprehensive",
 }
-"""What the heading of a task has in it."""
+"""Text in the heading of each task."""
 
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _INHERITS = re.compile(r"评测标准\s*(?:请?参考|同|见)\s*[“\"「『]?([^”\"」』。\n]+)")
@@ -44,55 +44,60 @@ _SUM = re.compile(r"总分\s*(?:除以|\\?[/÷])\s*(\d+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentTask:
-    """A task as the document has it."""
+    """A task of the document."""
 
     name: TaskName
     title: str
+    """Heading of the task."""
     line: int
+    """Line of the heading."""
     rubric: str
-    """Of the document's rubrics: ``muice_new_topic`` or ``muice_live``."""
+    """Name of its rubric: ``muice_new_topic`` or ``muice_live``."""
     items: tuple[Item, ...]
+    """Prompts with reference answers."""
     repeats: int
+    """Number of answers to each prompt."""
     near_duplicates: bool
     """Whether an answer that repeats an earlier one counts 0."""
     scale: tuple[ScaleKey, float]
+    """Formula of the published score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """All that was found."""
+    """The parsed document."""
 
     tasks: tuple[DocumentTask, ...]
     scorings: Mapping[str, Scoring]
-    """The scoring tables by the rubric that they become."""
+    """Scoring tables by name of the rubric."""
     examples: Mapping[str, tuple[Example, ...]]
-    """By rubric."""
-    findings: tuple[ImportNote, ...]
+    """Published examples by name of the rubric."""
+    notes: tuple[ImportNote, ...]
+    """Repairs, warnings and remarks."""
 
 
 def read_document(path: Path) -> Document:
-    """Read the document.
+    """Return the parsed document.
 
     Raises:
-        DataError: It is not this document, or a part of it cannot be read; file and line are named.
+        DataError: The file is not this document, or a part is invalid; the message names file and line.
     """
     text = _read(path)
-    findings: list[ImportNote] = []
+    notes: list[ImportNote] = []
     if "\r\n" in text:
-        findings.append(ImportNote(kind="note", code="line_endings", message="lines end in CRLF: read as LF"))
+        notes.append(ImportNote(kind="note", code="line_endings", message="CRLF line ends are read as LF"))
     sections = _task_sections(text, path)
     scorings = {name: read_scoring(section, path) for name, section in sections.items()}
-    rubrics = {name: _rubric_of(name, sections, scorings, path, findings) for name in sections}
+    rubrics = {name: _rubric_of(name, sections, scorings, path, notes) for name in sections}
     examples: dict[str, list[Example]] = {}
     for name, section in sections.items():
-        examples.setdefault(rubrics[name], []).extend(read_examples(section, path, findings))
-    tasks = tuple(_task(name, section, rubrics[name], path, findings) for name, section in sections.items())
-    found = {rubrics[name]: scoring for name, scoring in scorings.items() if scoring is not None}
+        examples.setdefault(rubrics[name], []).extend(read_examples(section, path, notes))
+    tasks = tuple(_task(name, section, rubrics[name], path, notes) for name, section in sections.items())
     return Document(
         tasks=tasks,
-        scorings=found,
-        examples={name: tuple(shown) for name, shown in examples.items()},
-        findings=tuple(findings),
+        scorings={rubrics[name]: scoring for name, scoring in scorings.items() if scoring is not None},
+        examples={rubric: tuple(published) for rubric, published in examples.items()},
+        notes=tuple(notes),
     )
 
 
@@ -105,28 +110,26 @@ def _read(path: Path) -> str:
 
 def _task_sections(text: str, path: Path) -> dict[TaskName, MarkdownSection]:
     sections = split_sections(source_lines(text))
-    found: dict[TaskName, MarkdownSection] = {}
+    tasks: dict[TaskName, MarkdownSection] = {}
     for section in sections:
         name = next((task for title, task in TITLES.items() if title in section.title), None)
         if name is None:
             continue
-        if name in found:
-            message = (
-                f"{path}:{section.line}: a second heading for {name}, first seen on line {found[name].line}"
-            )
+        if name in tasks:
+            message = f"{path}:{section.line}: a second heading for {name}, first on line {tasks[name].line}"
             raise DataError(message, line=section.line)
-        found[name] = section
-    wanted = dict(TITLES)
-    del wanted["情感对话" if "daily" in found else "日常对话"]
-    for title, name in wanted.items():
-        if name not in found:
-            heads = ", ".join(section.title for section in sections[:8]) or "none"
+        tasks[name] = section
+    required = dict(TITLES)
+    del required["情感对话" if "daily" in tasks else "日常对话"]
+    for title, name in required.items():
+        if name not in tasks:
+            headings = ", ".join(section.title for section in sections[:8]) or "none"
             raise DataError(
-                f"{path}:1: no heading has {title!r} in it: this is not the Muice evaluation document; "
-                f"its headings: {heads}",
+                f"{path}:1: no heading contains {title!r}: this is not the Muice evaluation document; "
+                f"its headings: {headings}",
                 line=1,
             )
-    return found
+    return tasks
 
 
 def _rubric_of(
@@ -134,9 +137,9 @@ def _rubric_of(
     sections: Mapping[TaskName, MarkdownSection],
     scorings: Mapping[TaskName, Scoring | None],
     path: Path,
-    findings: list[ImportNote],
+    notes: list[ImportNote],
 ) -> str:
-    """The rubric of a task: its own table, the one that it refers to, or the one that the others share."""
+    """Return the rubric of a task: by its own table, the one it refers to, or that of the others."""
     section = sections[name]
     holder = name if scorings[name] else _referred(section, sections, path)
     if holder is None:
@@ -146,11 +149,11 @@ def _rubric_of(
                 f"{path}:{section.line}: {section.title!r} has no scoring table", line=section.line
             )
         holder = others[0]
-        message = f"{section.title!r} has no scoring table: that of {sections[holder].title!r} is taken"
-        findings.append(ImportNote(kind="warning", code="rubric_guessed", message=message, line=section.line))
+        message = f"{section.title!r} has no scoring table: using that of {sections[holder].title!r}"
+        notes.append(ImportNote(kind="warning", code="rubric_guessed", message=message, line=section.line))
     if not scorings[holder]:
-        other = sections[holder].title
-        message = f"{path}:{section.line}: {section.title!r} refers to {other!r}, which has no scoring table"
+        title = sections[holder].title
+        message = f"{path}:{section.line}: {section.title!r} refers to {title!r}, which has no scoring table"
         raise DataError(message, line=section.line)
     return "muice_new_topic" if holder == "new_topic" else "muice_live"
 
@@ -158,56 +161,63 @@ def _rubric_of(
 def _referred(
     section: MarkdownSection, sections: Mapping[TaskName, MarkdownSection], path: Path
 ) -> TaskName | None:
+    """Return the task to whose scoring table a section refers."""
     for line in section.lines:
-        found = _INHERITS.search(_LINK.sub(r"\1", line.text))
-        if found is None:
+        match = _INHERITS.search(_LINK.sub(r"\1", line.text))
+        if match is None:
             continue
-        wanted = found[1].strip()
+        title = match[1].strip()
         for name, other in sections.items():
-            if wanted in other.title or other.title in wanted:
+            if title in other.title or other.title in title:
                 return name
         titles = ", ".join(other.title for other in sections.values())
-        raise DataError(f"{path}:{line.number}: no heading is called {wanted!r}: {titles}", line=line.number)
+        message = f"{path}:{line.number}: no heading is called {title!r}; headings: {titles}"
+        raise DataError(message, line=line.number)
     return None
 
 
 def _task(
-    name: TaskName, section: MarkdownSection, rubric: str, path: Path, findings: list[ImportNote]
+    name: TaskName, section: MarkdownSection, rubric: str, path: Path, notes: list[ImportNote]
 ) -> DocumentTask:
-    usual = TASKS["emotion" if name == "daily" else name]
-    items = read_items(section.lines, path, findings, task=name)
+    protocol = protocol_task(name)
+    items = read_items(section.lines, path, notes, task=name)
     if name == "daily":
-        message = f"{section.title!r} is of an older revision, which had no emotion: no score can be compared"
-        findings.append(ImportNote(kind="warning", code="legacy", message=message, line=section.line))
+        message = f"{section.title!r} is from an older revision without emotion: scores are not comparable"
+        notes.append(ImportNote(kind="warning", code="legacy", message=message, line=section.line))
     repeats = _repeats(section)
     scale = _scale(section)
-    for what, found, default in (
-        ("how many answers a prompt gets", repeats, f"{usual.repeats}"),
-        ("how the score is made of the points", scale, f"{usual.scale[0]}: {usual.scale[1]:g}"),
+    for subject, value, default in (
+        ("the number of answers to a prompt", repeats, f"{protocol.repeats}"),
+        ("the formula of the score", scale, f"{protocol.scale[0]}: {protocol.scale[1]:g}"),
     ):
-        if found is None:
-            message = f"{section.title!r} does not say {what}: {default} is taken"
-            findings.append(ImportNote(kind="warning", code="not_said", message=message, line=section.line))
+        if value is None:
+            message = f"{section.title!r} does not state {subject}: using {default}"
+            notes.append(ImportNote(kind="warning", code="not_said", message=message, line=section.line))
     return DocumentTask(
         name=name,
         title=section.title,
         line=section.line,
         rubric=rubric,
         items=items,
-        repeats=repeats or usual.repeats,
+        repeats=repeats or protocol.repeats,
         near_duplicates=bool(_DUPLICATES.search(section.text)),
-        scale=scale or usual.scale,
+        scale=scale or protocol.scale,
     )
 
 
+def protocol_task(name: TaskName) -> PersonaTask:
+    """Return the task of the protocol; daily chat has the settings of emotion."""
+    return TASKS["emotion" if name == "daily" else name]
+
+
 def _repeats(section: MarkdownSection) -> int | None:
-    found = _REPEATS.search(section.text)
-    return int(found[1]) if found else 1 if _ONCE.search(section.text) else None
+    match = _REPEATS.search(section.text)
+    return int(match[1]) if match else 1 if _ONCE.search(section.text) else None
 
 
 def _scale(section: MarkdownSection) -> tuple[ScaleKey, float] | None:
-    if found := _MEAN.search(section.text):
-        return "mean_times", float(found[1])
-    if found := _SUM.search(section.text):
-        return "sum_divided_by", float(found[1])
+    if match := _MEAN.search(section.text):
+        return "mean_times", float(match[1])
+    if match := _SUM.search(section.text):
+        return "sum_divided_by", float(match[1])
     return None

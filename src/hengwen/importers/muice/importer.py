@@ -1,4 +1,4 @@
-"""The Muice evaluation document, as it is published, to a suite that can be run."""
+"""Import of the Muice evaluation document, as published, into a suite that can be run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.importers.contamination import find_contamination
 from hengwen.importers.conversations import Exchange, read_exchanges
-from hengwen.importers.muice.document import Document, DocumentTask, read_document
+from hengwen.importers.muice.document import Document, DocumentTask, protocol_task, read_document
 from hengwen.importers.muice.options import MuiceOptions
 from hengwen.importers.muice.plan import suite_plan
 from hengwen.importers.muice.rubrics import rubric_files
@@ -25,48 +25,53 @@ from hengwen.personas.folder import to_jsonl, write_folder
 from hengwen.personas.persona import Persona, load_persona
 from hengwen.personas.plan_text import PlannedTask
 from hengwen.personas.system_prompts import system_prompt
-from hengwen.personas.tasks import TASKS, PersonaTask, sampling
+from hengwen.personas.tasks import PersonaTask, sampling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hengwen.io.row_writer import JsonRow
+
 REPAIRS = "repairs.json"
+"""File with the choices of the import and all notes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedMuice:
-    """What was read and written."""
+class MuiceImportResult:
+    """Summary of the parsed document and the written suite."""
 
     plan: Path
+    """Path of plan.yaml."""
     document: Document
+    """The parsed document."""
     samples: Mapping[str, int]
-    """Samples by task; 0 for a task that is left out of the plan."""
-    findings: tuple[ImportNote, ...]
-    """Every repair, warning and note, by line."""
+    """Number of samples by task; 0 for a task that is left out of the plan."""
+    notes: tuple[ImportNote, ...]
+    """Repairs, warnings and remarks, by line."""
 
     @property
     def items(self) -> int:
-        """Prompts that the document lists."""
+        """Number of prompts in the document."""
         return sum(len(task.items) for task in self.document.tasks)
 
     @property
     def examples(self) -> int:
-        """Published examples, which went into the rubrics."""
+        """Number of published examples, which are part of the rubrics."""
         return sum(len(examples) for examples in self.document.examples.values())
 
     def count(self, kind: str) -> int:
-        """How many findings are of a kind."""
-        return sum(finding.kind == kind for finding in self.findings)
+        """Return the number of notes of a kind."""
+        return sum(note.kind == kind for note in self.notes)
 
 
 @dataclass(slots=True)
 class _Suite:
-    """What is gathered before anything is written."""
+    """Files and notes that are collected before anything is written."""
 
     files: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     planned: list[PlannedTask] = field(default_factory=list)
-    findings: list[ImportNote] = field(default_factory=list)
+    notes: list[ImportNote] = field(default_factory=list)
 
 
 def import_muice(
@@ -77,70 +82,71 @@ def import_muice(
     corpus: Path | None = None,
     options: MuiceOptions | None = None,
     force: bool = False,
-) -> ImportedMuice:
+) -> MuiceImportResult:
     """Write a plan with samples, prompts and rubrics from the evaluation document.
 
     Args:
         file: The document, in any of its revisions.
-        folder: Where plan.yaml and all that it names go, and repairs.json: every repair and warning.
-        test_split: The rows of the comprehensive task; without them it stands in the plan as a comment.
-        corpus: Training data: adds the leakage rule, and the test split is searched for in it.
-        options: What the document leaves open.
-        force: Write over files that are there.
+        folder: Folder for plan.yaml, the files that it names, and repairs.json with all notes.
+        test_split: Rows of the comprehensive task; None: the plan has this task only as a comment.
+        corpus: Training data. It adds the leakage rule, and the test split is searched for its rows.
+        options: Choices that the document does not make.
+        force: Overwrite existing files.
 
     Raises:
-        DataError: A file is not what it should be; file and line are named, nothing is written.
-        ConfigError: An option is unknown, or files are there already.
+        DataError: A file is invalid; the message names file and line, and nothing is written.
+        ConfigError: An option is unknown, or a file exists already.
     """
     options = options or MuiceOptions()
     params = sampling(options.preset)
     topics = choose_topics(options.topics, options.subchoice, seed=options.seed, pick=options.pick)
     document = read_document(file)
     exchanges = read_exchanges(test_split) if test_split else []
-    suite = _Suite(findings=list(document.findings))
+    suite = _Suite(notes=list(document.notes))
     persona = muice_persona()
-    texts, found = rubric_files(document, file.name)
+    texts, notes = rubric_files(document, file.name)
     suite.files |= texts
-    suite.findings += found
-    rows: dict[str, list[dict[str, Any]]] = {
+    suite.notes += notes
+    rows: dict[str, list[JsonRow]] = {
         task.name: item_rows(task, exempt_duplicates=options.exempt_duplicates) for task in document.tasks
     }
-    rows["new_topic"], found = topic_rows(topics, persona, document)
-    suite.findings += found
+    rows["new_topic"], notes = topic_rows(topics, persona, document)
+    suite.notes += notes
     if test_split:
-        rows["comprehensive"], found = exchange_rows(exchanges, test_split, document)
-        suite.findings += found
-    suite.findings += _corpus_findings(exchanges, test_split, corpus)
+        rows["comprehensive"], notes = exchange_rows(exchanges, test_split, document)
+        suite.notes += notes
+    suite.notes += _corpus_notes(exchanges, test_split, corpus)
+    corpus_path = _path_in_plan(corpus, folder)
     for task in document.tasks:
-        _add_task(suite, task, rows[task.name], persona, params, options.preset, _beside(corpus, folder))
-    findings = sorted(suite.findings, key=lambda finding: finding.line or 0)
+        _add_task(suite, task, rows[task.name], persona, params, options.preset, corpus_path)
+    sorted_notes = sorted(suite.notes, key=lambda note: note.line or 0)
     suite.files["plan.yaml"] = suite_plan(file.name, suite.planned, rows["new_topic"], options)
-    suite.files[REPAIRS] = _repairs(file, document, suite.counts, rows["new_topic"], options, findings)
+    suite.files[REPAIRS] = _repairs(file, document, suite.counts, rows["new_topic"], options, sorted_notes)
     write_folder(folder, suite.files, force=force)
-    return ImportedMuice(
-        plan=folder / "plan.yaml", document=document, samples=suite.counts, findings=tuple(findings)
+    return MuiceImportResult(
+        plan=folder / "plan.yaml", document=document, samples=suite.counts, notes=tuple(sorted_notes)
     )
 
 
 def muice_persona() -> Persona:
-    """Return the character of the tasks, in words of our own."""
+    """Return the character of the tasks, described in this project's own words."""
     return load_persona(Path(str(files("hengwen.importers.muice"))) / "persona.yaml")
 
 
-def _corpus_findings(
+def _corpus_notes(
     exchanges: Sequence[Exchange], test_split: Path | None, corpus: Path | None
 ) -> list[ImportNote]:
     if corpus is None:
-        message = "no training data is given (--corpus): whether answers stand in it is not assessed"
+        message = "no training data (--corpus): leakage of answers is not assessed"
         return [ImportNote(kind="note", code="no_corpus", message=message)]
     if test_split is None:
-        read_answers([str(corpus)])  # a file that no rule can read is told now
+        read_answers([str(corpus)])  # an unreadable file must fail now, not in the run
         return []
     return find_contamination(exchanges, test_split, corpus)
 
 
-def _beside(path: Path | None, folder: Path) -> str | None:
-    """A path as the plan names it: from its folder, or in full where there is no way."""
+def _path_in_plan(path: Path | None, folder: Path) -> str | None:
+    """Return a path relative to the plan's folder, or the full path where that is impossible."""
     if path is None:
         return None
     try:
@@ -152,7 +158,7 @@ def _beside(path: Path | None, folder: Path) -> str | None:
 def _add_task(
     suite: _Suite,
     task: DocumentTask,
-    rows: list[dict[str, Any]],
+    rows: list[JsonRow],
     persona: Persona,
     params: Mapping[str, float],
     preset: str,
@@ -161,16 +167,16 @@ def _add_task(
     name = f"{task.name}.jsonl"
     suite.counts[task.name] = len(rows)
     suite.files[f"{task.name}.md.j2"] = system_prompt(persona, task.name)
-    absent = ""
+    absence_reason = ""
     if rows:
         suite.files[name] = to_jsonl(rows)
     else:
-        absent = _why_absent(task)
-        message = f"{task.name} is left out of the plan: {absent}"
-        suite.findings.append(ImportNote(kind="warning", code="left_out", message=message, line=task.line))
+        absence_reason = _absence_reason(task)
+        message = f"{task.name} is left out of the plan: {absence_reason}"
+        suite.notes.append(ImportNote(kind="warning", code="left_out", message=message, line=task.line))
     suite.planned.append(
         PlannedTask(
-            task=_protocol(task),
+            task=_adapted_protocol(task),
             samples=name,
             count=len(rows),
             rubric=f"{task.rubric}.yaml",
@@ -179,12 +185,12 @@ def _add_task(
             has_number=any("number" in row["metadata"] for row in rows),
             corpus=corpus,
             backend="judge",
-            absent=absent,
+            absence_reason=absence_reason,
         )
     )
 
 
-def _why_absent(task: DocumentTask) -> str:
+def _absence_reason(task: DocumentTask) -> str:
     if task.name == "comprehensive":
         return (
             "its prompts are the test split of a data set; import again with --test-split FILE "
@@ -193,15 +199,14 @@ def _why_absent(task: DocumentTask) -> str:
     return "this revision of the document lists no prompts for it"
 
 
-def _protocol(task: DocumentTask) -> PersonaTask:
-    """The task of the protocol, with what this document says in another way."""
-    usual = TASKS["emotion" if task.name == "daily" else task.name]
-    wanted = task.near_duplicates
-    rules = tuple(rule for rule in usual.rules if rule != "near_duplicate" or wanted)
-    if wanted and "near_duplicate" not in rules:
+def _adapted_protocol(task: DocumentTask) -> PersonaTask:
+    """Return the task of the protocol with the settings of this document."""
+    protocol = protocol_task(task.name)
+    rules = tuple(rule for rule in protocol.rules if rule != "near_duplicate" or task.near_duplicates)
+    if task.near_duplicates and "near_duplicate" not in rules:
         rules = ("broken", "near_duplicate", *rules[1:])
-    about = "chats about the day, as a friend in the contacts" if task.name == "daily" else usual.about
-    return replace(usual, name=task.name, about=about, repeats=task.repeats, rules=rules, scale=task.scale)
+    about = "chats about the day, as a friend in the contacts" if task.name == "daily" else protocol.about
+    return replace(protocol, name=task.name, about=about, repeats=task.repeats, rules=rules, scale=task.scale)
 
 
 def _repairs(
@@ -210,9 +215,10 @@ def _repairs(
     counts: Mapping[str, int],
     topics: Sequence[Mapping[str, Any]],
     options: MuiceOptions,
-    findings: Sequence[ImportNote],
+    notes: Sequence[ImportNote],
 ) -> str:
-    said = {
+    """Return the text of repairs.json."""
+    content = {
         "source": {"name": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()},
         "choices": {
             "topics": options.topics,
@@ -242,6 +248,6 @@ def _repairs(
             }
             for name, scoring in document.scorings.items()
         },
-        "findings": [finding.as_dict() for finding in findings],
+        "findings": [note.as_dict() for note in notes],
     }
-    return json.dumps(said, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"

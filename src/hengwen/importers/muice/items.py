@@ -1,4 +1,4 @@
-"""The numbered prompts of a section with their reference answers: ``1. input: ...`` and ``target: ...``."""
+"""Numbered prompts of a section with their reference answers: ``1. input: ...`` and ``target: ...``."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _INPUT = re.compile(r"\s*input\s*[:：]", re.IGNORECASE)
 _TARGET = re.compile(r"\s*target\s*[:：](.*)", re.IGNORECASE | re.DOTALL)
 _ANNOUNCED = re.compile(r"\s*评测\s*Prompt\s*(?:\||｜|和|与).*参考答案.*", re.DOTALL)
 BLANKS = " \t"
-"""What an editor leaves at the end of a line; wider spaces are part of a text."""
+"""Blanks that are removed around texts; wider spaces are part of a text."""
 _PIPE = re.compile(r"(?<!\\)[|｜]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A prompt with its reference answer, as published but for blanks at the ends of lines."""
+    """A prompt with its reference answer, as published except for blanks at the ends."""
 
     number: int
     line: int
     input: str
     target: str | None
-    """None where the document has none."""
+    """Reference answer; None where the document has none."""
 
 
 @dataclass(slots=True)
@@ -46,93 +46,93 @@ class _Parts:
 
 
 def read_items(
-    lines: Sequence[SourceLine], path: Path, findings: list[ImportNote], *, task: str
+    lines: Sequence[SourceLine], path: Path, notes: list[ImportNote], *, task: str
 ) -> tuple[Item, ...]:
     """Return the items of a section.
 
     Args:
-        lines: Of the section.
-        path: Of the document, for messages.
-        findings: What was mended is added here.
-        task: For messages.
+        lines: Lines of the section.
+        path: File of the document, for messages.
+        notes: List to which repairs and warnings are added.
+        task: Name of the task, for messages.
 
     Raises:
-        DataError: An item has no ``input:``, its number is taken, or a text belongs to no item.
+        DataError: An item has no ``input:``, its number repeats, or a text belongs to no item.
     """
-    starts = [place for place, line in enumerate(lines) if _ITEM.match(line.text)]
-    _check_whole(lines, path)
+    starts = [index for index, line in enumerate(lines) if _ITEM.match(line.text)]
+    _check_structure(lines, path)
     items: list[Item] = []
     blanks: list[int] = []
     for start, end in pairwise([*starts, len(lines)]):
-        item = _item(lines[start:end], path, findings, blanks)
+        item = _item(lines[start:end], path, notes, blanks)
         first = next((other for other in items if other.number == item.number), None)
         if first is not None:
-            message = f"{path}:{item.line}: item {item.number} is here again, first seen on line {first.line}"
+            message = f"{path}:{item.line}: item {item.number} appears twice, first on line {first.line}"
             raise DataError(message, line=item.line)
         items.append(item)
     if blanks:
-        findings.append(_blank_note(task, blanks))
+        notes.append(_blank_note(task, blanks))
     if [item.number for item in items] != list(range(1, len(items) + 1)):
-        shown = ", ".join(str(item.number) for item in items)
-        message = f"{task}: the items are not numbered 1, 2, 3 ...: {shown}"
-        findings.append(ImportNote(kind="warning", code="numbering", message=message, line=items[0].line))
+        numbers = ", ".join(str(item.number) for item in items)
+        message = f"{task}: the items are not numbered 1, 2, 3 ...: {numbers}"
+        notes.append(ImportNote(kind="warning", code="numbering", message=message, line=items[0].line))
     return tuple(items)
 
 
-def _check_whole(lines: Sequence[SourceLine], path: Path) -> None:
-    """Refuse what reading item by item would lose without a word."""
-    announced = waiting = False
+def _check_structure(lines: Sequence[SourceLine], path: Path) -> None:
+    """Raise for lines that parsing item by item would silently skip."""
+    announced = awaits_target = False
     for line in lines:
         announced = announced or bool(_ANNOUNCED.fullmatch(line.text))
-        wrong = ""
+        error = ""
         if _ITEM.match(line.text):
-            waiting = True
+            awaits_target = True
         elif _INPUT.match(line.text):
-            wrong = "an input without the number of its item, such as '1. input: ...'"
+            error = "an input without the number of its item, such as '1. input: ...'"
         elif announced and _NUMBERED.fullmatch(line.text):
-            wrong = "expected 'input:' after the number of an item"
+            error = "expected 'input:' after the number of an item"
         elif _TARGET.match(line.text):
-            wrong = "" if waiting else "a target without an input above it"
-            waiting = False
-        if wrong:
-            raise DataError(f"{path}:{line.number}: {wrong}", line=line.number)
+            error = "" if awaits_target else "a target without an input above it"
+            awaits_target = False
+        if error:
+            raise DataError(f"{path}:{line.number}: {error}", line=line.number)
 
 
-def _item(block: Sequence[SourceLine], path: Path, findings: list[ImportNote], blanks: list[int]) -> Item:
-    found = _ITEM.match(block[0].text)
-    if found is None:  # read_items gives blocks that begin with an item
+def _item(block: Sequence[SourceLine], path: Path, notes: list[ImportNote], blanks: list[int]) -> Item:
+    match = _ITEM.match(block[0].text)
+    if match is None:  # read_items passes only blocks that begin with an item
         raise AssertionError(block[0])
     line = block[0].number
-    parts = _split(block, found[2])
+    parts = _split(block, match[2])
     if parts.targets is None:
-        _split_at_pipe(parts, line, findings)
+        _split_at_pipe(parts, line, notes)
     if parts.continued is not None:
-        message = "a text goes on over several lines: they are kept as lines"
-        findings.append(ImportNote(kind="warning", code="continued", message=message, line=parts.continued))
+        message = "a text has several lines: the line breaks are kept"
+        notes.append(ImportNote(kind="warning", code="continued", message=message, line=parts.continued))
     prompt, target = "\n".join(parts.inputs), "\n".join(parts.targets or [])
     if prompt != prompt.rstrip(BLANKS):
         blanks.append(line)
     if not prompt.strip():
-        raise DataError(f"{path}:{line}: item {found[1]} has an empty input", line=line)
+        raise DataError(f"{path}:{line}: item {match[1]} has an empty input", line=line)
     if not target.strip():
-        message = f"item {found[1]} has no target: it is asked without a reference"
-        findings.append(ImportNote(kind="warning", code="no_reference", message=message, line=line))
+        message = f"item {match[1]} has no target: it has no reference"
+        notes.append(ImportNote(kind="warning", code="no_reference", message=message, line=line))
     return Item(
-        number=int(found[1]), line=line, input=prompt.strip(BLANKS), target=target.strip(BLANKS) or None
+        number=int(match[1]), line=line, input=prompt.strip(BLANKS), target=target.strip(BLANKS) or None
     )
 
 
 def _split(block: Sequence[SourceLine], first: str) -> _Parts:
-    """Tell the input from the target; blank lines and any indent may stand between them."""
+    """Return input and target; blank lines and indents may separate them."""
     parts = _Parts([first])
     blank = False
     for line in block[1:]:
         if not line.text.strip():
             blank = True
             continue
-        found = _TARGET.fullmatch(line.text) if parts.targets is None else None
-        if found:
-            parts.targets = [found[1]]
+        match = _TARGET.fullmatch(line.text) if parts.targets is None else None
+        if match:
+            parts.targets = [match[1]]
         elif blank and not line.text[0].isspace():
             break  # the list has ended
         else:
@@ -143,30 +143,30 @@ def _split(block: Sequence[SourceLine], first: str) -> _Parts:
     return parts
 
 
-def _split_at_pipe(parts: _Parts, line: int, findings: list[ImportNote]) -> None:
-    whole = "\n".join(parts.inputs)
-    found = _PIPE.search(whole)
-    if found is None:
+def _split_at_pipe(parts: _Parts, line: int, notes: list[ImportNote]) -> None:
+    text = "\n".join(parts.inputs)
+    match = _PIPE.search(text)
+    if match is None:
         return
-    prompt, target = whole[: found.start()], whole[found.end() :]
+    prompt, target = text[: match.start()], text[match.end() :]
     parts.inputs, parts.targets = [prompt], [target]
-    findings.append(
+    notes.append(
         ImportNote(
             kind="repair",
             code="pipe",
             line=line,
-            message=f"input and target stand on one line with {found[0]!r} between them: taken apart",
-            before=whole.strip(),
+            message=f"input and target are on one line, separated by {match[0]!r}: split there",
+            before=text.strip(),
             after=f"input: {prompt.strip()}\ntarget: {target.strip()}",
         )
     )
 
 
 def _blank_note(task: str, lines: Sequence[int]) -> ImportNote:
-    shown = ", ".join(map(str, lines))
+    numbers = ", ".join(map(str, lines))
     return ImportNote(
         kind="note",
         code="trailing_blank",
         line=lines[0],
-        message=f"{task}: {len(lines)} inputs end in a blank, which is taken off: lines {shown}",
+        message=f"{task}: removed trailing blanks from {len(lines)} inputs: lines {numbers}",
     )

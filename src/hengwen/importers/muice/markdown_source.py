@@ -1,4 +1,4 @@
-"""Headings and tables of Markdown as they are written: nothing is rendered, so nothing is lost."""
+"""Headings and tables of Markdown source, unrendered, so that no text is lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SEPARATOR = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 
 
 class SourceLine(NamedTuple):
-    """A line without its end."""
+    """A line of the source without its line end."""
 
     number: int
     text: str
@@ -25,7 +25,7 @@ class SourceLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MarkdownSection:
-    """What stands below a heading, up to the next one of its rank or above."""
+    """The lines below a heading, up to the next heading of its rank or above."""
 
     title: str
     line: int
@@ -39,7 +39,7 @@ class MarkdownSection:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """The cells of a row, without the blanks around them."""
+    """A table row as cells without outer blanks."""
 
     line: int
     cells: tuple[str, ...]
@@ -54,7 +54,7 @@ class Table:
 
 
 def source_lines(text: str) -> list[SourceLine]:
-    """Return the lines of a text; only LF and CRLF end a line.
+    """Return the lines of a text; only LF and CRLF are line ends.
 
     Examples:
         >>> [line.text for line in source_lines("a\\r\\nb\\u2028c\\n")]
@@ -64,23 +64,23 @@ def source_lines(text: str) -> list[SourceLine]:
 
 
 def split_sections(lines: Sequence[SourceLine]) -> list[MarkdownSection]:
-    """Return a section for each heading; one holds the deeper ones below it.
+    """Return a section for each heading; a section includes the deeper sections below it.
 
     Examples:
-        >>> parts = split_sections(source_lines("# a\\n## b\\nx\\n## c"))
-        >>> [(part.title, part.line, len(part.lines)) for part in parts]
+        >>> sections = split_sections(source_lines("# a\\n## b\\nx\\n## c"))
+        >>> [(section.title, section.line, len(section.lines)) for section in sections]
         [('a', 1, 3), ('b', 2, 1), ('c', 4, 0)]
     """
-    heads = [
-        (place, len(found[1]), found[2])
-        for place, line in enumerate(lines)
-        if (found := _HEADING.fullmatch(line.text))
+    headings = [
+        (index, len(match[1]), match[2])
+        for index, line in enumerate(lines)
+        if (match := _HEADING.fullmatch(line.text))
     ]
     sections = []
-    for number, (place, rank, title) in enumerate(heads):
-        later = heads[number + 1 :]
-        end = next((other for other, other_rank, _ in later if other_rank <= rank), len(lines))
-        sections.append(MarkdownSection(title, lines[place].number, tuple(lines[place + 1 : end])))
+    for number, (index, rank, title) in enumerate(headings):
+        later = headings[number + 1 :]
+        end = next((later_index for later_index, later_rank, _ in later if later_rank <= rank), len(lines))
+        sections.append(MarkdownSection(title, lines[index].number, tuple(lines[index + 1 : end])))
     return sections
 
 
@@ -88,11 +88,11 @@ def read_tables(lines: Sequence[SourceLine], path: Path) -> Iterator[Table]:
     """Yield the tables among some lines.
 
     Args:
-        lines: Of which those of a table begin with ``|``.
-        path: For messages.
+        lines: Source lines; those of a table begin with ``|``.
+        path: File of the document, for messages.
 
     Raises:
-        DataError: A row has more or fewer cells than its header, or the line of dashes is not there.
+        DataError: A row has more or fewer cells than its header, or the separator line is missing.
     """
     block: list[SourceLine] = []
     for line in [*lines, SourceLine(0, "")]:
@@ -107,20 +107,22 @@ def read_tables(lines: Sequence[SourceLine], path: Path) -> Iterator[Table]:
 def _table(block: Sequence[SourceLine], path: Path) -> Table:
     if not _SEPARATOR.fullmatch(block[1].text):
         line = block[1].number
-        raise DataError(f"{path}:{line}: expected the line of dashes below the header of a table", line=line)
+        raise DataError(
+            f"{path}:{line}: expected the separator line of dashes below the header of a table", line=line
+        )
     header, *rows = [TableRow(line.number, split_cells(line.text)) for line in (block[0], *block[2:])]
     for row in rows:
         if len(row.cells) != len(header.cells):
             raise DataError(
                 f"{path}:{row.line}: {len(row.cells)} cells, but the header of the table on line "
-                f"{header.line} has {len(header.cells)}; a '|' within a cell is written '\\|'",
+                f"{header.line} has {len(header.cells)}; write a '|' within a cell as '\\|'",
                 line=row.line,
             )
     return Table(header, tuple(rows))
 
 
 def split_cells(text: str) -> tuple[str, ...]:
-    """Return the cells of a row of a table.
+    """Return the cells of a table row.
 
     Examples:
         >>> split_cells("| <a: b>  | c \\\\| d | 1    |")

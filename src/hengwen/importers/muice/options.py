@@ -1,4 +1,4 @@
-"""What the Muice document leaves open, and a suite must decide."""
+"""Options of the Muice import: choices that the document does not make."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from hengwen.personas.tasks import DEFAULT_PRESET
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MuiceOptions:
-    """What the document leaves open."""
+    """Choices that the document does not make."""
 
     topics: str = "code"
-    """Which posts are asked: ``code`` (six) or ``legacy5``."""
+    """Set of posts: ``code`` (six) or ``legacy5``."""
     subchoice: str = "one"
-    """Of greetings and holiday: ``one`` prompt, or ``one_of_each``."""
+    """Prompts from greetings and holiday: ``one``, or ``one_of_each``."""
     pick: str | None = None
-    """The name of that prompt, such as ``早上``; default: by the seed."""
+    """Name of that prompt, such as ``早上``; None: selected by the seed."""
     seed: int = 0
+    """Index of that prompt, modulo their number."""
     preset: str = DEFAULT_PRESET
-    """Sampling parameters: the document says "default", and programs differ."""
+    """Preset of sampling parameters; the document only says "default", and programs differ."""
     exempt_duplicates: bool = False
-    """Whether items with one right number may be answered alike; the document makes no exception."""
+    """Whether repeated answers are allowed for items with one right number; the document has no exception."""

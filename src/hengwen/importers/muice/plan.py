@@ -1,10 +1,10 @@
-"""The plan of an imported Muice suite."""
+"""Text of the plan of an imported Muice suite."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hengwen.personas.plan_text import JUDGE, SUBJECT, plan_text
+from hengwen.personas.plan_text import JUDGE_YAML, SUBJECT_YAML, plan_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,15 +19,15 @@ def suite_plan(
     """Return the text of the plan.
 
     Args:
-        source: Name of the document.
-        planned: Its tasks.
-        topics: The samples of the new-topic task.
-        options: What was chosen where the document is open.
+        source: File name of the document.
+        planned: Tasks of the plan.
+        topics: Samples of the new-topic task.
+        options: Choices that the document does not make.
     """
-    last = ", ".join(row["input"] for row in topics if not row["id"].startswith("post-"))
+    selected = ", ".join(row["input"] for row in topics if not row["id"].startswith("post-"))
     head = [
         f"The persona tasks of {source}, weighed by its scoring tables; the published scores are 0..10.",
-        f"Where it is open: --topics {options.topics}, --subchoice {options.subchoice}: {last};",
+        f"Where it is open: --topics {options.topics}, --subchoice {options.subchoice}: {selected};",
         "suites with other topic prompts are not comparable.",
         f'Its "default parameters" are the sampling preset {options.preset}; no prompt has a history.',
         "The .md.j2 files say who she is in words of ours: put there what your model was trained with.",
@@ -37,5 +37,5 @@ def suite_plan(
         "  hengwen run plan.yaml --dry-run        # what it would cost",
         "  hengwen run plan.yaml -o report.html",
     ]
-    tail = f"{SUBJECT}  {JUDGE} # costs money; any other will do\n"
+    tail = f"{SUBJECT_YAML}  {JUDGE_YAML} # costs money; any other will do\n"
     return plan_text(name="muice", head=head, tasks=planned, tail=tail)

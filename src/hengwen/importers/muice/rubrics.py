@@ -1,4 +1,4 @@
-"""The scoring tables of a Muice document as rubrics: its levels and examples, the packaged criteria."""
+"""Rubrics from a Muice document: its levels and examples with the packaged criteria."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _HEAD = """\
 
 
 def rubric_files(document: Document, source: str) -> tuple[dict[str, str], list[ImportNote]]:
-    """Return the text of a rubric file for each scoring table, and what is to be said about it.
+    """Return the text of a rubric file for each scoring table, and notes about the tables.
 
     Args:
-        document: As it was read.
-        source: The name of its file.
+        document: The parsed document.
+        source: File name of the document.
     """
-    files, findings = {}, []
+    files, notes = {}, []
     for name, scoring in document.scorings.items():
         head = _HEAD.format(source=single_line(source), line=scoring.line)
         examples = document.examples.get(name, ())
         files[f"{name}.yaml"] = head + yaml_block(_rubric(name, scoring.levels, examples))
-        message = f"rubric {name}: the table is in one language, which stands in for the other too"
-        findings.append(ImportNote(kind="warning", code="one_language", message=message, line=scoring.line))
-    return files, findings
+        message = f"rubric {name}: the table has only one language, its text is used for both"
+        notes.append(ImportNote(kind="warning", code="one_language", message=message, line=scoring.line))
+    return files, notes
 
 
 def _rubric(name: str, levels: dict[float, str], examples: tuple[Example, ...]) -> dict[str, Any]:
@@ -63,5 +63,10 @@ def _rubric(name: str, levels: dict[float, str], examples: tuple[Example, ...]) 
 
 def _example(example: Example) -> dict[str, Any]:
     reference = {} if example.label is None else {"reference": example.label}
-    shown = {"input": example.input, **reference, "response": example.response}
-    return {**shown, "level": example.score, "reason": example.reason}
+    return {
+        "input": example.input,
+        **reference,
+        "response": example.response,
+        "level": example.score,
+        "reason": example.reason,
+    }

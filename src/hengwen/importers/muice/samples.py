@@ -1,9 +1,9 @@
-"""The samples of a Muice suite: prompts with references, and what the rules need to know of each."""
+"""Samples of a Muice suite: prompts with references and the metadata that the rules use."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hengwen.importers.notes import ImportNote
 from hengwen.objective.duplicates.training_set import with_particles
@@ -16,49 +16,49 @@ if TYPE_CHECKING:
     from hengwen.importers.muice.document import Document, DocumentTask
     from hengwen.importers.muice.items import Item
     from hengwen.importers.muice.tags import Topic
+    from hengwen.io.row_writer import JsonRow
     from hengwen.personas.persona import Persona
-
-JsonRow = dict[str, Any]
 
 _RESULT = re.compile(r"=\s*(-?\d+(?:\.\d+)?)\s*[。.]?\s*$")
 _SUM = re.compile(r"\d\s*[-+*/×÷^]\s*[\w(]")
 _SAFETY = re.compile(r"抑郁|双相|双向情感|确诊|焦虑症|精神分裂|自杀|自残|自伤|轻生|不想活")
-FULL = 100
-"""Rows with which the published score of the test split, sum / 10, reaches 10."""
+FULL_TEST_SPLIT = 100
+"""Number of rows with which the published score of the test split, sum / 10, has the maximum 10."""
 
 
 def topic_rows(
     topics: Iterable[Topic], persona: Persona, document: Document
 ) -> tuple[list[JsonRow], list[ImportNote]]:
-    """Return the topic prompts, each with its brief.
+    """Return the topic prompts with their briefs, and warnings for topics without a brief.
 
     Args:
-        topics: Which.
-        persona: Whose briefs; a topic without one is asked as the program does it, as a viewer's word.
-        document: Whose spellings of the tags are kept beside the program's.
+        topics: The selected topics.
+        persona: Character with the briefs; a topic without one is sent like a viewer's message, as the
+            program does.
+        document: Document whose spellings of the tags are stored beside the program's.
     """
     published: dict[str, list[str]] = {}
     for example in document.examples["muice_new_topic"]:
         if example.published != example.input and example.published not in published.get(example.input, ()):
             published.setdefault(example.input, []).append(example.published)
-    rows, findings = [], []
+    rows, notes = [], []
     for topic in topics:
         brief = persona.brief(topic.tag)
         if brief is None:
-            message = f"the program has no brief for {topic.tag}: it is asked as if a viewer had said it"
-            findings.append(ImportNote(kind="warning", code="no_brief", message=message))
+            message = f"the program has no brief for {topic.tag}: it is sent like a viewer's message"
+            notes.append(ImportNote(kind="warning", code="no_brief", message=message))
         spellings = {"published_as": published[topic.tag]} if topic.tag in published else {}
         metadata = {"brief": brief or persona.scenes["live"], **spellings}
         rows.append({"id": topic.id, "input": topic.tag, "metadata": metadata})
-    return rows, findings
+    return rows, notes
 
 
 def item_rows(task: DocumentTask, *, exempt_duplicates: bool) -> list[JsonRow]:
-    """Return the items of a task.
+    """Return the samples of a task.
 
     Args:
-        task: With its items.
-        exempt_duplicates: Whether an item with one right number may be answered in the same way twice.
+        task: Task of the document.
+        exempt_duplicates: Whether repeated answers are allowed for an item with one right number.
     """
     width = max(2, len(str(len(task.items))))
     return [
@@ -73,11 +73,11 @@ def item_rows(task: DocumentTask, *, exempt_duplicates: bool) -> list[JsonRow]:
 
 
 def _metadata(item: Item, exempt_duplicates: bool) -> JsonRow:
-    """A sum with its result has one right answer: to give it in the reference's words is no copying."""
-    found = _RESULT.search(item.target or "")
+    """Return the metadata of an item; a calculation has one right answer, so copies of it are exempt."""
+    match = _RESULT.search(item.target or "")
     metadata: JsonRow = {}
-    if found and _SUM.search(item.input):
-        number = float(found[1])
+    if match and _SUM.search(item.input):
+        number = float(match[1])
         metadata["number"] = int(number) if number.is_integer() else number
         metadata["exempt"] = ["target_copy", *(["near_duplicate"] if exempt_duplicates else [])]
     if _SAFETY.search(item.input):
@@ -88,12 +88,12 @@ def _metadata(item: Item, exempt_duplicates: bool) -> JsonRow:
 def exchange_rows(
     exchanges: Sequence[Exchange], source: Path, document: Document
 ) -> tuple[list[JsonRow], list[ImportNote]]:
-    """Return the rows of a test split, and warnings where its score is not what the document means.
+    """Return the samples of a test split, and warnings about rows that distort its score.
 
     Args:
-        exchanges: In the order of the file.
-        source: For messages.
-        document: Whose examples, which judges are shown, should not be among the rows.
+        exchanges: Rows in the order of the file.
+        source: File of the rows, for messages.
+        document: Document whose examples should not be among the rows, because judges see them.
     """
     width = max(3, len(str(len(exchanges))))
     rows = [
@@ -105,30 +105,30 @@ def exchange_rows(
         }
         for number, exchange in enumerate(exchanges, 1)
     ]
-    findings = _known_examples(exchanges, source, document)
-    if len(exchanges) != FULL:
+    notes = _known_examples(exchanges, source, document)
+    if len(exchanges) != FULL_TEST_SPLIT:
         message = (
             f"{source.name} has {len(exchanges)} rows: the published score, sum / 10, is 0..10 only with "
-            f"{FULL}; compare by the normalised value"
+            f"{FULL_TEST_SPLIT}; compare the normalised value"
         )
-        findings.append(ImportNote(kind="warning", code="not_100_rows", message=message))
-    own = sum(1 for exchange in exchanges if exchange.system)
-    if own:
+        notes.append(ImportNote(kind="warning", code="not_100_rows", message=message))
+    with_system = sum(1 for exchange in exchanges if exchange.system)
+    if with_system:
         message = (
-            f"{own} rows of {source.name} have a system prompt of their own: comprehensive.md.j2 is used "
-            "in its place; the row's own is in metadata.row_system"
+            f"{with_system} rows of {source.name} have a system prompt: comprehensive.md.j2 is used instead; "
+            "the prompt of the row is in metadata.row_system"
         )
-        findings.append(ImportNote(kind="note", code="row_system", message=message))
-    return rows, findings
+        notes.append(ImportNote(kind="note", code="row_system", message=message))
+    return rows, notes
 
 
 def _known_examples(exchanges: Sequence[Exchange], source: Path, document: Document) -> list[ImportNote]:
-    shown = {with_particles(example.input) for example in document.examples.get("muice_live", ())}
-    lines = [exchange.line for exchange in exchanges if with_particles(exchange.prompt) in shown]
+    examples = {with_particles(example.input) for example in document.examples.get("muice_live", ())}
+    lines = [exchange.line for exchange in exchanges if with_particles(exchange.prompt) in examples]
     if not lines:
         return []
     message = (
-        f"{source.name}: {len(lines)} test rows are published examples, which judges are shown: "
+        f"{source.name}: {len(lines)} test rows are published examples, which judges see: "
         f"lines {', '.join(map(str, lines))}"
     )
     return [ImportNote(kind="warning", code="example_in_test", message=message)]

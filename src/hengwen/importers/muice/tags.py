@@ -1,4 +1,4 @@
-"""The topic prompts of the Muice protocol: tags such as ``<生成推文: AI生活>``, and which are asked."""
+"""Topic prompts of the Muice protocol: tags such as ``<生成推文: AI生活>``, and their selection."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _TAG = re.compile(r"(?:\\?<|&lt;)\s*([^<>:：\\]+?)\s*([:：])\s*([^<>]+?)\s*(?:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A prompt for which the character opens a conversation."""
+    """A prompt on which the character opens a conversation."""
 
     id: str
     tag: str
-    """As the program spells it: an ASCII colon and a blank."""
+    """Tag in the program's spelling: an ASCII colon and a blank."""
 
 
 POSTS = (
@@ -39,52 +39,52 @@ GREETINGS = (
 )
 HOLIDAYS = (Topic("holiday-valentine", "<节日推文: 情人节>"),)
 """The document's example; the program has no holiday prompt."""
-KNOWN = frozenset(topic.tag for topic in (*POSTS, *GREETINGS, *HOLIDAYS))
+KNOWN_TAGS = frozenset(topic.tag for topic in (*POSTS, *GREETINGS, *HOLIDAYS))
 
 
 def canonical_tag(text: str) -> str | None:
-    """Return a tag as the program spells it, or None where the text is no tag.
+    """Return a tag in the program's spelling, or None where the text is not a tag.
 
     Examples:
         >>> canonical_tag("<日常问候：早上>"), canonical_tag("&lt;生成推文:AI生活&gt;"), canonical_tag("你好")
         ('<日常问候: 早上>', '<生成推文: AI生活>', None)
     """
-    found = _TAG.fullmatch(text.strip())
-    return f"<{found[1]}: {found[3]}>" if found else None
+    match = _TAG.fullmatch(text.strip())
+    return f"<{match[1]}: {match[3]}>" if match else None
 
 
 def choose_topics(
     topics: str = "code", subchoice: str = "one", *, seed: int = 0, pick: str | None = None
 ) -> tuple[Topic, ...]:
-    """Return the topic prompts of a suite; runs with other ones are not comparable.
+    """Return the topic prompts of a suite; runs with different topic prompts are not comparable.
 
     Args:
-        topics: ``code``: all six posts; ``legacy5``: the five of the config template.
-        subchoice: ``one`` prompt of the greetings and the holiday, or ``one_of_each``.
-        seed: Which one, counted through the pool; with ``one_of_each`` which greeting.
-        pick: The name of the one, such as ``早上``, in the place of the seed.
+        topics: ``code``: all six posts; ``legacy5``: the five posts of the config template.
+        subchoice: ``one`` prompt from the greetings and the holiday, or ``one_of_each``.
+        seed: Index of that prompt, modulo their number; with ``one_of_each`` the index of the greeting.
+        pick: Name of that prompt, such as ``早上``, instead of the seed.
 
     Raises:
-        ConfigError: An unknown choice or name.
+        ConfigError: A choice or a name is unknown.
 
     Examples:
         >>> [topic.id for topic in choose_topics()][-2:], len(choose_topics("legacy5", "one_of_each"))
         (['post-topic', 'greeting-morning'], 7)
     """
-    _check("--topics", topics, ("code", "legacy5"))
-    _check("--subchoice", subchoice, ("one", "one_of_each"))
+    _check_choice("--topics", topics, ("code", "legacy5"))
+    _check_choice("--subchoice", subchoice, ("one", "one_of_each"))
     posts = POSTS if topics == "code" else POSTS[:-1]
     if subchoice == "one_of_each":
-        return (*posts, _chosen(GREETINGS, seed, pick), *HOLIDAYS)
-    return (*posts, _chosen((*GREETINGS, *HOLIDAYS), seed, pick))
+        return (*posts, _select(GREETINGS, seed, pick), *HOLIDAYS)
+    return (*posts, _select((*GREETINGS, *HOLIDAYS), seed, pick))
 
 
-def _check(option: str, value: str, known: tuple[str, ...]) -> None:
+def _check_choice(option: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
         raise ConfigError(f"unknown {option} {value!r}{did_you_mean(value, known)}")
 
 
-def _chosen(pool: tuple[Topic, ...], seed: int, pick: str | None) -> Topic:
+def _select(pool: tuple[Topic, ...], seed: int, pick: str | None) -> Topic:
     if pick is None:
         return pool[seed % len(pool)]
     names = {topic.tag[1:-1].partition(": ")[2]: topic for topic in pool}

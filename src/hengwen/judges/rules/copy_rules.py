@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from hengwen.judges.rules.rule import FAIL_SCALE, LOWER_BETTER, RuleResult, check_share, not_applicable
 from hengwen.objective.duplicates.similarity import THRESHOLD, normalize_text
-from hengwen.objective.duplicates.training_set import NEAR_FROM
+from hengwen.objective.duplicates.training_set import MIN_CONTAINMENT
 from hengwen.objective.signature import build_signature
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class TrainingLeak:
 
     corpus: str | Sequence[str] = ()
     """Training files, as the scorer ``leakage`` reads them."""
-    near: float = NEAR_FROM
+    near: float = MIN_CONTAINMENT
     """Share of the answer's 5-grams in one training answer from which it is a near copy."""
     cap: float = 0.5
     """Cap of an exact copy, and of one that differs only in particles."""

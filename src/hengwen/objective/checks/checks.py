@@ -1,4 +1,4 @@
-"""The small checks of day one: exact, contains, regex, JSON, length. Pure functions."""
+"""Small checks of one text: exact, contains, regex, JSON, length. Pure functions."""
 
 from __future__ import annotations
 
@@ -7,24 +7,32 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.objective.duplicates.similarity import normalize_text
+from hengwen.objective.option_checks import check_choice
 from hengwen.objective.text.tokenize import fold_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Normalize = Literal["none", "strip", "fold", "words"]
-"""As it is; without whitespace around; that after NFKC in lower case; letters and digits in lower case."""
+"""Normalisation before a comparison: ``strip`` removes outer whitespace; ``fold`` is NFKC, strip and lower
+case; ``words`` keeps only letters and digits, in lower case."""
 MAX_SECONDS = 1.0
+"""Default time limit of one regular expression search."""
+
+
+def check_normalize(normalize: str) -> None:
+    """Raise ValueError unless the normalisation is known."""
+    check_choice("normalize", normalize, get_args(Normalize))
 
 
 def normalized(text: str, normalize: Normalize) -> str:
-    """Return what of a text counts in a comparison.
+    """Return a text as it is compared.
 
     Raises:
         ValueError: ``normalize`` is unknown.
 
     Examples:
-        >>> [normalized(" ＯＫ！\\n", how) for how in ("strip", "fold", "words")]
+        >>> [normalized(" ＯＫ！\\n", name) for name in ("strip", "fold", "words")]
         ['ＯＫ！', 'ok!', 'ok']
     """
     if normalize == "none":
@@ -33,16 +41,15 @@ def normalized(text: str, normalize: Normalize) -> str:
         return text.strip()
     if normalize == "fold":
         return fold_width(text, "fold").strip().lower()
-    if normalize == "words":
-        return normalize_text(text).lower()
-    raise ValueError(f"normalize must be {' or '.join(get_args(Normalize))}, got {normalize!r}")
+    check_normalize(normalize)
+    return normalize_text(text).lower()
 
 
 def exact(text: str, references: Sequence[str], *, normalize: Normalize = "strip") -> bool:
     """Return whether a text equals one of its references.
 
     Raises:
-        ValueError: There is no reference, or ``normalize`` leaves nothing of one.
+        ValueError: There is no reference, or one is empty after ``normalize``.
 
     Examples:
         >>> exact("2181 ", ["2181"]), exact("2181。", ["2181"]), exact("2181。", ["2181"], normalize="words")
@@ -50,14 +57,14 @@ def exact(text: str, references: Sequence[str], *, normalize: Normalize = "strip
     """
     if not references:
         raise ValueError("there is no reference to compare with")
-    wanted = [normalized(reference, normalize) for reference in references]
-    if not all(wanted):
+    expected = [normalized(reference, normalize) for reference in references]
+    if not all(expected):
         raise ValueError("a reference is empty: every empty text would equal it")
-    return normalized(text, normalize) in wanted
+    return normalized(text, normalize) in expected
 
 
 def contains(text: str, words: Sequence[str], *, every: bool = True, normalize: Normalize = "none") -> bool:
-    """Return whether a text has all of the words in it, or with ``every=False`` any.
+    """Return whether a text contains all of the words, or with ``every=False`` any of them.
 
     Raises:
         ValueError: There is no word, or an empty one.
@@ -66,24 +73,24 @@ def contains(text: str, words: Sequence[str], *, every: bool = True, normalize: 
         >>> contains("沐雪在这里", ["沐雪"]), contains("沐雪", ["沐雪", "主人"], every=False)
         (True, True)
     """
-    wanted = [normalized(word, normalize) for word in words]
-    if not wanted or not all(wanted):
+    expected = [normalized(word, normalize) for word in words]
+    if not expected or not all(expected):
         raise ValueError("words must be one or more, none of them empty")
-    inside = normalized(text, normalize)
-    return (all if every else any)(word in inside for word in wanted)
+    searched = normalized(text, normalize)
+    return (all if every else any)(word in searched for word in expected)
 
 
 def matches(text: str, pattern: str, *, whole: bool = False, seconds: float = MAX_SECONDS) -> bool:
-    """Return whether a regular expression is found in a text, in bounded time.
+    """Return whether a regular expression matches a text, in bounded time.
 
     Args:
         text: Any text.
-        pattern: As in Python; the library ``regex`` searches.
-        whole: It must match the whole text.
-        seconds: Then the search is given up.
+        pattern: Regular expression in Python's syntax, searched by the library ``regex``.
+        whole: Require a match of the whole text.
+        seconds: Time limit of the search.
 
     Raises:
-        ValueError: The pattern is no regular expression, or takes too long on this text.
+        ValueError: The pattern is not a regular expression, or the search takes too long.
 
     Examples:
         >>> matches("答案是2181", r"\\d{4}"), matches("答案是2181", r"\\d{4}", whole=True)
@@ -91,12 +98,12 @@ def matches(text: str, pattern: str, *, whole: bool = False, seconds: float = MA
     """
     compiled = compile_pattern(pattern)
     try:
-        found = (compiled.fullmatch if whole else compiled.search)(text, timeout=seconds)
+        match = (compiled.fullmatch if whole else compiled.search)(text, timeout=seconds)
     except TimeoutError:
         raise ValueError(
             f"the pattern {pattern!r} took longer than {seconds:g} s on a text of {len(text)} characters"
         ) from None
-    return found is not None
+    return match is not None
 
 
 @lru_cache(maxsize=64)
@@ -104,26 +111,26 @@ def compile_pattern(pattern: str) -> Any:
     """Return the compiled pattern.
 
     Raises:
-        ValueError: It is no regular expression.
+        ValueError: The pattern is not a regular expression.
     """
     import regex  # type: ignore[import-untyped, unused-ignore]  # comes with sacrebleu; re has no timeout
 
     try:
         return regex.compile(pattern)
     except regex.error as error:
-        raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from None
+        raise ValueError(f"pattern {pattern!r} is not a regular expression: {error}") from None
 
 
 def json_fault(text: str, *, keys: Sequence[str] = (), fenced: bool = False) -> str | None:
-    """Return why a text is not the JSON that is wanted, or None where it is.
+    """Return why a text is not the expected JSON, or None where it is.
 
     Args:
-        text: All of it must be one JSON value; NaN and Infinity are none.
-        keys: The value must be an object with these keys.
-        fenced: Take what stands within one Markdown code fence, if that is all there is.
+        text: The whole text must be one JSON value, without NaN and Infinity.
+        keys: Keys that the object must have; with none any JSON value is accepted.
+        fenced: Also accept the JSON inside one Markdown code fence around the whole text.
 
     Raises:
-        ValueError: The value is nested too deep to be read.
+        ValueError: The value is nested too deep to be parsed.
 
     Examples:
         >>> json_fault('{"a": 1}', keys=["a"]) is None, json_fault('{"a": NaN}')
@@ -132,9 +139,11 @@ def json_fault(text: str, *, keys: Sequence[str] = (), fenced: bool = False) -> 
         "the key 'a' is missing"
     """
     try:
-        value = json.loads(_unfenced(text) if fenced else text, parse_constant=_refuse, parse_int=str)
+        value = json.loads(
+            _unfenced(text) if fenced else text, parse_constant=_reject_constant, parse_int=str
+        )
     except RecursionError:
-        raise ValueError("the JSON is nested too deep to be read") from None
+        raise ValueError("the JSON is nested too deep to be parsed") from None
     except ValueError as error:
         return str(error)
     if keys and not isinstance(value, dict):
@@ -142,7 +151,7 @@ def json_fault(text: str, *, keys: Sequence[str] = (), fenced: bool = False) -> 
     return next((f"the key {key!r} is missing" for key in keys if key not in value), None)
 
 
-def _refuse(constant: str) -> None:
+def _reject_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
@@ -154,7 +163,7 @@ def _unfenced(text: str) -> str:
 
 
 def character_count(text: str) -> int:
-    """Return the number of characters, whitespace not counted.
+    """Return the number of characters without whitespace.
 
     Examples:
         >>> character_count("你好， OK\\n")

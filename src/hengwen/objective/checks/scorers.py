@@ -1,59 +1,77 @@
-"""The small checks as plug-ins: 1 where an answer passes, 0 where it does not."""
+"""Small checks for plans: 1 where an answer passes, 0 where it does not."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from hengwen._internal.checks import whole_number
 from hengwen.objective.checks import checks
+from hengwen.objective.option_checks import check_choice
 from hengwen.objective.signature import build_signature
+from hengwen.objective.single_score import SingleScore
 from hengwen.objective.text.tokenize import mixed_tokens
 from hengwen.records import Response, Sample, Scale, Score, digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-PASS = Scale(low=0, high=1, levels=(0, 1))
+PASS_SCALE = Scale(low=0, high=1, levels=(0, 1))
+
+
+class PassOrFail(SingleScore):
+    """Base of a scorer whose score is 1 for a pass and 0 for a failure of the check."""
+
+    __slots__ = ()
+    scale: ClassVar[Scale] = PASS_SCALE
+    prefix: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """Name of the score."""
+        return f"{self.prefix}.match"
+
+    def pass_score(self, passed: bool, reason: str) -> Score:
+        """Return the score of a check, with the reason."""
+        return self.build_score(float(passed), reason=reason)
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
-    """Whether the answer equals one of the sample's references."""
+class Exact(PassOrFail):
+    """Check that the answer equals one of the sample's references."""
 
+    prefix: ClassVar[str] = "exact"
     normalize: checks.Normalize = "strip"
 
     def __post_init__(self) -> None:
-        checks.normalized("", self.normalize)
+        checks.check_normalize(self.normalize)
 
     @property
     def signature(self) -> str:
-        """All that can move the number."""
+        """Every setting that can change the value."""
         return build_signature("exact", ("normalize", self.normalize), ("v", 1))
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return ("exact.match",)
-
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        """Score one answer."""
+        """Return the score of one answer."""
         passed = checks.exact(response.text, sample.references, normalize=self.normalize)
-        return [_score(self, passed, "" if passed else "equals no reference")]
+        return [self.pass_score(passed, "" if passed else "equals no reference")]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Raise where there is nothing to equal."""
+        """Raise ValueError where the sample has no reference, or an empty one."""
         checks.exact("", sample.references, normalize=self.normalize)
         return ()
 
 
 @dataclass(frozen=True, slots=True)
-class Contains:
-    """Whether the answer has words in it: of the plan, or of ``metadata[field]`` of each sample."""
+class Contains(PassOrFail):
+    """Check that the answer contains words: those of the plan, or of ``metadata[field]`` of each sample."""
 
+    prefix: ClassVar[str] = "contains"
     words: str | Sequence[str] = ()
     field: str = ""
+    """Name of a list of words in each sample's metadata, in the place of ``words``."""
     every: bool = True
+    """Whether all words must be there; otherwise one is enough."""
     normalize: checks.Normalize = "none"
 
     def __post_init__(self) -> None:
@@ -61,50 +79,54 @@ class Contains:
             raise ValueError(
                 "contains needs either words or field, the name of a list in each sample's metadata"
             )
+        checks.check_normalize(self.normalize)
         if self.words:
-            checks.contains("", _list(self.words, "words"), normalize=self.normalize)
-        checks.normalized("", self.normalize)
+            object.__setattr__(self, "words", self._parse_words(self.words, "words"))
 
     @property
     def signature(self) -> str:
-        """All that can move the number."""
-        what = f"field:{self.field}" if self.field else f"words:{digest(_list(self.words, 'words'))[:12]}"
+        """Every setting that can change the value."""
+        source = f"field:{self.field}" if self.field else f"words:{digest(self.words)[:12]}"
         every = "yes" if self.every else "no"
-        return f"contains|{what}|every:{every}|normalize:{self.normalize}|v:1"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return ("contains.match",)
+        return f"contains|{source}|every:{every}|normalize:{self.normalize}|v:1"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        """Score one answer."""
-        words = self._words(sample)
-        passed = checks.contains(response.text, words, every=self.every, normalize=self.normalize)
-        inside = checks.normalized(response.text, self.normalize)
-        absent = [word for word in words if checks.normalized(word, self.normalize) not in inside]
-        return [_score(self, passed, f"absent: {', '.join(absent)}" if absent else "")]
+        """Return the score of one answer; the reason names the words that are absent."""
+        words = self._words_of(sample)
+        text = checks.normalized(response.text, self.normalize)
+        absent = [word for word in words if checks.normalized(word, self.normalize) not in text]
+        passed = not absent if self.every else len(absent) < len(words)
+        return [self.pass_score(passed, f"absent: {', '.join(absent)}" if absent else "")]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Raise where the sample has no words."""
-        checks.contains("", self._words(sample), normalize=self.normalize)
+        """Raise ValueError where the sample has no words, or an empty one."""
+        self._words_of(sample)
         return ()
 
-    def _words(self, sample: Sample) -> list[str]:
+    def _words_of(self, sample: Sample) -> Sequence[str]:
         if not self.field:
-            return _list(self.words, "words")
-        return _list(sample.metadata.get(self.field, ()), f"metadata {self.field!r} of sample {sample.id!r}")
+            return self.words
+        name = f"metadata {self.field!r} of sample {sample.id!r}"
+        return self._parse_words(sample.metadata.get(self.field, ()), name)
+
+    def _parse_words(self, value: object, name: str) -> tuple[str, ...]:
+        words = parse_strings(value, name)
+        checks.contains("", words, normalize=self.normalize)
+        return words
 
 
 @dataclass(frozen=True, slots=True)
-class Regex:
-    """Whether a regular expression is found in the answer, in bounded time."""
+class Regex(PassOrFail):
+    """Check that a regular expression matches the answer, in bounded time."""
 
+    prefix: ClassVar[str] = "regex"
     pattern: str
     whole: bool = False
+    """Whether the pattern must match the whole answer."""
     absent: bool = False
-    """Pass where it is *not* found."""
+    """Whether the answer passes where the pattern does *not* match."""
     seconds: float = checks.MAX_SECONDS
+    """Time limit of one search."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.pattern, str) or not self.pattern:
@@ -115,82 +137,77 @@ class Regex:
 
     @property
     def signature(self) -> str:
-        """All that can move the number."""
-        shape = ("pattern", digest(self.pattern)[:12]), ("whole", self.whole), ("absent", self.absent)
-        return build_signature("regex", *shape, ("v", 1))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return ("regex.match",)
+        """Every setting that can change the value."""
+        settings = ("pattern", digest(self.pattern)[:12]), ("whole", self.whole), ("absent", self.absent)
+        return build_signature("regex", *settings, ("v", 1))
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        """Score one answer."""
-        found = checks.matches(response.text, self.pattern, whole=self.whole, seconds=self.seconds)
-        said = f"{self.pattern} is {'found' if found else 'not found'}"
-        return [_score(self, found != self.absent, said)]
+        """Return the score of one answer."""
+        matched = checks.matches(response.text, self.pattern, whole=self.whole, seconds=self.seconds)
+        reason = f"{self.pattern} is {'found' if matched else 'not found'}"
+        return [self.pass_score(matched != self.absent, reason)]
 
 
 @dataclass(frozen=True, slots=True)
-class JsonValid:
-    """Whether the answer is JSON, with the keys that are wanted."""
+class JsonValid(PassOrFail):
+    """Check that the answer is JSON, with the required keys."""
 
-    keys: Sequence[str] = ()
+    prefix: ClassVar[str] = "json_valid"
+    keys: str | Sequence[str] = ()
+    """Keys that the object must have; none: any JSON value passes."""
     fenced: bool = False
+    """Whether the JSON may stand in one Markdown code fence."""
 
     def __post_init__(self) -> None:
-        _list(self.keys, "keys")
+        object.__setattr__(self, "keys", parse_strings(self.keys, "keys"))
 
     @property
     def signature(self) -> str:
-        """All that can move the number."""
-        keys = digest(_list(self.keys, "keys"))[:12] if self.keys else "any"
+        """Every setting that can change the value."""
+        keys = digest(self.keys)[:12] if self.keys else "any"
         return build_signature("json_valid", ("keys", keys), ("fenced", self.fenced), ("v", 1))
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return ("json_valid.match",)
-
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        """Score one answer."""
-        fault = checks.json_fault(response.text, keys=_list(self.keys, "keys"), fenced=self.fenced)
-        return [_score(self, fault is None, fault or "")]
+        """Return the score of one answer."""
+        fault = checks.json_fault(response.text, keys=self.keys, fenced=self.fenced)
+        return [self.pass_score(fault is None, fault or "")]
 
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """Characters and words of the answer; with ``least`` or ``most`` whether the characters lie between."""
+    """Characters and words of the answer; with ``least`` or ``most`` also whether the count is within."""
 
     least: int | None = None
     most: int | None = None
     unit: str = "characters"
-    names: tuple[str, ...] = field(init=False)
-    """``length.within`` first, where it is asked for."""
+    """What the bounds count: ``characters`` or ``words``."""
 
     def __post_init__(self) -> None:
         for name, value in (("least", self.least), ("most", self.most)):
             if value is not None:
                 whole_number(name, value, 0)
-        if self.unit not in ("characters", "words"):
-            raise ValueError(f"unit must be characters or words, got {self.unit!r}")
+        check_choice("unit", self.unit, ("characters", "words"))
         if self.least is not None and self.most is not None and self.least > self.most:
             raise ValueError(f"least must not be above most, got {self.least} and {self.most}")
-        counts = ("length.characters", "length.words")
-        object.__setattr__(self, "names", ("length.within", *counts) if self._bounded else counts)
 
     @property
     def _bounded(self) -> bool:
         return self.least is not None or self.most is not None
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the scores; ``length.within`` comes first where there is a bound."""
+        counts = ("length.characters", "length.words")
+        return ("length.within", *counts) if self._bounded else counts
+
+    @property
     def signature(self) -> str:
-        """All that can move the number."""
+        """Every setting that can change the value."""
         bounds = ("least", self.least), ("most", self.most), ("unit", self.unit)
         return build_signature("length", *bounds, ("tok", "mixed"), ("v", 1))
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        """Score one answer: an empty one has length 0."""
+        """Return the scores of one answer; an empty answer has length 0."""
         counts = {
             "characters": checks.character_count(response.text),
             "words": len(mixed_tokens(response.text)),
@@ -203,17 +220,23 @@ class Length:
             return scores
         count = counts[self.unit]
         passed = (self.least or 0) <= count and (self.most is None or count <= self.most)
-        return [_score(self, passed, f"{count} {self.unit}"), *scores]
+        within = Score(
+            name="length.within",
+            value=float(passed),
+            signature=self.signature,
+            scale=PASS_SCALE,
+            reason=f"{count} {self.unit}",
+        )
+        return [within, *scores]
 
 
-def _score(scorer: Exact | Contains | Regex | JsonValid | Length, passed: bool, reason: str) -> Score:
-    return Score(
-        name=scorer.names[0], value=float(passed), signature=scorer.signature, scale=PASS, reason=reason
-    )
+def parse_strings(value: object, name: str) -> tuple[str, ...]:
+    """Return an option as a tuple of strings; a string is one of them.
 
-
-def _list(value: object, name: str) -> list[str]:
-    found = [value] if isinstance(value, str) else list(value) if isinstance(value, (list, tuple)) else None
-    if found is None or not all(isinstance(one, str) for one in found):
+    Raises:
+        ValueError: The value is not a string and not a list of strings.
+    """
+    texts = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, (list, tuple)) else None
+    if texts is None or not all(isinstance(text, str) for text in texts):
         raise ValueError(f"{name} must be a list of strings, got {value!r}")
-    return found
+    return texts

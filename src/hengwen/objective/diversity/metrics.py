@@ -1,10 +1,10 @@
-"""How varied texts are: distinct n-grams, entropy, repetition within a text, compression."""
+"""Diversity of texts: distinct n-grams, entropy, repetition within a text, compression."""
 
 from __future__ import annotations
 
 import zlib
 from collections import Counter
-from math import log2
+from math import fsum, log2
 from typing import TYPE_CHECKING
 
 from hengwen._internal.checks import whole_number
@@ -18,14 +18,14 @@ def distinct_n(texts: Iterable[str], n: int = 2) -> float:
     """Return the share of distinct n-grams among all n-grams of a set of texts.
 
     Args:
-        texts: N-grams do not cross from one to the next. Tokens are those of ``tokenize.mixed_tokens``.
-        n: >= 1.
+        texts: The texts; no n-gram spans two of them. Tokens are those of ``tokenize.mixed_tokens``.
+        n: Length of the n-grams, >= 1.
 
     Returns:
-        In (0, 1]; 1 where no n-gram comes twice. It falls with the amount of text: compare equal amounts.
+        A share in (0, 1]; 1 where no n-gram repeats. It falls with the amount of text: compare equal amounts.
 
     Raises:
-        ValueError: There is no n-gram at all, or n < 1.
+        ValueError: There is no n-gram, or n < 1.
 
     Notes:
         Li et al., A Diversity-Promoting Objective Function for Neural Conversation Models, NAACL 2016.
@@ -43,14 +43,14 @@ def ngram_entropy(texts: Iterable[str], n: int = 2, *, normalize: bool = False) 
 
     Args:
         texts: As in :func:`distinct_n`.
-        n: >= 1.
-        normalize: Divide by log2 of the number of n-grams, the most there can be.
+        n: Length of the n-grams, >= 1.
+        normalize: Divide by log2 of the number of n-grams, the largest possible entropy.
 
     Returns:
-        Bits, >= 0; normalised in 0..1, 1 where all n-grams differ. One n-gram alone has 0 bits.
+        Bits, >= 0; normalised a value in 0..1, 1 where all n-grams differ. A single n-gram has 0 bits.
 
     Raises:
-        ValueError: There is no n-gram, or only one where ``normalize`` is asked: 0/0.
+        ValueError: There is no n-gram, or with ``normalize`` only one (0/0).
 
     Notes:
         Zhang et al., Generating Informative and Diverse Conversational Responses, NeurIPS 2018 (Ent-n).
@@ -63,7 +63,7 @@ def ngram_entropy(texts: Iterable[str], n: int = 2, *, normalize: bool = False) 
     total = counts.total()
     if normalize and total == 1:
         raise ValueError(f"there is only one {n}-gram: its normalised entropy is not defined")
-    bits = max(0.0, log2(total) - sum(count * log2(count) for count in counts.values()) / total)
+    bits = max(0.0, log2(total) - fsum(count * log2(count) for count in counts.values()) / total)
     return min(bits / log2(total), 1.0) if normalize else bits
 
 
@@ -71,11 +71,11 @@ def repetition_rate(text: str, n: int = 4) -> float:
     """Return the share of a text's n-grams that repeat an earlier one in it.
 
     Args:
-        text: Tokens are those of ``tokenize.mixed_tokens``.
-        n: >= 1.
+        text: Any text. Tokens are those of ``tokenize.mixed_tokens``.
+        n: Length of the n-grams, >= 1.
 
     Returns:
-        In [0, 1); 0 where no n-gram comes twice.
+        A share in [0, 1); 0 where no n-gram repeats.
 
     Raises:
         ValueError: The text is too short for an n-gram.
@@ -94,11 +94,12 @@ def type_token_ratio(text: str, *, window: int | None = None) -> float:
     """Return the share of distinct tokens in a text.
 
     Args:
-        text: Tokens are those of ``tokenize.mixed_tokens``: for Chinese, characters.
-        window: Mean over all windows of so many tokens (MATTR), which does not fall with the length.
+        text: Any text. Tokens are those of ``tokenize.mixed_tokens``: for Chinese, characters.
+        window: Length in tokens of the windows over which the mean is taken (MATTR); the mean does not fall
+            with the length of the text. None: the whole text.
 
     Returns:
-        In (0, 1].
+        A share in (0, 1].
 
     Raises:
         ValueError: There is no token, fewer than ``window``, or window < 1.
@@ -119,31 +120,32 @@ def type_token_ratio(text: str, *, window: int | None = None) -> float:
     if len(tokens) < window:
         raise ValueError(f"the text has {len(tokens)} tokens, fewer than the window of {window}")
     counts = Counter(tokens[:window])
-    kinds = [len(counts)]
-    for old, new in zip(tokens, tokens[window:], strict=False):
-        counts[new] += 1
-        counts[old] -= 1
-        if not counts[old]:
-            del counts[old]
-        kinds.append(len(counts))
-    return sum(kinds) / (window * len(kinds))
+    distinct = [len(counts)]
+    for leaving, entering in zip(tokens, tokens[window:], strict=False):
+        counts[entering] += 1
+        counts[leaving] -= 1
+        if not counts[leaving]:
+            del counts[leaving]
+        distinct.append(len(counts))
+    return sum(distinct) / (window * len(distinct))
 
 
 def compression_ratio(texts: Iterable[str]) -> float:
-    """Return how many times smaller zlib makes a set of texts; high means repetitive.
+    """Return the ratio by which zlib compresses a set of texts; high means repetitive.
 
     Args:
-        texts: Joined by line feeds, as UTF-8 (Chinese starts higher than English: compare like with like).
+        texts: The texts, joined by line feeds as UTF-8. Chinese compresses better than English: compare texts
+            of one language.
 
     Returns:
-        Bytes before / bytes after at level 9; below 1 for very short texts, at most about 1030.
+        Bytes before / bytes after, at level 9; below 1 for very short texts, at most about 1030.
 
     Raises:
         ValueError: There is no byte to compress.
 
     Notes:
-        Shaib et al., Standardizing the Measurement of Text Diversity, 2024. Moves in the third digit between
-        builds of zlib; the scorer has its version in the signature.
+        Shaib et al., Standardizing the Measurement of Text Diversity, 2024. The third digit differs between
+        builds of zlib; the scorer's signature has the version.
 
     Examples:
         >>> compression_ratio(["风吹过" * 100]) > 20 > 2 > compression_ratio(["风吹过山岗"])
@@ -164,5 +166,5 @@ def _count(texts: Iterable[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def _grams(text: str, n: int) -> Iterator[tuple[str, ...]]:
-    found = mixed_tokens(text)
-    return zip(*(found[start:] for start in range(n)), strict=False)
+    tokens = mixed_tokens(text)
+    return zip(*(tokens[start:] for start in range(n)), strict=False)

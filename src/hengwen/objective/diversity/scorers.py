@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar
 
 from hengwen._internal.checks import whole_number
 from hengwen.objective.diversity.metrics import (
@@ -14,92 +14,73 @@ from hengwen.objective.diversity.metrics import (
     repetition_rate,
     type_token_ratio,
 )
+from hengwen.objective.single_score import Scope, SingleScore, check_scope
 from hengwen.records import Response, Sample, Scale, Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-Scope = Literal["repeats", "checkpoint"]
+@dataclass(frozen=True)
+class _NgramScorer(SingleScore):
+    """Base of a scorer of the n-grams of a set of answers."""
+
+    prefix: ClassVar[str]
+    version: ClassVar[int]
+    n: int = 2
+    scope: Scope = "checkpoint"
+
+    def __post_init__(self) -> None:
+        whole_number("n", self.n)
+        check_scope(self.scope)
+
+    @property
+    def signature(self) -> str:
+        """Every setting that can change the value."""
+        return f"{self.prefix}|n:{self.n}|scope:{self.scope}|tok:mixed|v:{self.version}"
 
 
-def check_scope(scope: str) -> None:
-    """Raise ValueError where the scope of a set scorer is none."""
-    if scope not in get_args(Scope):
-        raise ValueError(f"scope must be 'repeats' or 'checkpoint', got {scope!r}")
-
-
-_SHARE = Scale(low=0, high=1)
-
-
-@dataclass(frozen=True, slots=True)
-class DistinctN:
+@dataclass(frozen=True)
+class DistinctN(_NgramScorer):
     """``distinct_n`` over the answers of a checkpoint to a task, or over the repeats of each sample."""
 
-    n: int = 2
-    scope: Scope = "checkpoint"
-
-    def __post_init__(self) -> None:
-        whole_number("n", self.n)
-        check_scope(self.scope)
+    prefix: ClassVar[str] = "distinct_n"
+    version: ClassVar[int] = 2
 
     @property
-    def signature(self) -> str:
-        """All that can move the number."""
-        return f"distinct_n|n:{self.n}|scope:{self.scope}|tok:mixed|v:2"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return (f"distinct_{self.n}.{self.scope}",)
+    def name(self) -> str:
+        """Name of the score."""
+        return f"distinct_{self.n}.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
-        """Score a set of answers."""
-        value = distinct_n([response.text for _, response in items], self.n)
-        return [Score(name=self.names[0], value=value, signature=self.signature, scale=_SHARE)]
+        """Return the score of a set of answers."""
+        return [self.build_score(distinct_n([response.text for _, response in items], self.n))]
 
 
-@dataclass(frozen=True, slots=True)
-class NgramEntropy:
-    """``ngram_entropy`` of a set, normalised; the bits are in the details."""
+@dataclass(frozen=True)
+class NgramEntropy(_NgramScorer):
+    """Normalised ``ngram_entropy`` of a set of answers; the bits are in the details."""
 
-    n: int = 2
-    scope: Scope = "checkpoint"
-
-    def __post_init__(self) -> None:
-        whole_number("n", self.n)
-        check_scope(self.scope)
+    prefix: ClassVar[str] = "ngram_entropy"
+    version: ClassVar[int] = 1
 
     @property
-    def signature(self) -> str:
-        """All that can move the number."""
-        return f"ngram_entropy|n:{self.n}|scope:{self.scope}|tok:mixed|v:1"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return (f"entropy_{self.n}.{self.scope}",)
+    def name(self) -> str:
+        """Name of the score."""
+        return f"entropy_{self.n}.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
-        """Score a set of answers."""
+        """Return the score of a set of answers."""
         texts = [response.text for _, response in items]
         value, bits = ngram_entropy(texts, self.n, normalize=True), ngram_entropy(texts, self.n)
-        return [
-            Score(
-                name=self.names[0],
-                value=value,
-                signature=self.signature,
-                scale=_SHARE,
-                reason=f"{bits:.3f} bits",
-                details={"bits": bits},
-            )
-        ]
+        return [self.build_score(value, reason=f"{bits:.3f} bits", details={"bits": bits})]
 
 
 @dataclass(frozen=True, slots=True)
-class Compression:
-    """``compression_ratio`` of a set."""
+class Compression(SingleScore):
+    """``compression_ratio`` of a set of answers."""
 
+    scale: ClassVar[Scale] = Scale(low=0, high=1100, higher_is_better=False)
     scope: Scope = "checkpoint"
 
     def __post_init__(self) -> None:
@@ -107,25 +88,24 @@ class Compression:
 
     @property
     def signature(self) -> str:
-        """All that can move the number, the build of zlib among it."""
+        """Every setting that can change the value, including the version of zlib."""
         return f"compression|scope:{self.scope}|utf-8|zlib:{zlib.ZLIB_RUNTIME_VERSION}|level:9|v:1"
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return (f"compression.{self.scope}",)
+    def name(self) -> str:
+        """Name of the score."""
+        return f"compression.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
-        """Score a set of answers."""
-        value = compression_ratio([response.text for _, response in items])
-        scale = Scale(low=0, high=1100, higher_is_better=False)
-        return [Score(name=self.names[0], value=value, signature=self.signature, scale=scale)]
+        """Return the score of a set of answers."""
+        return [self.build_score(compression_ratio([response.text for _, response in items]))]
 
 
 @dataclass(frozen=True, slots=True)
-class Repetition:
+class Repetition(SingleScore):
     """``repetition_rate`` of each answer."""
 
+    scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
     n: int = 4
 
     def __post_init__(self) -> None:
@@ -133,23 +113,21 @@ class Repetition:
 
     @property
     def signature(self) -> str:
-        """All that can move the number."""
+        """Every setting that can change the value."""
         return f"repetition|n:{self.n}|tok:mixed|v:1"
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return (f"repetition_{self.n}.share",)
+    def name(self) -> str:
+        """Name of the score."""
+        return f"repetition_{self.n}.share"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        """Score one answer."""
-        value = repetition_rate(response.text, self.n)
-        scale = Scale(low=0, high=1, higher_is_better=False)
-        return [Score(name=self.names[0], value=value, signature=self.signature, scale=scale)]
+        """Return the score of one answer."""
+        return [self.build_score(repetition_rate(response.text, self.n))]
 
 
 @dataclass(frozen=True, slots=True)
-class TypeTokenRatio:
+class TypeTokenRatio(SingleScore):
     """``type_token_ratio`` of each answer."""
 
     window: int | None = None
@@ -160,15 +138,14 @@ class TypeTokenRatio:
 
     @property
     def signature(self) -> str:
-        """All that can move the number."""
+        """Every setting that can change the value."""
         return f"type_token_ratio|window:{self.window or 'whole'}|tok:mixed|v:1"
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return ("type_token_ratio.share",)
+    def name(self) -> str:
+        """Name of the score."""
+        return "type_token_ratio.share"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        """Score one answer."""
-        value = type_token_ratio(response.text, window=self.window)
-        return [Score(name=self.names[0], value=value, signature=self.signature, scale=_SHARE)]
+        """Return the score of one answer."""
+        return [self.build_score(type_token_ratio(response.text, window=self.window))]

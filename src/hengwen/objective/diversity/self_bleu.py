@@ -1,14 +1,15 @@
-"""self-BLEU: how far each text of a set is made of the n-grams of the others."""
+"""self-BLEU: BLEU of each text of a set against the other texts."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from math import fsum
+from typing import TYPE_CHECKING, ClassVar
 
-from hengwen.objective.diversity.scorers import Scope, check_scope
-from hengwen.objective.overlap.bleu import BleuOptions, Tokenize, bleu_of, check_options
-from hengwen.objective.overlap.ngram_counts import ORDER, all_ngrams, closest
+from hengwen.objective.overlap.bleu import BleuOptions, Tokenize, bleu_from_statistics
+from hengwen.objective.overlap.ngram_counts import MAX_ORDER, all_ngrams, closest_length
+from hengwen.objective.single_score import Scope, SingleScore, check_scope
 from hengwen.objective.text.tokenize import Width, fold_width
 from hengwen.records import Response, Sample, Scale, Score
 
@@ -17,20 +18,21 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Gram = tuple[str, ...]
+TopCounts = tuple[int, int, int]
+"""Largest count of an n-gram in one text, the index of that text, and the largest count in another."""
 
 
 def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width = "keep") -> float:
     """Return the mean BLEU of each text against all the others.
 
     Args:
-        texts: Two or more. Time grows with their sum of lengths, not with its square.
+        texts: Two or more texts. The time grows with their total length, not with its square.
         tokenize: As in ``bleu``, chosen once from all texts.
         width: As in ``bleu``.
 
     Returns:
-        0..100; 100 where every text is among the others. High means little variety. It grows with the
-        number of
-        texts: compare sets of one size.
+        A value in 0..100; 100 where every text equals another. High means little variety. The value grows
+        with the number of texts: compare sets of one size.
 
     Raises:
         ValueError: There are fewer than two texts, or one is empty.
@@ -44,8 +46,8 @@ def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width
         >>> round(self_bleu(["风吹", "风来"]), 2)  # 1 of 2, 0 of 1 smoothed to 1/2: the root of 1/4
         50.0
     """
-    values = self_bleus(texts, check_options(tokenize, width=width))
-    return sum(values) / len(values)
+    values = self_bleus(texts, BleuOptions(tokenize, width=width))
+    return fsum(values) / len(values)
 
 
 def self_bleus(texts: Sequence[str], options: BleuOptions) -> list[float]:
@@ -56,87 +58,87 @@ def self_bleus(texts: Sequence[str], options: BleuOptions) -> list[float]:
     """
     if len(texts) < 2:
         raise ValueError(f"self-BLEU needs two texts or more, got {len(texts)}")
-    for place, text in enumerate(texts, 1):
+    for number, text in enumerate(texts, 1):
         if not text.strip():
-            raise ValueError(f"text {place} of {len(texts)} is empty: its self-BLEU is not defined")
-    tokenizer = options.of([fold_width(text, options.width) for text in texts])
+            raise ValueError(f"text {number} of {len(texts)} is empty: its self-BLEU is not defined")
+    tokenizer = options.resolve_tokenizer([fold_width(text, options.width) for text in texts])
     split = options.splitter(tokenizer)
     tokens = [split(fold_width(text, options.width)) for text in texts]
-    counts = [all_ngrams(own) for own in tokens]
-    most = _two_most(counts)
+    counts = [all_ngrams(text_tokens) for text_tokens in tokens]
+    top_counts = _top_counts(counts)
     lengths = sorted(map(len, tokens))
-    found = []
-    for place, own in enumerate(tokens):
-        stats = [len(own), _closest_other(lengths, len(own)), *_clipped(counts[place], most, place)]
-        found.append(bleu_of(stats, options, tokenizer, len(texts) - 1).score)
-    return found
+    values = []
+    for index, text_counts in enumerate(counts):
+        length = len(tokens[index])
+        matches = _clipped_counts(text_counts, top_counts, index)
+        total = [length, _closest_other(lengths, length), *matches]
+        values.append(bleu_from_statistics(total, options, tokenizer, len(texts) - 1).score)
+    return values
 
 
-def _two_most(counts: Sequence[Counter[Gram]]) -> dict[Gram, tuple[int, int, int]]:
-    """For each n-gram its largest count in a text, the place of that text, the largest count elsewhere."""
-    most: dict[Gram, tuple[int, int, int]] = {}
-    for place, own in enumerate(counts):
-        for gram, count in own.items():
-            first, where, second = most.get(gram, (0, -1, 0))
+def _top_counts(counts: Sequence[Counter[Gram]]) -> dict[Gram, TopCounts]:
+    top_counts: dict[Gram, TopCounts] = {}
+    for index, text_counts in enumerate(counts):
+        for gram, count in text_counts.items():
+            first, first_index, second = top_counts.get(gram, (0, -1, 0))
             if count > first:
-                most[gram] = count, place, first
+                top_counts[gram] = count, index, first
             elif count > second:
-                most[gram] = first, where, count
-    return most
+                top_counts[gram] = first, first_index, count
+    return top_counts
 
 
-def _clipped(own: Counter[Gram], most: dict[Gram, tuple[int, int, int]], place: int) -> list[int]:
-    correct, total = [0] * ORDER, [0] * ORDER
-    for gram, count in own.items():
-        first, where, second = most[gram]
+def _clipped_counts(text_counts: Counter[Gram], top_counts: dict[Gram, TopCounts], index: int) -> list[int]:
+    """Return matches with the other texts and totals, each of 1- to 4-grams."""
+    correct, total = [0] * MAX_ORDER, [0] * MAX_ORDER
+    for gram, count in text_counts.items():
+        first, first_index, second = top_counts[gram]
         order = len(gram) - 1
         total[order] += count
-        correct[order] += min(count, second if where == place else first)
+        correct[order] += min(count, second if first_index == index else first)
     return correct + total
 
 
-def _closest_other(lengths: list[int], own: int) -> int:
-    """The closest length among the others, ties to the shorter; ``lengths`` is sorted and has our own."""
-    start = bisect_left(lengths, own)
-    if start + 1 < len(lengths) and lengths[start + 1] == own:
-        return own
-    near = lengths[max(start - 1, 0) : start] + lengths[start + 1 : start + 2]
-    return closest(near, own)
+def _closest_other(lengths: list[int], length: int) -> int:
+    """Return the closest length of another text, of two the shorter.
+
+    Args:
+        lengths: Sorted lengths of all texts.
+        length: Length of this text, which ``lengths`` has too.
+    """
+    start = bisect_left(lengths, length)
+    if start + 1 < len(lengths) and lengths[start + 1] == length:
+        return length
+    neighbours = lengths[max(start - 1, 0) : start] + lengths[start + 1 : start + 2]
+    return closest_length(neighbours, length)
 
 
 @dataclass(frozen=True, slots=True)
-class SelfBleu:
+class SelfBleu(SingleScore):
     """``self_bleu`` over the repeats of a sample, or over all answers of a checkpoint to a task."""
 
+    scale: ClassVar[Scale] = Scale(low=0, high=100, higher_is_better=False)
     scope: Scope = "repeats"
     tokenize: Tokenize = "auto"
     width: Width = "keep"
+    options: BleuOptions = field(init=False, repr=False, compare=False)
+    """Settings of each BLEU, from ``tokenize`` and ``width``."""
 
     def __post_init__(self) -> None:
         check_scope(self.scope)
-        check_options(self.tokenize, width=self.width)
+        object.__setattr__(self, "options", BleuOptions(self.tokenize, width=self.width))
 
     @property
     def signature(self) -> str:
-        """All that can move the number."""
-        return f"self_bleu|scope:{self.scope}|{check_options(self.tokenize, width=self.width).plan_signature}"
+        """Every setting that can change the value."""
+        return f"self_bleu|scope:{self.scope}|{self.options.plan_signature}"
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return (f"self_bleu.{self.scope}",)
+    def name(self) -> str:
+        """Name of the score."""
+        return f"self_bleu.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
-        """Score a set of answers."""
-        values = self_bleus(
-            [response.text for _, response in items], check_options(self.tokenize, width=self.width)
-        )
-        return [
-            Score(
-                name=self.names[0],
-                value=sum(values) / len(values),
-                signature=self.signature,
-                scale=Scale(low=0, high=100, higher_is_better=False),
-                details={"n": len(values)},
-            )
-        ]
+        """Return the score of a set of answers."""
+        values = self_bleus([response.text for _, response in items], self.options)
+        return [self.build_score(fsum(values) / len(values), details={"n": len(values)})]

@@ -1,10 +1,10 @@
-"""Which texts can be alike at all: an exact index for near duplicates.
+"""Exact index of near duplicates: for each text the earlier texts that can be similar.
 
 Two texts of lengths x and y whose character ratio is at least t share L >= t (x + y) / 2 characters in
-order, and leave d = x + y - 2 L over. The shared characters lie in at most d + 1 blocks, so at least L - d
+order; d = x + y - 2 L characters remain. The shared characters lie in at most d + 1 blocks, so at least L - d
 - 1 bigrams are shared, counted with multiplicity. Texts whose bigram sets have a Jaccard index of at least
-t share at least t of the larger set. Either way both texts have a common bigram among their rarest ones:
-only these are indexed. (Chaudhuri, Ganti and Kaushik, A Primitive Operator for Similarity Joins, 2006.)
+t share at least t of the larger set. In both cases the texts have a common bigram among their rarest ones,
+so only these are indexed. (Chaudhuri, Ganti and Kaushik, A Primitive Operator for Similarity Joins, 2006.)
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 Feature = tuple[str, int]
-"""A bigram and which of its occurrences in the text."""
-_HEAD = 8
-_ROOM = 1e-9
+"""A bigram and the index of its occurrence in the text, from 0."""
+_HEAD_SIZE = 8
+"""Numbers at the start of each list that ``first_match`` tries first."""
+_TOLERANCE = 1e-9
+"""Allowance for rounding in bounds."""
 
 
 def bigrams(text: str) -> list[str]:
-    """Return the bigrams of a text; a text of one character is its own.
+    """Return the bigrams of a text; a text of one character is its own bigram.
 
     Examples:
         >>> bigrams("你好呀"), bigrams("好")
@@ -35,84 +37,87 @@ def bigrams(text: str) -> list[str]:
 
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:
-    """Yield for each text ascending lists of earlier ones: those not in any list cannot be alike.
+    """Yield for each text ascending lists of earlier texts; texts in none of the lists cannot be similar.
 
     Args:
-        texts: Not empty, all different.
-        threshold: Of the similarity.
+        texts: Different texts, none of them empty.
+        threshold: Smallest similarity of near duplicates.
     """
-    if threshold <= 2 / 3 + _ROOM:
-        yield from ([list(range(place))] for place in range(len(texts)))
+    if threshold <= 2 / 3 + _TOLERANCE:
+        yield from ([list(range(index))] for index in range(len(texts)))
         return
     features = [_features(text) for text in texts]
-    rank = _ranks(features)
+    ranks = _ranks(features)
     postings: dict[int, list[int]] = {}
     by_length: dict[int, list[int]] = {}
-    for place, (text, own) in enumerate(zip(texts, features, strict=True)):
-        keys = _keys(text, [rank[feature] for feature in own], own, threshold)
-        found = [postings[key] for key in keys if key in postings]
-        found += [by_length[y] for y in _bounds(len(text), threshold)[1] if y in by_length]
-        yield found
+    for index, (text, text_features) in enumerate(zip(texts, features, strict=True)):
+        keys = _keys(text, [ranks[feature] for feature in text_features], text_features, threshold)
+        lists = [postings[key] for key in keys if key in postings]
+        lists += [by_length[y] for y in _bounds(len(text), threshold)[1] if y in by_length]
+        yield lists
         for key in keys:
-            postings.setdefault(key, []).append(place)
-        by_length.setdefault(len(text), []).append(place)
+            postings.setdefault(key, []).append(index)
+        by_length.setdefault(len(text), []).append(index)
 
 
-def first_match(lists: Sequence[Sequence[int]], alike: Callable[[int], bool]) -> int | None:
+def first_match(lists: Sequence[Sequence[int]], matches: Callable[[int], bool]) -> int | None:
     """Return the smallest number in ascending lists that passes the test.
 
-    The heads of the lists are tried first: what repeats often usually repeats something early.
+    The start of each list is tried first, because a text that repeats usually repeats an early one.
 
     Examples:
         >>> first_match([[1, 4, 6], [2, 4]], lambda number: number % 2 == 0)
         2
     """
-    heads = sorted({number for numbers in lists for number in numbers[:_HEAD]})
-    bound = next(filter(alike, heads), None)
+    heads = sorted({number for numbers in lists for number in numbers[:_HEAD_SIZE]})
+    bound = next(filter(matches, heads), None)
     rest: set[int] = set()
     for numbers in lists:
-        rest.update(numbers[_HEAD : None if bound is None else bisect_left(numbers, bound)])
-    return next(filter(alike, sorted(rest.difference(heads))), bound)
+        rest.update(numbers[_HEAD_SIZE : None if bound is None else bisect_left(numbers, bound)])
+    return next(filter(matches, sorted(rest.difference(heads))), bound)
 
 
 def _features(text: str) -> list[Feature]:
-    seen: Counter[str] = Counter()
-    found = []
+    counts: Counter[str] = Counter()
+    features = []
     for gram in bigrams(text):
-        found.append((gram, seen[gram]))
-        seen[gram] += 1
-    return found
+        features.append((gram, counts[gram]))
+        counts[gram] += 1
+    return features
 
 
 def _ranks(features: Sequence[Sequence[Feature]]) -> dict[Feature, int]:
-    """The rarest feature has rank 0."""
-    counts = Counter(feature for own in features for feature in own)
-    return {
-        feature: place for place, (feature, _) in enumerate(sorted(counts.items(), key=lambda pair: pair[1]))
-    }
+    """Return the rank of each feature by frequency; the rarest has rank 0."""
+    counts = Counter(feature for text_features in features for feature in text_features)
+    ascending = sorted(counts.items(), key=lambda pair: pair[1])
+    return {feature: rank for rank, (feature, _) in enumerate(ascending)}
 
 
-def _keys(text: str, ranks: list[int], own: Sequence[Feature], threshold: float) -> set[int]:
-    """The rarest features, as many as the ratio asks for; and of the first occurrences as Jaccard asks."""
-    single = sorted(rank for rank, (_, occurrence) in zip(ranks, own, strict=True) if occurrence == 0)
-    for_jaccard = len(single) - ceil(threshold * len(single) - _ROOM) + 1
+def _keys(text: str, ranks: list[int], features: Sequence[Feature], threshold: float) -> set[int]:
+    """Return the ranks of the rarest features: as many as the ratio needs, and as Jaccard needs."""
+    single = sorted(rank for rank, (_, occurrence) in zip(ranks, features, strict=True) if occurrence == 0)
+    for_jaccard = len(single) - ceil(threshold * len(single) - _TOLERANCE) + 1
     for_ratio = len(ranks) - _bounds(len(text), threshold)[0] + 1
     return {*single[:for_jaccard], *sorted(ranks)[:for_ratio]}
 
 
 @lru_cache(maxsize=10_000)
 def _bounds(x: int, threshold: float) -> tuple[int, tuple[int, ...]]:
-    """The fewest bigrams that x characters share with a text alike, and lengths that may share none."""
-    least, none = max(x - 1, 1), []
+    """Return the fewest bigrams shared by similar texts of which one has x characters.
+
+    Returns:
+        That number over all lengths that must share a bigram, and the lengths that may share none.
+    """
+    fewest, without_shared = max(x - 1, 1), []
     reach = (2 - threshold) / threshold
-    for y in range(ceil(x / reach - _ROOM), floor(x * reach + _ROOM) + 1):
+    for y in range(ceil(x / reach - _TOLERANCE), floor(x * reach + _TOLERANCE) + 1):
         total = x + y
-        shared = ceil(threshold * total / 2 - _ROOM)
+        shared = ceil(threshold * total / 2 - _TOLERANCE)
         if shared > min(x, y):
             continue
         grams = shared - (total - 2 * shared) - 1 if (x, y) != (1, 1) else 1
         if grams < 1:
-            none.append(y)
+            without_shared.append(y)
         else:
-            least = min(least, grams)
-    return least, tuple(none)
+            fewest = min(fewest, grams)
+    return fewest, tuple(without_shared)

@@ -1,11 +1,11 @@
-"""Which of many texts may be alike: MinHash over bigrams, in bands, on numpy. Time and memory are linear.
+"""MinHash index of near duplicates: bands of hashed bigrams on numpy, in linear time and memory.
 
-Two sets of hashes: over bigrams counted with multiplicity for the character ratio, over sets of bigrams for
-the Jaccard index. Each is cut into bands of so many rows that a pair meets in a band with a probability of
-at least 0.95 (0.99 by the Jaccard index) even where it shares as little as a pair at the threshold can; most
-share more, and meet with near certainty. More rows keep chance meetings rare, which alone grow with the
-square. Candidates are compared exactly, so what is found is right; what is missed is measured in
-``tests/objective/test_duplicate_lsh.py``.
+There are two sets of hashes: of bigrams counted with multiplicity for the character ratio, and of sets of
+bigrams for the Jaccard index. The number of rows in a band is chosen so that a pair at the threshold that
+shares as little as possible collides in some band with a probability of at least 0.95 (0.99 for the Jaccard
+index); most pairs share more and collide almost always. More rows make collisions by chance rarer; these
+alone grow with the square of the number of texts. Candidates are then compared exactly, so there are no false
+positives; ``tests/objective/duplicates/test_minhash_index.py`` measures the false negatives.
 """
 
 from __future__ import annotations
@@ -20,89 +20,94 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_COUNTED, _COUNTED_CERTAIN = 600, 0.95
-_SINGLE, _SINGLE_CERTAIN = 130, 0.99
-"""How many hashes, and how surely a pair must meet."""
-_CHUNK = 2000
-"""Texts whose hashes fit the cache of a processor."""
+_RATIO_HASHES, _RATIO_RECALL = 600, 0.95
+_JACCARD_HASHES, _JACCARD_RECALL = 130, 0.99
+"""Number of hashes, and the least probability that a pair at the threshold collides."""
+_CHUNK_SIZE = 2000
+"""Number of texts whose hashes fit a processor cache."""
 _RNG = np.random.default_rng(20261120)
-_MULTIPLIERS = _RNG.integers(1, 2**32, size=_COUNTED + _SINGLE, dtype=np.uint32) | np.uint32(1)
+_MULTIPLIERS = _RNG.integers(1, 2**32, size=_RATIO_HASHES + _JACCARD_HASHES, dtype=np.uint32) | np.uint32(1)
 
 Codes = tuple["NDArray[np.uint32]", "NDArray[np.intp]"]
-"""Hashes of features, text after text, and where each text begins."""
+"""Hashes of the features of all texts in order, and the index at which each text begins."""
 
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:
-    """Yield for each text ascending lists of earlier ones that may be alike.
+    """Yield for each text ascending lists of earlier texts that may be similar.
 
     Args:
-        texts: Not empty, all different, at least one.
-        threshold: Of the similarity, above 2/3.
+        texts: One or more different texts, none of them empty.
+        threshold: Smallest similarity of near duplicates, above 2/3.
     """
-    everything, single = _codes(texts)
+    occurrences, single = _codes(texts)
     counted = (1.5 * threshold - 1) / (2 - 1.5 * threshold)
-    for_ratio = rows_for(counted, _COUNTED, _COUNTED_CERTAIN)
-    for_jaccard = rows_for(threshold, _SINGLE, _SINGLE_CERTAIN)
+    for_ratio = rows_for(counted, _RATIO_HASHES, _RATIO_RECALL)
+    for_jaccard = rows_for(threshold, _JACCARD_HASHES, _JACCARD_RECALL)
     groups = [
-        *_groups(everything, _MULTIPLIERS[:_COUNTED], for_ratio),
-        *_groups(single, _MULTIPLIERS[_COUNTED:], for_jaccard),
+        *_groups(occurrences, _MULTIPLIERS[:_RATIO_HASHES], for_ratio),
+        *_groups(single, _MULTIPLIERS[_RATIO_HASHES:], for_jaccard),
     ]
     members: list[list[int]] = [[] for _ in texts]
     size = 0
-    for places, labels in groups:
-        for place, label in zip(places.tolist(), labels.tolist(), strict=True):
-            members[place].append(size + label)
+    for indices, labels in groups:
+        for index, label in zip(indices.tolist(), labels.tolist(), strict=True):
+            members[index].append(size + label)
         size += int(labels.max()) + 1 if len(labels) else 0
     buckets: list[list[int]] = [[] for _ in range(size)]
-    for place, own in enumerate(members):
-        yield [buckets[label] for label in own if buckets[label]]
-        for label in own:
-            buckets[label].append(place)
+    for index, labels_of_text in enumerate(members):
+        yield [buckets[label] for label in labels_of_text if buckets[label]]
+        for label in labels_of_text:
+            buckets[label].append(index)
 
 
-def rows_for(jaccard: float, hashes: int, certain: float) -> int:
-    """Return the most rows a band may have so that pairs of this similarity meet that surely.
+def rows_for(jaccard: float, hashes: int, recall: float) -> int:
+    """Return the largest number of rows in a band with which pairs still collide often enough.
+
+    Args:
+        jaccard: Jaccard index of the pairs, in 0..1.
+        hashes: Number of hashes, over all bands.
+        recall: Least probability that a pair collides in some band.
 
     Examples:
         >>> rows_for(0.38, 600, 0.95)  # 1 - (1 - 0.38^4)^150 = 0.957
         4
     """
-    fits = [rows for rows in range(1, 13) if 1 - (1 - jaccard**rows) ** (hashes // rows) >= certain]
+    fits = [rows for rows in range(1, 13) if 1 - (1 - jaccard**rows) ** (hashes // rows) >= recall]
     return max(fits, default=1)
 
 
 def _groups(
     codes: Codes, multipliers: NDArray[np.uint32], rows: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """For each band the texts that share its key with another, and the number of their group."""
+    """Yield for each band the texts that share its key with another text, and the label of their group."""
     hashes, starts = codes
-    edges = [*starts[::_CHUNK].tolist(), len(hashes)]
+    edges = [*starts[::_CHUNK_SIZE].tolist(), len(hashes)]
     chunks = [
-        (hashes[begin:end], starts[place * _CHUNK : (place + 1) * _CHUNK] - begin)
-        for place, (begin, end) in enumerate(pairwise(edges))
+        (hashes[begin:end], starts[chunk * _CHUNK_SIZE : (chunk + 1) * _CHUNK_SIZE] - begin)
+        for chunk, (begin, end) in enumerate(pairwise(edges))
     ]
     for band in range(len(multipliers) // rows):
         key = np.concatenate([_key(*chunk, multipliers[band * rows : (band + 1) * rows]) for chunk in chunks])
         _, inverse, counts = np.unique(key, return_inverse=True, return_counts=True)
-        places = np.flatnonzero(counts[inverse] > 1)
-        _, labels = np.unique(inverse[places], return_inverse=True)
-        yield places, labels.astype(np.intp)
+        indices = np.flatnonzero(counts[inverse] > 1)
+        _, labels = np.unique(inverse[indices], return_inverse=True)
+        yield indices, labels.astype(np.intp)
 
 
 def _key(
     hashes: NDArray[np.uint32], starts: NDArray[np.intp], multipliers: NDArray[np.uint32]
 ) -> NDArray[np.uint64]:
-    """The key of each text in one band."""
+    """Return the key of each text in one band."""
     key = np.zeros(len(starts), dtype=np.uint64)
     for multiplier in multipliers:
-        least = np.minimum.reduceat(hashes * multiplier, starts)
-        key = _mix(key * np.uint64(0x9E3779B97F4A7C15) + least)
+        smallest = np.minimum.reduceat(hashes * multiplier, starts)
+        key = _mix(key * np.uint64(0x9E3779B97F4A7C15) + smallest)
     return key
 
 
 def _codes(texts: Sequence[str]) -> tuple[Codes, Codes]:
-    """Hashed bigrams with the number of their occurrence, and those of first occurrences alone."""
-    parts = [_chunk_codes(texts[start : start + _CHUNK]) for start in range(0, len(texts), _CHUNK)]
+    """Return hashes of bigrams with the index of their occurrence, and of first occurrences alone."""
+    parts = [_chunk_codes(texts[start : start + _CHUNK_SIZE]) for start in range(0, len(texts), _CHUNK_SIZE)]
     codes = np.concatenate([part[0] for part in parts])
     occurrence = np.concatenate([part[1] for part in parts])
     sizes = np.concatenate([part[2] for part in parts])
@@ -117,7 +122,7 @@ def _codes(texts: Sequence[str]) -> tuple[Codes, Codes]:
 def _chunk_codes(
     texts: Sequence[str],
 ) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.intp]]:
-    """Bigram codes sorted within each text, the occurrence of each, and how many each text has."""
+    """Return the bigram codes sorted within each text, the occurrence of each, and their number per text."""
     lengths = np.array([len(text) for text in texts])
     raw = "".join(texts).encode("utf-32-le", "surrogatepass")
     points = np.frombuffer(raw, dtype=np.uint32).astype(np.uint64)
@@ -141,7 +146,7 @@ def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The finaliser of splitmix64."""
+    """Return values mixed by the finaliser of splitmix64."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))

@@ -1,51 +1,58 @@
-"""Near duplicates and training-set leakage as plug-ins."""
+"""Scorers for plans: near duplicates among answers, and answers that stand in training data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from hengwen.objective.diversity.scorers import Scope, check_scope
-from hengwen.objective.duplicates.similarity import THRESHOLD, near_duplicates
-from hengwen.objective.duplicates.training_set import NEAR_FROM, TrainingSet
+from hengwen.objective.duplicates.similarity import (
+    THRESHOLD,
+    Duplicate,
+    check_threshold,
+    near_duplicates,
+)
+from hengwen.objective.duplicates.training_set import MIN_CONTAINMENT, TrainingSet
 from hengwen.objective.signature import build_signature
+from hengwen.objective.single_score import Scope, SingleScore, check_scope
 from hengwen.records import Response, Sample, Scale, Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_SHARE = Scale(low=0, high=1, higher_is_better=False)
-_SHOWN = (0.8, 0.85, 0.9)
-_REVIEW = 0.7
+_REPORTED_THRESHOLDS = (0.8, 0.85, 0.9)
+"""Thresholds whose shares of repeats are in the details."""
+_REVIEW_THRESHOLD = 0.7
+"""Similarity from which a pair below the threshold is listed for review."""
 
 
 @dataclass(frozen=True, slots=True)
-class NearDuplicates:
-    """The share of answers that repeat an earlier one of the same sample (or of the task).
+class NearDuplicates(SingleScore):
+    """Share of answers that repeat an earlier answer to the same sample, or to the task.
 
-    The details name them, with those that deserve a look (from 0.7) and the share at 0.8, 0.85 and 0.9: the
-    threshold is this project's own.
+    The details list these answers, the answers to review (from 0.7), and the shares at 0.8, 0.85 and 0.9. The
+    default threshold is this project's own.
     """
 
+    scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
     threshold: float = THRESHOLD
     scope: Scope = "repeats"
 
     def __post_init__(self) -> None:
         check_scope(self.scope)
-        near_duplicates([], self.threshold)
+        check_threshold(self.threshold)
 
     @property
     def signature(self) -> str:
-        """All that can move the number."""
+        """Every setting that can change the value."""
         return build_signature("near_duplicates", ("at", self.threshold), ("scope", self.scope), ("v", 1))
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return (f"near_duplicates.{self.scope}",)
+    def name(self) -> str:
+        """Name of the score."""
+        return f"near_duplicates.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
-        """Score a set of answers.
+        """Return the score of a set of answers.
 
         Raises:
             ValueError: There are fewer than two.
@@ -53,44 +60,38 @@ class NearDuplicates:
         if len(items) < 2:
             raise ValueError(f"near duplicates need two answers or more, got {len(items)}")
         texts = [response.text for _, response in items]
-        found = near_duplicates(texts, self.threshold)
+        names = [f"{sample.id}#{response.repeat}" for sample, response in items]
+        duplicates = near_duplicates(texts, self.threshold)
         details: dict[str, object] = {
             "n": len(texts),
-            "duplicates": [
-                {"answer": _name(items[place]), "of": _name(items[one.of]), "similarity": one.similarity}
-                for place, one in enumerate(found)
-                if one
-            ],
-            "shares": {f"{level:g}": _share(near_duplicates(texts, level)) for level in _SHOWN},
+            "duplicates": _describe(duplicates, names),
+            "shares": {
+                f"{threshold:g}": _share(near_duplicates(texts, threshold))
+                for threshold in _REPORTED_THRESHOLDS
+            },
         }
-        if self.scope == "repeats" and self.threshold > _REVIEW:
-            details["review"] = [
-                {"answer": _name(items[place]), "of": _name(items[one.of]), "similarity": one.similarity}
-                for place, one in enumerate(near_duplicates(texts, _REVIEW))
-                if one and not found[place]
+        if self.scope == "repeats" and self.threshold > _REVIEW_THRESHOLD:
+            similar = near_duplicates(texts, _REVIEW_THRESHOLD)
+            below = [
+                None if duplicate else candidate
+                for candidate, duplicate in zip(similar, duplicates, strict=True)
             ]
-        value = _share(found)
-        return [
-            Score(
-                name=self.names[0],
-                value=value,
-                signature=self.signature,
-                scale=_SHARE,
-                reason=f"{sum(map(bool, found))} of {len(texts)} answers repeat an earlier one",
-                details=details,
-            )
-        ]
+            details["review"] = _describe(below, names)
+        count = sum(map(bool, duplicates))
+        reason = f"{count} of {len(texts)} answers repeat an earlier one"
+        return [self.build_score(_share(duplicates), reason=reason, details=details)]
 
 
 @dataclass(frozen=True, slots=True)
-class Leakage:
-    """How far an answer stands in the training set: 1 for a copy, else its 5-grams in one turn."""
+class Leakage(SingleScore):
+    """Containment of an answer in training data: 1 for a copy, else the share of 5-grams in one turn."""
 
+    scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
     corpus: str | Sequence[str]
-    """Training files: JSON lines, a JSON list, or ``.txt`` with an answer a line."""
-    near: float = NEAR_FROM
-    signature: str = field(init=False)
-    """With a digest of the files."""
+    """Training files: JSON lines, a JSON list, or ``.txt`` with an answer per line."""
+    near: float = MIN_CONTAINMENT
+    """Smallest containment of a near copy, in (0, 1]."""
+    _digest: str = field(init=False, repr=False, compare=False)
     _training: TrainingSet = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -100,35 +101,34 @@ class Leakage:
         if not paths:
             raise ValueError("corpus must name a training file: without one leakage is not assessed")
         answers, digest = read_answers(paths)
+        object.__setattr__(self, "_digest", digest)
         object.__setattr__(self, "_training", TrainingSet(answers, near=self.near))
-        object.__setattr__(self, "signature", f"leakage|corpus:{digest}|near:{self.near:g}|gram:5|v:1")
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """One score."""
-        return ("leakage.containment",)
+    def signature(self) -> str:
+        """Every setting that can change the value, and a digest of the files."""
+        return f"leakage|corpus:{self._digest}|near:{self.near:g}|gram:5|v:1"
+
+    @property
+    def name(self) -> str:
+        """Name of the score."""
+        return "leakage.containment"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        """Score one answer; ``details["kind"]`` is exact, particle_only, near or none."""
-        leak = self._training.find(response.text)
-        reason = (
-            leak.kind if leak.of is None else f"{leak.kind}, closest to answer {leak.of + 1} of the corpus"
-        )
-        return [
-            Score(
-                name=self.names[0],
-                value=leak.containment,
-                signature=self.signature,
-                scale=_SHARE,
-                reason=reason,
-                details={"kind": leak.kind, "of": leak.of},
-            )
-        ]
+        """Return the score of one answer; ``details["kind"]`` is exact, particle_only, near or none."""
+        match = self._training.find(response.text)
+        closest = "" if match.of is None else f", closest to answer {match.of + 1} of the corpus"
+        details = {"kind": match.kind, "of": match.of}
+        return [self.build_score(match.containment, reason=f"{match.kind}{closest}", details=details)]
 
 
-def _name(item: tuple[Sample, Response]) -> str:
-    return f"{item[0].id}#{item[1].repeat}"
+def _describe(duplicates: Sequence[Duplicate | None], names: Sequence[str]) -> list[dict[str, object]]:
+    return [
+        {"answer": names[index], "of": names[duplicate.of], "similarity": duplicate.similarity}
+        for index, duplicate in enumerate(duplicates)
+        if duplicate
+    ]
 
 
-def _share(found: Sequence[object]) -> float:
-    return sum(map(bool, found)) / len(found)
+def _share(duplicates: Sequence[Duplicate | None]) -> float:
+    return sum(map(bool, duplicates)) / len(duplicates)

@@ -1,4 +1,4 @@
-"""The answers in training files: ShareGPT, messages, alpaca, prompt/label rows, or a text a line."""
+"""Answers in training files: ShareGPT, messages, alpaca, prompt/label rows, or one text per line."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ if TYPE_CHECKING:
 
 _ANSWER_KEYS = ("output", "label", "response", "completion", "answer", "chosen")
 _ASSISTANT = ("assistant", "gpt", "model", "bot")
+_TURN_KEYS = (("conversations", "from", "value"), ("messages", "role", "content"))
+"""Key of a list of turns, and the keys of role and text in each turn."""
 
 
 def read_answers(paths: Sequence[str]) -> tuple[list[str], str]:
-    """Return what the assistant says in training files, and a digest of the files.
+    """Return the assistant's texts in training files, and a digest of the files.
 
     Args:
-        paths: ``.txt``: an answer a line; else JSON lines, or one JSON list.
+        paths: Files: ``.txt`` has one answer per line, others are JSON lines or one JSON list.
 
     Raises:
-        DataError: A file cannot be read, or a row has no answer; file and line are named.
+        DataError: A file cannot be read, or a row has no answer; the message names file and line.
     """
     answers: list[str] = []
     digest = hashlib.sha256()
@@ -43,13 +45,13 @@ def _answers(path: Path, text: str) -> Iterator[str]:
         yield from (line for line in text.splitlines() if line.strip())
         return
     for number, row in _rows(path, text):
-        found = list(_from_row(row))
-        if not found:
+        answers = list(_from_row(row))
+        if not answers:
             raise DataError(
                 f"{path}:{number}: no answer in this row; known: conversations, messages, "
                 f"{', '.join(_ANSWER_KEYS)}"
             )
-        yield from found
+        yield from answers
 
 
 def _rows(path: Path, text: str) -> Iterator[tuple[int, Any]]:
@@ -57,21 +59,23 @@ def _rows(path: Path, text: str) -> Iterator[tuple[int, Any]]:
         try:
             yield from enumerate(json.loads(text), 1)
         except ValueError as error:
-            raise DataError(f"{path}: not JSON: {error}") from None
+            raise DataError(f"{path}: not valid JSON: {error}") from None
         return
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
                 yield number, json.loads(line)
             except ValueError as error:
-                raise DataError(f"{path}:{number}: not JSON: {error}") from None
+                raise DataError(f"{path}:{number}: not valid JSON: {error}") from None
 
 
 def _from_row(row: Any) -> Iterator[str]:
     if not isinstance(row, dict):
         return
-    for list_key, who, what in (("conversations", "from", "value"), ("messages", "role", "content")):
+    for list_key, role_key, text_key in _TURN_KEYS:
         for turn in row.get(list_key) or ():
-            if isinstance(turn, dict) and turn.get(who) in _ASSISTANT and isinstance(turn.get(what), str):
-                yield turn[what]
+            if isinstance(turn, dict) and turn.get(role_key) in _ASSISTANT:
+                text = turn.get(text_key)
+                if isinstance(text, str):
+                    yield text
     yield from (row[key] for key in _ANSWER_KEYS if isinstance(row.get(key), str))

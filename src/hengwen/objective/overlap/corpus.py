@@ -20,10 +20,10 @@ from hengwen.records import Scale
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-PERCENT = Scale(low=0.0, high=100.0)
-RATIO = Scale(low=0.0, high=1.0)
-EDITS = Scale(low=0.0, high=1e6, higher_is_better=False)
-"""Of TER, which has no upper end: a hypothesis may be much longer than its reference."""
+PERCENT_SCALE = Scale(low=0.0, high=100.0)
+RATIO_SCALE = Scale(low=0.0, high=1.0)
+TER_SCALE = Scale(low=0.0, high=1e6, higher_is_better=False)
+"""Scale of TER, which has no upper bound: a hypothesis may be much longer than its reference."""
 METRICS = ("bleu", "chrf", "ter", "rouge1", "rouge2", "rougeL", "rougeLsum")
 
 
@@ -32,37 +32,49 @@ class CorpusScore:
     """One value of a corpus."""
 
     name: str
+    """Name of the score, such as ``bleu.corpus``."""
     value: float
     interval: tuple[float, float] | None
-    """None below two clusters."""
-    level: float
+    """Confidence interval; None below two clusters."""
+    confidence: float
+    """Confidence level of the interval."""
     n: int
-    """Texts that the value is of."""
+    """Number of texts behind the value."""
     failures: int = 0
-    """Texts without a ROUGE, as they have no token; other metrics count them as missing length."""
+    """Texts without a ROUGE because they have no token; other metrics count them as missing length."""
     tokenizer: str
+    """Tokenizer that was used."""
     signature: str
+    """Every setting that can change the value."""
     scale: Scale
+    """Range and direction of the value."""
     details: Mapping[str, Any] = field(default_factory=dict)
+    """Parts of the value, JSON-able."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """How the interval is found."""
+    """Settings of the interval of a corpus value."""
 
     clusters: tuple[str, ...]
-    level: float = 0.95
+    """Cluster of each text."""
+    confidence: float = 0.95
     resamples: int = RESAMPLES
     seed: int = 0
 
     def interval(
         self, statistics: Sequence[Sequence[float]], value: Callable[[Sequence[float]], float], scale: Scale
     ) -> tuple[float, float] | None:
-        """Return the interval of a value of summed statistics, within the scale."""
-        found = corpus_interval(
-            statistics, value, self.clusters, level=self.level, resamples=self.resamples, seed=self.seed
+        """Return the interval of a function of summed statistics, clipped to the scale."""
+        interval = corpus_interval(
+            statistics,
+            value,
+            self.clusters,
+            confidence=self.confidence,
+            resamples=self.resamples,
+            seed=self.seed,
         )
-        return found and (max(found[0], scale.low), min(found[1], scale.high))
+        return _clip(interval, scale)
 
 
 def corpus_scores(
@@ -73,7 +85,7 @@ def corpus_scores(
     tokenize: str = "auto",
     width: str = "keep",
     clusters: Sequence[str] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[CorpusScore]:
@@ -81,14 +93,16 @@ def corpus_scores(
 
     Args:
         hypotheses: The texts, such as the lines of a file.
-        references: For each text its references, or its one reference.
-        metrics: Of ``METRICS``; BLEU, chrF and TER from summed counts, ROUGE as the mean F of the texts.
-        tokenize: Of BLEU, also given to ROUGE and TER where they know it; ``auto`` goes by the references.
+        references: The references of each text, or its one reference.
+        metrics: Names from ``METRICS``. BLEU, chrF and TER come from summed counts, ROUGE is the mean F of
+            the texts.
+        tokenize: Tokenizer of BLEU, also used by ROUGE and TER where they know it; ``auto`` chooses by the
+            references.
         width: ``fold`` compares after NFKC.
-        clusters: Texts of one cluster are not independent; default: each is its own.
-        level: Of the intervals, in (0, 1).
-        resamples: Of the bootstrap, from 30 clusters on.
-        seed: Of the bootstrap.
+        clusters: Cluster of each text; texts of one cluster are not independent. Default: one text each.
+        confidence: Confidence level of the intervals, in (0, 1).
+        resamples: Number of bootstrap samples, used from 30 clusters on.
+        seed: Seed of the bootstrap.
 
     Returns:
         One :class:`CorpusScore` for each metric, in their order.
@@ -107,30 +121,32 @@ def corpus_scores(
     for name in metrics:
         if name not in METRICS:
             raise ValueError(f"unknown metric {name!r}{did_you_mean(name, METRICS)}")
-    checked = as_corpus(hypotheses, references)
+    reference_sets = as_corpus(hypotheses, references)
     names = tuple(clusters) if clusters is not None else tuple(map(str, range(len(hypotheses))))
-    sampling = Sampling(clusters=names, level=level, resamples=resamples, seed=seed)
-    return [_one(name, hypotheses, checked, tokenize, width, sampling) for name in metrics]
+    sampling = Sampling(clusters=names, confidence=confidence, resamples=resamples, seed=seed)
+    return [_score_metric(name, hypotheses, reference_sets, tokenize, width, sampling) for name in metrics]
 
 
-def _one(
+def _score_metric(
     name: str,
     hypotheses: Sequence[str],
     references: list[tuple[str, ...]],
-    tokenize: str,
-    width: str,
+    tokenize: Any,
+    width: Any,
     sampling: Sampling,
 ) -> CorpusScore:
+    """Return the value of one metric; its options class validates ``tokenize`` and ``width``."""
     if name == "bleu":
-        options = bleus.check_options(tokenize, effective_order=False, width=width)
+        options = bleus.BleuOptions(tokenize, effective_order=False, width=width)
         return bleu_score(hypotheses, references, options, sampling)
     if name == "chrf":
-        return chrf_score(hypotheses, references, chrfs.ChrfOptions(width=width), sampling)  # type: ignore[arg-type]
+        return chrf_score(hypotheses, references, chrfs.ChrfOptions(width=width), sampling)
     if name == "ter":
-        own = tokenize if tokenize == "char" else "auto"
-        return ter_score(hypotheses, references, ters.TerOptions(own, width=width), sampling)  # type: ignore[arg-type]
-    own = tokenize if tokenize in TOKEN_SPLITS else "auto"
-    return rouge_score(hypotheses, references, rouges.check_options(name, own, width=width), sampling)
+        ter_options = ters.TerOptions("char" if tokenize == "char" else "auto", width=width)
+        return ter_score(hypotheses, references, ter_options, sampling)
+    if tokenize not in TOKEN_SPLITS:
+        tokenize = "auto"
+    return rouge_score(hypotheses, references, rouges.RougeOptions(name, tokenize, width=width), sampling)
 
 
 def bleu_score(
@@ -139,24 +155,24 @@ def bleu_score(
     options: bleus.BleuOptions,
     sampling: Sampling,
 ) -> CorpusScore:
-    """Return corpus BLEU for a corpus that is checked."""
-    tokenizer, stats = bleus.corpus_statistics(hypotheses, references, options)
-    found = bleus.bleu_of(_total(stats), options, tokenizer, sacre.reference_count(references))
-    theirs = options.for_sacrebleu(tokenizer)
+    """Return the corpus BLEU of a validated corpus."""
+    tokenizer, rows = bleus.corpus_statistics(hypotheses, references, options)
+    total = sacre.sum_statistics(rows)
+    bleu = bleus.bleu_from_statistics(total, options, tokenizer, sacre.reference_count(references))
     return CorpusScore(
         name="bleu.corpus",
-        value=found.score,
-        interval=sampling.interval(stats, lambda sums: sacre.score("BLEU", theirs, sums).score, PERCENT),
-        level=sampling.level,
+        value=bleu.score,
+        interval=_sacrebleu_interval("BLEU", options.for_sacrebleu(tokenizer), rows, sampling),
+        confidence=sampling.confidence,
         n=len(hypotheses),
         tokenizer=tokenizer,
-        signature=found.signature,
-        scale=PERCENT,
+        signature=bleu.signature,
+        scale=PERCENT_SCALE,
         details={
-            "precisions": list(found.precisions),
-            "brevity_penalty": found.brevity_penalty,
-            "hypothesis_length": found.hypothesis_length,
-            "reference_length": found.reference_length,
+            "precisions": list(bleu.precisions),
+            "brevity_penalty": bleu.brevity_penalty,
+            "hypothesis_length": bleu.hypothesis_length,
+            "reference_length": bleu.reference_length,
         },
     )
 
@@ -167,19 +183,18 @@ def chrf_score(
     options: chrfs.ChrfOptions,
     sampling: Sampling,
 ) -> CorpusScore:
-    """Return corpus chrF for a corpus that is checked."""
-    stats = chrfs.corpus_statistics(hypotheses, references, options)
-    found = chrfs.chrf_of(_total(stats), options, sacre.reference_count(references))
-    theirs = options.for_sacrebleu
+    """Return the corpus chrF of a validated corpus."""
+    rows = chrfs.corpus_statistics(hypotheses, references, options)
+    chrf = chrfs.chrf_from_statistics(sacre.sum_statistics(rows), options, sacre.reference_count(references))
     return CorpusScore(
         name="chrf.corpus",
-        value=found.score,
-        interval=sampling.interval(stats, lambda sums: sacre.score("CHRF", theirs, sums).score, PERCENT),
-        level=sampling.level,
+        value=chrf.score,
+        interval=_sacrebleu_interval("CHRF", options.for_sacrebleu, rows, sampling),
+        confidence=sampling.confidence,
         n=len(hypotheses),
         tokenizer="character n-grams",
-        signature=found.signature,
-        scale=PERCENT,
+        signature=chrf.signature,
+        scale=PERCENT_SCALE,
     )
 
 
@@ -189,19 +204,20 @@ def ter_score(
     options: ters.TerOptions,
     sampling: Sampling,
 ) -> CorpusScore:
-    """Return corpus TER for a corpus that is checked."""
-    tokenizer, stats = ters.corpus_statistics(hypotheses, references, options)
-    found = ters.ter_of(_total(stats), options, tokenizer, sacre.reference_count(references))
+    """Return the corpus TER of a validated corpus."""
+    tokenizer, rows = ters.corpus_statistics(hypotheses, references, options)
+    total = sacre.sum_statistics(rows)
+    ter = ters.ter_from_statistics(total, options, tokenizer, sacre.reference_count(references))
     return CorpusScore(
         name="ter.corpus",
-        value=found.score,
-        interval=sampling.interval(stats, lambda sums: 100 * sums[0] / sums[1], EDITS),
-        level=sampling.level,
+        value=ter.score,
+        interval=sampling.interval(rows, lambda sums: 100 * sums[0] / sums[1], TER_SCALE),
+        confidence=sampling.confidence,
         n=len(hypotheses),
         tokenizer=tokenizer,
-        signature=found.signature,
-        scale=EDITS,
-        details={"edits": found.edits, "reference_length": found.reference_length},
+        signature=ter.signature,
+        scale=TER_SCALE,
+        details={"edits": ter.edits, "reference_length": ter.reference_length},
     )
 
 
@@ -214,36 +230,47 @@ def rouge_score(
     """Return the mean ROUGE F of the texts that have one.
 
     Raises:
-        ValueError: None has; the first reason is given.
+        ValueError: No text has a ROUGE; the message has the first reason.
     """
     from hengwen.stats.intervals import cluster_interval
 
-    found: list[rouges.Rouge] = []
+    scores: list[rouges.Rouge] = []
     clusters, reason = [], ""
-    for place, (text, own) in enumerate(zip(hypotheses, references, strict=True)):
+    rows = zip(hypotheses, references, sampling.clusters, strict=True)
+    for number, (hypothesis, texts, cluster) in enumerate(rows, 1):
         try:
-            found.append(rouges.score_checked(text, own, options))
+            scores.append(rouges.score_text(hypothesis, texts, options))
         except ValueError as error:
-            reason = reason or f"text {place + 1}: {error}"
+            reason = reason or f"text {number}: {error}"
         else:
-            clusters.append(sampling.clusters[place])
-    if not found:
+            clusters.append(cluster)
+    if not scores:
         raise ValueError(f"no text has a ROUGE: {reason}")
-    mean = rouges.Rouge(*(fsum(column) / len(found) for column in zip(*found, strict=True)))
-    interval = cluster_interval([one.f for one in found], clusters, level=sampling.level, seed=sampling.seed)
+    mean = rouges.Rouge(*(fsum(column) / len(scores) for column in zip(*scores, strict=True)))
+    f_values = [score.f for score in scores]
+    interval = cluster_interval(f_values, clusters, confidence=sampling.confidence, seed=sampling.seed)
     return CorpusScore(
         name=f"{rouges.score_prefix(options.kind)}.mean",
         value=mean.f,
-        interval=interval and (max(interval[0], 0.0), min(interval[1], 1.0)),
-        level=sampling.level,
-        n=len(found),
-        failures=len(hypotheses) - len(found),
+        interval=_clip(interval, RATIO_SCALE),
+        confidence=sampling.confidence,
+        n=len(scores),
+        failures=len(hypotheses) - len(scores),
         tokenizer=options.split,
         signature=options.signature,
-        scale=RATIO,
+        scale=RATIO_SCALE,
         details={"precision": mean.precision, "recall": mean.recall, "first_failure": reason},
     )
 
 
-def _total(stats: Sequence[Sequence[float]]) -> list[float]:
-    return [sum(column) for column in zip(*stats, strict=True)]
+def _sacrebleu_interval(
+    family: sacre.Family,
+    options: sacre.MetricOptions,
+    rows: Sequence[Sequence[float]],
+    sampling: Sampling,
+) -> tuple[float, float] | None:
+    return sampling.interval(rows, lambda sums: sacre.score(family, options, sums).score, PERCENT_SCALE)
+
+
+def _clip(interval: tuple[float, float] | None, scale: Scale) -> tuple[float, float] | None:
+    return interval and (max(interval[0], scale.low), min(interval[1], scale.high))

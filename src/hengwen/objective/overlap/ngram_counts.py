@@ -1,4 +1,4 @@
-"""Clipped n-gram counts: the sufficient statistics of BLEU, laid out as sacrebleu does."""
+"""Clipped n-gram counts: the sufficient statistics of BLEU, in sacrebleu's layout."""
 
 from __future__ import annotations
 
@@ -9,45 +9,47 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-ORDER = 4
+MAX_ORDER = 4
+"""Longest n-grams that BLEU counts."""
 
 
 def bleu_counts(tokens: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
     """Return length, closest reference length, matches of 1- to 4-grams, and totals of 1- to 4-grams.
 
     Args:
-        tokens: Of the hypothesis.
-        references: Tokens of each; an n-gram counts at most as often as the reference that has it most.
+        tokens: Tokens of the hypothesis.
+        references: Tokens of each reference. An n-gram counts at most as often as in the reference that has
+            it most often.
 
     Examples:
         >>> bleu_counts("the the the".split(), ["the cat".split(), "the the".split()])
         [3, 2, 2, 1, 0, 0, 3, 2, 1, 0]
     """
-    wanted = all_ngrams(references[0])
+    limits = all_ngrams(references[0])
     for reference in references[1:]:
-        wanted |= all_ngrams(reference)
-    correct = [0] * ORDER
+        limits |= all_ngrams(reference)
+    correct = [0] * MAX_ORDER
     for gram, count in all_ngrams(tokens).items():
-        if gram in wanted:
-            most = wanted[gram]
-            correct[len(gram) - 1] += count if count < most else most
+        if gram in limits:
+            limit = limits[gram]
+            correct[len(gram) - 1] += count if count < limit else limit
     length = len(tokens)
-    total = [max(length - n, 0) for n in range(ORDER)]
-    return [length, closest(map(len, references), length), *correct, *total]
+    total = [max(length - n, 0) for n in range(MAX_ORDER)]
+    return [length, closest_length(map(len, references), length), *correct, *total]
 
 
-def closest(lengths: Iterable[int], length: int) -> int:
-    """Return the closest length, of two the shorter.
+def closest_length(lengths: Iterable[int], length: int) -> int:
+    """Return the closest length; of two equally close lengths the shorter.
 
     Examples:
-        >>> closest([8, 4, 1], 6)
+        >>> closest_length([8, 4, 1], 6)
         4
     """
     return min(lengths, key=lambda other: (abs(other - length), other))
 
 
 def all_ngrams(tokens: Sequence[str]) -> Counter[tuple[str, ...]]:
-    """Return how often each n-gram comes, for n from 1 to 4.
+    """Return the count of each n-gram, for n from 1 to 4.
 
     Examples:
         >>> all_ngrams("aba")[("a",)], all_ngrams("aba")[("a", "b")], len(all_ngrams("aba"))

@@ -1,4 +1,4 @@
-"""Hypotheses with their references, checked: what cannot be compared is said here, once."""
+"""Validation of hypotheses and references."""
 
 from __future__ import annotations
 
@@ -12,24 +12,33 @@ def as_references(references: str | Sequence[str]) -> tuple[str, ...]:
     """Return the references of one text as a tuple; a string is one reference.
 
     Raises:
-        ValueError: There is none, or one is blank.
+        ValueError: There is no reference, or one is blank.
 
     Examples:
         >>> as_references("你好"), as_references(["a", "b"])
         (('你好',), ('a', 'b'))
     """
-    found = (references,) if isinstance(references, str) else tuple(references)
-    if not found:
+    texts = (references,) if isinstance(references, str) else tuple(references)
+    if not texts:
         raise ValueError("there is no reference to compare with")
-    for place, reference in enumerate(found, 1):
-        if not reference or reference.isspace():
-            which = f"reference {place} of {len(found)}" if len(found) > 1 else "the reference"
-            raise ValueError(f"{which} is empty")
-    return found
+    for index, text in enumerate(texts):
+        if not text or text.isspace():
+            raise ValueError(f"{reference_label(index, len(texts))} is empty")
+    return texts
+
+
+def reference_label(index: int, count: int) -> str:
+    """Return how a message names a reference.
+
+    Examples:
+        >>> reference_label(0, 1), reference_label(1, 2)
+        ('the reference', 'reference 2 of 2')
+    """
+    return f"reference {index + 1} of {count}" if count > 1 else "the reference"
 
 
 def check_hypothesis(hypothesis: str) -> None:
-    """Raise where there is nothing to compare.
+    """Raise unless there is something to compare.
 
     Raises:
         ValueError: The hypothesis is empty or only whitespace.
@@ -42,12 +51,12 @@ def as_corpus(hypotheses: Sequence[str], references: Sequence[str | Sequence[str
     """Return the references of each hypothesis.
 
     Args:
-        hypotheses: One text each; a blank one is allowed among others.
-        references: For each hypothesis its references, or its one reference.
+        hypotheses: One text each; some may be blank, but not all.
+        references: The references of each hypothesis, or its one reference.
 
     Raises:
-        ValueError: The lengths differ, there is none, all hypotheses are blank, or a reference is.
-        TypeError: One string was given where a list of strings is meant.
+        ValueError: The lengths differ, the corpus is empty, all hypotheses are blank, or a reference is.
+        TypeError: A string is passed where a list of strings is meant.
 
     Examples:
         >>> as_corpus(["a", "b"], ["c", ["d", "e"]])
@@ -64,10 +73,10 @@ def as_corpus(hypotheses: Sequence[str], references: Sequence[str | Sequence[str
         raise ValueError("there is no hypothesis")
     if not any(hypothesis.strip() for hypothesis in hypotheses):
         raise ValueError("every hypothesis is empty: no overlap is defined")
-    checked = []
-    for place, given in enumerate(references, 1):
+    reference_sets = []
+    for number, texts in enumerate(references, 1):
         try:
-            checked.append(as_references(given))
+            reference_sets.append(as_references(texts))
         except ValueError as error:
-            raise ValueError(f"text {place}: {error}") from None
-    return checked
+            raise ValueError(f"text {number}: {error}") from None
+    return reference_sets

@@ -1,10 +1,10 @@
-"""Intervals for values of a corpus that are no means: texts are drawn again, the value is found anew."""
+"""Intervals for corpus values that are not means: texts are resampled and the value is recomputed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.stats.intervals import interval_method
+from hengwen.stats.intervals import check_confidence, interval_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESAMPLES = 1000
-_AT_ONCE = 4_000_000
+_MAX_BATCH_COUNTS = 4_000_000
+"""Drawn counts that are in memory together."""
 
 
 def corpus_interval(
@@ -21,7 +22,7 @@ def corpus_interval(
     value: Callable[[Sequence[float]], float],
     clusters: Sequence[str],
     *,
-    level: float = 0.95,
+    confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> tuple[float, float] | None:
@@ -29,18 +30,18 @@ def corpus_interval(
 
     Args:
         statistics: k numbers for each text.
-        value: From the k sums to the value.
+        value: Function from the k sums to the value.
         clusters: The cluster of each text; texts of one cluster are drawn together.
-        level: In (0, 1).
-        resamples: Of the bootstrap.
-        seed: Of the bootstrap.
+        confidence: Confidence confidence, in (0, 1).
+        resamples: Number of bootstrap samples, >= 1.
+        seed: Seed of the bootstrap.
 
     Returns:
-        (low, high); None below two clusters. From 30 clusters on the percentiles of the bootstrap; below,
-        where these are too narrow, t on the jackknife by cluster: as for means elsewhere in the house.
+        (low, high), or None below two clusters. From 30 clusters on these are the percentiles of the
+        bootstrap; below, where percentiles are too narrow, the t interval on the jackknife by cluster.
 
     Raises:
-        ValueError: The lengths differ, level is not in (0, 1), or resamples is below 1.
+        ValueError: The lengths differ, confidence is not in (0, 1), or resamples is below 1.
 
     Notes:
         Koehn, Statistical Significance Tests for Machine Translation Evaluation, 2004; Efron and Tibshirani,
@@ -56,38 +57,37 @@ def corpus_interval(
 
     if len(statistics) != len(clusters):
         raise ValueError(f"{len(statistics)} statistics but {len(clusters)} clusters")
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
+    check_confidence(confidence)
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, got {resamples}")
-    index = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
+    index = {name: position for position, name in enumerate(dict.fromkeys(clusters))}
     if len(index) < 2:
         return None
     rows = np.asarray(statistics, dtype=np.float64)
     sums = np.zeros((len(index), rows.shape[1]))
     np.add.at(sums, [index[name] for name in clusters], rows)
     if interval_method(clusters) == "t":
-        return _jackknife(sums, value, level)
-    return _bootstrap(sums, value, level, resamples, seed)
+        return _jackknife(sums, value, confidence)
+    return _bootstrap(sums, value, confidence, resamples, seed)
 
 
 def _jackknife(
-    sums: NDArray[np.float64], value: Callable[[Sequence[float]], float], level: float
+    sums: NDArray[np.float64], value: Callable[[Sequence[float]], float], confidence: float
 ) -> tuple[float, float]:
     import numpy as np
     from scipy.special import stdtrit
 
     total, groups = sums.sum(axis=0), len(sums)
-    without = np.array([value((total - own).tolist()) for own in sums])
+    without = np.array([value((total - cluster_sums).tolist()) for cluster_sums in sums])
     error = float(np.sqrt((groups - 1) / groups * np.square(without - without.mean()).sum()))
-    middle, half = value(total.tolist()), float(stdtrit(groups - 1, 0.5 + level / 2)) * error
+    middle, half = value(total.tolist()), float(stdtrit(groups - 1, 0.5 + confidence / 2)) * error
     return middle - half, middle + half
 
 
 def _bootstrap(
     sums: NDArray[np.float64],
     value: Callable[[Sequence[float]], float],
-    level: float,
+    confidence: float,
     resamples: int,
     seed: int,
 ) -> tuple[float, float]:
@@ -96,8 +96,8 @@ def _bootstrap(
     rng, groups = np.random.default_rng(seed), len(sums)
     values: list[float] = []
     while len(values) < resamples:
-        size = min(resamples - len(values), max(1, _AT_ONCE // groups))
+        size = min(resamples - len(values), max(1, _MAX_BATCH_COUNTS // groups))
         drawn = rng.multinomial(groups, np.full(groups, 1 / groups), size=size)
         values += [value(total) for total in (drawn @ sums).tolist()]
-    low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
+    low, high = np.quantile(values, [0.5 - confidence / 2, 0.5 + confidence / 2])
     return float(low), float(high)

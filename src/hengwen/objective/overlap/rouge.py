@@ -6,10 +6,13 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, get_args
+from math import fsum
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from rapidfuzz.distance import LCSseq
 
+from hengwen.objective.option_checks import check_choice, check_flag
+from hengwen.objective.overlap.pairs import reference_label
 from hengwen.objective.signature import build_signature
 from hengwen.objective.text.tokenize import TOKEN_SPLITS, TokenSplit, Width, fold_width, split_tokens
 
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
 
 Kind = str
 """``rouge1`` to ``rouge9``, ``rougeL``, ``rougeLsum``."""
-Several = Literal["best", "mean"]
+MultiRef = Literal["best", "mean"]
+"""Value for several references: the one with the best F, or the mean over all."""
 Sentences = Literal["newline", "punctuation"]
 _KIND = re.compile(r"rouge([1-9]|L|Lsum)")
 _SENTENCE_END = re.compile(r"\n|(?<=[。！？!?…])(?![。！？!?…”’」』\")])|(?<=[。！？!?…][”’」』\")])")
@@ -28,80 +32,60 @@ class Rouge(NamedTuple):
     """Overlap of two texts, each in 0..1."""
 
     precision: float
-    """Of the hypothesis' tokens (or n-grams), the share that is matched."""
+    """Share of the hypothesis' tokens (or n-grams) that is matched."""
     recall: float
-    """Of the reference's."""
+    """Share of the reference's tokens (or n-grams) that is matched."""
     f: float
-    """Their weighted harmonic mean."""
+    """Weighted harmonic mean of precision and recall."""
 
 
 @dataclass(frozen=True, slots=True)
 class RougeOptions:
-    """What may move a ROUGE score besides the texts."""
+    """Settings that can change a ROUGE score, validated on construction."""
 
     kind: Kind = "rougeL"
     tokenize: Literal["auto"] | TokenSplit = "auto"
     beta: float = 1.0
-    several: Several = "best"
+    multi_ref: MultiRef = "best"
     stem: bool = False
     width: Width = "keep"
     sentences: Sentences = "newline"
-    read: Callable[[str], Sequence[Sequence[str]]] = field(init=False, repr=False, compare=False)
-    """What a text is compared by: one sequence of tokens, or for ``rougeLsum`` one for each sentence."""
+    tokens_of: Callable[[str], Sequence[Sequence[str]]] = field(init=False, repr=False, compare=False)
+    """Function from a text to its token sequences: one, or for ``rougeLsum`` one per sentence."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "read", _reader(self))
+        if not isinstance(self.kind, str) or not _KIND.fullmatch(self.kind):
+            raise ValueError(f"kind must be rouge1 to rouge9, rougeL or rougeLsum, got {self.kind!r}")
+        if (
+            isinstance(self.beta, bool)
+            or not isinstance(self.beta, (int, float))
+            or not 0 < self.beta < float("inf")
+        ):
+            raise ValueError(f"beta must be a number above 0, got {self.beta!r}")
+        check_flag("stem", self.stem)
+        check_choice("tokenize", self.tokenize, ("auto", *TOKEN_SPLITS))
+        check_choice("multi_ref", self.multi_ref, get_args(MultiRef))
+        check_choice("width", self.width, get_args(Width))
+        check_choice("sentences", self.sentences, get_args(Sentences))
+        object.__setattr__(self, "tokens_of", _tokenizer(self))
 
     @property
     def split(self) -> TokenSplit:
-        """The tokenizer; ``auto`` is ``mixed``, which goes by the script of each character."""
+        """Tokenizer; ``auto`` is ``mixed``, which goes by the script of each character."""
         return "mixed" if self.tokenize == "auto" else self.tokenize
 
     @property
     def signature(self) -> str:
-        """Every option, in a fixed order."""
+        """Every setting, in a fixed order."""
         parts: list[object] = ["rouge", ("kind", self.kind), ("tok", self.split), ("beta", float(self.beta))]
-        parts += [("refs", self.several), ("stem", self.stem), ("width", self.width)]
+        parts += [("refs", self.multi_ref), ("stem", self.stem), ("width", self.width)]
         if self.kind == "rougeLsum":
             parts.append(("sent", self.sentences))
         return build_signature(*parts, ("v", 1))
 
 
-@lru_cache(maxsize=128)
-def check_options(
-    kind: str = "rougeL",
-    tokenize: str = "auto",
-    beta: float = 1.0,
-    several: str = "best",
-    stem: bool = False,
-    width: str = "keep",
-    sentences: str = "newline",
-) -> RougeOptions:
-    """Return the options, or raise.
-
-    Raises:
-        ValueError: An option has no allowed value.
-
-    Examples:
-        >>> check_options("rouge2").signature
-        'rouge|kind:rouge2|tok:mixed|beta:1|refs:best|stem:no|width:keep|v:1'
-    """
-    if not isinstance(kind, str) or not _KIND.fullmatch(kind):
-        raise ValueError(f"kind must be rouge1 to rouge9, rougeL or rougeLsum, got {kind!r}")
-    if isinstance(beta, bool) or not isinstance(beta, (int, float)) or not 0 < beta < float("inf"):
-        raise ValueError(f"beta must be a number above 0, got {beta!r}")
-    if not isinstance(stem, bool):
-        raise ValueError(f"stem must be true or false, got {stem!r}")
-    choices = (
-        ("tokenize", tokenize, ("auto", *TOKEN_SPLITS)),
-        ("several", several, get_args(Several)),
-        ("width", width, get_args(Width)),
-        ("sentences", sentences, get_args(Sentences)),
-    )
-    for name, value, allowed in choices:
-        if value not in allowed:
-            raise ValueError(f"{name} must be {' or '.join(allowed)}, got {value!r}")
-    return RougeOptions(kind, tokenize, beta, several, stem, width, sentences)  # type: ignore[arg-type]
+cached_options = lru_cache(maxsize=128, typed=True)(RougeOptions)
+"""Options for one call; equal arguments are validated once."""
 
 
 def rouge(
@@ -111,7 +95,7 @@ def rouge(
     *,
     tokenize: Literal["auto"] | TokenSplit = "auto",
     beta: float = 1.0,
-    several: Several = "best",
+    multi_ref: MultiRef = "best",
     stem: bool = False,
     width: Width = "keep",
     sentences: Sentences = "newline",
@@ -120,24 +104,24 @@ def rouge(
 
     Args:
         hypothesis: The text to score.
-        references: One or more; a string is one.
+        references: One or more references; a string is one reference.
         kind: ``rouge1`` .. ``rouge9`` count shared n-grams, each at most as often as both texts have it;
             ``rougeL`` takes the longest common subsequence; ``rougeLsum`` the union of those of each
             reference sentence with all sentences of the hypothesis, each token counted once.
         tokenize: ``auto`` and ``mixed``: CJK characters and lower-case words, no punctuation
             (``tokenize.mixed_tokens``); ``char``: all characters; ``jieba``: Chinese words; ``whitespace``.
         beta: Weight of recall: F = (1 + beta^2) P R / (R + beta^2 P).
-        several: Several references: the one with the best F (the first of equals), or the mean of all.
+        multi_ref: For several references the one with the best F (the first of equals), or the mean.
         stem: Porter stems of ASCII words of more than three letters, as rouge-score does; needs nltk.
         width: ``fold`` compares after NFKC.
-        sentences: For ``rougeLsum``: one a line, or also split after 。！？!?…
+        sentences: Sentences of ``rougeLsum``: one per line, or also split after 。！？!?…
 
     Returns:
         Precision, recall and F, each in 0..1.
 
     Raises:
-        ValueError: A text has no token (or is too short for the n-grams), there is no reference, an option is
-            wrong: nothing is 0 because it was not read.
+        ValueError: A text has no token or is too short for the n-grams, there is no reference, or an option
+            is invalid. A text that cannot be read is never scored 0.
         PluginError: ``stem`` without nltk.
 
     Notes:
@@ -153,47 +137,49 @@ def rouge(
             ...
         ValueError: the hypothesis has no token: it has no letter or digit
     """
-    return score_checked(
-        hypothesis, references, check_options(kind, tokenize, beta, several, stem, width, sentences)
+    return score_text(
+        hypothesis, references, cached_options(kind, tokenize, beta, multi_ref, stem, width, sentences)
     )
 
 
-def score_checked(hypothesis: str, references: str | Sequence[str], options: RougeOptions) -> Rouge:
-    """Return the overlap under options that are checked."""
+def score_text(hypothesis: str, references: str | Sequence[str], options: RougeOptions) -> Rouge:
+    """Return the overlap of one text under validated options."""
     if isinstance(references, str):
         references = (references,)
     if not references:
         raise ValueError("there is no reference to compare with")
-    ours = options.read(hypothesis)
-    if not ours:
+    hypothesis_tokens = options.tokens_of(hypothesis)
+    if not hypothesis_tokens:
         raise ValueError(_no_token(hypothesis, "the hypothesis"))
-    found = [
-        _compare(ours, options.read(reference) or _absent(references, place), options)
-        for place, reference in enumerate(references)
-    ]
-    if len(found) == 1:
-        return found[0]
-    if options.several == "best":
-        return max(found, key=lambda one: one.f)
-    return Rouge(*(sum(column) / len(found) for column in zip(*found, strict=True)))
+    scores = []
+    for index, reference in enumerate(references):
+        reference_tokens = options.tokens_of(reference)
+        if not reference_tokens:
+            raise ValueError(_no_token(reference, reference_label(index, len(references))))
+        scores.append(_compare(hypothesis_tokens, reference_tokens, options))
+    if len(scores) == 1:
+        return scores[0]
+    if options.multi_ref == "best":
+        return max(scores, key=lambda score: score.f)
+    return Rouge(*(fsum(column) / len(scores) for column in zip(*scores, strict=True)))
 
 
-def _reader(options: RougeOptions) -> Callable[[str], Sequence[Sequence[str]]]:
+def _tokenizer(options: RougeOptions) -> Callable[[str], Sequence[Sequence[str]]]:
     split = _stemmed(options.split) if options.stem else split_tokens(options.split)
 
-    def read_lines(text: str) -> Sequence[Sequence[str]]:
+    def split_lines(text: str) -> Sequence[Sequence[str]]:
         lines = _sentences(fold_width(text, options.width), options.sentences)
         return [tokens for line in lines if (tokens := split(line))]
 
-    def read_folded(text: str) -> Sequence[Sequence[str]]:
+    def split_folded(text: str) -> Sequence[Sequence[str]]:
         return (tokens,) if (tokens := split(fold_width(text, "fold"))) else ()
 
-    def read(text: str) -> Sequence[Sequence[str]]:
+    def split_text(text: str) -> Sequence[Sequence[str]]:
         return (tokens,) if (tokens := split(text)) else ()
 
     if options.kind == "rougeLsum":
-        return read_lines
-    return read_folded if options.width == "fold" else read
+        return split_lines
+    return split_folded if options.width == "fold" else split_text
 
 
 def _sentences(text: str, sentences: Sentences) -> Iterable[str]:
@@ -208,23 +194,24 @@ def _no_token(text: str, name: str) -> str:
     return f"{name} has no token: it has no letter or digit"
 
 
-def _absent(references: Sequence[str], place: int) -> NoReturn:
-    which = f"reference {place + 1} of {len(references)}" if len(references) > 1 else "the reference"
-    raise ValueError(_no_token(references[place], which))
-
-
-def _compare(ours: Sequence[Sequence[str]], theirs: Sequence[Sequence[str]], options: RougeOptions) -> Rouge:
+def _compare(
+    hypothesis: Sequence[Sequence[str]], reference: Sequence[Sequence[str]], options: RougeOptions
+) -> Rouge:
     if options.kind == "rougeL":
-        a, b = ours[0], theirs[0]
+        a, b = hypothesis[0], reference[0]
         return _ratio(LCSseq.similarity(a, b), len(a), len(b), options.beta)
     if options.kind == "rougeLsum":
         from hengwen.objective.overlap.union_lcs import union_hits
 
-        return _ratio(union_hits(theirs, ours), sum(map(len, ours)), sum(map(len, theirs)), options.beta)
+        hits = union_hits(reference, hypothesis)
+        return _ratio(hits, sum(map(len, hypothesis)), sum(map(len, reference)), options.beta)
     n = int(options.kind[-1])
-    grams, wanted = _grams(ours[0], n, "the hypothesis"), _grams(theirs[0], n, "the reference")
-    shared = sum(min(count, wanted[gram]) for gram, count in grams.items() if gram in wanted)
-    return _ratio(shared, grams.total(), wanted.total(), options.beta)
+    grams = _grams(hypothesis[0], n, "the hypothesis")
+    reference_grams = _grams(reference[0], n, "the reference")
+    shared = sum(
+        min(count, reference_grams[gram]) for gram, count in grams.items() if gram in reference_grams
+    )
+    return _ratio(shared, grams.total(), reference_grams.total(), options.beta)
 
 
 def _grams(tokens: Sequence[str], n: int, name: str) -> Counter[object]:
@@ -234,8 +221,8 @@ def _grams(tokens: Sequence[str], n: int, name: str) -> Counter[object]:
     return Counter(tokens if n == 1 else zip(*(tokens[i:] for i in range(n)), strict=False))
 
 
-def _ratio(matched: int, ours: int, theirs: int, beta: float) -> Rouge:
-    precision, recall = matched / ours, matched / theirs
+def _ratio(matched: int, hypothesis_total: int, reference_total: int, beta: float) -> Rouge:
+    precision, recall = matched / hypothesis_total, matched / reference_total
     if not matched:
         return Rouge(0.0, 0.0, 0.0)
     if beta == 1:
@@ -262,7 +249,7 @@ def _stemmed(split: TokenSplit) -> Callable[[str], list[str]]:
 
 
 def score_prefix(kind: Kind) -> str:
-    """Return how scores of a kind are named.
+    """Return the first part of the score names of a kind.
 
     Examples:
         >>> score_prefix("rougeL"), score_prefix("rougeLsum"), score_prefix("rouge2")

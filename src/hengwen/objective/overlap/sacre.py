@@ -1,25 +1,26 @@
-"""The one place that knows sacrebleu: statistics of each text, their sum, its score.
+"""Access to sacrebleu: statistics of each text, their sum, and the score of the sum.
 
-sacrebleu's own significance tests take the same two steps; ``tests/objective/test_overlap.py`` holds both
-against its public functions.
+Only this module uses sacrebleu's private methods, the same two steps that its significance tests take;
+``tests/objective/overlap/test_overlap.py`` compares both with its public functions.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from math import fsum
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Family = Literal["BLEU", "CHRF", "TER"]
-Options = tuple[tuple[str, Any], ...]
-"""Keyword arguments of the family's class, hashable."""
+MetricOptions = tuple[tuple[str, Any], ...]
+"""Keyword arguments of the family's class, as a hashable tuple of pairs."""
 
 
 @lru_cache(maxsize=32)
-def metric(family: Family, options: Options) -> Any:
-    """Return a metric of sacrebleu; the same for the same options, as its caches are worth keeping."""
+def metric(family: Family, options: MetricOptions) -> Any:
+    """Return a metric of sacrebleu; equal options share one metric with its caches."""
     from sacrebleu.metrics import bleu, chrf, ter
 
     factory = {"BLEU": bleu.BLEU, "CHRF": chrf.CHRF, "TER": ter.TER}[family]
@@ -27,54 +28,72 @@ def metric(family: Family, options: Options) -> Any:
 
 
 def statistics(
-    family: Family, options: Options, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
+    family: Family, options: MetricOptions, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> list[list[float]]:
-    """Return the sufficient statistics of each text; a corpus has their sum.
+    """Return the sufficient statistics of each text; those of a corpus are their sum.
 
     Args:
-        family: Of the metric.
-        options: Of the metric.
+        family: The metric.
+        options: Keyword arguments of the metric.
         hypotheses: n texts.
-        references: For each its references, one or more.
+        references: One or more references for each text.
     """
-    most = max(map(len, references))
-    streams = [[own[i] if i < len(own) else None for own in references] for i in range(most)]
-    found: list[list[float]] = metric(family, options)._extract_corpus_statistics(hypotheses, streams)
-    return found
+    largest = max(map(len, references))
+    streams = [[texts[i] if i < len(texts) else None for texts in references] for i in range(largest)]
+    rows: list[list[float]] = metric(family, options)._extract_corpus_statistics(hypotheses, streams)
+    return rows
 
 
-def score(family: Family, options: Options, total: Sequence[float]) -> Any:
+def sum_statistics(rows: Sequence[Sequence[float]]) -> list[float]:
+    """Return the sums of columns: of whole numbers a whole number, of floats the correctly rounded sum.
+
+    Examples:
+        >>> sum_statistics([[1, 0.1], [2, 0.2], [3, 0.3]])
+        [6, 0.6]
+    """
+    return [
+        sum(column) if all(isinstance(value, int) for value in column) else fsum(column)
+        for column in zip(*rows, strict=True)
+    ]
+
+
+def score(family: Family, options: MetricOptions, total: Sequence[float]) -> Any:
     """Return sacrebleu's score object for summed statistics."""
     return metric(family, options)._compute_score_from_stats(list(total))
 
 
 @lru_cache(maxsize=128)
-def signature(family: Family, options: Options, references: int) -> str:
-    """Return sacrebleu's signature; ``references`` is their number a text, or -1 where it varies.
+def signature(family: Family, options: MetricOptions, references: int) -> str:
+    """Return sacrebleu's signature.
+
+    Args:
+        family: The metric.
+        options: Keyword arguments of the metric.
+        references: Number of references of each text, -1 where the texts differ.
 
     Examples:
         >>> signature("BLEU", (("tokenize", "zh"),), 1).rpartition("|")[0]
         'nrefs:1|case:mixed|eff:no|tok:zh|smooth:exp'
     """
-    fresh = metric.__wrapped__(family, options)
-    fresh.num_refs = references
-    return str(fresh.get_signature())
+    uncached = metric.__wrapped__(family, options)
+    uncached.num_refs = references
+    return str(uncached.get_signature())
 
 
 @lru_cache(maxsize=1)
 def version() -> str:
-    """Return the version of sacrebleu, without importing it."""
-    from importlib.metadata import version as installed
+    """Return the version of sacrebleu without importing it."""
+    from importlib.metadata import version as installed_version
 
-    return installed("sacrebleu")
+    return installed_version("sacrebleu")
 
 
 def reference_count(references: Sequence[Sequence[str]]) -> int:
-    """Return how many references each text has, -1 where that varies.
+    """Return the number of references of each text, or -1 where the texts differ.
 
     Examples:
         >>> reference_count([["a"], ["b"]]), reference_count([["a"], ["b", "c"]])
         (1, -1)
     """
-    counts = {len(own) for own in references}
+    counts = {len(texts) for texts in references}
     return counts.pop() if len(counts) == 1 else -1

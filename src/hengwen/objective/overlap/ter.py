@@ -1,12 +1,12 @@
-"""TER through sacrebleu: edits, shifts among them, for each token of the reference."""
+"""TER by sacrebleu: edits, including shifts, per 100 tokens of the reference."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, get_args
 
 from hengwen._internal.checks import whole_number
+from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
 from hengwen.objective.text.tokenize import Width, char_tokens, choose_bleu_tokenizer, fold_width
@@ -16,58 +16,57 @@ if TYPE_CHECKING:
 
 Split = Literal["tercom", "char"]
 MAX_CHARACTERS = 500
-"""Of one text by default: two unlike texts of this length take some 15 s."""
-_OPTIONS: sacre.Options = (("normalized", True), ("asian_support", True))
+"""Default limit of one text; two unlike texts of this length take about 15 s."""
+_TERCOM: sacre.MetricOptions = (("normalized", True), ("asian_support", True))
 
 
 @dataclass(frozen=True, slots=True)
 class Ter:
-    """TER of a text or a corpus; less is better."""
+    """TER of a text or a corpus; lower is better."""
 
     score: float
-    """Edits for 100 tokens of reference: 0 for equal texts, no upper end."""
+    """Edits per 100 reference tokens: 0 for equal texts, without an upper bound."""
     edits: float
+    """Number of edits."""
     reference_length: float
-    """In tokens; several references count with their mean length."""
+    """Length of the reference in tokens; of several references the mean length."""
     tokenizer: Split
+    """Tokenizer that was used."""
     signature: str
-    """Ours around sacrebleu's."""
+    """Hengwen's settings around sacrebleu's signature."""
 
 
 @dataclass(frozen=True, slots=True)
 class TerOptions:
-    """What may move TER besides the texts."""
+    """Settings that can change a TER score, validated on construction."""
 
     tokenize: Literal["auto"] | Split = "auto"
     case_sensitive: bool = False
     width: Width = "keep"
     max_characters: int = MAX_CHARACTERS
-    """Longer texts are refused; moves no number."""
+    """Limit above which a text is refused; it does not change a value."""
 
     def __post_init__(self) -> None:
-        if self.tokenize not in ("auto", *get_args(Split)):
-            raise ValueError(f"tokenize must be auto, tercom or char, got {self.tokenize!r}")
-        if not isinstance(self.case_sensitive, bool):
-            raise ValueError(f"case_sensitive must be true or false, got {self.case_sensitive!r}")
-        if self.width not in ("keep", "fold"):
-            raise ValueError(f"width must be keep or fold, got {self.width!r}")
+        check_choice("tokenize", self.tokenize, ("auto", *get_args(Split)))
+        check_flag("case_sensitive", self.case_sensitive)
+        check_choice("width", self.width, get_args(Width))
         whole_number("max_characters", self.max_characters)
 
-    def of(self, references: Sequence[str]) -> Split:
-        """Return the tokenizer for references that have their final width."""
+    def resolve_tokenizer(self, references: Sequence[str]) -> Split:
+        """Return the tokenizer for references whose width is already folded where that is set."""
         if self.tokenize != "auto":
             return self.tokenize
         return "char" if choose_bleu_tokenizer(references) == "char" else "tercom"
 
-    def for_sacrebleu(self, tokenizer: Split) -> sacre.Options:
-        """The keyword arguments of sacrebleu's TER; ``char`` is cut before."""
-        return (*(_OPTIONS if tokenizer == "tercom" else ()), ("case_sensitive", self.case_sensitive))
+    def for_sacrebleu(self, tokenizer: Split) -> sacre.MetricOptions:
+        """Return the keyword arguments of sacrebleu's TER; ``char`` is split before sacrebleu sees it."""
+        return (*(_TERCOM if tokenizer == "tercom" else ()), ("case_sensitive", self.case_sensitive))
 
     def prepare(self, text: str, tokenizer: Split) -> str:
-        """Return the text as sacrebleu gets it.
+        """Return the text as it is passed to sacrebleu.
 
         Raises:
-            ValueError: It is too long.
+            ValueError: The text is too long.
         """
         folded = fold_width(text, self.width)
         if len(folded) > self.max_characters:
@@ -77,14 +76,14 @@ class TerOptions:
             )
         return folded if tokenizer == "tercom" else " ".join(char_tokens(folded))
 
-    def signature(self, tokenizer: Split, references: int) -> str:
-        """Ours around sacrebleu's."""
-        theirs = sacre.signature("TER", self.for_sacrebleu(tokenizer), references)
-        return f"ter|split:{tokenizer}|width:{self.width}|{theirs}|v:1"
+    def result_signature(self, tokenizer: Split, references: int) -> str:
+        """Return the signature of a value."""
+        peer = sacre.signature("TER", self.for_sacrebleu(tokenizer), references)
+        return f"ter|split:{tokenizer}|width:{self.width}|{peer}|v:1"
 
     @property
     def plan_signature(self) -> str:
-        """The signature before any text is known: ``split:auto`` is a function of the references."""
+        """Settings before any text is known; ``split:auto`` depends on the references."""
         case = "mixed" if self.case_sensitive else "lc"
         return f"split:{self.tokenize}|width:{self.width}|case:{case}|sacrebleu:{sacre.version()}|v:1"
 
@@ -102,19 +101,20 @@ def ter(
 
     Args:
         hypothesis: The text to score.
-        references: One or more, the one with the fewest edits counts; a string is one.
-        tokenize: ``tercom`` is sacrebleu's with ``normalized`` and ``asian_support``, which cuts Han
-            characters; ``char`` cuts all; ``auto`` takes ``char`` for kana, Hangul and Thai, which
-            ``tercom`` leaves whole.
-        case_sensitive: As in sacrebleu off by default.
+        references: One or more references, of which the one with the fewest edits counts; a string is one
+            reference.
+        tokenize: ``tercom`` is sacrebleu's with ``normalized`` and ``asian_support``, which splits Han
+            characters; ``char`` splits every character; ``auto`` takes ``char`` for kana, Hangul and Thai,
+            which ``tercom`` does not split.
+        case_sensitive: Off by default, as in sacrebleu.
         width: ``fold`` compares after NFKC.
-        max_characters: Longer texts are refused; the time grows with the square of the length.
+        max_characters: Limit above which a text is refused; the time grows with the square of the length.
 
     Returns:
-        A :class:`Ter`; 0 is perfect, 100 as many edits as the reference has tokens, more is possible.
+        A :class:`Ter`; 0 is perfect, 100 is one edit per reference token, more is possible.
 
     Raises:
-        ValueError: A text is empty or too long, there is no reference, or an option is wrong.
+        ValueError: A text is empty or too long, there is no reference, or an option is invalid.
 
     Notes:
         Snover et al., A Study of Translation Edit Rate, 2006; the numbers are sacrebleu's.
@@ -125,26 +125,15 @@ def ter(
         >>> ter("b c a", "a b c").edits  # one shift
         1
     """
-    options = check_options(tokenize, case_sensitive, width, max_characters)
-    return score_checked(hypothesis, as_references(references), options)
+    options = TerOptions(tokenize, case_sensitive, width, max_characters)
+    return score_text(hypothesis, as_references(references), options)
 
 
-@lru_cache(maxsize=32)
-def check_options(
-    tokenize: Literal["auto"] | Split,
-    case_sensitive: bool,
-    width: Width,
-    max_characters: int = MAX_CHARACTERS,
-) -> TerOptions:
-    """Return the options, or raise ValueError."""
-    return TerOptions(tokenize, case_sensitive, width, max_characters)
-
-
-def score_checked(hypothesis: str, references: tuple[str, ...], options: TerOptions) -> Ter:
-    """Return the TER of one text under options and references that are checked."""
+def score_text(hypothesis: str, references: tuple[str, ...], options: TerOptions) -> Ter:
+    """Return the TER of one text with validated references."""
     check_hypothesis(hypothesis)
-    tokenizer, (stats,) = corpus_statistics([hypothesis], [references], options)
-    return ter_of(stats, options, tokenizer, len(references))
+    tokenizer, (row,) = corpus_statistics([hypothesis], [references], options)
+    return ter_from_statistics(row, options, tokenizer, len(references))
 
 
 def corpus_ter(
@@ -156,7 +145,7 @@ def corpus_ter(
     width: Width = "keep",
     max_characters: int = MAX_CHARACTERS,
 ) -> Ter:
-    """Return the TER of a corpus: all edits over all reference lengths; arguments as in ``corpus_bleu``.
+    """Return the TER of a corpus: all edits over all reference lengths; arguments as in :func:`ter`.
 
     Raises:
         ValueError: As in :func:`ter`, or the lengths differ.
@@ -165,26 +154,34 @@ def corpus_ter(
         >>> corpus_ter(["今晚月色真美", "你好"], ["今晚月色很美", "你好呀"]).score == 100 * 2 / 9
         True
     """
-    options = check_options(tokenize, case_sensitive, width, max_characters)
-    checked = as_corpus(hypotheses, references)
-    tokenizer, stats = corpus_statistics(hypotheses, checked, options)
-    total = [sum(column) for column in zip(*stats, strict=True)]
-    return ter_of(total, options, tokenizer, sacre.reference_count(checked))
+    options = TerOptions(tokenize, case_sensitive, width, max_characters)
+    reference_sets = as_corpus(hypotheses, references)
+    tokenizer, rows = corpus_statistics(hypotheses, reference_sets, options)
+    total = sacre.sum_statistics(rows)
+    return ter_from_statistics(total, options, tokenizer, sacre.reference_count(reference_sets))
 
 
 def corpus_statistics(
     hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: TerOptions
 ) -> tuple[Split, list[list[float]]]:
-    """Return the tokenizer for a corpus that is checked, and edits and reference length of each text."""
-    tokenizer = options.of([fold_width(text, options.width) for own in references for text in own])
-    ours = [options.prepare(text, tokenizer) for text in hypotheses]
-    theirs = [[options.prepare(text, tokenizer) for text in own] for own in references]
-    return tokenizer, sacre.statistics("TER", options.for_sacrebleu(tokenizer), ours, theirs)
+    """Return the tokenizer for a validated corpus, and the edits and reference length of each text."""
+    folded = [fold_width(text, options.width) for texts in references for text in texts]
+    tokenizer = options.resolve_tokenizer(folded)
+    prepared = [options.prepare(text, tokenizer) for text in hypotheses]
+    reference_sets = [[options.prepare(text, tokenizer) for text in texts] for texts in references]
+    return tokenizer, sacre.statistics("TER", options.for_sacrebleu(tokenizer), prepared, reference_sets)
 
 
-def ter_of(total: Sequence[float], options: TerOptions, tokenizer: Split, references: int) -> Ter:
-    """Return the TER of summed statistics."""
+def ter_from_statistics(
+    total: Sequence[float], options: TerOptions, tokenizer: Split, references: int
+) -> Ter:
+    """Return the TER of summed statistics.
+
+    Raises:
+        ValueError: The reference has no token.
+    """
     edits, length = total
     if not length:
         raise ValueError("the reference has no token")
-    return Ter(100 * edits / length, edits, length, tokenizer, options.signature(tokenizer, references))
+    signature = options.result_signature(tokenizer, references)
+    return Ter(100 * edits / length, edits, length, tokenizer, signature)

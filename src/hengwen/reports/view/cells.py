@@ -38,15 +38,15 @@ def cell_of(summary: Summary) -> ScoreCell:
 
     Examples:
         >>> from hengwen.results.aggregate import Summary
-        >>> ends = {"ci": (-0.0, 0.5), "method": "t", "level": 0.95, "coverage": 1.0}
+        >>> ends = {"interval": (-0.0, 0.5), "method": "t", "confidence": 0.95, "coverage": 1.0}
         >>> cell = cell_of(Summary(n=4, prompts=2, clusters=2, mean=-0.0, **ends))
         >>> cell.mean, cell.ci
         (0.0, (0.0, 0.5))
     """
     return ScoreCell(
         mean=None if summary.mean is None else summary.mean + 0.0,
-        ci=None if summary.ci is None else (summary.ci[0] + 0.0, summary.ci[1] + 0.0),
-        level=summary.level,
+        ci=None if summary.interval is None else (summary.interval[0] + 0.0, summary.interval[1] + 0.0),
+        level=summary.confidence,
         n=summary.n,
         prompts=summary.prompts,
         coverage=summary.coverage,

@@ -1,0 +1,54 @@
+"""Base of the scorers that return exactly one score."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+from hengwen.objective.option_checks import check_choice
+from hengwen.records import Scale, Score
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Scope = Literal["repeats", "checkpoint"]
+"""Answers that a group scorer takes together: those to one sample, or all of a checkpoint to a task."""
+
+
+def check_scope(scope: str) -> None:
+    """Raise ValueError unless the scope of a group scorer is known."""
+    check_choice("scope", scope, get_args(Scope))
+
+
+class SingleScore:
+    """Base of a scorer with one score; a subclass defines ``name``, ``signature`` and ``scale``."""
+
+    __slots__ = ()
+    scale: ClassVar[Scale] = Scale(low=0, high=1)
+
+    @property
+    def name(self) -> str:
+        """Name of the score, such as ``distinct_2.checkpoint``."""
+        raise NotImplementedError
+
+    @property
+    def signature(self) -> str:
+        """Every setting that can change the value."""
+        raise NotImplementedError
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the scores: the one name."""
+        return (self.name,)
+
+    def build_score(
+        self, value: float, *, reason: str = "", details: Mapping[str, Any] | None = None
+    ) -> Score:
+        """Return the score for a value, with the name, signature and scale of this scorer."""
+        return Score(
+            name=self.name,
+            value=value,
+            signature=self.signature,
+            scale=self.scale,
+            reason=reason,
+            details=details or {},
+        )
