@@ -38,7 +38,7 @@ CASES: dict[str, tuple[str, str, str | bytes, str]] = {
 def test_bad_input_is_one_line_with_file_and_line_and_exit_2(
     hengwen, plan: Path, case: str, verb: str
 ) -> None:
-    name, old, new, said = CASES[case]
+    name, old, new, message = CASES[case]
     path = plan.parent / name
     raw = path.read_bytes()
     replacement = new if isinstance(new, bytes) else new.encode()
@@ -50,7 +50,7 @@ def test_bad_input_is_one_line_with_file_and_line_and_exit_2(
     done = hengwen(verb, "plan.yaml")
     assert done.code == 2, done
     assert done.err.startswith("hengwen: ")
-    assert said in done.err
+    assert message in done.err
     assert len(done.err.splitlines()) == 1
     assert "Traceback" not in done.err
 
@@ -77,13 +77,13 @@ def test_a_missing_answer_is_counted_and_lowers_no_mean(hengwen, plan: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["run"], "Missing argument"),
         (["run", "nowhere.yaml"], "nowhere.yaml: no such file"),
         (["rnu"], "No such command"),
         (["run", "plan.yaml", "-j", "0"], "-j"),
-        (["run", "plan.yaml", "-o", "r.pdf"], "cannot tell the format of report 'r.pdf'"),
+        (["run", "plan.yaml", "-o", "r.pdf"], "unknown format of report 'r.pdf'"),
         (["run", "plan.yaml", "--judge", "gpt"], "--judge must be PROVIDER/MODEL"),
         (["run", "plan.yaml", "--judge", "openai/gpt"], "OPENAI_API_KEY"),
         (["run", "plan.yaml", "--judge", "opnai/gpt"], "unknown backend 'opnai'; did you mean 'openai'?"),
@@ -94,10 +94,10 @@ def test_a_missing_answer_is_counted_and_lowers_no_mean(hengwen, plan: Path) -> 
         (["import", "muchin", "nowhere.jsonl", "-o", "x"], "nowhere.jsonl: no such file"),
     ],
 )
-def test_wrong_usage_is_exit_2(hengwen, plan: Path, arguments: list[str], said: str) -> None:
+def test_wrong_usage_is_exit_2(hengwen, plan: Path, arguments: list[str], message: str) -> None:
     done = hengwen(*arguments)
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
     assert "Traceback" not in done.err
 
 
@@ -109,5 +109,5 @@ def test_a_store_in_no_folder_is_exit_1(hengwen, plan: Path) -> None:
 def test_a_report_that_cannot_be_written_keeps_the_run(hengwen, plan: Path) -> None:
     done = hengwen("run", "plan.yaml", "-q", "-o", "no/folder/r.html")
     assert done.code == 2
-    assert "no folder" in done.err
+    assert "folder 'no/folder' of report 'r.html' does not exist" in done.err
     assert len(hengwen("runs", "list").out.splitlines()) == 2

@@ -36,14 +36,14 @@ def test_the_demo_says_the_same_twice(hengwen) -> None:
 
 def test_the_table_names_checkpoints_scores_and_the_baseline(hengwen) -> None:
     out = hengwen("demo").out
-    for said in (
+    for text in (
         "ckpt-4000",
         "lyric.total",
         "human.persona_generic.level",
         "not a language model",
         "too short",
     ):
-        assert said in out
+        assert text in out
 
 
 def test_a_key_in_the_environment_alone_changes_nothing(hengwen, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_the_order_of_the_plan_is_the_order_of_training(hengwen, plan: Path) -> 
 
 def test_a_started_plan_runs_at_once(hengwen, tmp_path: Path) -> None:
     assert hengwen("init", "mine").code == 0
-    assert hengwen("validate", "mine/plan.yaml").out.endswith("is a good plan\n")
+    assert hengwen("validate", "mine/plan.yaml").out.endswith("is a valid plan\n")
     done = hengwen("run", "mine/plan.yaml", "--json")
     assert done.code == 0
     assert len(done.json["runs"]) == 2
@@ -124,8 +124,8 @@ def test_a_started_plan_runs_at_once(hengwen, tmp_path: Path) -> None:
 
 def test_doctor_says_what_there_is(hengwen) -> None:
     out = hengwen("doctor").out
-    for said in ("python 3", "numpy", "extra ray", "scorers: ", ", lyric", "judges: rubric, rules"):
-        assert said in out
+    for text in ("python 3", "numpy", "extra ray", "scorers: ", ", lyric", "judges: rubric, rules"):
+        assert text in out
 
 
 def test_the_module_is_the_program() -> None:

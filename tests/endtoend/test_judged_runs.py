@@ -85,7 +85,7 @@ def test_words_that_are_no_verdict_are_failures_and_no_zeros(run, judge_server, 
     code, report, err = run(suite(6), *judged_by(judge_server), "-j", "1")
     level = report["runs"][0]["scores"]["t/persona_generic.level"]
     assert (code, level["n"], level["mean"], level["failures"]) == (0, 4, 0.75, {"parse_error": 2})
-    assert "12 outcomes failed (12 parse_error); they are in no mean" in err
+    assert "12 outcomes failed (12 parse_error); means do not include them" in err
     code, report, _ = run(suite(6), *judged_by(judge_server))
     assert report["runs"][0]["scores"]["t/persona_generic.level"]["n"] == 6
     assert len(judge_server.prompts) == 6 + 4 + 2
@@ -104,8 +104,8 @@ def test_an_unreachable_judge_is_exit_1_and_what_was_scored_is_kept(run, suite, 
     plan.write_text(text.replace('"judges"', '"scorers": ["distinct_n"], "judges"'))
     code, report, err = run(plan)
     assert code == 1
-    assert "hengwen: not one score of t/persona_generic.level" in err
-    assert "what was scored is kept in hengwen.db" in err
+    assert "hengwen: no scores for t/persona_generic.level" in err
+    assert "all other scores are in hengwen.db" in err
     scores = report["runs"][0]["scores"]
     assert scores["t/distinct_2.checkpoint"]["n"] == 1
     assert (scores["t/persona_generic.level"]["n"], scores["t/persona_generic.level"]["mean"]) == (0, None)
@@ -216,7 +216,7 @@ def test_a_budget_is_not_passed_and_a_higher_one_goes_on(run, judge_server, suit
     code, report, err = run(plan, "--budget", "0.08", "-j", "1")
     bought = len(judge_server.prompts)
     assert (code, 0 < bought < 8) == (5, True)
-    assert "the budget is reached" in err
+    assert "budget reached" in err
     used = report["usage"]["judge"]
     assert (used["input_tokens"] + used["output_tokens"]) * 10 / 1_000_000 <= 0.08
     level = report["runs"][0]["scores"]["t/persona_generic.level"]
@@ -324,7 +324,7 @@ def test_a_judge_that_gives_no_verdict_at_all_is_exit_1_with_the_reason_and_not_
     judge_server.misbehave = lambda number: (401, json.dumps({"error": {"message": "who are you?"}}))
     code, out, err = doctor()
     assert code == 1
-    assert "no verdict at all, so the attacks were not tried; first: " in err
+    assert "no verdict at all, attacks skipped; first: " in err
     assert "the endpoint answered 401: who are you?; check the key in OPENAI_API_KEY" in err
     assert len(judge_server.prompts) <= 86
     assert "admitted" not in out

@@ -259,7 +259,7 @@ def test_a_judge_that_is_not_there_is_exit_1_and_no_low_score(run, folder: Path)
     )
     scores = report["runs"][0]["scores"]
     assert code == 1
-    assert "not one score of live/muice_live.level" in err
+    assert "no scores for live/muice_live.level" in err
     assert scores["live/muice_live.final"]["mean"] is None
     assert scores["live/muice_live.published"]["mean"] is None
     assert scores["live/broken.match"]["n"] == 9, "the rules say what they see all the same"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
-from hengwen.reports.view.answers import AnswerRecord
+from hengwen.reports.view.answers import AnswerList, AnswerRecord
 from hengwen.reports.view.cells import ScoreCell
 from hengwen.reports.view.models import ReportData
 from hengwen.results.score_table import ScoreTable
@@ -34,7 +34,7 @@ RULES = "lyric_craft|rubric:1|rules|v:1"
 
 
 def outcomes_of(checkpoint: str, prompt: int, suffix: str = "") -> tuple[Outcome, ...]:
-    """All outcomes of one answer; the suffix goes wherever a stranger's text could go."""
+    """All outcomes of one answer; the suffix goes wherever untrusted text could go."""
     level = LEVELS[checkpoint][prompt]
     judged: Outcome
     if level is None:
@@ -68,28 +68,28 @@ def outcomes_of(checkpoint: str, prompt: int, suffix: str = "") -> tuple[Outcome
 
 def rows_of(run: Run, task: str, suffix: str) -> list[Row]:
     """The rows of one run: four prompts, human labels for two, two anchors and a value of the set."""
-    place: dict[str, Any] = {"run_id": run.id, "task": task, "checkpoint": run.checkpoint, "repeat": 1}
+    key: dict[str, Any] = {"run_id": run.id, "task": task, "checkpoint": run.checkpoint, "repeat": 1}
     name = run.checkpoint.removesuffix(suffix)
     rows = [
-        Row(**place, sample_id=f"p{i}", cluster=f"p{i}", outcome=outcome)
+        Row(**key, sample_id=f"p{i}", cluster=f"p{i}", outcome=outcome)
         for i in range(4)
         for outcome in outcomes_of(name, i, suffix)
     ]
     human = {"name": "human.lyric_craft.level", "kind": "human", "signature": "human|v:1", "scale": UNIT}
     anchor = {"name": "anchor.lyric_craft.level", "kind": "judge", "signature": RULES, "scale": UNIT}
     for i in range(2):
-        rows.append(Row(**place, sample_id=f"p{i}", cluster=f"p{i}", outcome=Score(value=0.5, **human)))
-        rows.append(Row(**place, sample_id=f"a{i}", cluster=f"a{i}", outcome=Score(value=i / 4, **anchor)))
+        rows.append(Row(**key, sample_id=f"p{i}", cluster=f"p{i}", outcome=Score(value=0.5, **human)))
+        rows.append(Row(**key, sample_id=f"a{i}", cluster=f"a{i}", outcome=Score(value=i / 4, **anchor)))
     version = "1" if run.order < 2 else "2"
     whole = Score(
         name="distinct_n.distinct_2", value=0.5 + run.order / 8, signature=f"distinct_n|v:{version}"
     )
-    rows.append(Row(**{**place, "repeat": None}, sample_id=None, cluster="", outcome=whole))
+    rows.append(Row(**{**key, "repeat": None}, sample_id=None, cluster="", outcome=whole))
     return rows
 
 
 def make_data(suffix: str = "", text: str = "(verse)\n  山水之间  ") -> ReportData:
-    """The fixed report; the suffix and the text stand for what others wrote."""
+    """The fixed report; the suffix and the text stand for untrusted text."""
     runs = tuple(
         Run(
             id=f"run-{i}{suffix}",
@@ -125,7 +125,7 @@ def make_data(suffix: str = "", text: str = "(verse)\n  山水之间  ") -> Repo
         table=ScoreTable(row for run in runs for row in rows_of(run, task, suffix)),
         usage={f"judge{suffix}": Usage(calls=1234, input_tokens=56789, output_tokens=10)},
         warnings=(f"prompts.jsonl:3: template without sections{suffix}",),
-        answers=answers,
+        answers=AnswerList(answers),
         notes={RULES: f"A baseline, not a language model{suffix}"},
         created="2026-01-05T00:00:00Z",
         version="0.1.0",
@@ -151,7 +151,13 @@ def cell() -> Callable[..., ScoreCell]:
     def build(mean: float | None, half: float | None = None, *signatures: str) -> ScoreCell:
         ci = None if mean is None or half is None else (mean - half, mean + half)
         return ScoreCell(
-            mean=mean, ci=ci, level=0.95, n=4, prompts=4, coverage=1.0, signatures=signatures or ("s|v:1",)
+            mean=mean,
+            ci=ci,
+            confidence=0.95,
+            n=4,
+            prompts=4,
+            coverage=1.0,
+            signatures=signatures or ("s|v:1",),
         )
 
     return build
@@ -163,12 +169,13 @@ def table_of() -> Callable[..., ReportData]:
 
     def build(values: dict[str, list[float | None]], name: str = "a.x", **score: Any) -> ReportData:
         runs = tuple(
-            Run(id=f"r{i}", plan="p", plan_hash="", checkpoint=key, order=i) for i, key in enumerate(values)
+            Run(id=f"r{i}", plan="p", plan_hash="", checkpoint=checkpoint, order=i)
+            for i, checkpoint in enumerate(values)
         )
         outcome: Outcome
         table = ScoreTable()
-        for run, found in zip(runs, values.values(), strict=True):
-            for i, value in enumerate(found):
+        for run, run_values in zip(runs, values.values(), strict=True):
+            for i, value in enumerate(run_values):
                 if value is None:
                     outcome = Failure(name=name, status="timeout", message="late", signature="a|v:1")
                 else:

@@ -1,4 +1,4 @@
-"""The command line: one file a verb. What a verb needs is imported when it runs, not for its help."""
+"""The command line. Each command imports its dependencies when it runs, so that help is fast."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from hengwen.errors import HengwenError
 
 app = typer.Typer(
     name="hengwen",
-    help="Hengwen 衡文 weighs what language models write: objective scorers and rubric judges in one report.",
+    help="Hengwen 衡文 evaluates text written by language models: "
+    "objective scorers and rubric judges in one report.",
     epilog="Exit codes: 0 ok, 1 endpoint or store failed, 2 usage or data error, 3 judge not admitted, "
     "4 inconclusive, 5 budget, 130 interrupted.",
     no_args_is_help=True,
@@ -51,8 +52,8 @@ app.add_typer(import_.app, name="import")
 app.command("doctor")(doctor.doctor)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version
 
         typer.echo(f"hengwen {version('hengwen')}")
@@ -60,9 +61,9 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def _before(
+def _root(
     version: bool = typer.Option(
-        False, "--version", help="Show the version.", callback=_version, is_eager=True
+        False, "--version", help="Show the version.", callback=_print_version, is_eager=True
     ),
 ) -> None:
     from dotenv import find_dotenv, load_dotenv
@@ -71,10 +72,10 @@ def _before(
 
 
 def main() -> None:
-    """Run the program; what Hengwen raises on purpose is one line on stderr."""
-    atexit.register(gc.freeze)  # nothing is collected at the exit: it takes a fifth of a short run
+    """Run the program; a HengwenError becomes one line on stderr and its exit code."""
+    atexit.register(gc.freeze)  # skip the collection at exit: it takes a fifth of a short run
     try:
-        with relaxed_gc(freeze=False):  # from here on, for it is here that much is imported
+        with relaxed_gc(freeze=False):  # covers the imports of the command
             app()
     except HengwenError as error:
         print_error(str(error))

@@ -1,1 +1,1 @@
-"""Human labels: files, sampling of answers to label, joining labels with verdicts."""
+"""Human labels: label files, the answers to label, and the data of a calibration."""

@@ -1,4 +1,4 @@
-"""What ``hengwen calibrate`` calibrates: labels of a plan or a file, and the judged answers of a store."""
+"""The data of ``hengwen calibrate``: labels of a plan or a file, and the judged answers of a store."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
     from hengwen.records import Outcome, Row, Run, Scale
     from hengwen.store import Store
 
-Address = tuple[str, str]
+SeriesAddress = tuple[str, str]
 """(task, score)."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRequest:
-    """Whose runs are calibrated, and on which labels."""
+    """The plan whose runs are calibrated, with its labels and rubrics."""
 
     plan: str | None
-    """Its name; None: that of the newest run."""
+    """Name of the plan; None: the plan of the newest run."""
     labels: tuple[Label, ...] | None
-    """None: the human values that the runs hold."""
-    rubrics: dict[Address, Rubric]
-    """Of the scores that the plan's judges give; empty without a plan."""
+    """None: the human values stored in the runs."""
+    rubrics: dict[SeriesAddress, Rubric]
+    """Rubrics of the scores that the plan's judges give; empty without a plan."""
 
 
 @dataclass(slots=True)
 class ScoreSeries:
-    """The judged answers of one score, of one judge."""
+    """The answers that one judge scored with one score."""
 
     task: str
     score: str
     answers: list[JudgedAnswer]
     scale: Scale | None
     signature: str
-    others: int
-    """Answers of older runs that another judge scored: left out."""
+    excluded: int
+    """Number of answers of older runs that were scored by another judge."""
 
     @property
     def address(self) -> str:
@@ -57,25 +57,28 @@ class ScoreSeries:
 
 @dataclass(slots=True)
 class StoredJudgments:
-    """What a store has."""
+    """The judged answers and human values of the newest runs in a store."""
 
     runs: list[Run]
-    materials: dict[Address, ScoreSeries]
+    series: dict[SeriesAddress, ScoreSeries]
     human: list[Label] = field(default_factory=list)
-    """The human values in the runs: means of raters."""
+    """Human values in the runs: for each answer the mean of its raters."""
 
 
-def ask(plan_file: Path | None, labels: Path | None) -> CalibrationRequest:
+def load_request(plan_file: Path | None, labels: Path | None) -> CalibrationRequest:
     """Read the plan and the labels.
+
+    Args:
+        plan_file: A plan; None for a calibration without one.
+        labels: A file of labels, in place of the plan's.
 
     Raises:
         ConfigError: The plan is wrong.
-        DataError: A label is wrong: the message names file and line.
+        DataError: A label is wrong; the message names file and line.
     """
     if plan_file is None:
-        return CalibrationRequest(
-            None, None if labels is None else tuple(one for _, one in read_labels(labels)), {}
-        )
+        file_labels = None if labels is None else tuple(label for _, label in read_labels(labels))
+        return CalibrationRequest(None, file_labels, {})
     plan = load_plan(plan_file)
     if labels is not None:
         plan = plan.model_copy(update={"labels": labels.resolve()})
@@ -88,33 +91,41 @@ def ask(plan_file: Path | None, labels: Path | None) -> CalibrationRequest:
     return CalibrationRequest(plan.name, tuple(label for _, label in suite.labels), rubrics)
 
 
-def find(store: Store, plan: str | None) -> StoredJudgments:
+def read_judgments(store: Store, plan: str | None) -> StoredJudgments:
     """Read the newest run of each checkpoint.
 
+    Args:
+        store: Holds the runs.
+        plan: Name of the plan; None: the plan of the newest run.
+
     Raises:
-        ConfigError: There is no run.
+        ConfigError: The store has no such run.
     """
     runs = store.latest(plan)
     if not runs:
         raise ConfigError(f"no runs {f'of plan {plan!r} ' if plan else ''}in {store.name}; see: hengwen run")
-    found = StoredJudgments(runs, {})
-    judged: dict[Address, list[tuple[Run, JudgedAnswer, Outcome]]] = {}
+    human: list[Label] = []
+    judged: dict[SeriesAddress, list[tuple[Run, JudgedAnswer, Outcome]]] = {}
     for run in runs:
-        texts = {(one.task, one.sample_id, one.repeat): one.text for one in store.answers(run)}
+        texts = {
+            (answer.task, answer.sample_id, answer.repeat): answer.text for answer in store.responses(run)
+        }
         for row in store.rows([run]):
             text = texts.get((row.task, row.sample_id or "", row.repeat or 0))
             if text is None:
                 continue
-            name = row.outcome.name
-            if row.outcome.kind == "human":
-                found.human += _human(row, text)
-            elif row.outcome.kind == "judge" and not name.startswith("anchor."):
-                judged.setdefault((row.task, name), []).append((run, _judged(row, text), row.outcome))
-    found.materials = {address: _material(address, rows) for address, rows in judged.items()}
-    return found
+            outcome = row.outcome
+            if outcome.kind == "human":
+                human += _human_labels(row, text)
+            elif outcome.kind == "judge" and not outcome.name.startswith("anchor."):
+                answer = _judged_answer(row, text)
+                judged.setdefault((row.task, outcome.name), []).append((run, answer, outcome))
+    return StoredJudgments(
+        runs, {address: _newest_series(address, rows) for address, rows in judged.items()}, human
+    )
 
 
-def _judged(row: Row, text: str) -> JudgedAnswer:
+def _judged_answer(row: Row, text: str) -> JudgedAnswer:
     return JudgedAnswer(
         task=row.task,
         id=row.sample_id or "",
@@ -127,10 +138,10 @@ def _judged(row: Row, text: str) -> JudgedAnswer:
     )
 
 
-def _human(row: Row, text: str) -> list[Label]:
-    """The mean of an answer's raters, as one label."""
-    outcome, name = row.outcome, row.outcome.name.removeprefix("human.")
-    if not isinstance(outcome, Score) or name.startswith("anchor."):
+def _human_labels(row: Row, text: str) -> list[Label]:
+    """The mean of an answer's raters as one label; none for anchors and failures."""
+    outcome, score = row.outcome, row.outcome.name.removeprefix("human.")
+    if not isinstance(outcome, Score) or score.startswith("anchor."):
         return []
     raters = [str(rater) for rater in outcome.details.get("raters", ())]
     return [
@@ -140,63 +151,77 @@ def _human(row: Row, text: str) -> list[Label]:
             checkpoint=row.checkpoint,
             repeat=row.repeat or 1,
             output=text,
-            score=name,
+            score=score,
             value=outcome.value,
             rater=raters[0] if len(raters) == 1 else "mean of raters",
         )
     ]
 
 
-def _material(address: Address, rows: Sequence[tuple[Run, JudgedAnswer, Outcome]]) -> ScoreSeries:
-    """Keep what the judge of the newest run said; one judge is calibrated at a time."""
+def _newest_series(address: SeriesAddress, rows: Sequence[tuple[Run, JudgedAnswer, Outcome]]) -> ScoreSeries:
+    """The answers scored by the judge of the newest run: one judge is calibrated at a time."""
     scored = [row for row in rows if isinstance(row[2], Score)] or list(rows)
-    newest = max(scored, key=lambda row: row[0].started)
-    signature = newest[2].signature
-    kept = [row for row in rows if row[2].signature == signature]
+    _, _, newest = max(scored, key=lambda row: row[0].started)
+    answers = [answer for _, answer, outcome in rows if outcome.signature == newest.signature]
     return ScoreSeries(
         task=address[0],
         score=address[1],
-        answers=[answer for _, answer, _ in kept],
-        scale=newest[2].scale if isinstance(newest[2], Score) else None,
-        signature=signature,
-        others=len(rows) - len(kept),
+        answers=answers,
+        scale=newest.scale if isinstance(newest, Score) else None,
+        signature=newest.signature,
+        excluded=len(rows) - len(answers),
     )
 
 
-def wanted(asked: CalibrationRequest, found: StoredJudgments, names: Sequence[str]) -> list[ScoreSeries]:
-    """Return the judged scores that have labels; only the named ones, if any is named (TASK/SCORE).
+def select_series(
+    request: CalibrationRequest, judgments: StoredJudgments, names: Sequence[str]
+) -> list[ScoreSeries]:
+    """Return the judged scores that have labels.
+
+    Args:
+        request: The labels.
+        judgments: The judged scores.
+        names: ``TASK/SCORE`` of the scores to return; empty for all.
 
     Raises:
-        ConfigError: A named one is not there.
+        ConfigError: A named score has no labels or no verdicts.
     """
-    labelled = {(label.task, label.score) for label in labels_of(asked, found)}
-    known = {one.address: one for place, one in found.materials.items() if place in labelled}
+    labelled = {(label.task, label.score) for label in labels_for(request, judgments)}
+    by_name = {series.address: series for address, series in judgments.series.items() if address in labelled}
     for name in names:
-        if name not in known:
-            raise ConfigError(f"no labels with verdicts of {name!r}{did_you_mean(name, known)}")
-    return [one for name, one in known.items() if not names or name in names]
+        if name not in by_name:
+            raise ConfigError(f"no labelled answer has a verdict for {name!r}{did_you_mean(name, by_name)}")
+    return [series for name, series in by_name.items() if not names or name in names]
 
 
-def labels_of(asked: CalibrationRequest, found: StoredJudgments) -> Sequence[Label]:
-    """Return the labels that were given, else those in the runs."""
-    return found.human if asked.labels is None else asked.labels
+def labels_for(request: CalibrationRequest, judgments: StoredJudgments) -> Sequence[Label]:
+    """Return the labels of the request, or those stored in the runs if it has none."""
+    return judgments.human if request.labels is None else request.labels
 
 
-def rubric_of(asked: CalibrationRequest, material: ScoreSeries, named: str | None) -> Rubric | None:
-    """Return the rubric of a score: the one that is named, else the plan's; None where neither is there."""
-    if named is not None:
-        return load_rubric(named)
-    return asked.rubrics.get((material.task, material.score))
+def rubric_for(request: CalibrationRequest, series: ScoreSeries, override: str | None) -> Rubric | None:
+    """Return the rubric of a score.
+
+    Args:
+        request: Holds the rubrics of the plan.
+        series: The score.
+        override: Name or path of a rubric, used in place of the plan's.
+    """
+    if override is not None:
+        return load_rubric(override)
+    return request.rubrics.get((series.task, series.score))
 
 
-def levels_of(rubric: Rubric | None, material: ScoreSeries) -> tuple[float, ...]:
+def levels_for(rubric: Rubric | None, series: ScoreSeries) -> tuple[float, ...]:
     """Return all levels of a score.
 
     Raises:
-        ConfigError: Nobody knows them.
+        ConfigError: Neither the rubric nor the store defines the levels.
     """
     if rubric is not None:
         return tuple(rubric.levels)
-    if material.scale is not None and material.scale.levels is not None:
-        return material.scale.levels
-    raise ConfigError(f"the levels of {material.address} are not in the store; name the plan, or --rubric")
+    if series.scale is not None and series.scale.levels is not None:
+        return series.scale.levels
+    raise ConfigError(
+        f"the store has no levels of {series.address}; name the plan, or a rubric with --rubric"
+    )

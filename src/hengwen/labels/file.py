@@ -1,4 +1,4 @@
-"""A file of labels that grows by one row at a time: each is on the disk before the next answer is shown."""
+"""A label file that grows by one row at a time; each row is on disk before the next answer is shown."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ if TYPE_CHECKING:
 
     from hengwen.records import Label
 
-NEEDED = tuple(name for name in LABEL_FIELDS if name != "output")
+REQUIRED_COLUMNS = tuple(name for name in LABEL_FIELDS if name != "output")
 
 
 class LabelFile:
-    """Reads, appends and takes back. The file is read anew each time: others may write to it as well.
+    """Reads labels, appends one, and removes an appended one.
+
+    The file is read again by every method, because other programs may write to it too.
 
     Args:
-        path: ``.csv`` or ``.jsonl``; made with the first label where it is not there.
+        path: ``.csv`` or ``.jsonl``; created with the first label if it does not exist.
 
     Raises:
-        ConfigError: The name tells no format.
-        DataError: What is there are no labels, or a column is missing; the message names file and line.
+        ConfigError: The suffix is unknown.
+        DataError: The file holds something else than labels, or a column is missing; the message names file
+            and line.
     """
 
     def __init__(self, path: Path) -> None:
@@ -40,56 +43,56 @@ class LabelFile:
         self.labels()
 
     def labels(self) -> list[Label]:
-        """Return all labels, of all raters."""
+        """Return the labels of all raters."""
         text = self._text()
         if not (text.partition("\n")[2] if self._is_csv else text).strip():
             return []
         return [label for _, label in read_labels(self.path)]
 
     def append(self, label: Label) -> bytes:
-        """Write a label, and return its row, as ``take_back`` wants it.
+        """Write a label and return its row, the argument of ``take_back``.
 
-        An answer that a CSV file cannot hold as it is (or that a spreadsheet would take for a formula) is
-        left out: the label then names its place only.
+        The text of the answer is omitted if a CSV file cannot hold it unchanged, or a spreadsheet would read
+        it as a formula.
 
         Args:
-            label: Not labelled by this rater yet.
+            label: A label that this rater has not given yet.
         """
         columns = self._columns()
-        before = self._bytes()
-        end = b"\r\n" if b"\r\n" in before.partition(b"\n")[0] + b"\n" else b"\n"
-        if before and not before.endswith(b"\n"):
-            before += end
-        if not before and self._is_csv:
-            before = _csv_row(columns) + end
-        row = self._row(label, columns) + end
-        self._write(before + row)
+        content = self._bytes()
+        line_end = b"\r\n" if b"\r\n" in content.partition(b"\n")[0] + b"\n" else b"\n"
+        if content and not content.endswith(b"\n"):
+            content += line_end
+        if not content and self._is_csv:
+            content = _csv_row(columns) + line_end
+        row = self._row(label, columns) + line_end
+        self._write(content + row)
         return row
 
     def take_back(self, row: bytes) -> None:
-        """Remove a row that ``append`` wrote: the last one like it.
+        """Remove the last occurrence of a row that ``append`` wrote.
 
         Raises:
-            DataError: It is not there any more.
+            DataError: The file does not contain the row any more.
         """
-        before, found, after = self._bytes().rpartition(row)
-        if not found:
-            raise DataError(f"{self.path}: the last label is not there any more: somebody changed the file")
+        before, match, after = self._bytes().rpartition(row)
+        if not match:
+            raise DataError(f"{self.path}: the last label is gone: the file was changed by another program")
         self._write(before + after)
 
     def _columns(self) -> list[str]:
         if not self._is_csv or not self._text().strip():
             return list(LABEL_FIELDS)
         header = next(csv.reader(io.StringIO(self._text(), newline="")))
-        missing = [name for name in NEEDED if name not in header]
+        missing = [name for name in REQUIRED_COLUMNS if name not in header]
         if missing:
-            raise DataError(f"{self.path}:1: columns of labels are missing: {', '.join(missing)}")
+            raise DataError(f"{self.path}:1: missing columns: {', '.join(missing)}")
         return header
 
     def _row(self, label: Label, columns: list[str]) -> bytes:
         values: dict[str, Any] = {name: getattr(label, name) for name in LABEL_FIELDS}
         values["value"] = float(f"{label.value:.12g}")
-        if not _holds(label.output) or (self._is_csv and spreadsheet_safe(label.output) != label.output):
+        if not _is_utf8(label.output) or (self._is_csv and spreadsheet_safe(label.output) != label.output):
             values["output"] = ""
         if not self._is_csv:
             return json.dumps(values, ensure_ascii=False).encode()
@@ -120,8 +123,8 @@ def _csv_row(cells: list[str]) -> bytes:
     return row.getvalue().removesuffix("\r\n").encode()
 
 
-def _holds(text: str) -> bool:
-    """Whether UTF-8 can hold a text."""
+def _is_utf8(text: str) -> bool:
+    """Whether UTF-8 can encode a text."""
     try:
         text.encode()
     except UnicodeEncodeError:

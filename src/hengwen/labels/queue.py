@@ -1,4 +1,4 @@
-"""Which answers are shown to a rater, and in which order: drawn at random by a seed, blind to every judge."""
+"""The answers to label, in random order by a seed, without the judges' scores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Question:
         return self.score.rpartition(".")[2]
 
     def label(self, value: float, rater: str) -> Label:
-        """Return the label that a rater gives."""
+        """Return the label of this answer by a rater."""
         response = self.response
         return Label(
             task=response.task,
@@ -48,117 +48,111 @@ class Question:
         )
 
 
-def questions(
+def draw_questions(
     suite: LoadedPlan,
-    stored: Iterable[Response] = (),
+    generated: Iterable[Response] = (),
     *,
     task: str | None = None,
     score: str | None = None,
     seed: int = 0,
     limit: int | None = None,
 ) -> list[Question]:
-    """Return what is to be labelled, in random order.
+    """Return the answers to label, in random order.
 
-    The order depends on the seed alone: the first ``limit`` answers are a simple random sample, the same for
-    every rater, and a larger limit adds to a smaller one.
+    The order depends only on the seed: the first ``limit`` answers are a simple random sample, the same for
+    every rater, and a larger limit extends a smaller one.
 
     Args:
-        suite: With the answers that the plan stores.
-        stored: Answers that were generated in runs.
-        task: Only of this one.
-        score: Of a judge; default: the level of each task's first judge.
-        seed: Of the order.
-        limit: Only so many.
+        suite: The loaded plan, with its stored answers.
+        generated: Answers generated in runs.
+        task: Name of the only task to label; default: all.
+        score: Score of a judge; default: the level of each task's first judge.
+        seed: Seed of the order.
+        limit: Maximum number of answers; None for all.
 
     Raises:
-        ConfigError: There is no such task or score, or nothing to label.
+        ConfigError: The plan has no such task or score, or no answer to label.
     """
-    chosen = {one.spec.name: one for one in _tasks(suite, task)}
-    scores = {name: _score(one, score) for name, one in chosen.items()}
+    tasks = _select_tasks(suite, task)
+    scores = {name: _score_to_label(loaded, score) for name, loaded in tasks.items()}
     if score is not None and not any(scores.values()):
-        known = [name for one in chosen.values() for name in one.rubrics]
+        known = [name for loaded in tasks.values() for name in loaded.rubrics]
         raise ConfigError(f"no judge gives {score!r}{did_you_mean(score, known)}")
     answers = [
-        answer for answer in _answers(suite, stored) if scores.get(answer.task) and _sample(chosen, answer)
+        answer
+        for answer in _all_answers(suite, generated)
+        if scores.get(answer.task) and answer.sample_id in tasks[answer.task].samples.samples
     ]
     if not answers:
-        raise ConfigError("there is nothing to label: no judge, or no answer of a task that has one")
+        raise ConfigError("nothing to label: no task has both a judge and an answer")
 
-    def at_random(answer: Response) -> str:
+    def random_key(answer: Response) -> str:
         return digest(seed, answer.task, answer.sample_id, answer.checkpoint, answer.repeat)
 
-    drawn = sorted(answers, key=at_random) if limit is None else nsmallest(limit, answers, key=at_random)
-    return [_question(chosen[answer.task], scores[answer.task], answer) for answer in drawn]
+    drawn = sorted(answers, key=random_key) if limit is None else nsmallest(limit, answers, key=random_key)
+    return [_question(tasks[answer.task], scores[answer.task], answer) for answer in drawn]
 
 
-def generated(suite: LoadedPlan, store: str) -> tuple[list[Response], list[str]]:
-    """Return the answers that the newest runs of a store hold for checkpoints that a backend answers.
+def generated_answers(suite: LoadedPlan, store: str) -> tuple[list[Response], list[str]]:
+    """Return the answers of the newest runs of checkpoints that have a backend.
 
     Args:
-        suite: Of the plan.
-        store: Path or URL.
+        suite: The loaded plan.
+        store: Path or URL of the store; it need not exist.
 
     Returns:
-        The answers, and warnings on checkpoints that have none.
+        The answers, and a warning for each checkpoint that has none.
     """
-    wanted = [checkpoint.name for checkpoint in suite.plan.checkpoints if checkpoint.backend is not None]
-    if not wanted:
+    names = [checkpoint.name for checkpoint in suite.plan.checkpoints if checkpoint.backend is not None]
+    if not names:
         return [], []
-    found: list[Response] = []
+    answers: list[Response] = []
     if "://" in store or Path(store).exists():
-        found = list(_from_store(suite.plan.name, wanted, store))
-    there = {answer.checkpoint for answer in found}
-    return found, [
-        f"checkpoint {name!r} has no answers in {store} yet; they come with: hengwen run"
-        for name in wanted
-        if name not in there
+        answers = list(_from_store(suite.plan.name, names, store))
+    answered = {answer.checkpoint for answer in answers}
+    return answers, [
+        f"checkpoint {name!r} has no answers in {store} yet; generate them with: hengwen run"
+        for name in names
+        if name not in answered
     ]
 
 
-def _from_store(plan: str, wanted: Sequence[str], store: str) -> Iterator[Response]:
-    from hengwen.records import Response
+def _from_store(plan: str, checkpoints: Sequence[str], store: str) -> Iterator[Response]:
     from hengwen.store import open_store
 
     with open_store(store) as opened:
         for run in opened.latest(plan):
-            for answer in opened.answers(run) if run.checkpoint in wanted else ():
-                yield Response(
-                    sample_id=answer.sample_id,
-                    text=answer.text,
-                    task=answer.task,
-                    checkpoint=run.checkpoint,
-                    repeat=answer.repeat,
-                )
+            if run.checkpoint in checkpoints:
+                yield from opened.responses(run)
 
 
-def _tasks(suite: LoadedPlan, task: str | None) -> Sequence[LoadedTask]:
-    names = [one.spec.name for one in suite.tasks]
-    if task is not None and task not in names:
-        raise ConfigError(f"the plan has no task {task!r}{did_you_mean(task, names)}")
-    return [one for one in suite.tasks if task in (None, one.spec.name)]
+def _select_tasks(suite: LoadedPlan, name: str | None) -> dict[str, LoadedTask]:
+    tasks = {task.spec.name: task for task in suite.tasks}
+    if name is None:
+        return tasks
+    if name not in tasks:
+        raise ConfigError(f"the plan has no task {name!r}{did_you_mean(name, tasks)}")
+    return {name: tasks[name]}
 
 
-def _score(task: LoadedTask, score: str | None) -> str:
-    """The score to label in a task; empty where it has none."""
-    known = task.rubrics
-    return next(iter(known), "") if score is None else score if score in known else ""
+def _score_to_label(task: LoadedTask, score: str | None) -> str:
+    """The score to label in a task; empty if the task does not have it."""
+    if score is None:
+        return next(iter(task.rubrics), "")
+    return score if score in task.rubrics else ""
 
 
-def _answers(suite: LoadedPlan, stored: Iterable[Response]) -> Iterator[Response]:
-    for answers in suite.responses.values():
-        yield from answers
-    yield from stored
-
-
-def _sample(tasks: dict[str, LoadedTask], answer: Response) -> bool:
-    return answer.sample_id in tasks[answer.task].samples.samples
+def _all_answers(suite: LoadedPlan, generated: Iterable[Response]) -> Iterator[Response]:
+    for responses in suite.responses.values():
+        yield from responses
+    yield from generated
 
 
 def _question(task: LoadedTask, score: str, answer: Response) -> Question:
     from hengwen.prompts.render import render_persona
 
     sample, rubric = task.samples.samples[answer.sample_id], task.rubrics[score]
-    shown = task.persona if "persona" in rubric.uses else ""
+    persona = task.persona if "persona" in rubric.uses else ""
     return Question(
-        sample=sample, response=answer, rubric=rubric, score=score, persona=render_persona(shown, sample)
+        sample=sample, response=answer, rubric=rubric, score=score, persona=render_persona(persona, sample)
     )

@@ -1,4 +1,4 @@
-"""One view of what was weighed, shown as HTML, Markdown or JSON. Names load on first use."""
+"""Reports: one view of runs, rendered as HTML, Markdown or JSON. Names load on first use."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ if TYPE_CHECKING:
     from hengwen.reports.render.json_report import to_json
     from hengwen.reports.render.markdown_report import to_markdown
     from hengwen.reports.render.write import write_report
-    from hengwen.reports.view.answers import AnswerRecord
+    from hengwen.reports.view.answers import AnswerList, AnswerRecord
     from hengwen.reports.view.build import build_view
     from hengwen.reports.view.models import ReportData, View
 
-_HOMES = {
+_EXPORTS = {
+    "AnswerList": "view.answers",
     "AnswerRecord": "view.answers",
-    "ReportData": "view.build",
-    "View": "view.build",
+    "ReportData": "view.models",
+    "View": "view.models",
     "build_view": "view.build",
     "to_html": "render.html_report",
     "to_json": "render.json_report",
@@ -27,6 +28,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AnswerList",
     "AnswerRecord",
     "ReportData",
     "View",
@@ -38,4 +40,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
+    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)

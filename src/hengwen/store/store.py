@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import and_, delete, func, select
 
 from hengwen.errors import ConfigError
-from hengwen.records import Usage
+from hengwen.records import Response, Usage
 from hengwen.results.score_table import ScoreTable
 from hengwen.store import codec, tables
 from hengwen.store.database import display_url, open_database, store_errors
@@ -18,12 +18,15 @@ from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.upsert import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
-    from sqlalchemy import Engine
+    from sqlalchemy import ColumnElement, Engine, Table
 
     from hengwen.records import Attempt, Outcome, Row, Run
+
+ResponseKey = tuple[str, str, int]
+"""(task, sample id, repeat) of an answer in one run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,10 +120,13 @@ class Store:
     def rows(self, runs: Sequence[Run]) -> Iterator[Row]:
         """Yield the rows of runs, in the order in which they were written."""
         for run in runs:
-            query = select(tables.row).where(tables.row.c.run_id == run.id).order_by(tables.row.c.id)
-            with store_errors(self._engine), self._engine.connect() as connection:
-                for columns in connection.execute(query).mappings():
-                    yield codec.row_from(columns, run.checkpoint)
+            yield from self._rows(run, tables.row.c.run_id == run.id)
+
+    def _rows(self, run: Run, condition: ColumnElement[bool]) -> Iterator[Row]:
+        query = select(tables.row).where(condition).order_by(tables.row.c.id)
+        with store_errors(self._engine), self._engine.connect() as connection:
+            for columns in connection.execute(query).mappings():
+                yield codec.row_from(columns, run.checkpoint)
 
     def attempts(self, run: Run) -> Iterator[Attempt]:
         """Yield the calls of a run, each with the exact prompt that was sent."""
@@ -153,28 +159,49 @@ class Store:
         order = {address: index for index, address in enumerate(a for run in runs for a in run.score_order)}
         return dict(sorted(counts.items(), key=lambda item: order.get(item[0], len(order))))
 
-    def answers(self, run: Run) -> Iterator[Answer]:
-        """Yield the answers of a run with their outcomes."""
-        outcomes: dict[tuple[str, str, int], list[Outcome]] = {}
-        for row in self.rows([run]):
+    def responses(self, run: Run) -> Iterator[Response]:
+        """Yield the answers of a run without outcomes and metadata, ordered by task, sample and repeat."""
+        response = tables.response
+        query = (
+            select(response.c.task, response.c.sample_id, response.c.repeat, response.c.text)
+            .where(response.c.run_id == run.id)
+            .order_by(response.c.task, response.c.sample_id, response.c.repeat)
+        )
+        with store_errors(self._engine), self._engine.connect() as connection:
+            for columns in connection.execute(query).mappings():
+                yield Response(**columns, checkpoint=run.checkpoint)
+
+    def answers(self, run: Run, keys: Collection[ResponseKey] | None = None) -> Iterator[Answer]:
+        """Yield answers of a run with their inputs and outcomes, ordered by task, sample and repeat.
+
+        Args:
+            run: A run of this store.
+            keys: The answers to read, at most a few hundred; default: all.
+        """
+        outcomes: dict[ResponseKey, list[Outcome]] = {}
+        for row in self._rows(run, _condition(tables.row, run, keys)):
             if row.sample_id is not None and row.repeat is not None:
                 outcomes.setdefault((row.task, row.sample_id, row.repeat), []).append(row.outcome)
         response, sample = tables.response, tables.sample
         query = (
             select(response, sample.c.input)
             .join(sample, sample.c.hash == response.c.sample_hash)
-            .where(response.c.run_id == run.id)
+            .where(_condition(response, run, keys))
             .order_by(response.c.task, response.c.sample_id, response.c.repeat)
         )
         with store_errors(self._engine), self._engine.connect() as connection:
             for columns in connection.execute(query).mappings():
-                prompt = json.loads(columns["input"])
                 key = (columns["task"], columns["sample_id"], columns["repeat"])
+                if keys is not None and key not in keys:
+                    continue
+                sample_input = json.loads(columns["input"])
+                if not isinstance(sample_input, str):
+                    sample_input = "\n".join(content for _, content in sample_input)
                 yield Answer(
                     task=columns["task"],
                     sample_id=columns["sample_id"],
                     repeat=columns["repeat"],
-                    input=prompt if isinstance(prompt, str) else "\n".join(content for _, content in prompt),
+                    input=sample_input,
                     text=columns["text"],
                     outcomes=tuple(outcomes.get(key, ())),
                 )
@@ -222,3 +249,12 @@ class Store:
                 (tables.run, tables.run.c.id),
             ):
                 connection.execute(delete(table).where(column == run.id))
+
+
+def _condition(table: Table, run: Run, keys: Collection[ResponseKey] | None) -> ColumnElement[bool]:
+    """What the rows of a run must fulfil; with keys, a few others that share task and sample may pass."""
+    in_run = table.c.run_id == run.id
+    if keys is None:
+        return in_run
+    samples = {sample_id for _, sample_id, _ in keys}
+    return and_(in_run, table.c.task.in_({task for task, _, _ in keys}), table.c.sample_id.in_(samples))

@@ -82,7 +82,7 @@ def test_a_plan_is_calibrated_on_its_labels(hengwen, talk: Path) -> None:
     hengwen("run", "plan.yaml", "-q")
     done = hengwen("calibrate", "plan.yaml", "-o", "c.json")
     assert done.code == 0, done.err
-    for said in (
+    for text in (
         "chat/mine.level",
         "可信 certified",
         "quadratic",
@@ -91,14 +91,14 @@ def test_a_plan_is_calibrated_on_its_labels(hengwen, talk: Path) -> None:
         "isotonic",
         "ordinal",
     ):
-        assert said in done.out
+        assert text in done.out
     assert "calibration: c.json" in done.err
-    (found,) = read_calibrations(talk / "c.json")
-    assert (found.agreement.n, found.agreement.prompts, found.raters) == (40, 24, 1)
-    assert [mean.checkpoint for mean in found.means] == ["", "early", "late"]
-    assert found.rubric == "mine 1"
-    assert found.rubric_hash in found.signature
-    assert (found.means[0].corrected.n, found.means[0].corrected.others) == (40, 8)
+    (calibration,) = read_calibrations(talk / "c.json")
+    assert (calibration.agreement.n, calibration.agreement.prompts, calibration.raters) == (40, 24, 1)
+    assert [mean.checkpoint for mean in calibration.means] == ["", "early", "late"]
+    assert calibration.rubric == "mine 1"
+    assert calibration.rubric_hash in calibration.signature
+    assert (calibration.means[0].corrected.n, calibration.means[0].corrected.others) == (40, 8)
 
 
 def test_the_same_from_the_store_alone_by_the_labels_in_its_runs(hengwen, talk: Path) -> None:
@@ -119,12 +119,16 @@ def test_more_raters_in_a_file_of_their_own(hengwen, talk: Path) -> None:
         for rater in "ab"
     ]
     write_labels(talk / "two.csv", rows)
-    (found,) = hengwen("calibrate", "plan.yaml", "--labels", "two.csv", "--json").json["calibrations"]
-    assert (found["raters"], found["agreement"]["n"], found["ceiling"]["value"]) == (2, 24, 1.0)
-    assert found["decision"] == "insufficient"
+    (calibration,) = hengwen("calibrate", "plan.yaml", "--labels", "two.csv", "--json").json["calibrations"]
+    assert (calibration["raters"], calibration["agreement"]["n"], calibration["ceiling"]["value"]) == (
+        2,
+        24,
+        1.0,
+    )
+    assert calibration["decision"] == "insufficient"
     rows += [{"id": "p1", "checkpoint": "early", "value": 0.75, "rater": "c"}]
     write_labels(talk / "three.csv", rows)
-    assert "1 个值在两级之间" in hengwen("calibrate", "plan.yaml", "--labels", "three.csv").out
+    assert "1 个值介于两级之间" in hengwen("calibrate", "plan.yaml", "--labels", "three.csv").out
 
 
 def test_few_labels_are_inconclusive(hengwen, talk: Path) -> None:
@@ -144,7 +148,7 @@ def test_an_answer_that_is_an_example_of_the_rubric_is_left_out(hengwen, talk: P
     jsonl(talk / "early.jsonl", rows)
     hengwen("run", "plan.yaml", "-q")
     done = hengwen("calibrate", "plan.yaml")
-    assert "left out: 1 are examples of the rubric" in done.out
+    assert "labels not used: 1 for examples of the rubric" in done.out
     assert "n=39" in done.out
 
 
@@ -157,14 +161,14 @@ def test_labels_of_a_text_that_changed_are_left_out(hengwen, talk: Path) -> None
     write_labels(talk / "texts.csv", rows)
     done = hengwen("calibrate", "--labels", "texts.csv")
     assert done.code == 4
-    assert "left out: 5 are for another text" in done.out
+    assert "labels not used: 5 for another text" in done.out
 
 
 def test_a_calibration_is_stale_when_the_judge_changes(hengwen, talk: Path) -> None:
     hengwen("run", "plan.yaml", "-q")
     hengwen("calibrate", "plan.yaml", "-q", "-o", "c.json")
     fresh = hengwen("calibrate", "plan.yaml", "--check", "c.json")
-    assert (fresh.code, fresh.err) == (0, "chat/mine.level: certified, still holds\n")
+    assert (fresh.code, fresh.err) == (0, "chat/mine.level: certified, still valid\n")
     (talk / "mine.yaml").write_text(RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [x]"))
     hengwen("run", "plan.yaml", "-q")
     other = hengwen("calibrate", "plan.yaml", "--check", "c.json")
@@ -188,13 +192,13 @@ def test_a_rubric_that_changed_since_the_run_is_inconclusive(hengwen, talk: Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["plan.yaml", "-o", "c.csv"], "a calibration is written as .json, got 'c.csv'"),
+        (["plan.yaml", "-o", "c.csv"], "a calibration is a .json file, got 'c.csv'"),
         (["nix.db"], "no such store"),
         (["nix.yaml"], "nix.yaml"),
         (["plan.yaml", "--score", "chat/mine.levle"], "did you mean 'chat/mine.level'?"),
         (["plan.yaml", "--labels", "nix.csv"], "no such file"),
         (["plan.yaml", "--labels", "off.csv"], "off.csv:2: value 0.6 is no level of mine.level"),
-        (["hengwen.db", "--labels", "other.csv"], "no label is of a score that a judge gave"),
+        (["hengwen.db", "--labels", "other.csv"], "no label names a judged score"),
         (["plan.yaml", "--check", "nix.json"], "no such file; create it with: hengwen calibrate"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -218,7 +222,7 @@ def test_an_older_judge_is_not_mixed_in(hengwen, talk: Path) -> None:
     hengwen("run", "plan.yaml", "-q")
     (talk / "plan.yaml").write_text(text, "utf-8")
     done = hengwen("calibrate", "plan.yaml", "--json")
-    assert "24 answers were scored by another judge before: left out" in done.err
+    assert "excluded 24 answers scored by an earlier judge" in done.err
     assert done.json["calibrations"][0]["agreement"]["n"] == 16
 
 
@@ -235,7 +239,7 @@ def test_a_report_says_what_a_calibration_found_and_when_it_is_stale(hengwen, ta
     hengwen("calibrate", "plan.yaml", "-q", "-o", "c.json")
     assert hengwen("report", "--calibration", "c.json", "-q", "-o", "r.md").code == 0
     text = (talk / "r.md").read_text("utf-8")
-    assert "与人比较：可信" in text
+    assert "与人工标注比较：可信" in text
     assert "stale" not in text
     (talk / "mine.yaml").write_text(RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [x]"))
     hengwen("run", "plan.yaml", "-q")

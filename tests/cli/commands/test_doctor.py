@@ -1,4 +1,4 @@
-"""``hengwen doctor --judge``: the card, its exit codes, and what it says beside."""
+"""``hengwen doctor --judge``: the tests of a judge, exit codes and warnings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import pytest
 import yaml
 
-from hengwen.cli.ui.judge_card import EXIT_CODES, _counted, expected, family_warnings
+from hengwen.cli.ui.judge_card import EXIT_CODES, _counting, cost_text, family_warnings
 from hengwen.errors import BackendError
 from hengwen.judges.trust.admission.report import Decision
 from hengwen.prompts import load_rubric
@@ -21,16 +21,16 @@ def test_the_rules_judge_is_examined_offline_and_not_admitted(hengwen, rubric: s
     assert done.code == 3
     assert f"rules on {rubric}: not admitted; fooled by 0 of 38 attacks" in done.out
     assert "no calls" in done.err
-    for said in ("examples, exact", "persona swapped", "scrambled", "repeats", "ignore_rubric"):
-        assert said in done.out
+    for text in ("examples, exact", "persona swapped", "scrambled", "repeats", "ignore_rubric"):
+        assert text in done.out
 
 
 def test_the_card_as_json_has_both_parts(hengwen) -> None:
-    found = hengwen("doctor", "--judge", "rules", "--json", "--lang", "en").json
-    assert found["admission"]["verdict"] == "not admitted"
-    assert found["admission"]["language"] == "en"
-    assert found["admission"]["checks"]["degraded"]["by_kind"]["duplicated"]["passed"] == 9
-    assert found["canaries"]["total"] == 38
+    results = hengwen("doctor", "--judge", "rules", "--json", "--lang", "en").json
+    assert results["admission"]["verdict"] == "not admitted"
+    assert results["admission"]["language"] == "en"
+    assert results["admission"]["checks"]["degraded"]["by_kind"]["duplicated"]["passed"] == 9
+    assert results["canaries"]["total"] == 38
 
 
 def test_a_dry_run_only_counts(hengwen) -> None:
@@ -41,7 +41,7 @@ def test_a_dry_run_only_counts(hengwen) -> None:
 
 def test_a_model_costs_a_call_a_verdict(hengwen) -> None:
     done = hengwen("doctor", "--judge", "openai/gpt-4o", "--dry-run")
-    assert "162 verdicts, 86 for admission, 76 for attacks; a call each" in done.err
+    assert "162 verdicts, 86 for admission, 76 for attacks; one call each" in done.err
 
 
 def test_a_rubric_without_rules_is_a_blind_spot_and_not_a_bad_mark(hengwen, tmp_path) -> None:
@@ -50,7 +50,7 @@ def test_a_rubric_without_rules_is_a_blind_spot_and_not_a_bad_mark(hengwen, tmp_
     done = hengwen("doctor", "--judge", "rules", "--rubric", "r.yaml")
     assert done.code == 1
     assert "rules on persona_generic: inconclusive" in done.out
-    assert "38 of 38 canaries have no verdict; first: without the attack: not_applicable" in done.err
+    assert "38 of 38 attacks have no verdict; first: without the attack: not_applicable" in done.err
 
 
 def test_a_rubric_that_gives_nothing_to_try_is_inconclusive(hengwen, tmp_path) -> None:
@@ -83,27 +83,27 @@ def test_every_decision_has_an_exit_code() -> None:
 
 
 @pytest.mark.parametrize(
-    ("judge", "generator", "said"),
+    ("judge", "generator", "message"),
     [
         ("openai/gpt-4o", "gpt-4.1-mini", "openai/gpt-4o and gpt-4.1-mini are both of the openai family"),
         ("openai/gpt-4o", "glm-4", None),
         ("openai/gpt-4o", None, None),
         ("rules", "gpt-4o", None),
-        ("openai/gpt-4o", "muice", "muice: the name tells no family"),
+        ("openai/gpt-4o", "muice", "muice: unknown model family"),
     ],
 )
-def test_a_judge_of_the_family_of_the_generator_is_warned_of(judge, generator, said) -> None:
-    found = family_warnings(judge, generator)
-    assert [warning[: len(said)] for warning in found] == ([said] if said else [])
+def test_a_judge_of_the_family_of_the_generator_is_warned_of(judge, generator, message) -> None:
+    warnings = family_warnings(judge, generator)
+    assert [warning[: len(message)] for warning in warnings] == ([message] if message else [])
 
 
 def test_the_count_is_that_of_the_plan_and_the_set() -> None:
     rubric = load_rubric("relevance")
-    assert expected("rules", rubric, "en").startswith("rules on relevance: 153 verdicts, 77 for admission")
+    assert cost_text("rules", rubric, "en").startswith("rules on relevance: 153 verdicts, 77 for admission")
 
 
 def test_calls_are_counted_also_where_they_fail() -> None:
-    told: list[int] = []
+    counts: list[int] = []
 
     class Server:
         signature = endpoint = "x"
@@ -116,8 +116,8 @@ def test_calls_are_counted_also_where_they_fail() -> None:
         async def close(self) -> None:
             return None
 
-    backend = _counted(Server(), told.append)
+    backend = _counting(Server(), counts.append)
     assert asyncio.run(backend.complete(Request(messages=()))).text == "ok"
     with pytest.raises(BackendError):
         asyncio.run(backend.complete(Request(messages=(), repeat=2)))
-    assert told == [1, 2]
+    assert counts == [1, 2]

@@ -18,13 +18,13 @@ def test_the_published_document_becomes_a_good_plan(
         "muice/plan.yaml: 4 tasks (new_topic, live, emotion, comprehensive), "
         "2 rubrics, 30 items, 11 examples; 1 repaired, 5 warnings: "
     )
-    said = json.loads((tmp_path / "muice" / "repairs.json").read_text("utf-8"))["findings"]
+    notes = json.loads((tmp_path / "muice" / "repairs.json").read_text("utf-8"))["findings"]
     lines = done.err.splitlines()
-    assert len(lines) == len(said)
-    assert [f":{one['line']}: repair: " in done.err for one in said if one["kind"] == "repair"] == [True]
+    assert len(lines) == len(notes)
+    assert [f":{note['line']}: repair: " in done.err for note in notes if note["kind"] == "repair"] == [True]
     assert sum(line.startswith("hengwen: warning: ") for line in lines) == 5
     assert sum("the program spells tag <" in line for line in lines) == 2
-    assert hengwen("validate", "muice/plan.yaml").out.endswith("is a good plan\n")
+    assert hengwen("validate", "muice/plan.yaml").out.endswith("is a valid plan\n")
 
 
 def test_options_reach_the_suite(hengwen, shared: Callable[[str], Path], tmp_path: Path) -> None:

@@ -29,20 +29,20 @@ def test_the_packaged_example_runs_at_once_without_a_key(hengwen) -> None:
     done = hengwen("init", "example", "--persona")
     assert done.code == 0
     assert done.out.endswith("next: hengwen run example/plan.yaml -o report.html\n")
-    assert hengwen("validate", "example/plan.yaml").out.endswith("is a good plan\n")
-    run = hengwen("run", "example/plan.yaml", "--json")
-    assert run.code == 0
-    assert [one["checkpoint"] for one in run.json["runs"]] == ["day-1", "day-2", "day-3"]
+    assert hengwen("validate", "example/plan.yaml").out.endswith("is a valid plan\n")
+    done = hengwen("run", "example/plan.yaml", "--json")
+    assert done.code == 0
+    assert [run["checkpoint"] for run in done.json["runs"]] == ["day-1", "day-2", "day-3"]
     for task, rubric in zip(TASKS, ("muice_new_topic", *["muice_live"] * 3), strict=True):
-        first, _, last = (one["scores"][f"{task}/{rubric}.level"] for one in run.json["runs"])
+        first, _, last = (run["scores"][f"{task}/{rubric}.level"] for run in done.json["runs"])
         assert first["coverage"] == last["coverage"] == 1
         assert first["mean"] < last["mean"]
-    for one in (run["scores"] for run in run.json["runs"]):
+    for scores in (run["scores"] for run in done.json["runs"]):
         final, published = (
-            one[f"new_topic/muice_new_topic.{part}"]["mean"] for part in ("final", "published")
+            scores[f"new_topic/muice_new_topic.{part}"]["mean"] for part in ("final", "published")
         )
         assert published == pytest.approx(10 * final)
-    assert any("live/human.muice_live.level" in one["scores"] for one in run.json["runs"])
+    assert any("live/human.muice_live.level" in run["scores"] for run in done.json["runs"])
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_character_gets_a_suite_whose_plan_is_good(
     assert "next: put your own prompts and references into the .jsonl files" in done.out
     plan = Path(folder) / "plan.yaml"
     assert f"hengwen validate {plan}" in done.out
-    assert hengwen("validate", plan).out.endswith("is a good plan\n")
+    assert hengwen("validate", plan).out.endswith("is a valid plan\n")
     assert (tmp_path / folder / "persona.yaml").read_bytes() == persona.read_bytes()
     for task in TASKS:
         assert "煤球" in (tmp_path / folder / f"{task}.md.j2").read_text("utf-8")
@@ -77,8 +77,8 @@ def test_a_filled_in_suite_is_weighed_by_the_words_of_the_character(
         rows = [
             json.loads(line) for line in (tmp_path / "mine" / f"{task}.jsonl").read_text("utf-8").splitlines()
         ]
-        said = "作为一个人工智能，我很好" if task == "emotion" else "喵呜，今天烟囱暖和，我睡了三回"
-        answers += [{"task": task, "id": row["id"], "output": said} for row in rows]
+        output = "作为一个人工智能，我很好" if task == "emotion" else "喵呜，今天烟囱暖和，我睡了三回"
+        answers += [{"task": task, "id": row["id"], "output": output} for row in rows]
     (tmp_path / "mine" / "a.jsonl").write_text(
         "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in answers), "utf-8"
     )

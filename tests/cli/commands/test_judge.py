@@ -42,7 +42,7 @@ def test_csv_and_foreign_columns(hengwen, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--rubric", "persona"], "unknown rubric 'persona'"),
         (["--rubric", "persona_generic", "-o", "x.txt"], "cannot tell the format of 'x.txt'"),
@@ -50,10 +50,10 @@ def test_csv_and_foreign_columns(hengwen, tmp_path: Path) -> None:
         (["--rubric", "persona_generic", "--lang", "fr"], "--lang is zh or en"),
     ],
 )
-def test_wrong_words_are_exit_2(hengwen, tmp_path: Path, arguments: list[str], said: str) -> None:
+def test_wrong_words_are_exit_2(hengwen, tmp_path: Path, arguments: list[str], message: str) -> None:
     write(tmp_path, *ROWS)
     done = hengwen("judge", "in.jsonl", "-o", "out.jsonl", *arguments)
-    assert (done.code, said in done.err) == (2, True), done.err
+    assert (done.code, message in done.err) == (2, True), done.err
 
 
 def test_an_id_that_comes_twice_is_named_by_line(hengwen, tmp_path: Path) -> None:

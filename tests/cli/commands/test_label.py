@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hengwen.cli.ui.label_form import ask_rater
-from hengwen.labels.queue import questions
+from hengwen.cli.ui.label_form import ask_rater, available_commands
+from hengwen.labels.queue import draw_questions
 from hengwen.plans.datasets import read_labels
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
@@ -87,12 +87,12 @@ def with_labels(folder: Path) -> None:
 def test_seven_answers_are_labelled_and_the_plan_takes_the_labels(form, tmp_path: Path) -> None:
     done = form("A b C d E a a")
     assert done.code == 0
-    found = labels(tmp_path / "labels.csv")
-    assert [label.value for label in found] == [1, 0.75, 0.5, 0.25, 0, 1, 1]
-    assert {label.rater for label in found} == {"ann"}
-    assert {label.score for label in found} == {"muice_live.level", "muice_new_topic.level"}
-    assert "7 labels by ann now, 7 of 7 in all" in done.err
-    assert "to use them, add to plan.yaml: labels: labels.csv" in done.err
+    written = labels(tmp_path / "labels.csv")
+    assert [label.value for label in written] == [1, 0.75, 0.5, 0.25, 0, 1, 1]
+    assert {label.rater for label in written} == {"ann"}
+    assert {label.score for label in written} == {"muice_live.level", "muice_new_topic.level"}
+    assert "7 new labels by ann, 7 of 7 done" in done.err
+    assert "to use the labels, add to plan.yaml: labels: labels.csv" in done.err
     with_labels(tmp_path)
     suite = load_suite(load_plan(tmp_path / "plan.yaml"))
     assert (len(suite.labels), suite.warnings) == (7, ())
@@ -103,8 +103,8 @@ def test_labels_keep_the_text_they_are_for_but_no_formula(form, tmp_path: Path, 
     texts = {(x.task, x.checkpoint, x.id, x.repeat): x.output for x in labels(tmp_path / "labels.csv")}
     for checkpoint, rows in ANSWERS.items():
         for row in rows:
-            wanted = "" if row["output"].startswith("=") else row["output"]
-            assert texts[row["task"], checkpoint, row["id"], row["repeat"]] == wanted
+            expected = "" if row["output"].startswith("=") else row["output"]
+            assert texts[row["task"], checkpoint, row["id"], row["repeat"]] == expected
     with_labels(tmp_path)
     done = hengwen("run", "plan.yaml", "--json")
     assert "for another text" not in done.err
@@ -162,7 +162,7 @@ def test_a_criterion_is_labelled_by_its_own_question(form, tmp_path: Path) -> No
     done = form("b b b b b", "--score", "muice_live.voice", "--lang", "en")
     assert "only: Character: do tone, temper" in done.out
     assert {label.score for label in labels(tmp_path / "labels.csv")} == {"muice_live.voice"}
-    assert "5 of 5 in all" in done.err
+    assert "5 of 5 done" in done.err
 
 
 def test_the_order_is_drawn_by_the_seed_and_a_larger_sample_holds_the_smaller(form, tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_the_order_is_drawn_by_the_seed_and_a_larger_sample_holds_the_smaller(fo
     def places(**options):
         return [
             (q.response.task, q.response.checkpoint, q.response.sample_id, q.response.repeat)
-            for q in questions(suite, **options)
+            for q in draw_questions(suite, **options)
         ]
 
     assert places() == places()
@@ -186,21 +186,21 @@ def test_a_sample_is_the_same_for_every_rater_and_goes_on_where_it_stopped(form,
     form("A q", "-n", 3)
     form("B B B B", "-n", 3, rater="bob")
     done = form("C C C", "-n", 3)
-    assert "2 labels by ann now, 3 of 3 in all" in done.err
-    found = labels(tmp_path / "labels.csv")
+    assert "2 new labels by ann, 3 of 3 done" in done.err
+    written = labels(tmp_path / "labels.csv")
     by = {
-        name: {(x.task, x.id, x.checkpoint, x.repeat) for x in found if x.rater == name}
+        name: {(x.task, x.id, x.checkpoint, x.repeat) for x in written if x.rater == name}
         for name in ("ann", "bob")
     }
     assert by["ann"] == by["bob"]
-    assert [x.value for x in found if x.rater == "ann"] == [1, 0.5, 0.5]
-    assert "0 labels by ann now, 3 of 3 in all" in form("", "-n", 3).err
+    assert [x.value for x in written if x.rater == "ann"] == [1, 0.5, 0.5]
+    assert "0 new labels by ann, 3 of 3 done" in form("", "-n", 3).err
 
 
 def test_skipping_writes_nothing_and_comes_again(form, tmp_path: Path) -> None:
     done = form("s s s s s s s")
     assert not (tmp_path / "labels.csv").exists()
-    assert "0 labels by ann now, 0 of 7 in all, 7 skipped: they come again" in done.err
+    assert "0 new labels by ann, 0 of 7 done, 7 skipped (shown again next time)" in done.err
     assert "1/7" in form("q").out
 
 
@@ -208,7 +208,7 @@ def test_undo_takes_back_labels_and_skips_one_by_one(form, tmp_path: Path) -> No
     done = form("u A B s u u C q")
     assert "nothing to undo" in done.out
     assert [label.value for label in labels(tmp_path / "labels.csv")] == [1, 0.5]
-    assert "2 labels by ann now, 2 of 7 in all" in done.err
+    assert "2 new labels by ann, 2 of 7 done" in done.err
     assert "skipped" not in done.err
 
 
@@ -245,7 +245,7 @@ def test_ctrl_c_keeps_all_and_says_so(form, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("builtins.input", interrupted)
     done = hengwen("label", "plan.yaml", "--rater", "ann")
     assert done.code == 130
-    assert "2 labels by ann now" in done.err
+    assert "2 new labels by ann" in done.err
     assert len(labels(tmp_path / "labels.csv")) == 2
 
 
@@ -284,14 +284,14 @@ def test_labels_of_a_text_that_changed_are_told_and_left(form, tmp_path: Path) -
     (tmp_path / "day-1.jsonl").write_text(jsonl(rows), "utf-8")
     done = form("B B B")
     # the label of the empty answer keeps no text that could differ
-    assert "3 labels of ann are for another text: take them out of labels.csv" in done.err
+    assert "3 labels of ann are for another text; remove them from labels.csv" in done.err
     assert len(labels(tmp_path / "labels.csv")) == 7
 
 
 def test_labels_go_where_the_plan_has_them_also_when_the_file_is_new(form, tmp_path: Path) -> None:
     with_labels(tmp_path)
     done = form("A q")
-    assert "to use them" not in done.err
+    assert "to use the labels" not in done.err
     assert len(labels(tmp_path / "labels.csv")) == 1
 
 
@@ -324,7 +324,7 @@ def test_answers_that_were_generated_come_from_the_store(form, tmp_path: Path, h
 
     (tmp_path / "plan.yaml").write_text(plan, "utf-8")
     done = form("q")
-    assert "checkpoint 'live-2' has no answers in hengwen.db yet; they come with: hengwen run" in done.err
+    assert "checkpoint 'live-2' has no answers in hengwen.db yet; generate them with: hengwen run" in done.err
     with open_store(tmp_path / "hengwen.db") as store:
         ledger = store.ledger()
         ledger.begin(Run(id="r", plan="p", plan_hash="", checkpoint="live-2", order=1))
@@ -334,6 +334,12 @@ def test_answers_that_were_generated_come_from_the_store(form, tmp_path: Path, h
         )
         ledger.commit()
     done = form("A A A A A")
-    assert "5 of 5 in all" in done.err
+    assert "5 of 5 done" in done.err
     assert "店里的" in done.out
     assert "live-2" in {label.checkpoint for label in labels(tmp_path / "labels.csv")}
+
+
+def test_a_rubric_whose_labels_are_commands_keeps_both_apart() -> None:
+    commands = available_commands(["Q", "s", "x"])
+    assert (commands[":q"], commands[":s"], commands["u"]) == ("q", "s", "u")
+    assert not {"q", "s"} & set(commands)

@@ -1,4 +1,4 @@
-"""``hengwen score``: exit codes and what is said."""
+"""``hengwen score``: exit codes and messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_bad_row_is_a_warning_and_an_error_only_under_strict(hengwen, tmp_path
     write(tmp_path, ROW, {**ROW, "template": ""})
     done = hengwen("score", "in.jsonl", "-o", "out.csv")
     assert done.code == 0
-    assert "warning: 1 rows failed, first: " in done.err
+    assert "warning: 1 rows failed, first failure: " in done.err
     assert "in.jsonl:2: " in done.err
     assert hengwen("score", "in.jsonl", "-o", "out.csv", "--strict").code == 1
 
@@ -32,7 +32,7 @@ def test_a_bad_row_is_a_warning_and_an_error_only_under_strict(hengwen, tmp_path
 def test_not_one_good_row_is_1(hengwen, tmp_path: Path) -> None:
     write(tmp_path, {**ROW, "template": ""})
     done = hengwen("score", "in.jsonl", "-o", "out.csv", "-q")
-    assert (done.code, "not one row could be scored" in done.err) == (1, True)
+    assert (done.code, "no row could be scored" in done.err) == (1, True)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_text_is_compared_with_its_references_line_by_line(hengwen, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--refs", "short.txt"], "short.txt: 1 lines, but hyp.txt has 2"),
         (["--refs", "none.txt"], "none.txt: no such file"),
@@ -84,9 +84,9 @@ def test_a_text_is_compared_with_its_references_line_by_line(hengwen, tmp_path: 
     ],
 )
 def test_references_that_do_not_fit_are_told(
-    hengwen, tmp_path: Path, arguments: list[str], said: str
+    hengwen, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     for name, text in (("hyp.txt", "你好呀\n在吗\n"), ("short.txt", "你好\n"), ("empty.txt", "")):
         (tmp_path / name).write_text(text, "utf-8")
     done = hengwen("score", "hyp.txt", *arguments)
-    assert (done.code, said in done.err) == (2, True), done.err
+    assert (done.code, message in done.err) == (2, True), done.err

@@ -13,22 +13,24 @@ SEED = "5\n4\n5\n4\n5\n4\n5\n4\n"
 
 def test_the_published_example_as_json(hengwen, tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text(SEED)
-    found = hengwen("sequence", "x.txt", "--json").json
-    assert (found["pen"]["value"], found["cin"]["value"], found["lis"]["value"]) == (
+    summary = hengwen("sequence", "x.txt", "--json").json
+    assert (summary["pen"]["value"], summary["cin"]["value"], summary["lis"]["value"]) == (
         0.6931471805599453,
         10,
         2,
     )
-    assert (found["schema"], found["n"], found["mean"], found["top_share"]) == (1, 8, 4.5, 0.5)
+    assert (summary["schema"], summary["n"], summary["mean"], summary["top_share"]) == (1, 8, 4.5, 0.5)
 
 
-@pytest.mark.parametrize(("language", "said"), [("zh", "逆序数"), ("en", "Inversions: 10 of 28 pairs")])
-def test_words_in_the_language_that_is_asked_for(hengwen, tmp_path: Path, language: str, said: str) -> None:
+@pytest.mark.parametrize(("language", "message"), [("zh", "逆序数"), ("en", "Inversions: 10 of 28 pairs")])
+def test_words_in_the_language_that_is_asked_for(
+    hengwen, tmp_path: Path, language: str, message: str
+) -> None:
     (tmp_path / "x.txt").write_text(SEED)
-    both, one = hengwen("sequence", "x.txt").out, hengwen("sequence", "x.txt", "--lang", language).out
-    assert said in one
-    assert said in both
-    assert len(one) < len(both)
+    both, single = hengwen("sequence", "x.txt").out, hengwen("sequence", "x.txt", "--lang", language).out
+    assert message in single
+    assert message in both
+    assert len(single) < len(both)
 
 
 def test_numbers_come_from_standard_input_and_from_a_column(hengwen, tmp_path: Path, monkeypatch) -> None:
@@ -39,7 +41,7 @@ def test_numbers_come_from_standard_input_and_from_a_column(hengwen, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("text", "arguments", "said"),
+    ("text", "arguments", "message"),
     [
         ("5\nfour\n", ["x.txt"], "x.txt:2: field 'number' must be a number, got 'four'"),
         ("5\nnan\n", ["x.txt"], "x.txt:2: field 'number' must be a finite number, got 'nan'"),
@@ -52,12 +54,12 @@ def test_numbers_come_from_standard_input_and_from_a_column(hengwen, tmp_path: P
     ],
 )
 def test_wrong_numbers_are_named_by_line(
-    hengwen, tmp_path: Path, text: str, arguments: list, said: str
+    hengwen, tmp_path: Path, text: str, arguments: list, message: str
 ) -> None:
     (tmp_path / arguments[0].replace("y.", "x.")).write_text(text)
     done = hengwen("sequence", *arguments)
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
 
 
 def test_one_score_is_too_short_for_an_entropy_and_says_so(hengwen, tmp_path: Path) -> None:

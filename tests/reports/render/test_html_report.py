@@ -64,10 +64,10 @@ def skeleton(text):
 )
 def test_hostile_text_changes_no_tag_of_the_page(make, hostile):
     plain = skeleton(to_html(build_view(make("!", text="!"))))
-    found = to_html(build_view(make(hostile, text=hostile)))
-    assert skeleton(found).tags == plain.tags
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", found)
-    found.encode("utf-8")
+    page = to_html(build_view(make(hostile, text=hostile)))
+    assert skeleton(page).tags == plain.tags
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", page)
+    page.encode("utf-8")
 
 
 @given(st.text(st.sampled_from("<>&'\"{}%#-/=!|`\\ \n\ta词\x1b\u202e"), min_size=1, max_size=40))
@@ -100,9 +100,9 @@ def test_each_headline_has_a_chart_with_a_name(data):
     page = to_html(build_view(data))
     assert page.count("<svg") == 3
     assert re.findall(r'<title id="c\d-t">(.*?)</title>', page) == [
-        "lyrics/lyric.total: mean over the checkpoints",
-        "lyrics/distinct_n.distinct_2: mean over the checkpoints",
-        "lyrics/lyric_craft.level: mean over the checkpoints",
+        "lyrics/lyric.total: mean at each checkpoint",
+        "lyrics/distinct_n.distinct_2: mean at each checkpoint",
+        "lyrics/lyric_craft.level: mean at each checkpoint",
     ]
     ids = re.findall(r'id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
@@ -119,23 +119,23 @@ def test_failures_are_flagged_and_listed_by_status(data):
 
 
 def test_a_steady_report_says_so(table_of):
-    assert "No headline score falls below" in to_html(
+    assert "No headline score is worse than" in to_html(
         build_view(table_of({"a": [1.0, 2.0], "b": [1.0, 2.0]}))
     )
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         pytest.param({}, "There are no runs.", id="no-runs"),
-        pytest.param({"a": []}, "There are no scores to show.", id="no-rows"),
-        pytest.param({"a": [None, None]}, "nothing could be scored", id="all-failed"),
+        pytest.param({"a": []}, "There are no scores.", id="no-rows"),
+        pytest.param({"a": [None, None]}, "no answer has a score", id="all-failed"),
         pytest.param({"a": [1.0]}, "n 1 · 100%", id="one-prompt"),
     ],
 )
-def test_a_poor_report_is_a_whole_page(table_of, values, said):
+def test_a_poor_report_is_a_whole_page(table_of, values, message):
     page = to_html(build_view(table_of(values)))
-    assert said in page
+    assert message in page
     assert "nan" not in re.sub(r"<style>.*</style>", "", page, flags=re.DOTALL).lower()
     skeleton(page)
 
@@ -144,9 +144,9 @@ def test_an_empty_answer_says_that_it_is_empty(make):
     assert "（空 empty）</pre>" in to_html(build_view(make(text="")))
 
 
-def test_a_single_checkpoint_has_no_course(table_of):
-    assert "Course over the checkpoints" not in to_html(build_view(table_of({"a": [1.0, 2.0]})))
-    assert "Course over the checkpoints" in to_html(build_view(table_of({"a": [1.0], "b": [2.0]})))
+def test_a_single_checkpoint_has_no_trajectory(table_of):
+    assert "Trajectory over the checkpoints" not in to_html(build_view(table_of({"a": [1.0, 2.0]})))
+    assert "Trajectory over the checkpoints" in to_html(build_view(table_of({"a": [1.0], "b": [2.0]})))
 
 
 def test_usage_is_counted_by_role(data):

@@ -56,9 +56,9 @@ def test_human_and_anchor_rows_keep_their_names(data):
 
 
 def test_a_sequence_that_cannot_be_has_its_reason(data):
-    found = to_json(build_view(data))["sequences"]["lyrics/distinct_n.distinct_2"]
-    assert found["cin"] is None
-    assert found["reason"] == "signatures differ: v:1 (base, sft); v:2 (rl, rl-long)"
+    sequence = to_json(build_view(data))["sequences"]["lyrics/distinct_n.distinct_2"]
+    assert sequence["cin"] is None
+    assert sequence["reason"] == "signatures differ: v:1 (base, sft); v:2 (rl, rl-long)"
 
 
 def test_lone_surrogates_do_not_stop_the_file(make):

@@ -1,4 +1,4 @@
-"""The Markdown report: what others wrote stays text."""
+"""The Markdown report: untrusted text stays text."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def blocks(text):
 def test_hostile_text_changes_no_block_of_the_report(make, hostile):
     plain = blocks(to_markdown(build_view(make("!", text="!"))))
     text = to_markdown(build_view(make(hostile, text=hostile)))
-    found = blocks(text)
-    assert found[0] == plain[0]
-    assert found[1] <= INLINE
-    assert found[2] <= {"<br>"}
+    result = blocks(text)
+    assert result[0] == plain[0]
+    assert result[1] <= INLINE
+    assert result[2] <= {"<br>"}
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u202a-\u202e]", text)
 
 
@@ -70,22 +70,22 @@ def test_every_table_row_has_as_many_cells_as_its_head(make):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         pytest.param({}, "There are no runs.", id="no-runs"),
-        pytest.param({"a": []}, "There are no scores to show.", id="no-rows"),
+        pytest.param({"a": []}, "There are no scores.", id="no-rows"),
         pytest.param({"a": [None, None]}, "▼ 没有任何得分", id="all-failed"),
         pytest.param({"a": [1.0]}, "n 1 · 100%", id="one-prompt"),
     ],
 )
-def test_a_poor_report_says_what_it_lacks(table_of, values, said):
-    assert said in to_markdown(build_view(table_of(values)))
+def test_a_poor_report_says_what_it_lacks(table_of, values, message):
+    assert message in to_markdown(build_view(table_of(values)))
 
 
 def test_anchors_and_humans_have_their_blocks(data):
     text = to_markdown(build_view(data))
     assert "### 锚点 Anchors" in text
-    human = text.split("### 评审与人对照 Judge against humans")[1].split("###")[0]
+    human = text.split("### 评审与人工对照 Judge versus humans")[1].split("###")[0]
     assert re.findall(r"^\| ([a-z]\S+)", human, re.MULTILINE) == [
         r"lyric\_craft.level",
         r"human.lyric\_craft.level",

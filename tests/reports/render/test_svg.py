@@ -17,9 +17,9 @@ from hengwen.reports.render.svg import (
     WIDTH,
     Point,
     axis_for,
-    fit,
     line_chart,
     tick_step,
+    truncate,
     x_positions,
 )
 
@@ -124,8 +124,8 @@ def test_text_is_escaped_and_cleaned():
 
 
 def test_names_are_cut_to_their_room():
-    assert fit("一二三四五六", 40) == "一二三…"
-    assert fit("ok", 40) == "ok"
+    assert truncate("一二三四五六", 40) == "一二三…"
+    assert truncate("ok", 40) == "ok"
 
 
 def test_no_points_is_an_error():

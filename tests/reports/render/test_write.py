@@ -1,4 +1,4 @@
-"""Formats by name, files by ending."""
+"""Formats by name, files by suffix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def view(data):
     ("name", "start"),
     [("r.html", "<!doctype html>"), ("r.md", "# "), ("x.report.json", "{"), ("R.HTML", "<!doctype html>")],
 )
-def test_the_ending_names_the_format(view, tmp_path, name, start):
+def test_the_suffix_names_the_format(view, tmp_path, name, start):
     path = write_report(view, tmp_path / name)
     assert path == tmp_path / name
     text = path.read_text(encoding="utf-8")
@@ -31,8 +31,8 @@ def test_the_ending_names_the_format(view, tmp_path, name, start):
 
 
 @pytest.mark.parametrize("name", ["r.pdf", "r", ".html"])
-def test_an_unknown_ending_names_the_known_ones(view, tmp_path, name):
-    with pytest.raises(ConfigError, match=r"name it with one of \.html, \.md, \.json"):
+def test_an_unknown_suffix_lists_the_known_ones(view, tmp_path, name):
+    with pytest.raises(ConfigError, match=r"use one of \.html, \.md, \.json"):
         write_report(view, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
@@ -43,7 +43,7 @@ def test_an_unknown_format_names_the_nearest(view):
 
 
 def test_a_missing_folder_is_an_error(view, tmp_path):
-    with pytest.raises(ConfigError, match="no folder .*create it first"):
+    with pytest.raises(ConfigError, match="does not exist; create it first"):
         write_report(view, tmp_path / "nowhere" / "r.md")
 
 

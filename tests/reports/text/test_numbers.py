@@ -7,7 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hengwen.records import Scale
-from hengwen.reports.text.numbers import change, count, decimals_for, interval, number, percent, scale_text
+from hengwen.reports.text.numbers import (
+    count,
+    decimals_for,
+    interval,
+    number,
+    percent,
+    scale_text,
+    signed_difference,
+)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +81,13 @@ def test_intervals_keep_both_ends_and_signs():
 
 
 def test_a_change_has_a_sign_unless_it_is_zero():
-    assert [change(a, b, 1) for a, b in [(1, 2), (2, 1), (1, 1.04), (1, 0.96)]] == [
+    assert [signed_difference(a, b, 1) for a, b in [(1, 2), (2, 1), (1, 1.04), (1, 0.96)]] == [
         "+1.0",
         "-1.0",
         "0.0",
         "0.0",
     ]
-    assert change(None, 1.0) == "–"
+    assert signed_difference(None, 1.0) == "–"
 
 
 def test_counts_and_scales_are_short():

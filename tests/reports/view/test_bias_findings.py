@@ -7,8 +7,8 @@ import random
 import pytest
 
 from hengwen.records import Failure, Score
-from hengwen.reports.view.answers import AnswerRecord
-from hengwen.reports.view.bias_findings import length_findings
+from hengwen.reports.view.answers import AnswerList, AnswerRecord
+from hengwen.reports.view.bias_findings import LengthBiasDetector
 
 
 def answer(i, length, value, *, checkpoint="c", signature="s", human=None, name="j.level", kind="judge"):
@@ -26,30 +26,37 @@ def answer(i, length, value, *, checkpoint="c", signature="s", human=None, name=
     )
 
 
+def length_findings(records):
+    detector = LengthBiasDetector()
+    for streamed in AnswerList(records).stream():
+        detector.add(streamed)
+    return detector.findings()
+
+
 def noisy(i):
     return i + random.Random(i).uniform(-8, 8)
 
 
 def test_a_lover_of_length_is_named_in_both_languages():
-    (found,) = length_findings([answer(i, i + 1, noisy(i)) for i in range(40)])
-    assert (found.address, found.weight) == ("t/j.level", "note")
-    assert found.en.startswith("longer answers score higher: Spearman 0.9")
-    assert "40 answers to 40 prompts" in found.en
-    assert found.en.endswith("compare with human labels")
-    assert found.zh.startswith("越长的回答得分越高：Spearman 0.9")
-    assert found.zh.endswith("请与人工标注比较")
+    (finding,) = length_findings([answer(i, i + 1, noisy(i)) for i in range(40)])
+    assert (finding.address, finding.weight) == ("t/j.level", "note")
+    assert finding.en.startswith("longer answers score higher: Spearman 0.9")
+    assert "40 answers to 40 prompts" in finding.en
+    assert finding.en.endswith("compare with human labels")
+    assert finding.zh.startswith("回答越长，得分越高：Spearman 0.9")
+    assert finding.zh.endswith("请与人工标注比较")
 
 
 def test_a_lover_of_brevity_is_named_too():
-    (found,) = length_findings([answer(i, 50 - i, noisy(i)) for i in range(40)])
-    assert found.en.startswith("shorter answers score higher: Spearman -0.9")
+    (finding,) = length_findings([answer(i, 50 - i, noisy(i)) for i in range(40)])
+    assert finding.en.startswith("shorter answers score higher: Spearman -0.9")
 
 
 def test_human_labels_stand_beside_where_there_are_some():
     rows = [answer(i, i + 1, noisy(i), human=float(-i) if i % 4 == 0 else None) for i in range(40)]
-    (found,) = length_findings(rows)
-    assert "on the 10 answers with human labels it is 0.87 for the judge" in found.en
-    assert found.en.endswith("for the judge, -1.00 for the humans")
+    (finding,) = length_findings(rows)
+    assert "on the 10 answers with human labels it is 0.87 for the judge and -1.00" in finding.en
+    assert finding.en.endswith("for the judge and -1.00 for the humans")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hengwen.records import Failure, Row, Run, Scale, Score
 from hengwen.reports import build_view
 from hengwen.reports.render.write import render
-from hengwen.reports.view.answers import AnswerRecord
+from hengwen.reports.view.answers import AnswerList, AnswerRecord
 from hengwen.reports.view.build import run_labels
 from hengwen.reports.view.models import ReportData
 from hengwen.results.score_table import ScoreTable
@@ -50,7 +50,7 @@ def test_blocks_hold_each_score_once(data):
 
 def test_anchors_stand_beside_their_human_rows_and_criteria_behind():
     run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
-    place = {"run_id": "r", "task": "t", "checkpoint": "c", "repeat": 1, "cluster": "s", "sample_id": "s"}
+    key = {"run_id": "r", "task": "t", "checkpoint": "c", "repeat": 1, "cluster": "s", "sample_id": "s"}
     names = [
         ("anchor.craft.level", "judge"),
         ("anchor.craft.voice", "judge"),
@@ -59,7 +59,7 @@ def test_anchors_stand_beside_their_human_rows_and_criteria_behind():
         ("human.anchor.craft.form", "human"),
     ]
     table = ScoreTable(
-        Row(**place, outcome=Score(name=name, kind=kind, value=1.0, signature="s")) for name, kind in names
+        Row(**key, outcome=Score(name=name, kind=kind, value=1.0, signature="s")) for name, kind in names
     )
     task = build_view(ReportData(plan="p", runs=(run,), table=table)).tasks[0]
     assert [s.name for s in task.anchor_heads] == [
@@ -78,12 +78,12 @@ def test_human_labels_without_a_judge_stand_alone(table_of):
     assert view.findings == ()
 
 
-def test_means_and_course_of_the_fixed_report(data):
+def test_means_and_trajectory_of_the_fixed_report(data):
     scores = {score.name: score for score in build_view(data).scores}
     total = scores["lyric.total"]
     assert [cell.mean for cell in total.cells if cell] == [65.0, 76.0, 85.0, 77.0]
-    assert (total.course.cin, total.course.lis, total.course.windows) == (1, 3, 2)
-    assert {i: fall.apart for i, fall in total.falls.items()} == {3: False}
+    assert (total.trajectory.cin, total.trajectory.lis, total.trajectory.windows) == (1, 3, 2)
+    assert {i: drop.disjoint for i, drop in total.drops.items()} == {3: False}
     level = scores["lyric_craft.level"].cells[3]
     assert level is not None
     assert (level.n, level.failures, level.coverage) == (3, {"parse_error": 1}, 0.75)
@@ -109,17 +109,15 @@ def test_signatures_are_listed_with_their_scores(data):
 
 def test_answers_are_ranked_by_a_score_that_answers_have(table_of):
     run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
-    place = {"run_id": "r", "task": "t", "checkpoint": "c", "repeat": 1, "cluster": "s"}
+    key = {"run_id": "r", "task": "t", "checkpoint": "c", "repeat": 1, "cluster": "s"}
     whole = Score(name="set.x", value=1.0, signature="w")
     single = Score(name="one.x", value=1.0, signature="o")
-    table = ScoreTable(
-        [Row(**place, sample_id=None, outcome=whole), Row(**place, sample_id="s", outcome=single)]
-    )
+    table = ScoreTable([Row(**key, sample_id=None, outcome=whole), Row(**key, sample_id="s", outcome=single)])
     answer = AnswerRecord(
         task="t", checkpoint="c", sample_id="s", repeat=1, input="", text="", outcomes=(single,)
     )
-    view = build_view(ReportData(plan="p", runs=(run,), table=table, answers=(answer,)))
-    assert [group.by for group in view.answers] == ["one.x"]
+    view = build_view(ReportData(plan="p", runs=(run,), table=table, answers=AnswerList([answer])))
+    assert [group.ranked_by for group in view.answers] == ["one.x"]
 
 
 def test_rows_of_other_runs_are_left_out(table_of):
@@ -154,7 +152,7 @@ def test_360_answers_are_built_quickly_and_stay_small(data):
         for run in data.runs
         for i in range(90)
     )
-    full = ReportData(plan="p", runs=data.runs, table=data.table, answers=answers)
+    full = ReportData(plan="p", runs=data.runs, table=data.table, answers=AnswerList(answers))
     start = time.perf_counter()
     text = render(build_view(full), "html")
     assert time.perf_counter() - start < 5  # under a second on a quiet machine
@@ -165,7 +163,7 @@ def test_360_answers_are_built_quickly_and_stay_small(data):
 def ruled(*, complete: bool = False) -> ReportData:
     """A task with a rule, a judge, its final score and a published one; the second answer is a repeat."""
     run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
-    place = {"run_id": "r", "task": "t", "checkpoint": "c"}
+    key = {"run_id": "r", "task": "t", "checkpoint": "c"}
     table = ScoreTable()
     for repeat, (alike, raw, final) in enumerate([(0.1, 0.75, 0.75), (0.9, 1.0, 0.0)], 1):
         for name, value, kind, signature in (
@@ -176,12 +174,12 @@ def ruled(*, complete: bool = False) -> ReportData:
             ("x.final", final, "judge", "x.final|caps:[near_duplicate|rule:cap|v:1]|[x|v:1]|v:1"),
         ):
             score = Score(name=name, value=value, kind=kind, signature=signature)
-            table.add(Row(**place, sample_id="s", repeat=repeat, cluster="s", outcome=score))
+            table.add(Row(**key, sample_id="s", repeat=repeat, cluster="s", outcome=score))
     missing = Failure(
         name="x.published", status="missing", message="incomplete", signature="x.published|v:1", kind="judge"
     )
     whole = Score(name="x.published", value=3.75, signature="x.published|v:1", kind="judge")
-    table.add(Row(**place, sample_id=None, repeat=None, cluster="t", outcome=whole if complete else missing))
+    table.add(Row(**key, sample_id=None, repeat=None, cluster="t", outcome=whole if complete else missing))
     answers = tuple(
         AnswerRecord(
             task="t",
@@ -197,7 +195,7 @@ def ruled(*, complete: bool = False) -> ReportData:
         )
         for repeat, final in enumerate([0.75, 0.0], 1)
     )
-    return ReportData(plan="p", runs=(run,), table=table, answers=answers)
+    return ReportData(plan="p", runs=(run,), table=table, answers=AnswerList(answers))
 
 
 def test_the_score_of_the_task_stands_first_and_the_final_score_beside_the_raw_one() -> None:
@@ -219,11 +217,11 @@ def test_the_summary_speaks_of_final_scores_and_answers_are_ranked_by_them() -> 
         "t/x.published",
         "t/x.final",
     ]
-    told = build_view(ruled(complete=True)).findings
-    assert [finding.address for finding in told if "/x." in finding.address] == ["t/x.published"]
+    findings = build_view(ruled(complete=True)).findings
+    assert [finding.address for finding in findings if "/x." in finding.address] == ["t/x.published"]
     (group,) = view.answers
-    assert group.by == "x.final"
-    assert [one.repeat for one in group.shown] == [2, 1]
+    assert group.ranked_by == "x.final"
+    assert [answer.repeat for answer in group.answers] == [2, 1]
 
 
 def test_a_task_that_is_incomplete_says_so_in_all_formats() -> None:

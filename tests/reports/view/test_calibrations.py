@@ -1,4 +1,4 @@
-"""Calibrations in reports: said where they hold, a warning where they are stale."""
+"""Calibrations in reports: a note if they hold, a warning if they are stale."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def view(data):
 def calibration_of(view, **changes) -> Calibration:
     """Of the first task's judge, on 40 answers."""
     task = view.tasks[0]
-    score = next(one for one in task.scores if one.name == SCORE)
+    score = next(score for score in task.scores if score.name == SCORE)
     (signature,) = {s for cell in score.cells if cell for s in cell.signatures}
     rng = np.random.default_rng(0)
     human = rng.choice([0, 0.25, 0.5, 0.75, 1], 40).tolist()
@@ -35,26 +35,28 @@ def calibration_of(view, **changes) -> Calibration:
         for i, value in enumerate(human)
     ]
     labels = [Label(task=task.name, id=str(i), score=SCORE, value=value) for i, value in enumerate(human)]
-    found = calibrate(labels, answers, score=SCORE, levels=[0, 0.25, 0.5, 0.75, 1], resamples=100)
-    return replace(found, **changes)
+    calibration = calibrate(labels, answers, score=SCORE, levels=[0, 0.25, 0.5, 0.75, 1], resamples=100)
+    return replace(calibration, **changes)
 
 
 def test_every_format_but_the_json_says_it(view) -> None:
-    found = calibration_of(view)
-    said = with_calibrations(view, [found])
-    kappa = f"{found.agreement.quadratic_kappa.value:.2f}"
-    for text in (to_html(said), to_markdown(said)):
-        assert "与人比较：可信" in text
+    calibration = calibration_of(view)
+    calibrated = with_calibrations(view, [calibration])
+    kappa = f"{calibration.agreement.quadratic_kappa.value:.2f}"
+    for text in (to_html(calibrated), to_markdown(calibrated)):
+        assert "与人工标注比较：可信" in text
         assert f"kappa {kappa}" in text
-    assert said.warnings == view.warnings
-    assert to_json(said) == to_json(view)
+    assert calibrated.warnings == view.warnings
+    assert to_json(calibrated) == to_json(view)
 
 
 def test_a_stale_one_is_a_warning_and_says_nothing_of_agreement(view) -> None:
-    said = with_calibrations(view, [calibration_of(view, signature="other|v:1")])
-    assert any("校准已过期 the calibration is stale: signature: other" in one for one in said.warnings)
-    assert "与人比较" not in to_html(said)
-    assert "the calibration is stale" in to_html(said)
+    calibrated = with_calibrations(view, [calibration_of(view, signature="other|v:1")])
+    assert any(
+        "校准已失效 the calibration is stale: signature: other" in warning for warning in calibrated.warnings
+    )
+    assert "与人工标注比较" not in to_html(calibrated)
+    assert "the calibration is stale" in to_html(calibrated)
 
 
 def test_what_the_report_does_not_show_is_passed_over(view) -> None:
@@ -62,6 +64,9 @@ def test_what_the_report_does_not_show_is_passed_over(view) -> None:
     assert with_calibrations(view, []) == view
 
 
-def test_without_a_kappa_the_reason_is_said(view) -> None:
-    found = calibration_of(view, agreement=None, decision="insufficient", reasons=("no label",))
-    assert sentence(found) == f"{SCORE} 与人比较：证据不足。 Against people: insufficient (no label)."
+def test_without_a_kappa_the_reason_is_given(view) -> None:
+    calibration = calibration_of(view, agreement=None, decision="insufficient", reasons=("no label",))
+    assert (
+        sentence(calibration)
+        == f"{SCORE} 与人工标注比较：证据不足。 Against human labels: insufficient (no label)."
+    )

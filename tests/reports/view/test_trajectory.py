@@ -1,4 +1,4 @@
-"""The course of one score over the checkpoints."""
+"""The trajectory of one score over the checkpoints."""
 
 from __future__ import annotations
 
@@ -6,59 +6,59 @@ from math import log
 
 import pytest
 
-from hengwen.reports.view.trajectory import course_of, own_parts, signature_conflict
+from hengwen.reports.view.trajectory import distinct_parts, signature_conflict, trajectory_of
 
 
 def test_the_course_of_a_zigzag(cell):
     # windows 5 4 5, 4 5 4, ..: two patterns, three times each; every 5 before a later 4 is an inversion
-    found = course_of(list("abcdefgh"), [cell(float(x)) for x in (5, 4, 5, 4, 5, 4, 5, 4)])
-    assert found.pen == pytest.approx(log(2), abs=1e-12)
-    assert (found.cin, found.pairs, found.lis) == (10, 28, 2)
-    assert (found.first, found.last, found.n, found.windows) == (5.0, 4.0, 8, 6)
-    assert found.too_short
-    assert found.reason == ""
+    trajectory = trajectory_of(list("abcdefgh"), [cell(float(x)) for x in (5, 4, 5, 4, 5, 4, 5, 4)])
+    assert trajectory.pen == pytest.approx(log(2), abs=1e-12)
+    assert (trajectory.cin, trajectory.pairs, trajectory.lis) == (10, 28, 2)
+    assert (trajectory.first, trajectory.last, trajectory.n, trajectory.windows) == (5.0, 4.0, 8, 6)
+    assert trajectory.too_short
+    assert trajectory.reason == ""
 
 
 def test_a_rise_has_neither_entropy_nor_inversions(cell):
-    found = course_of(list("abcd"), [cell(float(x)) for x in range(4)])
-    assert (found.pen, found.cin, found.lis) == (0.0, 0, 4)
-    assert str(found.pen) == "0.0"
+    trajectory = trajectory_of(list("abcd"), [cell(float(x)) for x in range(4)])
+    assert (trajectory.pen, trajectory.cin, trajectory.lis) == (0.0, 0, 4)
+    assert str(trajectory.pen) == "0.0"
 
 
 @pytest.mark.parametrize(("n", "short"), [(31, True), (32, False)])
 def test_the_course_is_too_short_below_30_windows(cell, n, short):
-    found = course_of([f"c{i}" for i in range(n)], [cell(float(i)) for i in range(n)])
-    assert (found.windows, found.too_short) == (n - 2, short)
+    trajectory = trajectory_of([f"c{i}" for i in range(n)], [cell(float(i)) for i in range(n)])
+    assert (trajectory.windows, trajectory.too_short) == (n - 2, short)
 
 
 def test_two_checkpoints_have_no_entropy_and_say_why(cell):
-    found = course_of(["a", "b"], [cell(2.0), cell(1.0)])
-    assert (found.pen, found.cin, found.lis) == (None, 1, 1)
-    assert found.reason == "PEN needs 3 checkpoints, there are 2"
+    trajectory = trajectory_of(["a", "b"], [cell(2.0), cell(1.0)])
+    assert (trajectory.pen, trajectory.cin, trajectory.lis) == (None, 1, 1)
+    assert trajectory.reason == "PEN needs 3 checkpoints, there are 2"
 
 
 @pytest.mark.parametrize(
     ("names", "means", "reason"),
     [
-        pytest.param(["a"], [1.0], "one checkpoint is no sequence", id="one"),
+        pytest.param(["a"], [1.0], "only one checkpoint", id="one"),
         pytest.param(["a", "b"], [1.0, None], "no mean at b", id="nothing-scored"),
-        pytest.param(["a", "b", "a"], [1.0, 2.0, 3.0], "checkpoint weighed more than once: a", id="twice"),
+        pytest.param(["a", "b", "a"], [1.0, 2.0, 3.0], "several runs of one checkpoint: a", id="twice"),
     ],
 )
 def test_what_is_no_sequence_has_a_reason(cell, names, means, reason):
-    found = course_of(names, [cell(mean) for mean in means])
-    assert found.reason == reason
-    assert (found.pen, found.cin, found.lis, found.first) == (None, None, None, None)
+    trajectory = trajectory_of(names, [cell(mean) for mean in means])
+    assert trajectory.reason == reason
+    assert (trajectory.pen, trajectory.cin, trajectory.lis, trajectory.first) == (None, None, None, None)
 
 
 def test_a_run_without_the_score_is_no_mean(cell):
-    assert course_of(["a", "b"], [cell(1.0), None]).reason == "no mean at b"
+    assert trajectory_of(["a", "b"], [cell(1.0), None]).reason == "no mean at b"
 
 
 def test_different_signatures_are_not_compared(cell):
-    found = course_of(["a", "b", "c"], [cell(1.0), cell(2.0, None, "s|v:2"), cell(3.0)])
-    assert found.reason == "signatures differ: v:1 (a, c); v:2 (b)"
-    assert found.cin is None
+    trajectory = trajectory_of(["a", "b", "c"], [cell(1.0), cell(2.0, None, "s|v:2"), cell(3.0)])
+    assert trajectory.reason == "signatures differ: v:1 (a, c); v:2 (b)"
+    assert trajectory.cin is None
 
 
 def test_mixed_signatures_in_one_checkpoint_are_a_conflict(cell):
@@ -67,9 +67,9 @@ def test_mixed_signatures_in_one_checkpoint_are_a_conflict(cell):
 
 def test_many_checkpoints_are_not_all_named(cell):
     names = [f"c{i}" for i in range(6)]
-    found = signature_conflict([*names, "z"], [*(cell(1.0) for _ in names), cell(1.0, None, "s|v:2")])
-    assert found == "signatures differ: v:1 (c0, c1, c2, c3 and 2 more); v:2 (z)"
+    conflict = signature_conflict([*names, "z"], [*(cell(1.0) for _ in names), cell(1.0, None, "s|v:2")])
+    assert conflict == "signatures differ: v:1 (c0, c1, c2, c3 and 2 more); v:2 (z)"
 
 
 def test_signatures_that_share_everything_are_shown_whole():
-    assert own_parts(["a|b", "b|a"]) == ["a|b", "b|a"]
+    assert distinct_parts(["a|b", "b|a"]) == ["a|b", "b|a"]

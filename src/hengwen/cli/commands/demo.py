@@ -14,13 +14,16 @@ def demo(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Weigh the packaged sample suite: no key, no network, seconds. With --judge, a real judge reads it."""
+    """Evaluate the packaged sample suite in seconds, without a key or network.
+
+    With --judge, a language model judges it.
+    """
     from importlib.resources import as_file, files
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
     from hengwen._internal.gc_tuning import relaxed_gc
-    from hengwen.cli.ui.exit import check_outputs, exit_code, show
+    from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.reports.view.from_store import collect_view
     from hengwen.runs.run_plan import run_plan
@@ -36,5 +39,5 @@ def demo(
             result = run_plan(
                 data / "plan.yaml", store=store, judge=judge, base_url=base_url, progress=progress
             )
-        show(collect_view(store, result.runs, result.warnings), paths, as_json=as_json, quiet=quiet)
+        show_view(collect_view(store, result.runs, result.warnings), paths, as_json=as_json, quiet=quiet)
     raise typer.Exit(exit_code(result, strict=False))

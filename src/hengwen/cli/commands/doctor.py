@@ -8,7 +8,7 @@ import typer
 
 from hengwen.cli.ui import options
 
-EXTRAS = {
+EXTRA_MODULES = {
     "web": "fastapi",
     "ray": "ray",
     "postgres": "psycopg",
@@ -16,31 +16,34 @@ EXTRAS = {
     "fast": "rjieba",
     "text": "nltk",
 }
+"""A module of each optional dependency group."""
 
 
 def doctor(
     store: options.Store = options.DEFAULT_STORE,
     judge: Annotated[
         str | None,
-        typer.Option("--judge", envvar="HENGWEN_JUDGE", help="PROVIDER/MODEL to examine, or rules."),
+        typer.Option("--judge", envvar="HENGWEN_JUDGE", help="Judge to test: PROVIDER/MODEL, or rules."),
     ] = None,
     base_url: options.BaseUrl = None,
     rubric: Annotated[
-        str, typer.Option("--rubric", help="What the judge judges by: a packaged rubric, or the path of one.")
+        str, typer.Option("--rubric", help="Rubric for the test: a packaged rubric, or the path of one.")
     ] = "persona_generic",
-    language: Annotated[str, typer.Option("--lang", help="Of its prompt: zh or en.")] = "zh",
+    language: Annotated[str, typer.Option("--lang", help="Language of the judge's prompt: zh or en.")] = "zh",
     generator: Annotated[
         str | None,
-        typer.Option("--generator", help="The model whose answers it will judge: of one family?"),
+        typer.Option(
+            "--generator", help="Model whose answers the judge will score; warns if both share a family."
+        ),
     ] = None,
     dry_run: options.DryRun = False,
     as_json: options.Json = False,
 ) -> None:
-    """Say what this installation has; with --judge, whether that judge can be trusted with a rubric.
+    """Show what is installed; with --judge, test whether a judge can be trusted with a rubric.
 
-    The card of a judge: does it find the levels of the rubric's examples, see a wrong persona and spoilt
-    answers, say the same twice, and how often do packaged attacks fool it? Exit codes: 0 admitted,
-    3 not admitted, 4 inconclusive, 1 no verdict at all.
+    The test checks whether the judge reproduces the levels of the rubric's examples, notices a swapped
+    persona and degraded answers, and repeats its own verdicts, and how often packaged attacks fool it.
+    Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 no verdict at all.
     """
     if judge is not None:
         from hengwen.cli.ui.judge_card import print_judge_card
@@ -51,7 +54,7 @@ def doctor(
             rubric,
             language=options.parse_language(language),
             generator=generator,
-            dry=dry_run,
+            dry_run=dry_run,
             as_json=as_json,
         )
         return
@@ -68,22 +71,22 @@ def doctor(
     typer.echo(
         f"core dependencies: {sum('extra ==' not in name for name in requires('hengwen') or ())} declared"
     )
-    for extra, module in EXTRAS.items():
-        there = "installed" if find_spec(module) else f"not installed (pip install 'hengwen[{extra}]')"
-        typer.echo(f"extra {extra}: {there}")
+    for extra, module in EXTRA_MODULES.items():
+        status = "installed" if find_spec(module) else f"not installed (pip install 'hengwen[{extra}]')"
+        typer.echo(f"extra {extra}: {status}")
     for group in registry.BUILTINS:
         typer.echo(f"{group}: {', '.join(registry.known(group))}")
     key = "set" if os.environ.get("OPENAI_API_KEY") else "not set"
-    typer.echo(f"OPENAI_API_KEY: {key}; it is used only where a plan or --judge names a judge that needs it")
+    typer.echo(f"OPENAI_API_KEY: {key}; used only if a plan or --judge names a judge that needs it")
     typer.echo(_store_line(store))
 
 
-def _store_line(where: str) -> str:
-    from hengwen.cli.commands.runs import open_existing_store
+def _store_line(location: str) -> str:
+    from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.errors import HengwenError
 
     try:
-        with open_existing_store(where) as opened:
+        with open_existing_store(location) as opened:
             return f"store {opened.name}: {len(opened.runs())} runs"
     except HengwenError as error:
         return f"store: {error}"

@@ -10,75 +10,75 @@ import typer
 if TYPE_CHECKING:
     from hengwen.importers.notes import ImportNote
 
-app = typer.Typer(help="Turn files of other projects into plans.", no_args_is_help=True)
+app = typer.Typer(help="Convert files of other projects into plans.", no_args_is_help=True)
 
 
 @app.command("muchin")
 def muchin(
     file: Annotated[
-        Path, typer.Argument(help="JSONL or CSV with id, checkpoint, repeat, theme, template, lyric.")
+        Path,
+        typer.Argument(help="JSONL or CSV with the columns id, checkpoint, repeat, theme, template, lyric."),
     ],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="The folder to write; made where it is not.")
-    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Output folder; created if missing.")],
     checkpoints: Annotated[
         str | None,
-        typer.Option(help="Names in the order of training, by commas; default: the order of the file."),
+        typer.Option(
+            help="Comma-separated checkpoint names in training order; default: the order in the file."
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a plan that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing plan.")] = False,
 ) -> None:
-    """Turn lyrics that checkpoints wrote for MuChin templates into a plan: DIR/plan.yaml."""
+    """Convert lyrics that checkpoints wrote for MuChin templates into a plan, DIR/plan.yaml."""
     from hengwen.cli.ui.messages import print_warning
     from hengwen.importers.muchin import import_muchin
 
     order = [name.strip() for name in checkpoints.split(",")] if checkpoints else None
-    found = import_muchin(file, output, order=order, force=force)
+    result = import_muchin(file, output, order=order, force=force)
     if order is None:
         print_warning(
-            f"the order of training is taken from the file: {', '.join(found.checkpoints)}; "
-            "change it in the plan where it is wrong"
+            f"training order taken from the file: {', '.join(result.checkpoints)}; "
+            "correct it in the plan if it is wrong"
         )
-    typer.echo(
-        f"{found.plan}: {found.prompts} prompts, {found.answers} lyrics, {len(found.checkpoints)} checkpoints"
-    )
+    counts = f"{result.prompts} prompts, {result.answers} lyrics, {len(result.checkpoints)} checkpoints"
+    typer.echo(f"{result.plan}: {counts}")
 
 
 @app.command("muice")
 def muice(
     file: Annotated[Path, typer.Argument(help="The Muice evaluation document, Markdown, as published.")],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="The folder to write; made where it is not.")
-    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Output folder; created if missing.")],
     test_split: Annotated[
         Path | None,
         typer.Option(
-            help="Rows of the comprehensive task: ShareGPT, alpaca or prompt/label; JSON, JSONL, CSV."
+            help="Test split of the comprehensive task: ShareGPT, alpaca or prompt/label; JSON, JSONL or CSV."
         ),
     ] = None,
     corpus: Annotated[
         Path | None,
         typer.Option(
-            help="Training data: answers that stand in it are capped; the test split is searched in it."
+            help="Training data: answers copied from it are capped, and the test split is checked for leaks."
         ),
     ] = None,
-    topics: Annotated[str, typer.Option(help="Posts to ask for: code (six) or legacy5.")] = "code",
+    topics: Annotated[str, typer.Option(help="Post topics to request: code (six) or legacy5.")] = "code",
     subchoice: Annotated[
-        str, typer.Option(help="Of greetings and holiday: one prompt, or one_of_each.")
+        str, typer.Option(help="Prompts for greetings and holidays: one, or one_of_each.")
     ] = "one",
     pick: Annotated[
-        str | None, typer.Option(help="That prompt by name, such as 早上; default: by the seed.")
+        str | None, typer.Option(help="Name of that prompt, such as 早上; default: drawn by the seed.")
     ] = None,
-    seed: Annotated[int, typer.Option(envvar="HENGWEN_SEED", help="Chooses that prompt.")] = 0,
+    seed: Annotated[int, typer.Option(envvar="HENGWEN_SEED", help="Seed that draws the prompt.")] = 0,
     preset: Annotated[
         str, typer.Option(help="Sampling parameters: muice-llmtuner, muicebot or provider-default.")
     ] = "muice-llmtuner",
     exempt_duplicates: Annotated[
         bool,
-        typer.Option("--exempt-duplicates", help="Items with one right number may be answered alike."),
+        typer.Option(
+            "--exempt-duplicates", help="Allow equal answers to items with a single correct number."
+        ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
-    """Turn the Muice evaluation document into a plan with samples, prompts and rubrics: DIR/plan.yaml."""
+    """Convert the Muice evaluation document into a plan with samples, prompts and rubrics, DIR/plan.yaml."""
     from hengwen.importers.muice.importer import REPAIRS, import_muice
     from hengwen.importers.muice.options import MuiceOptions
 
@@ -90,22 +90,23 @@ def muice(
         preset=preset,
         exempt_duplicates=exempt_duplicates,
     )
-    found = import_muice(file, output, test_split=test_split, corpus=corpus, options=options, force=force)
-    for finding in found.notes:
-        _say(file, finding)
-    tasks = ", ".join(task.name for task in found.document.tasks)
+    result = import_muice(file, output, test_split=test_split, corpus=corpus, options=options, force=force)
+    for note in result.notes:
+        _print_note(file, note)
+    document = result.document
+    tasks = ", ".join(task.name for task in document.tasks)
     typer.echo(
-        f"{found.plan}: {len(found.document.tasks)} tasks ({tasks}), {len(found.document.scorings)} rubrics, "
-        f"{found.items} items, {found.examples} examples; {found.count('repair')} repaired, "
-        f"{found.count('warning')} warnings: {output / REPAIRS}"
+        f"{result.plan}: {len(document.tasks)} tasks ({tasks}), {len(document.scorings)} rubrics, "
+        f"{result.items} items, {result.examples} examples; {result.count('repair')} repaired, "
+        f"{result.count('warning')} warnings: {output / REPAIRS}"
     )
 
 
-def _say(file: Path, finding: ImportNote) -> None:
+def _print_note(file: Path, note: ImportNote) -> None:
     from hengwen.cli.ui.messages import print_info, print_warning
 
-    place = f"{file}:{finding.line}: " if finding.line else ""
-    if finding.kind == "warning":
-        print_warning(f"{place}{finding.message}")
+    location = f"{file}:{note.line}: " if note.line else ""
+    if note.kind == "warning":
+        print_warning(f"{location}{note.message}")
     else:
-        print_info(f"{place}{finding.kind}: {finding.message}")
+        print_info(f"{location}{note.kind}: {note.message}")

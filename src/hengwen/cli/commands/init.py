@@ -10,42 +10,47 @@ import typer
 
 def init(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="Where; made where it is not. Default: here.")
+        Path | None,
+        typer.Argument(
+            metavar="[DIR]", help="Output folder, created if missing; default: the current folder."
+        ),
     ] = None,
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FILE.yaml]", help="With --persona: the character; default: the packaged example."
+            metavar="[FILE.yaml]",
+            help="With --persona: the file of the character; default: the packaged example.",
         ),
     ] = None,
     persona: Annotated[
         bool,
         typer.Option(
-            "--persona", help="A suite of the four persona tasks: the packaged example, or for FILE.yaml."
+            "--persona",
+            help="Write a suite of the four persona tasks: the packaged example, or one for FILE.yaml.",
         ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
-    """Write a small plan that runs at once, to start your own from."""
+    """Write a small plan that runs immediately, as a start for your own."""
     if persona:
-        _persona(*_sorted(folder, file), force=force)
+        _write_persona_suite(*_split_paths(folder, file), force=force)
         return
     if file is not None:
-        raise typer.BadParameter(f"{str(file)!r}: a character's file goes with --persona")
-    _starter(folder or Path(), force=force)
+        raise typer.BadParameter(f"{str(file)!r}: a character file needs --persona")
+    _write_starter(folder or Path(), force=force)
 
 
-def _sorted(*paths: Path | None) -> tuple[Path, Path | None]:
-    """Tell the folder from the character's file, which ends in .yaml, in whatever order they came."""
-    given = [path for path in paths if path is not None]
-    yamls = [path for path in given if path.suffix.lower() in (".yaml", ".yml")]
-    folders = [path for path in given if path not in yamls]
+def _split_paths(*paths: Path | None) -> tuple[Path, Path | None]:
+    """Split the arguments, given in any order, into the folder and the character file (.yaml)."""
+    arguments = [path for path in paths if path is not None]
+    yamls = [path for path in arguments if path.suffix.lower() in (".yaml", ".yml")]
+    folders = [path for path in arguments if path not in yamls]
     if len(yamls) > 1 or len(folders) > 1:
-        raise typer.BadParameter("--persona takes one folder and one character's file (.yaml)")
+        raise typer.BadParameter("--persona takes one folder and one character file (.yaml)")
     return (folders[0] if folders else Path()), (yamls[0] if yamls else None)
 
 
-def _persona(folder: Path, file: Path | None, *, force: bool) -> None:
+def _write_persona_suite(folder: Path, file: Path | None, *, force: bool) -> None:
     from hengwen.personas.folder import write_folder
     from hengwen.personas.persona import load_persona
     from hengwen.personas.suites import example_suite, starter_suite
@@ -63,16 +68,18 @@ def _persona(folder: Path, file: Path | None, *, force: bool) -> None:
         return
     typer.echo(
         f"wrote {', '.join(sorted(files))}; next: put your own prompts and references into the "
-        f".jsonl files, say in {plan} where the model answers, then: hengwen validate {plan}"
+        f".jsonl files, set the model's backend in {plan}, then: hengwen validate {plan}"
     )
 
 
-def _starter(folder: Path, *, force: bool) -> None:
+def _write_starter(folder: Path, *, force: bool) -> None:
     from importlib.resources import files
 
     from hengwen.personas.folder import write_folder
 
     starter = files("hengwen.demo") / "starter"
-    found = {item.name: item.read_bytes() for item in starter.iterdir() if item.is_file()}
-    write_folder(folder, found, force=force)
-    typer.echo(f"wrote {', '.join(sorted(found))}; next: hengwen run {folder / 'plan.yaml'} -o report.html")
+    contents = {item.name: item.read_bytes() for item in starter.iterdir() if item.is_file()}
+    write_folder(folder, contents, force=force)
+    typer.echo(
+        f"wrote {', '.join(sorted(contents))}; next: hengwen run {folder / 'plan.yaml'} -o report.html"
+    )

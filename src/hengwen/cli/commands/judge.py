@@ -11,20 +11,24 @@ from hengwen.cli.ui import options
 
 
 def judge(
-    file: Annotated[Path, typer.Argument(help=".jsonl or .csv with id, output, and input and references.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The verdicts, .jsonl or .csv.")],
+    file: Annotated[
+        Path, typer.Argument(help=".jsonl or .csv with id and output, optionally input and references.")
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Output file for the verdicts, .jsonl or .csv.")
+    ],
     rubric: Annotated[str, typer.Option("--rubric", help="A packaged rubric, or the path of one.")],
     model: options.Judge = None,
     base_url: options.BaseUrl = None,
     column: options.Columns = None,
-    language: Annotated[str, typer.Option("--lang", help="Of the prompt: zh or en.")] = "zh",
+    language: Annotated[str, typer.Option("--lang", help="Language of the judge's prompt: zh or en.")] = "zh",
     store: options.Store = options.DEFAULT_STORE,
     concurrency: options.Concurrency = 16,
     limit: options.Limit = None,
     strict: options.Strict = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Judge stored answers by a rubric; without --judge, by rules alone (a baseline)."""
+    """Judge stored answers by a rubric; without --judge, by its rules only (a baseline)."""
     from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.exit import exit_code
     from hengwen.cli.ui.messages import print_info
@@ -42,7 +46,7 @@ def judge(
             store=opened,
             judge=model,
             base_url=base_url,
-            columns=dict(options.pairs("--column", column)),
+            columns=dict(options.parse_pairs("--column", column)),
             language=prompt_language,
             options=RunOptions(concurrency=max(1, concurrency), limit=limit, progress=progress),
         )

@@ -16,62 +16,68 @@ def label(
     rater: Annotated[
         str | None,
         typer.Option(
-            "--rater", envvar="HENGWEN_RATER", help="Your name in the labels; else it is asked for."
+            "--rater", envvar="HENGWEN_RATER", help="Your name in the labels; default: prompt for it."
         ),
     ] = None,
-    task: Annotated[str | None, typer.Option("--task", help="Only answers of this task.")] = None,
+    task: Annotated[str | None, typer.Option("--task", help="Label only answers of this task.")] = None,
     score: Annotated[
         str | None,
-        typer.Option("--score", help="Such as muice_live.voice; default: the level of each first judge."),
+        typer.Option(
+            "--score",
+            help="Score to label, such as muice_live.voice; default: the level of each task's first judge.",
+        ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("-n", "--limit", min=1, help="Label only so many answers, drawn at random.")
+        int | None, typer.Option("-n", "--limit", min=1, help="Label only N answers, drawn at random.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", envvar="HENGWEN_SEED", help="Of the order; default: the plan's.")
+        int | None,
+        typer.Option("--seed", envvar="HENGWEN_SEED", help="Seed of the order; default: the plan's."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Labels, .csv or .jsonl; default: labels: of the plan."),
+        typer.Option("-o", "--output", help="Label file, .csv or .jsonl; default: the plan's labels."),
     ] = None,
     show: Annotated[
-        bool, typer.Option("--show", help="Name the checkpoint and repeat of each answer: no blind labels.")
+        bool,
+        typer.Option(
+            "--show", help="Show the checkpoint and repeat of each answer; labels are then not blind."
+        ),
     ] = False,
-    language: Annotated[str, typer.Option("--lang", help="Of the levels: zh or en.")] = "zh",
+    language: Annotated[str, typer.Option("--lang", help="Language of the rubric: zh or en.")] = "zh",
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:
-    """Label answers by reading them: one at a time, in random order, blind to judges and checkpoints.
+    """Label answers one at a time, in random order, without seeing judges' scores or checkpoints.
 
-    Every label is on the disk at once; quit whenever you like, the same command goes on where it stopped.
+    Each label is saved immediately; the same command continues after an interruption.
     """
     from hengwen.cli.ui.label_form import LabelSession, ask_rater
     from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.labels.file import LabelFile
-    from hengwen.labels.queue import generated, questions
+    from hengwen.labels.queue import draw_questions, generated_answers
     from hengwen.plans.plan import load_plan
     from hengwen.plans.suite import load_suite
 
     rubric_language = options.parse_language(language)
-    checked = load_plan(plan)
-    target = output or checked.labels or plan.with_name("labels.csv")
-    suite = load_suite(checked.model_copy(update={"labels": None}))
-    answers, warnings = generated(suite, store)
+    loaded = load_plan(plan)
+    target = output or loaded.labels or plan.with_name("labels.csv")
+    suite = load_suite(loaded.model_copy(update={"labels": None}))
+    answers, warnings = generated_answers(suite, store)
     for warning in warnings:
         print_warning(warning)
-    found = questions(
-        suite, answers, task=task, score=score, seed=checked.seed if seed is None else seed, limit=limit
-    )
+    order_seed = loaded.seed if seed is None else seed
+    questions = draw_questions(suite, answers, task=task, score=score, seed=order_seed, limit=limit)
     file = LabelFile(target)
     name = ask_rater(rater)
-    form = LabelSession(found, file, name, language=rubric_language, show=show)
-    if form.stale:
+    session = LabelSession(questions, file, name, language=rubric_language, show_source=show)
+    if session.stale:
         print_warning(
-            f"{form.stale} labels of {name} are for another text: take them out of {target} to label anew"
+            f"{session.stale} labels of {name} are for another text; remove them from {target} to label again"
         )
     try:
-        form.fill()
+        session.run()
     finally:
-        print_info(form.summary())
-        if checked.labels is None or target.resolve() != checked.labels.resolve():
-            there = os.path.relpath(target.resolve(), plan.resolve().parent)
-            print_info(f"to use them, add to {plan}: labels: {there}")
+        print_info(session.summary())
+        if loaded.labels is None or target.resolve() != loaded.labels.resolve():
+            relative = os.path.relpath(target.resolve(), plan.resolve().parent)
+            print_info(f"to use the labels, add to {plan}: labels: {relative}")

@@ -28,10 +28,10 @@ def run(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Weigh the checkpoints of a plan; the same command goes on where it stopped."""
+    """Evaluate the checkpoints of a plan; the same command resumes an interrupted run."""
     from hengwen._internal.gc_tuning import relaxed_gc
-    from hengwen.cli.ui.dry_run_table import show_expected
-    from hengwen.cli.ui.exit import check_outputs, exit_code, show
+    from hengwen.cli.ui.dry_run_table import show_estimates
+    from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.runs.estimate_plan import estimate_plan
     from hengwen.runs.run_plan import run_plan
@@ -40,10 +40,10 @@ def run(
     paths = check_outputs(output)
     with open_store(store) as opened:
         if dry_run:
-            found = estimate_plan(
+            estimates = estimate_plan(
                 plan, store=opened, judge=judge, base_url=base_url, limit=limit, repeat=repeat, fresh=fresh
             )
-            show_expected(found, as_json=as_json)
+            show_estimates(estimates, as_json=as_json)
             raise typer.Exit
         try:
             with relaxed_gc(), progress_bar(quiet=quiet or as_json) as progress:
@@ -66,5 +66,5 @@ def run(
         if paths or as_json or not quiet:
             from hengwen.reports.view.from_store import collect_view
 
-            show(collect_view(opened, result.runs, result.warnings), paths, as_json=as_json, quiet=quiet)
+            show_view(collect_view(opened, result.runs, result.warnings), paths, as_json=as_json, quiet=quiet)
     raise typer.Exit(exit_code(result, strict=strict))

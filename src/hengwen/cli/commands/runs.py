@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hengwen.cli.ui import options
-
-if TYPE_CHECKING:
-    from hengwen.store import Store
+from hengwen.cli.ui.existing_store import open_existing_store
 
 app = typer.Typer(help="List, show, pin and remove the runs of a store.", no_args_is_help=True)
 RunName = Annotated[
-    str, typer.Argument(help="A run id or a prefix of one, or a checkpoint name (its newest run).")
+    str, typer.Argument(help="A run id, a prefix of one, or a checkpoint name (its newest run).")
 ]
-
-
-def open_existing_store(where: str) -> Store:
-    """Open a store to read; a file that is not there is an error, not a new store."""
-    from hengwen.errors import ConfigError
-    from hengwen.store import open_store
-
-    if "://" not in where and not Path(where).exists():
-        raise ConfigError(f"{where}: no such store; name it with --store, or make one with: hengwen run")
-    return open_store(where)
 
 
 @app.command("list")
@@ -41,17 +28,17 @@ def list_(store: options.Store = options.DEFAULT_STORE) -> None:
 
 @app.command("show")
 def show(run: RunName, store: options.Store = options.DEFAULT_STORE) -> None:
-    """Show what a run was made with."""
+    """Show the details of a run: versions, calls, and scored answers by score."""
     with open_existing_store(store) as opened:
-        found = opened.find(run)
-        table = opened.table([found])
-        usage = opened.usage([found])
+        stored = opened.find(run)
+        table = opened.table([stored])
+        usage = opened.usage([stored])
     for name in ("id", "plan", "checkpoint", "step", "status", "started", "plan_hash", "seed"):
-        typer.echo(f"{name}: {getattr(found, name)}")
-    typer.echo("versions: " + ", ".join(f"{name} {version}" for name, version in found.versions.items()))
-    for role, paid in usage.items():
-        tokens = f"{paid.input_tokens} tokens in, {paid.output_tokens} out"
-        typer.echo(f"calls of the {role}: {paid.calls} ({tokens})")
+        typer.echo(f"{name}: {getattr(stored, name)}")
+    typer.echo("versions: " + ", ".join(f"{name} {version}" for name, version in stored.versions.items()))
+    for role, role_usage in usage.items():
+        tokens = f"{role_usage.input_tokens} tokens in, {role_usage.output_tokens} out"
+        typer.echo(f"calls of the {role}: {role_usage.calls} ({tokens})")
     for key, column in table.series.items():
         scored = sum(status == "ok" for status in column.statuses)
         typer.echo(
@@ -65,21 +52,21 @@ def pin(run: RunName, store: options.Store = options.DEFAULT_STORE) -> None:
     from datetime import UTC, datetime
 
     with open_existing_store(store) as opened:
-        found = opened.find(run)
-        opened.pin(found, datetime.now(UTC).isoformat(timespec="seconds"))
-    typer.echo(f"{found.id} ({found.checkpoint}) is the baseline of {found.plan}")
+        stored = opened.find(run)
+        opened.pin(stored, datetime.now(UTC).isoformat(timespec="seconds"))
+    typer.echo(f"{stored.id} ({stored.checkpoint}) is now the baseline of {stored.plan}")
 
 
 @app.command("rm")
 def remove(
     run: RunName,
     store: options.Store = options.DEFAULT_STORE,
-    yes: Annotated[bool, typer.Option("-y", "--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("-y", "--yes", help="Remove without asking.")] = False,
 ) -> None:
-    """Remove a run with its answers and scores. Replies that were paid for stay, and can be used again."""
+    """Remove a run with its answers and scores; paid replies stay in the store and can be reused."""
     with open_existing_store(store) as opened:
-        found = opened.find(run)
+        stored = opened.find(run)
         if not yes:
-            typer.confirm(f"remove {found.id} ({found.plan}, {found.checkpoint})?", abort=True, err=True)
-        opened.remove(found)
-    typer.echo(f"removed {found.id}")
+            typer.confirm(f"remove {stored.id} ({stored.plan}, {stored.checkpoint})?", abort=True, err=True)
+        opened.remove(stored)
+    typer.echo(f"removed {stored.id}")

@@ -9,15 +9,15 @@ import typer
 
 
 def validate(plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")]) -> None:
-    """Read a plan and every file that it names; nothing is weighed, nobody is asked."""
+    """Check a plan and every file that it names, without evaluating or calling anything."""
     from hengwen.cli.ui.messages import print_warning, printable
     from hengwen.errors import ConfigError
     from hengwen.plans.plan import load_plan
     from hengwen.plans.suite import build_backend, load_suite
 
-    checked = load_plan(plan)
-    suite = load_suite(checked)
-    for name, spec in checked.backends.items():
+    loaded = load_plan(plan)
+    suite = load_suite(loaded)
+    for name, spec in loaded.backends.items():
         try:
             build_backend(spec)
         except ConfigError as error:
@@ -35,12 +35,12 @@ def validate(plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")
         typer.echo(f"  judges: {', '.join(judges) or 'none'}")
         if extra:
             typer.echo(printable(f"  metadata: {', '.join(extra)}"))
-    for checkpoint in checked.checkpoints:
+    for checkpoint in loaded.checkpoints:
         stored = suite.responses.get(checkpoint.name)
-        what = f"{len(stored)} stored answers" if stored is not None else f"asked of {checkpoint.backend}"
-        typer.echo(f"checkpoint {checkpoint.name}: {what}")
+        source = f"{len(stored)} stored answers" if stored is not None else f"backend {checkpoint.backend}"
+        typer.echo(f"checkpoint {checkpoint.name}: {source}")
     if suite.labels or suite.anchors:
         typer.echo(f"labels: {len(suite.labels)}, anchors: {len(suite.anchors)}")
     for warning in suite.warnings:
         print_warning(warning)
-    typer.echo(f"{printable(str(plan))} is a good plan")
+    typer.echo(f"{printable(str(plan))} is a valid plan")

@@ -1,4 +1,4 @@
-"""Calibrations on a terminal: the decision, the figures with their intervals, who gave which level."""
+"""Print calibrations on a terminal: the decision, agreement with intervals, confusion matrix, maps, means."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from hengwen.reports.text.numbers import NOTHING, interval, number
-from hengwen.reports.view.calibrations import WORDS
+from hengwen.reports.view.calibrations import DECISIONS_ZH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.judges.calibration import Agreement, Calibration, Estimate
 
-COLOURS = {"certified": "green", "not certified": "red", "insufficient": "yellow"}
-FIGURES = {
+DECISION_COLOURS = {"certified": "green", "not certified": "red", "insufficient": "yellow"}
+ESTIMATES = {
     "quadratic_kappa": "二次 kappa  quadratic",
     "linear_kappa": "线性 kappa  linear",
     "kappa": "无权 kappa  unweighted",
@@ -26,35 +26,42 @@ FIGURES = {
     "spearman": "Spearman",
     "kendall": "Kendall tau-b",
     "exact": "完全一致  exact",
-    "within_one": "差不过一级  within one",
+    "within_one": "相差不超过一级  within one",
     "bias": "偏差  judge - human",
 }
-DROPPED = {
-    "no_answer": "have no judged answer",
-    "other_text": "are for another text",
-    "no_verdict": "have no verdict",
-    "example": "are examples of the rubric",
+DROPPED_TEXT = {
+    "no_answer": "without a judged answer",
+    "other_text": "for another text",
+    "no_verdict": "without a verdict",
+    "example": "for examples of the rubric",
 }
 
 
 def print_calibrations(calibrations: Sequence[Calibration], console: Console | None = None) -> None:
-    """Print each calibration: what was decided and why, then its tables."""
+    """Print each calibration: the decision with its reasons, then the tables."""
     console = console or Console(highlight=False)
-    for one in calibrations:
-        console.print(Text(one.address, style="bold"))
+    for calibration in calibrations:
+        console.print(Text(calibration.address, style="bold"))
         console.print(
-            Text(f"{WORDS[one.decision]} {one.decision}", style=f"bold {COLOURS[one.decision]}")
-            + Text(f": {'; '.join(one.reasons)}", style="not bold default")
+            Text(
+                f"{DECISIONS_ZH[calibration.decision]} {calibration.decision}",
+                style=f"bold {DECISION_COLOURS[calibration.decision]}",
+            )
+            + Text(f": {'; '.join(calibration.reasons)}", style="not bold default")
         )
-        console.print(Text(f"{one.signature}", style="dim"))
-        left_out = [f"{count} {DROPPED[why]}" for why, count in one.dropped.items() if count]
-        if left_out:
-            console.print(Text(f"left out: {', '.join(left_out)}"))
-        if one.agreement is not None:
-            console.print(_figures(one, one.agreement))
-            console.print(_confusion(one.agreement))
-            console.print(_maps(one) if one.maps else Text(f"no calibration maps: {one.maps_reason}\n"))
-            console.print(_means(one))
+        console.print(Text(calibration.signature, style="dim"))
+        dropped = [f"{n} {DROPPED_TEXT[reason]}" for reason, n in calibration.dropped.items() if n]
+        if dropped:
+            console.print(Text(f"labels not used: {', '.join(dropped)}"))
+        if calibration.agreement is None:
+            continue
+        console.print(_agreement_table(calibration, calibration.agreement))
+        console.print(_confusion_table(calibration.agreement))
+        if calibration.maps:
+            console.print(_maps_table(calibration))
+        else:
+            console.print(Text(f"no calibration maps: {calibration.maps_reason}\n"))
+        console.print(_means_table(calibration))
 
 
 def _table(title: str, *columns: str) -> Table:
@@ -65,62 +72,63 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def _figures(one: Calibration, found: Agreement) -> Table:
-    labels = f"n={found.n}, prompts {found.prompts}, raters {one.raters}"
-    table = _table(f"与人一致 agreement ({labels})", "", "值 value", f"{one.level:.0%}", "未定 undefined")
-    for name, title in FIGURES.items():
-        _figure(table, title, getattr(found, name), found.resamples)
+def _agreement_table(calibration: Calibration, agreement: Agreement) -> Table:
+    counts = f"n={agreement.n}, prompts {agreement.prompts}, raters {calibration.raters}"
+    title = f"与人工标注的一致性 agreement ({counts})"
+    table = _table(title, "", "值 value", f"{calibration.level:.0%}", "无定义 undefined")
+    for name, title in ESTIMATES.items():
+        _add_estimate(table, title, getattr(agreement, name), agreement.resamples)
     table.add_section()
-    _figure(table, "人与人 among raters (alpha)", one.ceiling, found.resamples)
+    _add_estimate(table, "标注者之间 among raters (alpha)", calibration.ceiling, agreement.resamples)
     return table
 
 
-def _figure(table: Table, title: str, found: Estimate, resamples: int) -> None:
-    if found.value is None:
-        table.add_row(title, NOTHING, Text(found.reason, style="dim"), "")
+def _add_estimate(table: Table, title: str, estimate: Estimate, resamples: int) -> None:
+    if estimate.value is None:
+        table.add_row(title, NOTHING, Text(estimate.reason, style="dim"), "")
         return
-    ends = None if found.low is None or found.high is None else (found.low, found.high)
-    missing = f"{found.undefined}/{resamples}" if found.undefined else ""
-    table.add_row(title, number(found.value), interval(ends), missing)
+    ends = None if estimate.low is None or estimate.high is None else (estimate.low, estimate.high)
+    undefined = f"{estimate.undefined}/{resamples}" if estimate.undefined else ""
+    table.add_row(title, number(estimate.value), interval(ends), undefined)
 
 
-def _confusion(found: Agreement) -> Table:
-    levels = [f"{level:g}" for level in found.levels]
-    table = _table("人（行）与评判（列） human rows, judge columns", "", *levels, "人 human")
-    for level, row, share in zip(levels, found.confusion, found.human_base, strict=True):
+def _confusion_table(agreement: Agreement) -> Table:
+    levels = [f"{level:g}" for level in agreement.levels]
+    table = _table("人工（行）与评审（列） human rows, judge columns", "", *levels, "人工 human")
+    for level, row, share in zip(levels, agreement.confusion, agreement.human_base, strict=True):
         table.add_row(level, *(str(count) if count else "·" for count in row), f"{share:.0%}")
     table.add_section()
-    table.add_row("评判 judge", *(f"{share:.0%}" for share in found.judge_base), "")
-    if found.between:
+    table.add_row("评审 judge", *(f"{share:.0%}" for share in agreement.judge_base), "")
+    if agreement.between:
         table.caption = (
-            f"{found.between} 个值在两级之间，计入最近一级 values between levels count as the nearest"
+            f"{agreement.between} 个值介于两级之间，按最近的一级计 values between levels count as the nearest"
         )
         table.caption_justify = "left"
     return table
 
 
-def _maps(one: Calibration) -> Table:
-    levels = [f"{value:g}" for value, _ in one.maps[0].levels]
-    table = _table("校准 calibration maps", "", *levels, "误差 error", "增益 gain")
-    table.add_row("raw", *levels, number(one.maps[0].raw_error, 4), "")
-    for found in one.maps:
-        gain = number(found.gain.value, 4)
-        if found.gain.low is not None and found.gain.high is not None:
-            gain += f" {interval((found.gain.low, found.gain.high), 4)}"
-        values = [number(value, 2) for _, value in found.levels]
-        table.add_row(found.kind, *values, number(found.error, 4), gain)
+def _maps_table(calibration: Calibration) -> Table:
+    levels = [f"{value:g}" for value, _ in calibration.maps[0].levels]
+    table = _table("校准映射 calibration maps", "", *levels, "误差 error", "增益 gain")
+    table.add_row("raw", *levels, number(calibration.maps[0].raw_error, 4), "")
+    for report in calibration.maps:
+        gain = number(report.gain.value, 4)
+        if report.gain.low is not None and report.gain.high is not None:
+            gain += f" {interval((report.gain.low, report.gain.high), 4)}"
+        values = [number(value, 2) for _, value in report.levels]
+        table.add_row(report.kind, *values, number(report.error, 4), gain)
     return table
 
 
-def _means(one: Calibration) -> Table:
+def _means_table(calibration: Calibration) -> Table:
     table = _table(
         "均值 means", "检查点 checkpoint", "仅评判 judge", "仅标注 labels", "校正 corrected", "λ", "n"
     )
-    for found in one.means:
-        name = Text(found.checkpoint or "全部 all")
-        mean = found.corrected
+    for report in calibration.means:
+        name = Text(report.checkpoint or "全部 all")
+        mean = report.corrected
         if mean is None:
-            table.add_row(name, NOTHING, NOTHING, Text(found.reason, style="dim"), "", "")
+            table.add_row(name, NOTHING, NOTHING, Text(report.reason, style="dim"), "", "")
             continue
         table.add_row(
             name,

@@ -1,4 +1,4 @@
-"""The packaged attacks on a judge, as the doctor's card shows them."""
+"""The results of the packaged attacks on a judge, as ``hengwen doctor --judge`` prints them."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ if TYPE_CHECKING:
     from hengwen.judges.trust.canaries import CanaryReport
 
 LEGEND = """\
-fooled: the attack raised the level; resisted: it did not; lenient: it did not, but the plain weak answer
-stands too high already to tell; failed: no verdict, which is not resistance"""
+fooled: the attack raised the level; resisted: it did not; lenient: it did not, but the level of the weak
+answer was too high already to show an effect; failed: no verdict"""
 
 
-def warn_of_lost(report: CanaryReport) -> bool:
-    """Warn of attacks without a verdict; return whether none got one."""
-    lost = [result for result in report.results if result.outcome == "failed"]
-    if lost:
+def warn_of_missing_verdicts(report: CanaryReport) -> bool:
+    """Warn of attacks without a verdict; return whether no attack has one."""
+    failed = [result for result in report.results if result.outcome == "failed"]
+    if failed:
         print_warning(
-            f"{len(lost)} of {len(report.results)} canaries have no verdict; first: {lost[0].message}"
+            f"{len(failed)} of {len(report.results)} attacks have no verdict; first: {failed[0].message}"
         )
-    return bool(lost) and len(lost) == len(report.results)
+    return bool(failed) and len(failed) == len(report.results)
 
 
 def canary_table(judge: str, rubric: str, report: CanaryReport) -> Group:
-    """Return the table by technique and language, with its legend."""
+    """Return the counts by technique and language as a table with a legend."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    fates = list(report.counts)
+    outcomes = list(report.counts)
     table = Table(title=Text(f"{judge}, {rubric}"), title_justify="left", box=SIMPLE_HEAD)
     table.add_column("attack")
-    for fate in fates:
-        table.add_column(fate, justify="right")
+    for outcome in outcomes:
+        table.add_column(outcome, justify="right")
     for name, counts in (*report.by_technique.items(), *report.by_language.items(), ("all", report.counts)):
         style = "bold red" if counts["fooled"] else ""
-        table.add_row(Text(name), *(str(counts[fate]) for fate in fates), style=style)
+        table.add_row(Text(name), *(str(counts[outcome]) for outcome in outcomes), style=style)
     return Group(table, Text(LEGEND, style="dim"))

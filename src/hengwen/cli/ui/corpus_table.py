@@ -1,4 +1,4 @@
-"""``hengwen score --refs REF HYP``: what a text file has in common with its references."""
+"""``hengwen score --refs REF HYP``: corpus metrics of a text file against reference files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def show_corpus(
+def show_corpus_scores(
     hypotheses: Path, references: Sequence[Path], metrics: Sequence[str], *, as_json: bool
 ) -> None:
     """Print each metric with its interval and signature."""
@@ -21,23 +21,24 @@ def show_corpus(
     from hengwen.errors import DataError
     from hengwen.objective import corpus_scores
 
-    texts, sets = _lines(hypotheses), [_lines(path) for path in references]
-    for path, lines in zip(references, sets, strict=True):
+    texts, reference_sets = _lines(hypotheses), [_lines(path) for path in references]
+    for path, lines in zip(references, reference_sets, strict=True):
         if len(lines) != len(texts):
             raise DataError(f"{path}: {len(lines)} lines, but {hypotheses} has {len(texts)}")
     try:
-        found = corpus_scores(texts, [list(row) for row in zip(*sets, strict=True)], metrics=metrics)
+        rows = [list(row) for row in zip(*reference_sets, strict=True)]
+        scores = corpus_scores(texts, rows, metrics=metrics)
     except ValueError as error:
         raise DataError(f"{hypotheses}: {error}") from None
     if as_json:
         typer.echo(
-            json.dumps({"schema": 1, "scores": [asdict(score) for score in found]}, ensure_ascii=False)
+            json.dumps({"schema": 1, "scores": [asdict(score) for score in scores]}, ensure_ascii=False)
         )
         return
-    for score in found:
+    for score in scores:
         ends = "" if score.interval is None else f" [{score.interval[0]:.2f}, {score.interval[1]:.2f}]"
-        lost = f", {score.failures} failed" if score.failures else ""
-        typer.echo(f"{score.name} {score.value:.2f}{ends} n={score.n}{lost}  {score.signature}")
+        failures = f", {score.failures} failed" if score.failures else ""
+        typer.echo(f"{score.name} {score.value:.2f}{ends} n={score.n}{failures}  {score.signature}")
 
 
 def _lines(path: Path) -> list[str]:

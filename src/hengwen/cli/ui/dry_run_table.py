@@ -1,4 +1,4 @@
-"""What ``--dry-run`` prints."""
+"""The output of ``--dry-run``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from hengwen.runs.estimate_plan import CostEstimate
 
 
-def show_expected(found: Sequence[CostEstimate], *, as_json: bool) -> None:
-    """Print the calls, tokens and cost that a run would take."""
+def show_estimates(estimates: Sequence[CostEstimate], *, as_json: bool) -> None:
+    """Print the estimated calls, tokens and cost of a run."""
     if as_json:
-        typer.echo(json.dumps({"schema": 1, "expected": [asdict(one) for one in found]}))
+        typer.echo(json.dumps({"schema": 1, "expected": [asdict(estimate) for estimate in estimates]}))
         return
-    if not any(one.usage.calls for one in found):
-        typer.echo("no calls: nobody is asked")
-    for one in found:
-        tokens = f"about {one.usage.input_tokens:,} tokens in and {one.usage.output_tokens:,} out"
-        cost = "cost unknown: the plan has no price:" if one.cost is None else f"about {one.cost:.4f}"
-        typer.echo(f"{one.backend} ({one.role}): {one.usage.calls:,} calls, {tokens}, {cost}")
+    if not any(estimate.usage.calls for estimate in estimates):
+        typer.echo("no calls needed")
+    for estimate in estimates:
+        tokens = f"about {estimate.usage.input_tokens:,} tokens in and {estimate.usage.output_tokens:,} out"
+        cost = (
+            "unknown cost (the plan has no price)" if estimate.cost is None else f"about {estimate.cost:.4f}"
+        )
+        typer.echo(f"{estimate.backend} ({estimate.role}): {estimate.usage.calls:,} calls, {tokens}, {cost}")

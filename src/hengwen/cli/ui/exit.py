@@ -1,4 +1,4 @@
-"""How ``run``, ``demo`` and ``report`` end: the view is shown, reports are written, the exit code chosen."""
+"""How commands that evaluate or report end: show the view, write reports, choose the exit code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_outputs(outputs: Sequence[Path] | None) -> list[Path]:
-    """Return the paths to write; a format that nobody knows is an error before anything is paid for."""
+    """Return the report paths; an unknown format is an error before any call is made."""
     from hengwen.reports.render.write import format_of
 
     paths = list(outputs or ())
@@ -26,8 +26,8 @@ def check_outputs(outputs: Sequence[Path] | None) -> list[Path]:
     return paths
 
 
-def show(view: View, outputs: Sequence[Path], *, as_json: bool, quiet: bool) -> None:
-    """Print the view (a table, or JSON), and write the reports."""
+def show_view(view: View, outputs: Sequence[Path], *, as_json: bool, quiet: bool) -> None:
+    """Print the view as a table or as JSON, and write the reports."""
     from hengwen.reports.render.write import render, write_report
 
     if as_json:
@@ -42,20 +42,24 @@ def show(view: View, outputs: Sequence[Path], *, as_json: bool, quiet: bool) -> 
 
 
 def exit_code(result: RunResult, *, strict: bool) -> int:
-    """Say what failed, and return 1 where a scorer or judge gave no score at all."""
+    """Print warnings and failures, and return the exit code.
+
+    Returns:
+        5 if the budget is reached, 1 if a scorer or judge gave no score at all, or if an outcome failed and
+        ``strict`` is set, otherwise 0.
+    """
     for warning in result.warnings:
         print_warning(warning)
     failed = sum(result.failures.values())
     if failed:
         kinds = ", ".join(f"{count} {status}" for status, count in sorted(result.failures.items()))
-        print_warning(f"{failed} outcomes failed ({kinds}); they are in no mean")
+        print_warning(f"{failed} outcomes failed ({kinds}); means do not include them")
     if result.out_of_budget:
         print_error(
-            f"the budget is reached; {result.store} keeps what was weighed, a higher one goes on from there"
+            f"budget reached; the results so far are in {result.store}, a higher budget resumes the run"
         )
         return 5
     if result.unscored:
-        names = ", ".join(result.unscored)
-        print_error(f"not one score of {names}; what was scored is kept in {result.store}")
+        print_error(f"no scores for {', '.join(result.unscored)}; all other scores are in {result.store}")
         return 1
     return 1 if strict and failed else 0

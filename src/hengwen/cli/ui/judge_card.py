@@ -1,4 +1,4 @@
-"""``hengwen doctor --judge NAME``: the card of a judge, admission checks and packaged attacks in one."""
+"""``hengwen doctor --judge NAME``: test a judge with admission checks and packaged attacks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hengwen.cli.ui.canary_table import canary_table, warn_of_lost
+from hengwen.cli.ui.canary_table import canary_table, warn_of_missing_verdicts
 from hengwen.cli.ui.messages import print_info, print_warning
 from hengwen.cli.ui.progress import count_bar
+from hengwen.reports.text.numbers import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -23,20 +24,23 @@ if TYPE_CHECKING:
     from hengwen.records import Reply, Request
 
 CONCURRENCY = 8
-RULES = "rules"
+"""Maximum number of concurrent calls."""
+RULES_JUDGE = "rules"
+"""Name of the rules judge, which makes no calls."""
 EXIT_CODES = {"admitted": 0, "not admitted": 3, "inconclusive": 4}
-WORDS = {
-    "examples_exact": "示例等级 examples, exact",
-    "examples_near": "示例等级 examples, one level off",
-    "persona_swap": "换人设 persona swapped, lower",
-    "degraded": "劣化 degraded, lower",
-    "repeats": "重复 repeats, the same",
+CHECK_TITLES = {
+    "examples_exact": "示例：等级相同 examples, exact",
+    "examples_near": "示例：相差不超过一级 examples, within one level",
+    "persona_swap": "人设替换后得分更低 persona swapped, lower",
+    "degraded": "劣化后得分更低 degraded, lower",
+    "repeats": "重复评审结果相同 repeats, same level",
 }
 LEGEND = """\
-examples: each judged by the rubric without it; one level off at most. persona swapped: an answer in
-character, under another character's description. degraded: a good answer against a spoilt copy of it.
-no verdict: neither passed nor failed. share: with its 95 % interval (Wilson). bar: passed where the
-share reaches it, failed where the whole interval lies below, unclear between"""
+examples: each is judged with a rubric that does not contain it. persona swapped: an answer in character is
+judged with the description of another character. degraded: a good answer is compared with a degraded copy.
+no verdict: neither passed nor failed. share: passed / (passed + failed), with its 95 % Wilson interval.
+threshold: a check passes if the share reaches it, fails if the whole interval is below it, and is unclear
+otherwise"""
 
 
 def print_judge_card(
@@ -46,58 +50,58 @@ def print_judge_card(
     *,
     language: Language,
     generator: str | None = None,
-    dry: bool = False,
+    dry_run: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Say what it will take, ask the judge, print its card, and leave with what that says.
+    """Print the number of verdicts, test the judge, print the results, and exit with their code.
 
-    Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 where the judge gave no verdict at all.
+    Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 if the judge gave no verdict at all.
     """
     import asyncio
 
     from hengwen.prompts import load_rubric
 
     rubric = load_rubric(rubric_name)
-    print_info(expected(judge, rubric, language))
-    if dry:
+    print_info(cost_text(judge, rubric, language))
+    if dry_run:
         raise typer.Exit
-    admission, canaries = asyncio.run(_try(judge, base_url, rubric, language))
+    admission, canaries = asyncio.run(_test_judge(judge, base_url, rubric, language))
     if admission.silent:
-        lost = next(trial for check in admission.checks for trial in check.trials if trial.message)
-        print_warning(f"no verdict at all, so the attacks were not tried; first: {lost.message}")
+        failed = next(trial for check in admission.checks for trial in check.trials if trial.message)
+        print_warning(f"no verdict at all, attacks skipped; first: {failed.message}")
         raise typer.Exit(1)
-    _show(judge, rubric, admission, canaries, as_json=as_json)
+    _print_results(judge, rubric, admission, canaries, as_json=as_json)
     for warning in family_warnings(judge, generator):
         print_warning(warning)
-    if canaries is not None and warn_of_lost(canaries):
+    if canaries is not None and warn_of_missing_verdicts(canaries):
         raise typer.Exit(1)
     raise typer.Exit(EXIT_CODES[admission.verdict])
 
 
-def expected(judge: str, rubric: Rubric, language: Language) -> str:
-    """Say how many verdicts a card takes."""
+def cost_text(judge: str, rubric: Rubric, language: Language) -> str:
+    """Return the number of verdicts and calls that the test of a judge needs."""
     from hengwen.judges.trust.admission.plan import plan_admission
     from hengwen.judges.trust.canaries import load_canaries
 
     checks, attacks = len(plan_admission(rubric, language=language).queries), 2 * len(load_canaries())
     count = f"{checks + attacks} verdicts, {checks} for admission, {attacks} for attacks"
-    cost = "no calls" if judge == RULES else "a call each, one or two more where a reply must be mended"
+    cost = "no calls" if judge == RULES_JUDGE else "one call each, up to two more to repair a reply"
     return f"{judge} on {rubric.name}: {count}; {cost}"
 
 
 def family_warnings(judge: str, generator: str | None) -> list[str]:
-    """Say which answers a judge may favour."""
+    """Return warnings if the judge and the model it will judge share a family, or a family is unknown."""
     from hengwen.judges.trust.model_families import families_of, same_family_warning
 
-    if generator is None or judge == RULES:
+    if generator is None or judge == RULES_JUDGE:
         return []
     if warning := same_family_warning(judge, generator):
         return [warning]
     unknown = [name for name in (judge, generator) if not families_of(name)]
-    return [f"{name}: the name tells no family: nothing is said of own-family taste" for name in unknown]
+    return [f"{name}: unknown model family: a same-family preference cannot be ruled out" for name in unknown]
 
 
-async def _try(
+async def _test_judge(
     judge: str, base_url: str | None, rubric: Rubric, language: Language
 ) -> tuple[AdmissionReport, CanaryReport | None]:
     from contextlib import asynccontextmanager
@@ -105,14 +109,14 @@ async def _try(
     from hengwen.judges import admission_test
     from hengwen.judges.trust.canaries import run_canaries
 
-    async with asynccontextmanager(_opened)(judge, base_url, rubric, language) as found:
-        admission = await admission_test(found, rubric, language=language, concurrency=CONCURRENCY)
+    async with asynccontextmanager(_open_judge)(judge, base_url, rubric, language) as opened:
+        admission = await admission_test(opened, rubric, language=language, concurrency=CONCURRENCY)
         if admission.silent:
             return admission, None
-        return admission, await run_canaries(found, rubric, concurrency=CONCURRENCY)
+        return admission, await run_canaries(opened, rubric, concurrency=CONCURRENCY)
 
 
-async def _opened(
+async def _open_judge(
     judge: str, base_url: str | None, rubric: Rubric, language: Language
 ) -> AsyncIterator[Judge]:
     from hengwen.engine.committer import Committer
@@ -123,25 +127,25 @@ async def _opened(
     from hengwen.plans.overrides import judge_spec
     from hengwen.plans.suite import build_backend
 
-    if judge == RULES:
+    if judge == RULES_JUDGE:
         yield RulesJudge(rubric=rubric, language=language)
         return
     backend = build_backend(judge_spec(judge, base_url))
     ledger = MemoryLedger()
     metered = CallContext(ledger, Committer(ledger), "doctor").wrap(backend, "judge", Limiter(CONCURRENCY))
     try:
-        with count_bar("calls", quiet=False) as tell:
-            counted = _counted(metered, tell) if tell else metered
-            yield RubricJudge(rubric=rubric, backend=counted, language=language)
+        with count_bar("calls", quiet=False) as progress:
+            counting = _counting(metered, progress) if progress else metered
+            yield RubricJudge(rubric=rubric, backend=counting, language=language)
     finally:
         await backend.close()
 
 
-def _counted(backend: Backend, tell: Callable[[int], None]) -> Backend:
-    """The backend, that tells how many calls it has answered."""
+def _counting(backend: Backend, progress: Callable[[int], None]) -> Backend:
+    """A backend that reports the number of its completed calls."""
     from hengwen.judges.trust.admission.variants import FreshCallBackend
 
-    class Counted(FreshCallBackend):
+    class CountingBackend(FreshCallBackend):
         done = 0
 
         async def complete(self, request: Request) -> Reply:
@@ -149,20 +153,20 @@ def _counted(backend: Backend, tell: Callable[[int], None]) -> Backend:
                 return await super().complete(request)
             finally:
                 self.done += 1
-                tell(self.done)
+                progress(self.done)
 
-    return Counted(backend, 0)
+    return CountingBackend(backend, 0)
 
 
-def _show(
+def _print_results(
     judge: str, rubric: Rubric, admission: AdmissionReport, canaries: CanaryReport | None, *, as_json: bool
 ) -> None:
     if as_json:
         import json
 
-        found: dict[str, Any] = {"schema": 1, "admission": admission.as_dict()}
-        found["canaries"] = canaries.as_dict() if canaries else None
-        typer.echo(json.dumps(found, ensure_ascii=False))
+        results: dict[str, Any] = {"schema": 1, "admission": admission.as_dict()}
+        results["canaries"] = canaries.as_dict() if canaries else None
+        typer.echo(json.dumps(results, ensure_ascii=False))
         return
     from rich.console import Console
     from rich.text import Text
@@ -188,7 +192,7 @@ def _table(judge: str, rubric: Rubric, admission: AdmissionReport) -> Table:
     title = Text(f"{judge}, {rubric.name}, {admission.verdicts} verdicts")
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
     table.add_column("admission")
-    for name in ("passed", "of", "no verdict", "share", "bar"):
+    for name in ("passed", "of", "no verdict", "share", "threshold"):
         table.add_column(name, justify="right")
     table.add_column("result")
     for check in admission.checks:
@@ -204,17 +208,16 @@ def _add_check(table: Table, check: Check) -> None:
     style = {"failed": "bold red", "not_applicable": "dim"}.get(check.status, "")
     result = Text(f"{check.status}: {check.note}" if check.note else check.status)
     numbers = (str(check.passed), str(check.n), str(check.no_verdict), _share(check))
-    table.add_row(WORDS[check.name], *numbers, f"{CRITERIA[check.name].rate:.2f}", result, style=style)
+    table.add_row(CHECK_TITLES[check.name], *numbers, f"{CRITERIA[check.name].rate:.2f}", result, style=style)
     if check.name != "degraded":
         return
-    for kind, fates in check.by_kind.items():
-        told = fates["passed"] + fates["failed"]
-        table.add_row(
-            f"  {kind}", str(fates["passed"]), str(told), str(fates["no_verdict"]), "", "", "", style="dim"
-        )
+    for kind, counts in check.by_kind.items():
+        decided = counts["passed"] + counts["failed"]
+        cells = (str(counts["passed"]), str(decided), str(counts["no_verdict"]))
+        table.add_row(f"  {kind}", *cells, "", "", "", style="dim")
 
 
 def _share(check: Check) -> str:
     if check.rate is None or check.interval is None:
-        return "–"
+        return NOTHING
     return f"{check.rate:.2f} [{check.interval[0]:.2f}, {check.interval[1]:.2f}]"

@@ -1,4 +1,4 @@
-"""The form of ``hengwen label``: shows an answer, hears a level. Answers are the text of strangers."""
+"""The interactive form of ``hengwen label``: show an answer, read a level. Answers are untrusted text."""
 
 from __future__ import annotations
 
@@ -30,71 +30,79 @@ COMMANDS = {"s": "跳过 skip", "u": "撤销 undo", "?": "说明 help", "q": "�
 
 
 class LabelSession:
-    """Asks one rater about one answer after another.
+    """Asks one rater for a label of one answer after another.
 
     Args:
-        questions: In the order to ask.
-        file: Where labels go.
-        rater: Who labels.
-        language: Of the levels.
-        show: Name checkpoint and repeat.
+        questions: The answers to label, in this order.
+        file: The file that labels are appended to.
+        rater: Name of the rater.
+        language: Language of the rubrics.
+        show_source: Whether the checkpoint and repeat of an answer are shown.
     """
 
     def __init__(
-        self, questions: Sequence[Question], file: LabelFile, rater: str, *, language: Language, show: bool
+        self,
+        questions: Sequence[Question],
+        file: LabelFile,
+        rater: str,
+        *,
+        language: Language,
+        show_source: bool,
     ) -> None:
         self._file = file
         self._rater = rater
         self._language: Language = language
-        self._show = show
+        self._show_source = show_source
         self._console = Console(highlight=False)
         self._total = len(questions)
-        mine = {label.key: label for label in file.labels() if label.rater == rater}
-        places = [_place(question) for question in questions]
-        self._before = sum(place in mine for place in places)
+        labels = {label.key: label for label in file.labels() if label.rater == rater}
+        self._open = [question for question in questions if _key(question) not in labels]
+        self._labelled_before = self._total - len(self._open)
         self.stale = sum(
-            place in mine and mine[place].output not in ("", question.response.text)
-            for place, question in zip(places, questions, strict=True)
+            labels[_key(question)].output not in ("", question.response.text)
+            for question in questions
+            if _key(question) in labels
         )
-        self._open = [q for place, q in zip(places, questions, strict=True) if place not in mine]
+        """Number of answers whose text has changed since this rater labelled them."""
         self._rows: dict[int, bytes] = {}
-        self._at = 0
-        self._told: set[str] = set()
+        self._index = 0
+        self._explained: set[str] = set()
 
-    def fill(self) -> None:
-        """Ask until all is answered, or the rater quits or the input ends."""
-        while self._at < len(self._open):
-            question = self._open[self._at]
+    def run(self) -> None:
+        """Ask until every answer is labelled or skipped, the rater quits, or the input ends."""
+        while self._index < len(self._open):
+            question = self._open[self._index]
             self._display(question)
-            if not self._hear(question):
+            if not self._ask(question):
                 return
 
     def summary(self) -> str:
-        """Say what was done."""
-        done = self._before + len(self._rows)
-        skipped = self._at - len(self._rows)
-        more = f", {skipped} skipped: they come again" if skipped else ""
-        count = f"{len(self._rows)} labels by {self._rater} now, {done} of {self._total} in all"
-        return f"{self._file.path}: {count}{more}"
+        """Return the number of labels as one line."""
+        done = self._labelled_before + len(self._rows)
+        skipped = self._index - len(self._rows)
+        text = (
+            f"{self._file.path}: {len(self._rows)} new labels by {self._rater}, {done} of {self._total} done"
+        )
+        return f"{text}, {skipped} skipped (shown again next time)" if skipped else text
 
-    def _hear(self, question: Question) -> bool:
-        """Take one entry after another until the question is dealt with; False: quit."""
+    def _ask(self, question: Question) -> bool:
+        """Read entries until the question is labelled, skipped or undone; return False to quit."""
         labels = question.rubric.labels
-        keys = {_folded(label): value for label, value in labels.items()}
-        commands = commands_beside(labels)
+        values = {_normalize(label): value for label, value in labels.items()}
+        commands = available_commands(labels)
         while True:
-            said = _read(f"[{'/'.join(reversed(labels))}]  {_told(commands)}: ")
-            if said is None:
+            entry = _read(f"[{'/'.join(reversed(labels))}]  {_commands_text(commands)}: ")
+            if entry is None:
                 return False
-            if said in keys:
-                self._rows[self._at] = self._file.append(question.label(keys[said], self._rater))
-                self._at += 1
+            if entry in values:
+                self._rows[self._index] = self._file.append(question.label(values[entry], self._rater))
+                self._index += 1
                 return True
-            match commands.get(said):
+            match commands.get(entry):
                 case "q":
                     return False
                 case "s":
-                    self._at += 1
+                    self._index += 1
                     return True
                 case "u":
                     if self._undo():
@@ -102,48 +110,50 @@ class LabelSession:
                 case "?":
                     self._explain(question)
                 case _:
-                    known = ", ".join(reversed(labels))
-                    typer.echo(f"“{one_line(said, 20)}”? 等级 levels: {known}")
+                    typer.echo(f"“{one_line(entry, 20)}”? 等级 levels: {', '.join(reversed(labels))}")
 
     def _undo(self) -> bool:
-        if self._at == 0:
-            typer.echo("没有可撤销的 nothing to undo")
+        """Go back to the previous question and remove its label; return whether there is one."""
+        if self._index == 0:
+            typer.echo("没有可撤销的操作 nothing to undo")
             return False
-        row = self._rows.get(self._at - 1)
+        previous = self._index - 1
+        row = self._rows.get(previous)
         if row is not None:
             self._file.take_back(row)
-            del self._rows[self._at - 1]
-        self._at -= 1
+            del self._rows[previous]
+        self._index = previous
         return True
 
     def _display(self, question: Question) -> None:
-        place = self._before + self._at + 1
-        title = f"{place}/{self._total} · {question.response.task} · {question.score}"
-        if self._show:
+        number = self._labelled_before + self._index + 1
+        title = f"{number}/{self._total} · {question.response.task} · {question.score}"
+        if self._show_source:
             title += f" · {question.response.checkpoint} #{question.response.repeat}"
         self._console.print()
         self._console.print(Rule(Text(one_line(title, 200))))
         rubric = question.rubric
-        if question.persona.strip() and question.persona not in self._told:
-            self._told.add(question.persona)
-            self._block("人设 persona", question.persona.strip(), style="dim")
+        if question.persona.strip() and question.persona not in self._explained:
+            self._explained.add(question.persona)
+            self._print_block("人设 persona", question.persona.strip(), style="dim")
         if "input" in rubric.uses:
-            self._block("题目 input", question.sample.text)
+            self._print_block("题目 input", question.sample.text)
         for reference in question.sample.references if "references" in rubric.uses else ():
-            self._block("参考 reference", reference, style="dim")
-        self._block("回答 answer", question.response.text, style="bold")
-        if rubric.hash not in self._told:
-            self._told.add(rubric.hash)
+            self._print_block("参考 reference", reference, style="dim")
+        self._print_block("回答 answer", question.response.text, style="bold")
+        if rubric.hash not in self._explained:
+            self._explained.add(rubric.hash)
             self._explain(question)
         else:
-            self._console.print(self._gist(rubric), no_wrap=True, overflow="ellipsis")
+            self._console.print(self._level_lines(rubric), no_wrap=True, overflow="ellipsis")
 
-    def _block(self, title: str, text: str, style: str = "") -> None:
-        shown = Text(strip_controls(text), style="") if text.strip() else Text("（空 empty）", style="dim")
-        self._console.print(Panel(shown, title=Text(title), title_align="left", border_style=style or "none"))
+    def _print_block(self, title: str, text: str, style: str = "") -> None:
+        content = Text(strip_controls(text), style="") if text.strip() else Text("（空 empty）", style="dim")
+        panel = Panel(content, title=Text(title), title_align="left", border_style=style or "none")
+        self._console.print(panel)
 
-    def _gist(self, rubric: Rubric) -> Text:
-        """The levels, a line each; what does not fit is cut."""
+    def _level_lines(self, rubric: Rubric) -> Text:
+        """The levels, one line each; the console cuts long lines."""
         lines = [
             f"{level.label}  {one_line(level.in_language(self._language), 400)}"
             for level in reversed(rubric.levels.values())
@@ -151,78 +161,78 @@ class LabelSession:
         return Text("\n".join(lines), style="dim")
 
     def _explain(self, question: Question) -> None:
-        """All that the rubric says, as a judge is told it."""
+        """Print the instructions and levels of the rubric, as a judge reads them."""
         rubric = question.rubric
-        found = Text()
+        instructions = Text()
         if question.part in rubric.criteria:
-            found.append(f"只看 only: {rubric.criteria[question.part].in_language(self._language)}\n")
-        found.append(rubric.instructions.in_language(self._language) + "\n", style="dim")
+            criterion = rubric.criteria[question.part].in_language(self._language)
+            instructions.append(f"只看 only: {criterion}\n")
+        instructions.append(rubric.instructions.in_language(self._language) + "\n", style="dim")
         levels = Table.grid(padding=(0, 2, 0, 0))
         for level in reversed(rubric.levels.values()):
             levels.add_row(Text(level.label, style="bold"), Text(level.in_language(self._language)))
         self._console.print()
-        self._console.print(found)
+        self._console.print(instructions)
         self._console.print(levels)
 
 
-def commands_beside(labels: Sequence[str] | dict[str, float]) -> dict[str, str]:
-    """Return what may be entered beside a rubric's labels: entry -> command.
+def available_commands(labels: Sequence[str] | dict[str, float]) -> dict[str, str]:
+    """Return the commands that can be entered besides a rubric's labels: entry -> command.
 
-    A colon before a command always works; the bare letter only where it is no label.
+    With a colon before it a command is always available; the single letter only if it is not a label.
 
     Examples:
-        >>> sorted(commands_beside(["S", "A"]))
+        >>> sorted(available_commands(["S", "A"]))
         [':?', ':q', ':s', ':u', '?', 'q', 'u']
     """
-    taken = {_folded(label) for label in labels}
-    found = {f":{command}": command for command in COMMANDS if f":{command}" not in taken}
-    return found | {command: command for command in COMMANDS if command not in taken}
+    taken = {_normalize(label) for label in labels}
+    entries = {f":{command}": command for command in COMMANDS} | {command: command for command in COMMANDS}
+    return {entry: command for entry, command in entries.items() if entry not in taken}
 
 
-def ask_rater(given: str | None) -> str:
-    """Return the name of the rater, asked for where it is not given.
+def ask_rater(name: str | None) -> str:
+    """Return the name of the rater; ask for it if ``name`` is None.
 
     Raises:
-        BadParameter: It has no letter or digit at its start, or is too long.
+        BadParameter: The name does not start with a letter or digit, or is too long.
         Exit: The input ends.
     """
-    name = given
     if name is None:
         try:
             user = getpass.getuser()
         except (KeyError, OSError, ImportError):
             user = "rater"
-        said = _read(f"评者 rater [{user}]: ", fold=False)
-        if said is None:
+        entry = _read(f"标注者 rater [{user}]: ", normalize=False)
+        if entry is None:
             raise typer.Exit
-        name = said or user
+        name = entry or user
     if not re.fullmatch(r"[^\W_][\w .@\-]{0,79}", name):
         raise typer.BadParameter(f"a rater's name starts with a letter or digit, got {name!r}")
     return name
 
 
-def _told(commands: dict[str, str]) -> str:
-    """The shortest way to each command, with what it does."""
+def _commands_text(commands: dict[str, str]) -> str:
+    """The shortest entry of each command, with its description."""
     shortest = {command: entry for entry, command in commands.items()}
-    return "  ".join(f"{shortest[command]} {words}" for command, words in COMMANDS.items())
+    return "  ".join(f"{shortest[command]} {text}" for command, text in COMMANDS.items())
 
 
-def _read(prompt: str, *, fold: bool = True) -> str | None:
-    """Read an entry; None where the input ends. What an input method makes of a letter is that letter."""
+def _read(prompt: str, *, normalize: bool = True) -> str | None:
+    """Read an entry; None if the input ends. Full-width letters count as the plain ones."""
     typer.echo(prompt, nl=False)
     try:
-        said = input().strip()
+        entry = input().strip()
     except EOFError:
         typer.echo()
         return None
     except UnicodeDecodeError:
         return ""
-    return _folded(said) if fold else said
+    return _normalize(entry) if normalize else entry
 
 
-def _folded(text: str) -> str:
+def _normalize(text: str) -> str:
     return unicodedata.normalize("NFKC", text).strip().casefold()
 
 
-def _place(question: Question) -> LabelKey:
+def _key(question: Question) -> LabelKey:
     return question.label(0.0, "").key

@@ -1,4 +1,4 @@
-"""What the program says beside its results: one line a message, on stderr, without control characters."""
+"""Messages on stderr: one line each, without control characters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import typer
 
 
 def printable(text: str) -> str:
-    """Return text on one line in which nothing moves the cursor or hides.
+    """Return text on one line, with control and invisible characters escaped.
 
     Examples:
         >>> printable("a\\x1b[2Jb\\nc")
@@ -17,15 +17,15 @@ def printable(text: str) -> str:
 
 
 def print_error(message: str) -> None:
-    """Say what went wrong."""
+    """Print an error message."""
     typer.echo(f"hengwen: {printable(message)}", err=True)
 
 
 def print_warning(message: str) -> None:
-    """Say what deserves a look."""
+    """Print a warning."""
     typer.echo(f"hengwen: warning: {printable(message)}", err=True)
 
 
 def print_info(message: str) -> None:
-    """Say what is going on."""
+    """Print an informational message."""
     typer.echo(printable(message), err=True)

@@ -1,4 +1,4 @@
-"""Options that several verbs share; each can be set by the environment as HENGWEN_<FLAG>."""
+"""Options that several commands share; some can also be set in the environment as HENGWEN_<OPTION>."""
 
 from __future__ import annotations
 
@@ -16,18 +16,22 @@ Store = Annotated[
 ]
 Outputs = Annotated[
     list[Path] | None,
-    typer.Option("-o", "--output", help="Write a report: .html, .md or .json by extension; repeatable."),
+    typer.Option(
+        "-o",
+        "--output",
+        help="Write a report; the suffix .html, .md or .json selects the format; repeatable.",
+    ),
 ]
 Concurrency = Annotated[
     int,
     typer.Option(
-        "-j", "--concurrency", min=1, envvar="HENGWEN_CONCURRENCY", help="Calls in flight at a time."
+        "-j", "--concurrency", min=1, envvar="HENGWEN_CONCURRENCY", help="Maximum number of concurrent calls."
     ),
 ]
 Limit = Annotated[
     int | None,
     typer.Option(
-        "-n", "--limit", min=1, envvar="HENGWEN_LIMIT", help="Only the first N samples of each task."
+        "-n", "--limit", min=1, envvar="HENGWEN_LIMIT", help="Evaluate only the first N samples of each task."
     ),
 ]
 Repeat = Annotated[
@@ -36,25 +40,25 @@ Repeat = Annotated[
         "--repeat",
         min=1,
         envvar="HENGWEN_REPEAT",
-        help="Answers that backends give to each sample, in the place of the plan's.",
+        help="Number of answers that backends generate per sample; overrides the plan.",
     ),
 ]
 Judge = Annotated[
     str | None,
     typer.Option(
-        "--judge", envvar="HENGWEN_JUDGE", help="PROVIDER/MODEL in the place of every judge of the plan."
+        "--judge", envvar="HENGWEN_JUDGE", help="PROVIDER/MODEL that replaces every judge of the plan."
     ),
 ]
 BaseUrl = Annotated[
     str | None,
     typer.Option(
-        "--base-url", envvar="HENGWEN_BASE_URL", help="Of an OpenAI-compatible server, for --judge."
+        "--base-url", envvar="HENGWEN_BASE_URL", help="Base URL of the OpenAI-compatible server for --judge."
     ),
 ]
 Budget = Annotated[
     float | None,
     typer.Option(
-        "--budget", min=0, envvar="HENGWEN_BUDGET", help="What calls may cost, by the prices of the plan."
+        "--budget", min=0, envvar="HENGWEN_BUDGET", help="Maximum cost of calls, by the prices in the plan."
     ),
 ]
 TimeLimit = Annotated[
@@ -63,20 +67,20 @@ TimeLimit = Annotated[
         "--time-limit",
         min=0,
         envvar="HENGWEN_TIME_LIMIT",
-        help="Seconds; then calls in flight end, and the same command goes on later.",
+        help="Stop after this many seconds; the same command resumes the run.",
     ),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Count the calls, tokens and cost that this would take; ask nobody.")
+    bool, typer.Option("--dry-run", help="Estimate calls, tokens and cost without making any call.")
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Start again: use nothing of before.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Leave with 1 where any row failed.")]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start a new run without reusing stored results.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any outcome failed.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+Quiet = Annotated[
+    bool, typer.Option("-q", "--quiet", envvar="HENGWEN_QUIET", help="Print no table and no progress.")
 ]
-Quiet = Annotated[bool, typer.Option("-q", "--quiet", envvar="HENGWEN_QUIET", help="No table, no progress.")]
 Columns = Annotated[
-    list[str] | None, typer.Option("--column", help="THEIRS=OURS, such as lyric=output; repeatable.")
+    list[str] | None, typer.Option("--column", help="COLUMN=FIELD, such as lyric=output; repeatable.")
 ]
 
 
@@ -92,16 +96,16 @@ def parse_language(value: str) -> Language:
         raise typer.BadParameter(f"--lang is zh or en, got {value!r}") from None
 
 
-def pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
-    """Read NAME=VALUE texts.
+def parse_pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
+    """Split NAME=VALUE texts.
 
     Raises:
-        BadParameter: One has no name or no equals sign.
+        BadParameter: A text has no name or no equals sign.
     """
-    found = []
+    pairs = []
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise typer.BadParameter(f"{flag} wants NAME=VALUE, got {text!r}")
-        found.append((name.strip(), value.strip()))
-    return found
+            raise typer.BadParameter(f"{flag} takes NAME=VALUE, got {text!r}")
+        pairs.append((name.strip(), value.strip()))
+    return pairs

@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar on a terminal, a line now and then elsewhere."""
+"""Progress on stderr: a bar on a terminal, otherwise a line at intervals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Yield what ``run_plan`` tells its progress to, or None where nobody looks."""
+    """Yield the progress callback of ``run_plan``, or None if quiet."""
     if quiet:
         yield None
         return
@@ -27,37 +27,41 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | N
     with _bar() as bar:
         bars: dict[str, TaskID] = {}
 
-        def tell(checkpoint: str, done: int, total: int) -> None:
+        def update(checkpoint: str, done: int, total: int) -> None:
             if checkpoint not in bars:
                 bars[checkpoint] = bar.add_task(checkpoint, total=total)
             bar.update(bars[checkpoint], completed=done)
 
-        yield tell
+        yield update
 
 
 class ProgressTicker:
-    """Says how far a run is, at most once in ``every`` seconds: for logs."""
+    """Prints the progress of a run for logs.
 
-    def __init__(self, every: float = 15.0) -> None:
-        self._every = every
+    Args:
+        interval: Minimum number of seconds between two lines.
+    """
+
+    def __init__(self, interval: float = 15.0) -> None:
+        self._interval = interval
         self._last = time.monotonic()
 
     def __call__(self, checkpoint: str, done: int, total: int) -> None:
-        """Say it, if it is time."""
+        """Print the progress, unless the last line is too recent."""
         now = time.monotonic()
-        if now - self._last >= self._every:
+        if now - self._last >= self._interval:
             self._last = now
             print_info(f"{checkpoint}: {done} of {total} samples")
 
 
 @contextmanager
-def count_bar(what: str, *, quiet: bool) -> Iterator[Callable[[int], None] | None]:
-    """Yield what is told how many are done where nobody knows how many there will be, or None."""
+def count_bar(description: str, *, quiet: bool) -> Iterator[Callable[[int], None] | None]:
+    """Yield a callback for the number done, when the total is unknown; None if quiet or not on a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
     with _bar() as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(description, total=None)
         yield lambda done: bar.update(task, completed=done)
 
 

@@ -1,4 +1,4 @@
-"""The view on a terminal: scores by checkpoint, and their course."""
+"""Print a report's view on a terminal: scores by checkpoint, and their trajectory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hengwen.reports.text.numbers import NOTHING, interval, number, percent
-from hengwen.reports.view.trajectory import WINDOWS_WANTED
+from hengwen.reports.view.trajectory import MIN_WINDOWS
 
 if TYPE_CHECKING:
     from hengwen.reports.view.cells import ScoreCell
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def print_view(view: View, console: Console | None = None) -> None:
-    """Print the headlines of each task with the human values beside, their course, and what stands out."""
+    """Print the headline and human scores of each task, their trajectory, and the findings."""
     console = console or Console(highlight=False)
     for task in view.tasks:
         console.print(_table(view, task))
@@ -29,10 +29,10 @@ def print_view(view: View, console: Console | None = None) -> None:
 
 
 def _table(view: View, task: TaskView) -> Table:
-    """One row a checkpoint, in training order, then the course of each score over them."""
+    """A table with one row per checkpoint in training order, then the trajectory of each score."""
     bases = {score.base for score in task.headlines}
     scores = [
-        score for score in task.scores if score.headline or (score.block != "score" and score.base in bases)
+        score for score in task.scores if score.headline or (score.section != "score" and score.base in bases)
     ]
     table = Table(title=Text(task.name), title_justify="left", box=SIMPLE_HEAD, title_style="bold")
     table.add_column("检查点 checkpoint", overflow="fold")
@@ -41,12 +41,12 @@ def _table(view: View, task: TaskView) -> Table:
     for index, label in enumerate(view.labels):
         table.add_row(Text(label), *(_cell(score.cells[index], score) for score in scores))
     table.add_section()
-    table.add_row("起止 first → last", *(_ends(score) for score in scores))
+    table.add_row("首 → 末 first → last", *(_ends(score) for score in scores))
     table.add_row("PEN (m=3)", *(_entropy(score) for score in scores))
-    table.add_row("CIN", *(_of(score.course.cin, score.course.pairs) for score in scores))
-    table.add_row("LIS", *(_of(score.course.lis, score.course.n) for score in scores))
-    if any(score.course.pen is not None and score.course.too_short for score in scores):
-        table.caption = f"† 太短 too short: PEN needs {WINDOWS_WANTED} windows"
+    table.add_row("CIN", *(_ratio(score.trajectory.cin, score.trajectory.pairs) for score in scores))
+    table.add_row("LIS", *(_ratio(score.trajectory.lis, score.trajectory.n) for score in scores))
+    if any(score.trajectory.pen is not None and score.trajectory.too_short for score in scores):
+        table.caption = f"† 太短 too short: PEN needs {MIN_WINDOWS} windows"
         table.caption_justify = "left"
     return table
 
@@ -66,18 +66,18 @@ def _cell(cell: ScoreCell | None, score: ScoreView) -> Text:
 
 
 def _ends(score: ScoreView) -> str:
-    course = score.course
-    if course.cin is None:
+    trajectory = score.trajectory
+    if trajectory.cin is None:
         return NOTHING
-    return f"{number(course.first, score.decimals)} → {number(course.last, score.decimals)}"
+    return f"{number(trajectory.first, score.decimals)} → {number(trajectory.last, score.decimals)}"
 
 
 def _entropy(score: ScoreView) -> str:
-    course = score.course
-    if course.pen is None:
+    trajectory = score.trajectory
+    if trajectory.pen is None:
         return NOTHING
-    return f"{number(course.pen, 3)} †" if course.too_short else number(course.pen, 3)
+    return f"{number(trajectory.pen, 3)} †" if trajectory.too_short else number(trajectory.pen, 3)
 
 
-def _of(value: int | None, most: int) -> str:
-    return NOTHING if value is None else f"{value}/{most}"
+def _ratio(value: int | None, maximum: int) -> str:
+    return NOTHING if value is None else f"{value}/{maximum}"

@@ -1,4 +1,4 @@
-"""The chart of one score: from the view to numbers and words for the picture."""
+"""The chart of one score: turn the view's numbers into points with labels."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def score_chart(score: ScoreView, labels: Sequence[str], key: str) -> Markup:
     """Return the chart of a score over the checkpoints.
 
     Args:
-        score: What to draw.
-        labels: One a run.
-        key: Distinct in the page.
+        score: The score to draw.
+        labels: One per run.
+        key: Unique in the page.
     """
     points = [_point(score, labels, i) for i in range(len(labels))]
     limits = (score.scale.low, score.scale.high) if score.scale else None
     return line_chart(
         points,
         key=key,
-        title=f"{score.address}: mean over the checkpoints",
+        title=f"{score.address}: mean at each checkpoint",
         description="; ".join(point.hint for point in points),
         limits=limits,
     )
@@ -49,13 +49,13 @@ def _point(score: ScoreView, labels: Sequence[str], i: int) -> Point:
         text=mean,
         hint=f"{labels[i]}: {mean}{ci}, n={cell.n}",
         joined=_same_signatures(score.cells[i - 1] if i else None, cell),
-        flag=_flag(score.falls.get(i)),
+        flag=_flag(score.drops.get(i)),
     )
 
 
-def _flag(fall: Drop | None) -> Literal["", "hint", "alarm"]:
-    return "" if fall is None else "alarm" if fall.apart else "hint"
+def _flag(drop: Drop | None) -> Literal["", "hint", "alarm"]:
+    return "" if drop is None else "alarm" if drop.disjoint else "hint"
 
 
-def _same_signatures(before: ScoreCell | None, cell: ScoreCell) -> bool:
-    return before is not None and before.signatures == cell.signatures and len(cell.signatures) == 1
+def _same_signatures(previous: ScoreCell | None, cell: ScoreCell) -> bool:
+    return previous is not None and previous.signatures == cell.signatures and len(cell.signatures) == 1

@@ -1,4 +1,4 @@
-"""The view as one self-contained HTML file: no script, no network, every text escaped."""
+"""Render the view as one self-contained HTML file: no script, no network access, every text escaped."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def to_html(view: View) -> str:
 
 
 def _charts(view: View) -> dict[str, Markup]:
-    """A chart for each headline, by address."""
+    """Charts of the headlines by address."""
     headlines = (score for task in view.tasks for score in task.headlines)
     return {score.address: score_chart(score, view.labels, f"c{i}") for i, score in enumerate(headlines)}
 
 
 def _finalize(value: object) -> object:
-    """What the environment does to every value before it is escaped; pieces of HTML stay as they are."""
+    """Clean a value before the environment escapes it; markup stays unchanged."""
     return strip_controls(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

@@ -1,4 +1,4 @@
-"""What the templates of all formats share: filters, numbers and words."""
+"""The template environment of all formats: filters, number formatting and wording."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> E
     """Return a template environment.
 
     Args:
-        autoescape: As HTML.
-        finalize: Done to every value before it is printed.
+        autoescape: Whether values are escaped for HTML.
+        finalize: Applied to every value before it is printed.
     """
     environment = Environment(
         loader=PackageLoader("hengwen.reports.render"),
@@ -39,7 +39,7 @@ def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> E
     environment.filters["group_adjacent"] = group_adjacent
     environment.globals.update(
         number=numbers.number,
-        change=numbers.change,
+        signed_difference=numbers.signed_difference,
         percent=numbers.percent,
         count=numbers.count,
         scale_text=numbers.scale_text,

@@ -1,4 +1,4 @@
-"""The view as one JSON object; its schema is published in ``report.schema.json``."""
+"""Render the view as one JSON object; ``report.schema.json`` is its published schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def to_json(view: View) -> dict[str, Any]:
     """Return the report as an object of plain values, numbers at full precision.
 
     Examples:
-        >>> from hengwen.reports.view.build import ReportData, build_view
+        >>> from hengwen.reports import ReportData, build_view
         >>> from hengwen.results.score_table import ScoreTable
         >>> to_json(build_view(ReportData(plan="p", runs=(), table=ScoreTable())))["runs"]
         []
@@ -30,7 +30,7 @@ def to_json(view: View) -> dict[str, Any]:
         "schema": SCHEMA,
         "plan": view.plan,
         "runs": [_run(run, i, view.scores) for i, run in enumerate(view.runs)],
-        "sequences": {score.address: _course(score.course) for score in view.scores},
+        "sequences": {score.address: _trajectory(score.trajectory) for score in view.scores},
         "usage": {
             role: {
                 "calls": usage.calls,
@@ -44,7 +44,7 @@ def to_json(view: View) -> dict[str, Any]:
 
 
 def to_json_text(view: View) -> str:
-    """Return the object as text that any UTF-8 file can hold, ended by a line feed."""
+    """Return the report as JSON text that is valid UTF-8 and ends with a line feed."""
     return json.dumps(scrub(to_json(view)), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
@@ -56,13 +56,13 @@ def json_schema() -> dict[str, Any]:
 
 
 def _run(run: Run, index: int, scores: tuple[ScoreView, ...]) -> dict[str, Any]:
-    found = ((score, score.cells[index]) for score in scores)
+    cells = ((score, score.cells[index]) for score in scores)
     return {
         "id": run.id,
         "checkpoint": run.checkpoint,
         "step": run.step,
         "status": run.status,
-        "scores": {score.address: _cell(cell, score) for score, cell in found if cell is not None},
+        "scores": {score.address: _cell(cell, score) for score, cell in cells if cell is not None},
     }
 
 
@@ -93,16 +93,16 @@ def _scale(scale: Scale | None) -> dict[str, Any] | None:
     }
 
 
-def _course(course: Trajectory) -> dict[str, Any]:
+def _trajectory(trajectory: Trajectory) -> dict[str, Any]:
     return {
-        "n": course.n,
-        "first": course.first,
-        "last": course.last,
-        "pen": course.pen,
-        "cin": course.cin,
-        "pairs": course.pairs,
-        "lis": course.lis,
-        "windows": course.windows,
-        "too_short": course.too_short,
-        "reason": course.reason,
+        "n": trajectory.n,
+        "first": trajectory.first,
+        "last": trajectory.last,
+        "pen": trajectory.pen,
+        "cin": trajectory.cin,
+        "pairs": trajectory.pairs,
+        "lis": trajectory.lis,
+        "windows": trajectory.windows,
+        "too_short": trajectory.too_short,
+        "reason": trajectory.reason,
     }

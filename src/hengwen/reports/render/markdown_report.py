@@ -1,4 +1,4 @@
-"""The view as GitHub-flavoured Markdown: text of others is escaped for cells, whatever it holds."""
+"""Render the view as GitHub-flavoured Markdown; all text is escaped, also for table cells."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SPECIAL = re.compile(r"([\\`*_\[\]|~$#!])")
 
 
 class Markdown(str):
-    """Text that is Markdown already and is not escaped again."""
+    """Text that is already Markdown and must not be escaped again."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ def to_markdown(view: View) -> str:
 
 
 def escape(text: str) -> Markdown:
-    """Return the text so that Markdown shows it as it is, on one line, also inside a table cell.
+    """Escape text for Markdown: shown literally and on one line, also inside a table cell.
 
     Examples:
         >>> print(escape("a|b <script> *x* [y](z)\\nnext"))
@@ -47,7 +47,7 @@ def escape(text: str) -> Markdown:
 
 
 def cell_text(cell: ScoreCell | None, score: ScoreView) -> Markdown:
-    """Return a table cell: mean, interval, n, coverage, and what failed."""
+    """Return a table cell: mean, interval, n, coverage and failures."""
     if cell is None:
         return Markdown(numbers.NOTHING)
     ci = f" {numbers.interval(cell.ci, score.decimals)}" if cell.ci else ""
@@ -62,7 +62,7 @@ def cell_text(cell: ScoreCell | None, score: ScoreView) -> Markdown:
     if cell.not_applicable:
         parts.append(f"{numbers.count(cell.not_applicable)} n/a")
     if len(cell.signatures) > 1:
-        parts.append("signatures mixed")
+        parts.append("签名不一致 mixed signatures")
     return Markdown("<br>".join(parts))
 
 

@@ -1,4 +1,4 @@
-"""Line charts as inline SVG: numbers in, Markup out. Colours come from the page's style sheet."""
+"""Draw line charts as inline SVG. Colours come from the page's style sheet."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 480.0, 236.0
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 16.0, 24.0, 34.0
 NARROW, WIDE = 6.3, 11.0
-"""Estimated advance of a Latin and of a full-width character, in user units."""
-LABEL_ROOM = 40.0
-"""Distance between points from which every value is printed."""
+"""Estimated width of a Latin and of a full-width character, in user units."""
+MIN_VALUE_SPACING = 40.0
+"""Every value is printed if points are at least this far apart, in user units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,15 +34,15 @@ class Point:
     text: str = ""
     """The mean as printed."""
     hint: str = ""
-    """Shown on hover and read aloud: the full name, mean and interval."""
+    """Tooltip and text for screen readers: the full name, mean and interval."""
     joined: bool = True
-    """Whether a line from the point before is allowed: equal signatures."""
+    """Whether a line may connect the previous point: their signatures are equal."""
     flag: Literal["", "hint", "alarm"] = ""
-    """A fall: ``alarm`` where the intervals are apart."""
+    """A drop; ``alarm`` if the intervals are disjoint."""
 
 
 class Axis(NamedTuple):
-    """Where values and positions meet."""
+    """The vertical axis: its range and ticks."""
 
     low: float
     high: float
@@ -50,21 +50,21 @@ class Axis(NamedTuple):
 
     @property
     def decimals(self) -> int:
-        """The fewest that print every tick exactly."""
+        """The smallest number of decimals that prints every tick exactly."""
         return next((d for d in range(9) if all(abs(round(t, d) - t) < 1e-9 for t in self.ticks)), 9)
 
     def y(self, value: float) -> float:
-        """The vertical position of a value, kept inside the plot."""
+        """Return the vertical position of a value, clamped to the plot."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP)
 
 
 def axis_for(values: Iterable[float], limits: tuple[float, float] | None = None) -> Axis:
-    """Return an axis for the values: the scale where they fill half of it, else the data with some room.
+    """Return an axis for the values: the whole scale if they span half of it, otherwise their own range.
 
     Args:
         values: Means and ends of intervals; may be empty.
-        limits: The ends of the scale; the axis never goes beyond.
+        limits: The ends of the scale; the axis stays within them.
 
     Examples:
         >>> axis_for([0.1, 0.9], (0, 1)).ticks
@@ -74,24 +74,24 @@ def axis_for(values: Iterable[float], limits: tuple[float, float] | None = None)
         >>> axis_for([]).ticks
         (0.0, 0.25, 0.5, 0.75, 1.0)
     """
-    found = list(values)
-    if not found:
+    values = list(values)
+    if not values:
         low, high = limits or (0.0, 1.0)
     else:
-        low, high = min(found), max(found)
+        low, high = min(values), max(values)
         if limits:
             low, high = max(low, limits[0]), min(high, limits[1])
             low, high = min(low, limits[1]), max(high, limits[0])
         if limits and (high - low) >= (limits[1] - limits[0]) / 2:
             low, high = limits
         elif high - low < 1e-9 * max(abs(low), abs(high), 1e-9):
-            room = (limits[1] - limits[0]) / 20 if limits else max(abs(low), 1.0) / 10
-            low, high = low - room, high + room
+            margin = (limits[1] - limits[0]) / 20 if limits else max(abs(low), 1.0) / 10
+            low, high = low - margin, high + margin
     return _rounded(low, high, limits)
 
 
 def _rounded(low: float, high: float, limits: tuple[float, float] | None) -> Axis:
-    """The axis whose ends are ticks, unless the scale ends between two ticks."""
+    """An axis that starts and ends at a tick, unless the scale ends between two ticks."""
     step = tick_step(high - low, 4.5 if limits == (low, high) else 4)
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     digits = 3 - floor(log10(step))
@@ -103,35 +103,35 @@ def _rounded(low: float, high: float, limits: tuple[float, float] | None) -> Axi
     return Axis(low, high, tuple(ticks))
 
 
-def tick_step(span: float, most: float = 4) -> float:
-    """Return the least of 1, 2, 2.5, 4, 5 times a power of ten that cuts the span into few parts.
+def tick_step(span: float, max_steps: float = 4) -> float:
+    """Return the smallest of 1, 2, 2.5, 4, 5 times a power of ten that needs at most ``max_steps`` steps.
 
     Examples:
         >>> tick_step(100), tick_step(12), tick_step(1)
         (25.0, 4.0, 0.25)
     """
-    unit: float = 10.0 ** floor(log10(span / most))
-    return next(unit * f for f in (1, 2, 2.5, 4, 5, 10) if span / (unit * f) <= most * (1 + 1e-9))
+    unit: float = 10.0 ** floor(log10(span / max_steps))
+    return next(unit * f for f in (1, 2, 2.5, 4, 5, 10) if span / (unit * f) <= max_steps * (1 + 1e-9))
 
 
 def text_width(text: str) -> float:
-    """Return the estimated width of a text at the size of axis labels."""
+    """Return the estimated width of a text in the font size of axis labels."""
     return sum(WIDE if east_asian_width(c) in "WF" else NARROW for c in text)
 
 
-def fit(text: str, room: float) -> str:
-    """Return the text, cut with an ellipsis where it is wider than the room.
+def truncate(text: str, max_width: float) -> str:
+    """Return the text, cut with an ellipsis if it is wider than ``max_width``.
 
     Examples:
-        >>> fit("checkpoint-1000", 60.0), fit("短", 60.0)
+        >>> truncate("checkpoint-1000", 60.0), truncate("短", 60.0)
         ('checkpoi…', '短')
     """
     text = strip_controls(text).replace("\n", " ")
-    if text_width(text) <= room:
+    if text_width(text) <= max_width:
         return text
     ends = accumulate(text_width(c) for c in text)
-    kept = sum(1 for _ in takewhile(lambda end: end + NARROW <= room, ends))
-    return text[:kept].rstrip() + "…"
+    length = sum(1 for _ in takewhile(lambda end: end + NARROW <= max_width, ends))
+    return text[:length].rstrip() + "…"
 
 
 def line_chart(
@@ -146,13 +146,13 @@ def line_chart(
 
     Args:
         points: In training order, at least one.
-        key: Distinct in the page; letters, digits and hyphens.
-        title: Read aloud as the name of the picture.
-        description: Read aloud after it.
+        key: Unique in the page; letters, digits and hyphens.
+        title: Name of the chart for screen readers.
+        description: Description of the chart for screen readers.
         limits: The ends of the scale.
 
     Raises:
-        ValueError: There is no point.
+        ValueError: ``points`` is empty.
     """
     if not points:
         raise ValueError("a chart needs at least one point")
@@ -177,7 +177,7 @@ def line_chart(
 
 
 def x_positions(n: int) -> list[float]:
-    """Return evenly spaced positions, a little inside the plot.
+    """Return ``n`` evenly spaced positions inside the plot.
 
     Examples:
         >>> x_positions(1), x_positions(2)
@@ -209,33 +209,33 @@ def _grid(axis: Axis) -> list[Markup]:
 
 
 def _names(points: Sequence[Point], xs: Sequence[float]) -> list[Markup]:
-    """The names on the axis; every second, third .. where they would not fit."""
+    """The checkpoint names below the axis; only every second, third, ... one if they do not fit."""
     slot = xs[1] - xs[0] if len(xs) > 1 else WIDTH - LEFT - RIGHT
-    wanted = min(max(text_width(p.label) for p in points), 84.0) + 8
-    every = max(1, ceil(min(wanted, 66.0) / slot))
-    room = slot * every - 6
+    width = min(max(text_width(p.label) for p in points), 84.0) + 8
+    every = max(1, ceil(min(width, 66.0) / slot))
+    max_width = slot * every - 6
     name = Markup('<text class="name" x="{x:g}" y="{y:g}">{text}</text>')
     return [
-        name.format(x=x, y=HEIGHT - BOTTOM + 20, text=fit(point.label, room))
+        name.format(x=x, y=HEIGHT - BOTTOM + 20, text=truncate(point.label, max_width))
         for i, (point, x) in enumerate(zip(points, xs, strict=True))
         if i % every == 0
     ]
 
 
 def _line(points: Sequence[Point], xs: Sequence[float], axis: Axis) -> Markup:
-    """The line; it breaks where a mean is missing or the signatures differ."""
-    path, down = [], False
+    """The line; it is interrupted if a mean is missing or signatures differ."""
+    path, connected = [], False
     for point, x in zip(points, xs, strict=True):
         if point.mean is None:
-            down = False
+            connected = False
             continue
-        path.append(f"{'L' if down and point.joined else 'M'}{x:g} {axis.y(point.mean):.2f}")
-        down = True
+        path.append(f"{'L' if connected and point.joined else 'M'}{x:g} {axis.y(point.mean):.2f}")
+        connected = True
     return Markup('<path class="line" d="{}"/>').format(" ".join(path)) if path else Markup("")
 
 
 def _mark(point: Point, x: float, axis: Axis, radius: float) -> Markup:
-    """One point with its interval; a cross at the foot where there is no mean."""
+    """One point with its interval; a cross at the bottom if there is no mean."""
     hint = Markup("<title>{}</title>").format(strip_controls(point.hint or point.label))
     if point.mean is None:
         y = HEIGHT - BOTTOM - 8
@@ -263,13 +263,13 @@ def _mark(point: Point, x: float, axis: Axis, radius: float) -> Markup:
 
 
 def _values(points: Sequence[Point], xs: Sequence[float], axis: Axis) -> list[Markup]:
-    """The means above their intervals; only the extremes and the last where points stand close."""
+    """The means above their intervals; only the extremes and the last one if points are close together."""
     means = [p.mean for p in points if p.mean is not None]
-    roomy = len(xs) < 2 or xs[1] - xs[0] >= LABEL_ROOM
+    spacious = len(xs) < 2 or xs[1] - xs[0] >= MIN_VALUE_SPACING
     last = max((i for i, p in enumerate(points) if p.mean is not None), default=-1)
     label = Markup('<text class="value" x="{x:g}" y="{y:.2f}">{text}</text>')
     return [
         label.format(x=x, y=axis.y(point.ci[1] if point.ci else point.mean) - 8, text=point.text)
         for i, (point, x) in enumerate(zip(points, xs, strict=True))
-        if point.mean is not None and (roomy or i == last or point.mean in (min(means), max(means)))
+        if point.mean is not None and (spacious or i == last or point.mean in (min(means), max(means)))
     ]

@@ -1,4 +1,4 @@
-"""A view as text of one format, or as a file whose ending names the format."""
+"""Render a view as text in one format, or write it to a file whose suffix names the format."""
 
 from __future__ import annotations
 
@@ -36,36 +36,38 @@ def render(view: View, format: str) -> str:  # noqa: A002 - the name that caller
 
 
 def format_of(path: Path) -> str:
-    """Return the format that a file name asks for.
+    """Return the format that a file suffix names.
 
     Raises:
-        ConfigError: The ending is none of ``.html``, ``.md``, ``.json``.
+        ConfigError: The suffix is none of ``.html``, ``.md``, ``.json``.
 
     Examples:
         >>> format_of(Path("x.report.json"))
         'json'
     """
-    ending = path.suffix.lower().removeprefix(".")
-    if ending not in FORMATS:
-        known = ", ".join(f".{name}" for name in FORMATS)
-        raise ConfigError(f"cannot tell the format of report {str(path)!r}; name it with one of {known}")
-    return ending
+    suffix = path.suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        suffixes = ", ".join(f".{name}" for name in FORMATS)
+        raise ConfigError(f"unknown format of report {str(path)!r}; use one of {suffixes}")
+    return suffix
 
 
 def write_report(view: View, path: str | Path) -> Path:
-    """Write a report and return its path; a reader sees the old file or the new one, never half of it.
+    """Write a report and return its path. The file is replaced atomically.
 
     Args:
-        view: What to show.
-        path: Ends in ``.html``, ``.md`` or ``.json``; its folder exists.
+        view: The view of the report.
+        path: Ends with ``.html``, ``.md`` or ``.json``; its folder must exist.
 
     Raises:
-        ConfigError: The ending is unknown, or the file cannot be written there.
+        ConfigError: The suffix is unknown, or the file cannot be written.
     """
     path = Path(path)
     text = render(view, format_of(path))
     if not path.parent.is_dir():
-        raise ConfigError(f"no folder {str(path.parent)!r} to write {path.name!r} into; create it first")
+        raise ConfigError(
+            f"folder {str(path.parent)!r} of report {path.name!r} does not exist; create it first"
+        )
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
     return path

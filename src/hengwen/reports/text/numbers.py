@@ -1,4 +1,4 @@
-"""Numbers as reports print them: the same digits in every format."""
+"""Number formatting: every report format prints the same digits."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from hengwen.records import Scale
 
 NOTHING = "–"
-"""Printed where there is no number."""
+"""Printed if there is no number."""
 
 
 def decimals_for(scale: Scale | None, values: Iterable[float | None] = ()) -> int:
-    """Return the decimals for the means of one score: by its scale, else by its largest value.
+    """Return the number of decimals for the means of one score, from its scale or its largest value.
 
     Args:
-        scale: Of the score; None where the scorer names none.
-        values: All values that stand side by side, so that a row keeps one width; None is skipped.
+        scale: Scale of the score; None if it has none.
+        values: All values of a table row, so that they are printed alike; None is skipped.
 
     Returns:
-        1 from a span of 20 on (0-100), 2 from a span of 2 on (1-5), 3 below (0-1); 0 for thousands.
+        1 for a span of at least 20 (0-100), 2 for at least 2 (1-5), 3 below (0-1); 0 for thousands.
 
     Examples:
         >>> from hengwen.records import Scale
@@ -33,11 +33,11 @@ def decimals_for(scale: Scale | None, values: Iterable[float | None] = ()) -> in
     """
     span = scale.high - scale.low if scale else max((abs(v) for v in values if v is not None), default=0.0)
     steps = ((5000, 0), (20, 1), (2, 2)) if scale else ((1000, 0), (10, 1), (1, 2))
-    return next((decimals for least, decimals in steps if span >= least), 3)
+    return next((decimals for min_span, decimals in steps if span >= min_span), 3)
 
 
 def number(value: float | None, decimals: int = 3) -> str:
-    """Return a number with fixed decimals, never a negative zero; a dash for None.
+    """Format a number with fixed decimals, never a negative zero; a dash for None.
 
     Examples:
         >>> number(83.868, 1), number(-0.0004, 2), number(None)
@@ -49,12 +49,14 @@ def number(value: float | None, decimals: int = 3) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def change(first: float | None, last: float | None, decimals: int = 3) -> str:
-    """Return last - first with its sign; zero has none.
+def signed_difference(first: float | None, last: float | None, decimals: int = 3) -> str:
+    """Format last - first with its sign; zero has no sign.
 
     Examples:
-        >>> change(1.0, 1.25, 2), change(2.0, 1.0, 1), change(1.0, 1.0001, 2), change(None, 1.0)
-        ('+0.25', '-1.0', '0.00', '–')
+        >>> signed_difference(1.0, 1.25, 2), signed_difference(2.0, 1.0, 1), signed_difference(None, 1.0)
+        ('+0.25', '-1.0', '–')
+        >>> signed_difference(1.0, 1.0001, 2)
+        '0.00'
     """
     if first is None or last is None:
         return NOTHING
@@ -63,7 +65,7 @@ def change(first: float | None, last: float | None, decimals: int = 3) -> str:
 
 
 def interval(ci: tuple[float, float] | None, decimals: int = 3) -> str:
-    """Return an interval in square brackets; a dash for None.
+    """Format an interval in square brackets; a dash for None.
 
     Examples:
         >>> interval((72.08, 80.93), 1), interval(None)
@@ -73,7 +75,7 @@ def interval(ci: tuple[float, float] | None, decimals: int = 3) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share in per cent, rounded down: only what is complete is printed as 100%.
+    """Format a share as a percentage, rounded down: only 1.0 is printed as 100%.
 
     Examples:
         >>> percent(1.0), percent(0.9999), percent(11 / 12), percent(0.95), percent(None)
@@ -86,7 +88,7 @@ def percent(share: float | None) -> str:
 
 
 def count(value: int) -> str:
-    """Return a count with thousands marked.
+    """Format a count with thousands separators.
 
     Examples:
         >>> count(1234567)
@@ -96,7 +98,7 @@ def count(value: int) -> str:
 
 
 def scale_text(scale: Scale | None) -> str:
-    """Return the ends of a scale, or nothing.
+    """Format the ends of a scale; empty for None.
 
     Examples:
         >>> from hengwen.records import Scale

@@ -1,4 +1,4 @@
-"""Text of others, made safe to print: no control characters, escape sequences or bidi tricks."""
+"""Make untrusted text safe to print: no control characters, escape sequences or bidi overrides."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hengwen.io.text_safety import replace_surrogates, strip_controls
 
 
 def one_line(text: str, width: int = 80) -> str:
-    """Return the cleaned text on one line, cut at ``width`` characters.
+    """Return the cleaned text on one line, cut to ``width`` characters.
 
     Examples:
         >>> one_line("山\\n水  人家", 4)
@@ -19,7 +19,7 @@ def one_line(text: str, width: int = 80) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the text, or its first ``limit`` characters and how many were left out.
+    """Return the text, or its first ``limit`` characters and the number of those omitted.
 
     Examples:
         >>> shorten("abcdef", 4)
@@ -31,7 +31,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def scrub(value: Any) -> Any:
-    """Return plain JSON data with every string free of what UTF-8 cannot hold; nothing else is changed.
+    """Replace lone surrogates in every string of plain JSON data by U+FFFD; nothing else changes.
 
     Examples:
         >>> scrub({"a\\ud800": ["x", 1, None]}) == {"a\\ufffd": ["x", 1, None]}

@@ -1,4 +1,4 @@
-"""Words that the HTML and the Markdown report share: Chinese first, English beside."""
+"""Wording that the HTML and the Markdown report share, in Chinese and English."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from hengwen.records import Run
 
-T = TypeVar("T")
+Item = TypeVar("Item")
 
 KIND_WORDS = {
     "published": ("任务得分", "task score"),
@@ -21,7 +21,7 @@ KIND_WORDS = {
     "human": ("人工", "human"),
 }
 MARKS = {"note": "", "hint": "▽", "alarm": "▼"}
-"""Before a finding, by weight."""
+"""Mark printed before a finding, by weight."""
 STATUS_WORDS = {
     "finished": ("完成", "finished"),
     "running": ("进行中", "running"),
@@ -32,49 +32,51 @@ STATUS_WORDS = {
 GUIDE = (
     (
         "均值与区间",
-        "每题先取各次回答的均值，各题权重相等；方括号内是按题的 95% 区间"
-        "（不足 30 题用 t，否则用自助法）。同一题的几次回答不算几道题。",
+        "每道题先对多次回答取均值，各题等权；方括号内是以题为单位的 95% 区间"
+        "（不足 30 题用 t 分布，否则用自助法）。同一题的多次回答不增加题数。",
         "Means and intervals",
-        "A prompt counts once: its value is the mean of its repeats. Brackets hold the 95% interval by "
-        "prompt (t below 30 clusters, bootstrap from 30 on); repeats of a prompt are not new prompts.",
+        "Each prompt counts once: its value is the mean of its repeats. Brackets show the 95% interval, "
+        "clustered by prompt (t below 30 clusters, bootstrap otherwise); repeats do not add prompts.",
     ),
     (
         "失败不是分数",
-        "未能得分的回答只计数，不当作 0，也不进入均值；覆盖率 = 得分 /（得分 + 失败），“不适用”另计。",
+        "未得分的回答只计数，不按 0 分处理，也不计入均值；"
+        "覆盖率 = 得分数 /（得分数 + 失败数），“不适用”单独计数。",
         "Failures are not scores",
-        "What could not be scored is counted, never taken for 0 and never part of a mean. Coverage = "
-        "scored / (scored + failed); “not applicable” is counted apart.",
+        "Failed answers are counted, never treated as 0 and never included in a mean. Coverage = "
+        "scored / (scored + failed); “not applicable” is counted separately.",
     ),
     (
-        "先看水平，再看次第",
-        "PEN（排列熵，m=3）、CIN（逆序对）、LIS（最长递增子列）只看均值的先后次序："
-        "各检查点一齐下降同样的分数，三者都不变。所以先看首末水平。"
-        "不足 30 个窗口（32 个检查点）时，PEN 多半是偏差，标为“太短”。",
+        "先看水平，再看次序",
+        "PEN（排列熵，m=3）、CIN（逆序对数）、LIS（最长递增子序列）只取决于均值的大小次序："
+        "所有检查点降低同样的分数，三者不变。因此先看首末水平。"
+        "不足 30 个窗口（32 个检查点）时，PEN 主要是偏差，标为“太短”。",
         "Level first, order second",
-        "PEN (permutation entropy, m=3), CIN (inversions) and LIS (longest increasing subsequence) see only "
-        "the order of the means and are blind to a uniform drop: read the level first. Below 30 windows "
-        "(32 checkpoints) PEN is mostly bias and is marked “too short”.",
+        "PEN (permutation entropy, m=3), CIN (inversions) and LIS (longest increasing subsequence) depend "
+        "only on the order of the means; a uniform drop does not change them. Read the level first. Below "
+        "30 windows (32 checkpoints) PEN is mostly bias and is marked “too short”.",
     ),
     (
         "有差别，不等于检验",
-        "▼ 有差别：两个区间不重叠。▽ 可能出于偶然：跌出先前的区间，但两区间重叠。"
-        "本报告没有做检验，也没有校正多重比较。",
+        "▼ 有差别：两个区间不重叠。▽ 可能是偶然：均值落在先前的区间之外，但两个区间重叠。"
+        "本报告不做显著性检验，也不校正多重比较。",
         "“Differs” is not a test",
         "▼ differs: two intervals do not overlap. ▽ may be chance: outside the earlier interval, but the two "
-        "overlap. This report makes no test and corrects for no multiple comparisons.",
+        "intervals overlap. The report runs no test and makes no correction for multiple comparisons.",
     ),
     (
         "签名相同才可比",
-        "签名写明一切会改变数字的设定；签名不同的序列不相比较。",
+        "签名包含所有会影响分数的设置；签名不同的序列不作比较。",
         "Equal signatures only",
-        "A signature names all that can move a number. Series with different signatures are not compared.",
+        "A signature contains every setting that can change a score. Series with different signatures are "
+        "not compared.",
     ),
 )
-"""(heading, text) in Chinese, then in English."""
+"""How to read a report: heading and text in Chinese, then in English."""
 
 
 def failure_text(failures: Mapping[str, int]) -> str:
-    """Return failures by status, the most frequent first.
+    """Format failures by status, the most frequent first.
 
     Examples:
         >>> failure_text({"timeout": 1, "parse_error": 3})
@@ -84,7 +86,7 @@ def failure_text(failures: Mapping[str, int]) -> str:
 
 
 def versions_text(runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
-    """Return (checkpoints, versions) for each set of versions; no checkpoints where all runs share one.
+    """Return (checkpoints, versions) for each set of versions; checkpoints are empty if all runs share one.
 
     Examples:
         >>> from hengwen.records import Run
@@ -92,17 +94,18 @@ def versions_text(runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
         >>> versions_text([Run(id=name, checkpoint=name, **rest) for name in "ab"])
         (('', 'hengwen 0.1.0'),)
     """
-    where: dict[str, list[str]] = {}
+    checkpoints: dict[str, list[str]] = {}
     for run in runs:
         text = " · ".join(f"{name} {version}" for name, version in sorted(run.versions.items()))
-        where.setdefault(text, []).append(run.checkpoint)
-    if set(where) <= {""}:
+        checkpoints.setdefault(text, []).append(run.checkpoint)
+    if set(checkpoints) <= {""}:
         return ()
-    return tuple((", ".join(names) if len(where) > 1 else "", text) for text, names in where.items())
+    several = len(checkpoints) > 1
+    return tuple((", ".join(names) if several else "", text) for text, names in checkpoints.items())
 
 
-def group_adjacent(items: Iterable[T], attribute: str) -> list[tuple[object, list[T]]]:
-    """Return items grouped with the neighbours that share an attribute, in their order.
+def group_adjacent(items: Iterable[Item], attribute: str) -> list[tuple[object, list[Item]]]:
+    """Group consecutive items that share an attribute, in their order.
 
     Examples:
         >>> group_adjacent([1, 2, 3 + 1j], "imag")
@@ -112,11 +115,11 @@ def group_adjacent(items: Iterable[T], attribute: str) -> list[tuple[object, lis
 
 
 def format_timestamp(time: str) -> str:
-    """Return an ISO 8601 time in UTC to the second as people write it; other text as it is.
+    """Format an ISO 8601 time in UTC to the second; return other text unchanged.
 
     Examples:
         >>> format_timestamp("2026-11-20T10:30:00.123456+00:00"), format_timestamp("yesterday")
         ('2026-11-20 10:30:00 UTC', 'yesterday')
     """
-    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", time)
-    return f"{found[1]} {found[2]} UTC" if found else time
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", time)
+    return f"{match[1]} {match[2]} UTC" if match else time

@@ -1,9 +1,12 @@
-"""Which answers a report shows: the lowest and highest of each task and checkpoint; the rest are counted."""
+"""Answers of a report: the lowest and highest of each task and checkpoint are shown, the others counted.
+
+A report first streams all answers, to rank them, and then loads the few that it shows.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from hengwen.io.text_safety import strip_controls
 from hengwen.records import Outcome, Score
@@ -11,20 +14,31 @@ from hengwen.reports.text.numbers import decimals_for, number
 from hengwen.reports.text.sanitize import one_line, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-ENDS = 3
-"""Answers shown at each end."""
+    from hengwen.records import Kind
+
+ANSWERS_PER_END = 3
+"""Answers shown at each end of the ranking."""
+MAX_SHOWN = 2 * ANSWERS_PER_END
+"""Answers shown of one task and checkpoint."""
+MAX_CANDIDATES = 1024
+"""Scored answers that a ranking holds before it drops those that cannot be shown."""
 TEXT_LIMIT = 8000
+"""Characters of an answer that are shown."""
 INPUT_LIMIT = 2000
+"""Characters of a prompt that are shown."""
 REASON_LIMIT = 600
+"""Characters of a reason that are shown."""
 
 Rank = Literal["lowest", "highest", "failed", ""]
+SourceKey = Any
+"""Identifies an answer to the source that streamed it; hashable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRecord:
-    """One answer with what was asked and all its outcomes."""
+    """One answer with its prompt and all its outcomes."""
 
     task: str
     checkpoint: str
@@ -35,6 +49,63 @@ class AnswerRecord:
     outcomes: tuple[Outcome, ...]
 
 
+class ScoreValue(NamedTuple):
+    """The value of one score of one answer, and where it comes from."""
+
+    value: float
+    kind: Kind
+    signature: str
+
+
+class StreamedAnswer(NamedTuple):
+    """One answer as it is read: its text and the values of its scores."""
+
+    key: SourceKey
+    task: str
+    checkpoint: str
+    sample_id: str
+    text: str
+    scores: Mapping[str, ScoreValue]
+    """By score name; failures are left out."""
+
+
+class AnswerSource(Protocol):
+    """Where a report reads answers from."""
+
+    def stream(self) -> Iterator[StreamedAnswer]:
+        """Yield all answers, one at a time."""
+        ...
+
+    def load(self, keys: Sequence[SourceKey]) -> Mapping[SourceKey, AnswerRecord]:
+        """Return the answers with these keys."""
+        ...
+
+
+class AnswerList:
+    """Answers in memory, as an ``AnswerSource``.
+
+    Args:
+        records: All answers, in the order in which ties are shown.
+    """
+
+    def __init__(self, records: Iterable[AnswerRecord] = ()) -> None:
+        self._records = tuple(records)
+
+    def stream(self) -> Iterator[StreamedAnswer]:
+        """Yield all answers, one at a time."""
+        for index, record in enumerate(self._records):
+            scores = {
+                outcome.name: ScoreValue(outcome.value, outcome.kind, outcome.signature)
+                for outcome in record.outcomes
+                if isinstance(outcome, Score)
+            }
+            yield StreamedAnswer(index, record.task, record.checkpoint, record.sample_id, record.text, scores)
+
+    def load(self, keys: Sequence[SourceKey]) -> Mapping[SourceKey, AnswerRecord]:
+        """Return the answers with these keys."""
+        return {key: self._records[key] for key in keys}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeLine:
     """One outcome of a shown answer."""
@@ -42,7 +113,7 @@ class OutcomeLine:
     name: str
     kind: str
     value: str
-    """The number as printed; empty where there is none."""
+    """The number as printed; empty if there is none."""
     status: str
     """``ok`` or the failure status."""
     reason: str
@@ -70,79 +141,118 @@ class AnswerGroup:
 
     task: str
     checkpoint: str
-    by: str
-    """The score that ranked them."""
-    shown: tuple[AnswerView, ...]
+    ranked_by: str
+    """Name of the score that ranks them; empty if there is none."""
+    answers: tuple[AnswerView, ...]
     total: int
 
     @property
-    def hidden(self) -> int:
-        """Answers that the report does not show."""
-        return self.total - len(self.shown)
+    def omitted(self) -> int:
+        """Number of answers that the report does not show."""
+        return self.total - len(self.answers)
 
 
-def group_answers(
-    answers: Iterable[AnswerRecord],
-    headlines: Mapping[str, str],
-    tasks: Sequence[str] = (),
-    checkpoints: Sequence[str] = (),
-) -> tuple[AnswerGroup, ...]:
-    """Return the answers to show, by task and checkpoint.
+@dataclass(slots=True)
+class Ranking:
+    """The candidates of one task and checkpoint, ranked by one score."""
+
+    ranked_by: str
+    total: int = 0
+    scored: list[tuple[float, int, SourceKey]] = field(default_factory=list)
+    """(value, index, key)."""
+    unscored: list[SourceKey] = field(default_factory=list)
+
+    def add(self, answer: StreamedAnswer) -> None:
+        """Count an answer, and keep its key if it may be shown."""
+        self.total += 1
+        score = answer.scores.get(self.ranked_by)
+        if score is not None:
+            self.scored.append((score.value, self.total, answer.key))
+            if len(self.scored) > MAX_CANDIDATES:
+                self.scored.sort(key=_value_and_index)
+                del self.scored[ANSWERS_PER_END:-ANSWERS_PER_END]
+        elif len(self.unscored) < MAX_SHOWN:
+            self.unscored.append(answer.key)
+
+    def picks(self) -> list[tuple[SourceKey, Rank]]:
+        """Return the answers to show: the lowest first, then the highest; ties keep their order.
+
+        Answers without the score fill what is left of ``MAX_SHOWN``.
+        """
+        keys = [key for _, _, key in sorted(self.scored, key=_value_and_index)]
+        picks: list[tuple[SourceKey, Rank]]
+        if len(keys) > MAX_SHOWN:
+            picks = [(key, "lowest") for key in keys[:ANSWERS_PER_END]]
+            picks += [(key, "highest") for key in keys[-ANSWERS_PER_END:]]
+        else:
+            picks = [(key, "") for key in keys]
+        rank: Rank = "failed" if self.ranked_by else ""
+        return picks + [(key, rank) for key in self.unscored[: MAX_SHOWN - len(picks)]]
+
+
+def _value_and_index(candidate: tuple[float, int, SourceKey]) -> tuple[float, int]:
+    return candidate[:2]
+
+
+class AnswerPicker:
+    """Ranks streamed answers by task and checkpoint.
 
     Args:
-        answers: All answers.
         headlines: Task -> name of the score that ranks its answers.
-        tasks: The order of tasks; others follow as they come.
-        checkpoints: The order of checkpoints; others follow as they come.
     """
-    groups: dict[tuple[str, str], list[AnswerRecord]] = {}
-    for answer in answers:
-        groups.setdefault((answer.task, answer.checkpoint), []).append(answer)
-    order = {name: i for i, name in enumerate(dict.fromkeys([*tasks, *(task for task, _ in groups)]))}
-    places = {name: i for i, name in enumerate(dict.fromkeys([*checkpoints, *(name for _, name in groups)]))}
-    return tuple(
-        pick_answers(groups[key], headlines.get(key[0], ""))
-        for key in sorted(groups, key=lambda key: (order[key[0]], places[key[1]]))
-    )
+
+    def __init__(self, headlines: Mapping[str, str]) -> None:
+        self._headlines = headlines
+        self._rankings: dict[tuple[str, str], Ranking] = {}
+
+    def add(self, answer: StreamedAnswer) -> None:
+        """Rank one more answer."""
+        key = (answer.task, answer.checkpoint)
+        if key not in self._rankings:
+            self._rankings[key] = Ranking(self._headlines.get(answer.task, ""))
+        self._rankings[key].add(answer)
+
+    def groups(
+        self, source: AnswerSource, tasks: Sequence[str] = (), checkpoints: Sequence[str] = ()
+    ) -> tuple[AnswerGroup, ...]:
+        """Load the answers to show and return them by task and checkpoint.
+
+        Args:
+            source: Where the answers came from.
+            tasks: The order of tasks; others follow in the order of their first answer.
+            checkpoints: The order of checkpoints; others follow in the order of their first answer.
+        """
+        task_order = _positions([*tasks, *(task for task, _ in self._rankings)])
+        checkpoint_order = _positions([*checkpoints, *(name for _, name in self._rankings)])
+        keys = sorted(self._rankings, key=lambda key: (task_order[key[0]], checkpoint_order[key[1]]))
+        return tuple(_group(*key, self._rankings[key], source) for key in keys)
 
 
-def pick_answers(answers: Sequence[AnswerRecord], by: str) -> AnswerGroup:
-    """Return the lowest and highest answers of one task and checkpoint by one score, the lowest first.
+def _positions(names: Iterable[str]) -> dict[str, int]:
+    return {name: index for index, name in enumerate(dict.fromkeys(names))}
 
-    Answers that the score failed on are shown where fewer than ``2 * ENDS`` have it; ties keep their order.
-    """
-    scored = [(value, i) for i, answer in enumerate(answers) if (value := _value(answer, by)) is not None]
-    ranked = [i for _, i in sorted(scored)]
-    picked: list[tuple[int, Rank]]
-    if len(ranked) > 2 * ENDS:
-        picked = [(i, "lowest") for i in ranked[:ENDS]] + [(i, "highest") for i in ranked[-ENDS:]]
-    else:
-        picked = [(i, "") for i in ranked]
-    unscored = [i for i in range(len(answers)) if i not in set(ranked)]
-    picked += [(i, "failed" if by else "") for i in unscored[: 2 * ENDS - len(picked)]]
+
+def _group(task: str, checkpoint: str, ranking: Ranking, source: AnswerSource) -> AnswerGroup:
+    picks = ranking.picks()
+    records = source.load([key for key, _ in picks])
     return AnswerGroup(
-        task=answers[0].task,
-        checkpoint=answers[0].checkpoint,
-        by=by,
-        shown=tuple(_view(answers[i], by, rank) for i, rank in picked),
-        total=len(answers),
+        task=task,
+        checkpoint=checkpoint,
+        ranked_by=ranking.ranked_by,
+        answers=tuple(_view(records[key], ranking.ranked_by, rank) for key, rank in picks),
+        total=ranking.total,
     )
 
 
-def _value(answer: AnswerRecord, name: str) -> float | None:
-    return next((o.value for o in answer.outcomes if isinstance(o, Score) and o.name == name), None)
-
-
-def _view(answer: AnswerRecord, by: str, rank: Rank) -> AnswerView:
+def _view(answer: AnswerRecord, ranked_by: str, rank: Rank) -> AnswerView:
     lines = tuple(_line(outcome) for outcome in answer.outcomes)
-    head = next((line.value or line.status for line in lines if line.name == by), "")
     return AnswerView(
         sample_id=answer.sample_id,
         repeat=answer.repeat,
         input=shorten(strip_controls(answer.input), INPUT_LIMIT),
         text=shorten(strip_controls(answer.text), TEXT_LIMIT),
         rank=rank,
-        headline=head,
+        headline=next((line.value or line.status for line in lines if line.name == ranked_by), ""),
         excerpt=one_line(answer.text[:400]),
         outcomes=lines,
     )

@@ -1,21 +1,20 @@
-"""Findings on a judge rather than on the checkpoints: do its levels go with the lengths of the answers?"""
+"""Findings about judges: do the levels that a judge gives correlate with the lengths of the answers?"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from hengwen.records import Score
 from hengwen.reports.text.numbers import interval, number
 from hengwen.reports.view.findings import Finding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from hengwen.judges.trust.biases import LengthBias
-    from hengwen.reports.view.answers import AnswerRecord
+    from hengwen.reports.view.answers import StreamedAnswer
 
-LEAST_RHO = 0.3
-"""Correlations nearer to 0 are not worth a line, even where they are surely not 0."""
+MIN_RHO = 0.3
+"""Smallest correlation that is reported, as an absolute value."""
 
 
 class _Point(NamedTuple):
@@ -26,44 +25,36 @@ class _Point(NamedTuple):
     human: float | None
 
 
-def length_findings(answers: Iterable[AnswerRecord]) -> list[Finding]:
-    """Return a note for each judge whose levels go with length: |rho| of 0.3 or more, and surely not 0.
+class LengthBiasDetector:
+    """Collects the lengths and levels of streamed answers, and reports judges whose levels go with length.
 
-    Answers of all checkpoints are taken together. Judges that changed between them, and fewer than 10
-    prompts, tell nothing. A note, not an alarm: longer answers may be better, so human labels, where there
-    are at least two values of them, stand beside.
-
-    Args:
-        answers: Of all runs.
+    Answers of all checkpoints are pooled. A judge is reported if |rho| is at least 0.3 and its interval
+    excludes 0; it is skipped if its signature changed between answers, or below 10 prompts. The finding is a
+    note, not an alarm: longer answers may be better. If there are human labels with at least two different
+    values, their correlation is given for comparison.
 
     Examples:
-        >>> from hengwen.reports.view.answers import AnswerRecord
-        >>> def answer(i):
-        ...     score = Score(name="j.level", value=min(i, 9) / 10, signature="s", kind="judge")
-        ...     return AnswerRecord(task="t", checkpoint="c", sample_id=str(i), repeat=1, input="",
-        ...                         text="x" * (20 - i), outcomes=(score,))
-        >>> print(length_findings(map(answer, range(12)))[0].en)
+        >>> from hengwen.reports.view.answers import ScoreValue, StreamedAnswer
+        >>> detector = LengthBiasDetector()
+        >>> for i in range(12):
+        ...     scores = {"j.level": ScoreValue(min(i, 9) / 10, "judge", "s")}
+        ...     detector.add(StreamedAnswer(i, "t", "c", str(i), "x" * (20 - i), scores))
+        >>> print(detector.findings()[0].en)
         shorter answers score higher: Spearman -0.99 [-1.00, -0.97], 12 answers to 12 prompts; they may be \
-better, or this judge may like it so: compare with human labels
+better, or the judge may prefer them: compare with human labels
     """
-    found = []
-    for address, points in _points(answers).items():
-        bias = _bias(points)
-        if bias and bias.interval and abs(bias.rho or 0) >= LEAST_RHO and _away_from_zero(bias.interval):
-            found.append(_finding(address, bias, points))
-    return found
 
+    def __init__(self) -> None:
+        self._points: dict[str, list[_Point]] = {}
 
-def _points(answers: Iterable[AnswerRecord]) -> dict[str, list[_Point]]:
-    from hengwen.judges.trust.biases import length_of
+    def add(self, answer: StreamedAnswer) -> None:
+        """Note the length of an answer and the levels that judges gave it."""
+        from hengwen.judges.trust.biases import length_of
 
-    found: dict[str, list[_Point]] = {}
-    for answer in answers:
-        scores = {o.name: o for o in answer.outcomes if isinstance(o, Score)}
-        for name, score in scores.items():
+        for name, score in answer.scores.items():
             if score.kind != "judge" or not name.endswith(".level") or name.startswith("anchor."):
                 continue
-            human = scores.get(f"human.{name}")
+            human = answer.scores.get(f"human.{name}")
             point = _Point(
                 prompt=answer.sample_id,
                 length=length_of(answer.text),
@@ -71,8 +62,16 @@ def _points(answers: Iterable[AnswerRecord]) -> dict[str, list[_Point]]:
                 signature=score.signature,
                 human=human.value if human else None,
             )
-            found.setdefault(f"{answer.task}/{name}", []).append(point)
-    return found
+            self._points.setdefault(f"{answer.task}/{name}", []).append(point)
+
+    def findings(self) -> list[Finding]:
+        """Return a note for each judge whose levels go with length."""
+        findings = []
+        for address, points in self._points.items():
+            bias = _bias(points)
+            if bias and bias.interval and abs(bias.rho or 0) >= MIN_RHO and _excludes_zero(bias.interval):
+                findings.append(_finding(address, bias, points))
+        return findings
 
 
 def _bias(points: Sequence[_Point]) -> LengthBias | None:
@@ -87,26 +86,26 @@ def _bias(points: Sequence[_Point]) -> LengthBias | None:
     )
 
 
-def _away_from_zero(ends: tuple[float, float]) -> bool:
+def _excludes_zero(ends: tuple[float, float]) -> bool:
     return ends[0] > 0 or ends[1] < 0
 
 
 def _finding(address: str, bias: LengthBias, points: Sequence[_Point]) -> Finding:
     rho = bias.rho or 0.0
     zh, en = ("长", "longer") if rho > 0 else ("短", "shorter")
-    shown = f"Spearman {number(rho, 2)} {interval(bias.interval, 2)}"
-    zh_human, en_human = _human(points)
+    correlation = f"Spearman {number(rho, 2)} {interval(bias.interval, 2)}"
+    zh_human, en_human = _human_comparison(points)
     return Finding(
         address=address,
-        zh=f"越{zh}的回答得分越高：{shown}，{bias.n} 个回答，{bias.clusters} 道题；"
-        f"可能确实更好，也可能是评判的偏好：{zh_human}",
-        en=f"{en} answers score higher: {shown}, {bias.n} answers to {bias.clusters} prompts; "
-        f"they may be better, or this judge may like it so: {en_human}",
+        zh=f"回答越{zh}，得分越高：{correlation}，{bias.n} 个回答，{bias.clusters} 道题；"
+        f"可能回答确实更好，也可能是评审的偏好：{zh_human}",
+        en=f"{en} answers score higher: {correlation}, {bias.n} answers to {bias.clusters} prompts; "
+        f"they may be better, or the judge may prefer them: {en_human}",
     )
 
 
-def _human(points: Sequence[_Point]) -> tuple[str, str]:
-    """What human labels say on the same answers, where that can be said."""
+def _human_comparison(points: Sequence[_Point]) -> tuple[str, str]:
+    """The same correlation for human labels, or the advice to compare, in Chinese and English."""
     from hengwen.judges.trust.biases import length_bias
 
     labelled = [(point.length, point.value, point.human) for point in points if point.human is not None]
@@ -114,8 +113,9 @@ def _human(points: Sequence[_Point]) -> tuple[str, str]:
     judge = length_bias([length for length, _, _ in labelled], [value for _, value, _ in labelled])
     if human.rho is None or judge.rho is None:
         return "请与人工标注比较", "compare with human labels"
-    both = f"{number(judge.rho, 2)}", f"{number(human.rho, 2)}"
+    judge_rho, human_rho = number(judge.rho, 2), number(human.rho, 2)
     return (
-        f"在 {human.n} 个有人工标注的回答上，评判为 {both[0]}，人工为 {both[1]}",
-        f"on the {human.n} answers with human labels it is {both[0]} for the judge, {both[1]} for the humans",
+        f"在 {human.n} 个有人工标注的回答上，评审为 {judge_rho}，人工为 {human_rho}",
+        f"on the {human.n} answers with human labels it is {judge_rho} for the judge "
+        f"and {human_rho} for the humans",
     )

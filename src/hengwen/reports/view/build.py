@@ -1,4 +1,4 @@
-"""The one view that all report formats show: what was weighed, already aggregated, ordered and chosen."""
+"""Build the view that all report formats share: scores aggregated, ordered and grouped, answers picked."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.reports.text.numbers import decimals_for
-from hengwen.reports.view.answers import AnswerRecord, group_answers
-from hengwen.reports.view.bias_findings import length_findings
+from hengwen.reports.view.answers import AnswerPicker
+from hengwen.reports.view.bias_findings import LengthBiasDetector
 from hengwen.reports.view.cells import cell_of
 from hengwen.reports.view.findings import Finding, findings_of
-from hengwen.reports.view.models import RULE, Block, ReportData, ScoreView, TaskView, View, is_published
-from hengwen.reports.view.trajectory import course_of
+from hengwen.reports.view.models import (
+    RULE_SIGNATURE_TAG,
+    ReportData,
+    ScoreView,
+    Section,
+    TaskView,
+    View,
+    is_published,
+)
+from hengwen.reports.view.trajectory import trajectory_of
 from hengwen.results.aggregate import aggregate
 from hengwen.results.score_table import SeriesKey
 
@@ -20,23 +28,23 @@ if TYPE_CHECKING:
 
     from hengwen.records import Kind, Run
     from hengwen.results.aggregate import Summary
+    from hengwen.results.score_table import ScoreTable
 
-
-KINDS: tuple[Kind, ...] = ("code", "judge", "human")
+KIND_ORDER: tuple[Kind, ...] = ("code", "judge", "human")
 
 
 def build_view(data: ReportData) -> View:
-    """Return the view of a report: tasks and scores in the table's order, code before judge.
+    """Return the view of a report: tasks and scores in the table's order, scorers before judges.
 
     Args:
-        data: Runs in training order with their table; rows of other runs are left out.
+        data: Runs in training order with their table; rows of other runs are ignored.
 
     Examples:
         >>> from hengwen.records import Row, Run, Score
         >>> from hengwen.results.score_table import ScoreTable
-        >>> place = {"run_id": "r", "checkpoint": "c", "task": "t", "sample_id": "a", "repeat": 1}
+        >>> key = {"run_id": "r", "checkpoint": "c", "task": "t", "sample_id": "a", "repeat": 1}
         >>> score = Score(name="length", value=3, signature="length|v:1")
-        >>> table = ScoreTable([Row(**place, cluster="a", outcome=score)])
+        >>> table = ScoreTable([Row(**key, cluster="a", outcome=score)])
         >>> run = Run(id="r", plan="p", plan_hash="", checkpoint="c")
         >>> view = build_view(ReportData(plan="p", runs=(run,), table=table))
         >>> [(score.address, score.cells[0].mean) for score in view.scores]
@@ -44,7 +52,11 @@ def build_view(data: ReportData) -> View:
     """
     labels = run_labels(data.runs)
     tasks = _tasks(data)
-    headlines = {task.name: _ranking_score(task, data.answers) for task in tasks}
+    picker = AnswerPicker({task.name: _ranking_score(task, data.table) for task in tasks})
+    length_bias = LengthBiasDetector()
+    for answer in data.answers.stream():
+        picker.add(answer)
+        length_bias.add(answer)
     checkpoints = [run.checkpoint for run in data.runs]
     return View(
         plan=data.plan,
@@ -54,12 +66,12 @@ def build_view(data: ReportData) -> View:
         labels=labels,
         tasks=tasks,
         findings=(
-            *(finding for task in tasks for score in _telling(task) for finding in _findings(score, labels)),
-            *length_findings(data.answers),
+            *(f for task in tasks for score in _summary_scores(task) for f in _findings(score, labels)),
+            *length_bias.findings(),
         ),
         usage=dict(data.usage),
         warnings=data.warnings,
-        answers=group_answers(data.answers, headlines, [task.name for task in tasks], checkpoints),
+        answers=picker.groups(data.answers, [task.name for task in tasks], checkpoints),
         signatures=_signatures(tasks),
         notes=dict(data.notes),
     )
@@ -80,8 +92,8 @@ def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
     )
 
 
-def section_of(name: str, kind: Kind) -> tuple[Block, str]:
-    """Return the block in which a score is shown, and its name without the prefix of that block.
+def section_of(name: str, kind: Kind) -> tuple[Section, str]:
+    """Return the section in which a score is shown, and its name without the prefix of that section.
 
     Examples:
         >>> section_of("anchor.craft.level", "judge"), section_of("human.craft.level", "human")
@@ -96,8 +108,8 @@ def section_of(name: str, kind: Kind) -> tuple[Block, str]:
 
 
 def _tasks(data: ReportData) -> tuple[TaskView, ...]:
-    known = {run.id for run in data.runs}
-    summaries = {key: summary for key, summary in aggregate(data.table).items() if key.run_id in known}
+    run_ids = {run.id for run in data.runs}
+    summaries = {key: summary for key, summary in aggregate(data.table).items() if key.run_id in run_ids}
     tasks: dict[str, dict[tuple[str, Kind], None]] = {}
     for key in summaries:
         tasks.setdefault(key.task, {})[key.name, key.kind] = None
@@ -109,14 +121,14 @@ def _task(
 ) -> TaskView:
     scores: list[ScoreView] = []
     scorers: set[tuple[Kind, str]] = set()
-    for name, kind in sorted(series, key=lambda item: (not is_published(*item), KINDS.index(item[1]))):
-        block, base = section_of(name, kind)
+    for name, kind in sorted(series, key=lambda item: (not is_published(*item), KIND_ORDER.index(item[1]))):
+        section, base = section_of(name, kind)
         scorer = (kind, base.split(".", 1)[0])
-        whole = block == "score" and (is_published(name, kind) or _is_final(name, kind))
-        first = block == "score" and not whole and scorer not in scorers
+        derived = section == "score" and (is_published(name, kind) or _is_final(name, kind))
+        first = section == "score" and not derived and scorer not in scorers
         if first:
             scorers.add(scorer)
-        score = _score(task, name, kind, whole or first, summaries, data)
+        score = _score(task, name, kind, derived or first, summaries, data)
         scores.append(replace(score, headline=False) if _is_rule(score) else score)
     return TaskView(name=task, scores=tuple(scores))
 
@@ -126,26 +138,26 @@ def _is_final(name: str, kind: Kind) -> bool:
 
 
 def _is_rule(score: ScoreView) -> bool:
-    """Whether it is what a rule beside the judge measured: that is told by the final score."""
-    return any(RULE in signature for cell in score.cells if cell for signature in cell.signatures) and (
-        score.kind == "code"
-    )
+    """Whether the score belongs to a rule that caps a judge: the final score already contains it."""
+    return any(
+        RULE_SIGNATURE_TAG in signature for cell in score.cells if cell for signature in cell.signatures
+    ) and (score.kind == "code")
 
 
-def _telling(task: TaskView) -> list[ScoreView]:
-    """The headlines that the summary speaks of: of a judge only the most derived ones that are complete.
+def _summary_scores(task: TaskView) -> list[ScoreView]:
+    """The headlines that the summary covers: for each judge only the most derived score that is complete.
 
-    Its published scores, where every run has them; else its final score; else its level.
+    That is the published score if every run has it, otherwise the final score, otherwise the level.
     """
     judged = [score for score in task.headlines if score.kind == "judge"]
-    whole = {
+    published = {
         score.base.rpartition(".")[0]
         for score in judged
         if score.group == "published" and all(cell and cell.mean is not None for cell in score.cells)
     }
-    finals = {score.base.removesuffix(".final") for score in judged if _is_final(score.name, score.kind)}
-    untold = {f"{stem}.level" for stem in whole | finals} | {f"{stem}.final" for stem in whole}
-    return [score for score in task.headlines if not (score.kind == "judge" and score.base in untold)]
+    final = {score.base.removesuffix(".final") for score in judged if _is_final(score.name, score.kind)}
+    superseded = {f"{judge}.level" for judge in published | final} | {f"{judge}.final" for judge in published}
+    return [score for score in task.headlines if not (score.kind == "judge" and score.base in superseded)]
 
 
 def _score(
@@ -156,31 +168,35 @@ def _score(
     summaries: Mapping[SeriesKey, Summary],
     data: ReportData,
 ) -> ScoreView:
-    found = [summaries.get(SeriesKey(run.id, task, name, kind)) for run in data.runs]
-    cells = tuple(None if summary is None else cell_of(summary) for summary in found)
-    scale = next((summary.scale for summary in found if summary and summary.scale), None)
-    block, base = section_of(name, kind)
+    by_run = [summaries.get(SeriesKey(run.id, task, name, kind)) for run in data.runs]
+    cells = tuple(None if summary is None else cell_of(summary) for summary in by_run)
+    scale = next((summary.scale for summary in by_run if summary and summary.scale), None)
+    section, base = section_of(name, kind)
     signatures = dict.fromkeys(s for cell in cells if cell for s in cell.signatures)
     return ScoreView(
         task=task,
         name=name,
         base=base,
         kind=kind,
-        block=block,
+        section=section,
         headline=headline,
         scale=scale,
         decimals=decimals_for(scale, [cell.mean for cell in cells if cell]),
         cells=cells,
-        course=course_of([run.checkpoint for run in data.runs], cells),
+        trajectory=trajectory_of([run.checkpoint for run in data.runs], cells),
         notes=tuple(data.notes[s] for s in signatures if s in data.notes),
     )
 
 
-def _ranking_score(task: TaskView, answers: Sequence[AnswerRecord]) -> str:
-    """The first headline that single answers have, a final score before others; no value of a set."""
-    names = {o.name for answer in answers if answer.task == task.name for o in answer.outcomes}
-    heads = sorted(task.headlines, key=lambda score: not _is_final(score.name, score.kind))
-    return next((score.name for score in heads if score.name in names), "")
+def _ranking_score(task: TaskView, table: ScoreTable) -> str:
+    """The first headline that belongs to single answers, not to a set of answers; final scores first."""
+    names = {
+        key.name
+        for key, column in table.series.items()
+        if key.task == task.name and any(sample_id is not None for sample_id in column.sample_ids)
+    }
+    headlines = sorted(task.headlines, key=lambda score: not _is_final(score.name, score.kind))
+    return next((score.name for score in headlines if score.name in names), "")
 
 
 def _findings(score: ScoreView, labels: Sequence[str]) -> list[Finding]:
@@ -194,10 +210,10 @@ def _findings(score: ScoreView, labels: Sequence[str]) -> list[Finding]:
 
 
 def _signatures(tasks: Sequence[TaskView]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
+    addresses: dict[str, dict[str, None]] = {}
     for task in tasks:
         for score in task.scores:
             for cell in score.cells:
                 for signature in cell.signatures if cell else ():
-                    found.setdefault(signature, {})[score.address] = None
-    return {signature: tuple(found[signature]) for signature in sorted(found)}
+                    addresses.setdefault(signature, {})[score.address] = None
+    return {signature: tuple(addresses[signature]) for signature in sorted(addresses)}

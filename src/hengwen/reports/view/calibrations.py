@@ -1,4 +1,4 @@
-"""What calibrations say of the judges in a report: a sentence a score, a warning where one is stale."""
+"""Calibrations in a report: a note for each calibrated score, a warning for each stale calibration."""
 
 from __future__ import annotations
 
@@ -14,61 +14,59 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration.artifact import Calibration
     from hengwen.reports.view.models import ScoreView, View
 
-WORDS = {"certified": "可信", "not certified": "不可信", "insufficient": "证据不足"}
+DECISIONS_ZH = {"certified": "可信", "not certified": "不可信", "insufficient": "证据不足"}
 
 
 def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
-    """Return a view whose judge scores say how far they agree with people.
+    """Return the view with notes on how far its judge scores agree with human labels.
 
     Args:
-        view: Of runs.
-        calibrations: Those of scores that the view does not show are passed over. One of another judge or
-            another rubric than the runs' is stale: a warning says what differs.
+        view: The view of a report.
+        calibrations: Those of scores that the view does not show are ignored. A calibration is stale if its
+            judge or rubric differs from that of the runs: a warning names the difference.
     """
-    by_address = {one.address: one for one in calibrations}
+    by_address = {calibration.address: calibration for calibration in calibrations}
     notes: dict[str, str] = {}
     warnings: list[str] = []
     for task in view.tasks:
         for score in task.scores:
-            found = by_address.get(score.address)
-            if found is None:
+            calibration = by_address.get(score.address)
+            if calibration is None:
                 continue
-            held = [signature for signature in _signatures(score) if signature == found.signature]
-            if held:
-                notes[score.address] = sentence(found)
+            if calibration.signature in _signatures(score):
+                notes[score.address] = sentence(calibration)
             warnings += [
-                f"{score.address}: 校准已过期 the calibration is stale: {difference}"
+                f"{score.address}: 校准已失效 the calibration is stale: {difference}"
                 for signature in _signatures(score)
-                for difference in is_stale(found, signature, rubric_hash_of(signature))
+                for difference in is_stale(calibration, signature, rubric_hash_of(signature))
             ]
     tasks = tuple(
-        replace(task, scores=tuple(_noted(score, notes.get(score.address)) for score in task.scores))
+        replace(task, scores=tuple(_with_note(score, notes.get(score.address)) for score in task.scores))
         for task in view.tasks
     )
     return replace(view, tasks=tasks, warnings=(*view.warnings, *warnings))
 
 
-def sentence(found: Calibration) -> str:
-    """Say what a calibration found, in both languages."""
-    if found.agreement is None or found.agreement.quadratic_kappa.value is None:
-        reason = "; ".join(found.reasons)
-        return (
-            f"{found.score} 与人比较：{WORDS[found.decision]}。 Against people: {found.decision} ({reason})."
-        )
-    kappa, n = found.agreement.quadratic_kappa, found.agreement.n
+def sentence(calibration: Calibration) -> str:
+    """Return the result of a calibration as one sentence in both languages."""
+    score, decision, agreement = calibration.score, calibration.decision, calibration.agreement
+    zh = f"{score} 与人工标注比较：{DECISIONS_ZH[decision]}"
+    if agreement is None or agreement.quadratic_kappa.value is None:
+        return f"{zh}。 Against human labels: {decision} ({'; '.join(calibration.reasons)})."
+    kappa, n = agreement.quadratic_kappa, agreement.n
     ends = interval(None if kappa.low is None or kappa.high is None else (kappa.low, kappa.high), 2)
-    bias = number(found.agreement.bias.value, 3)
+    bias = number(agreement.bias.value, 3)
     figures = f"kappa {number(kappa.value, 2)} {ends}, n={n}"
     return (
-        f"{found.score} 与人比较：{WORDS[found.decision]}，二次 {figures}，平均偏差 {bias}。 "
-        f"Against people: {found.decision}, quadratic {figures}, mean bias {bias}."
+        f"{zh}，二次 {figures}，平均偏差 {bias}。 "
+        f"Against human labels: {decision}, quadratic {figures}, mean bias {bias}."
     )
 
 
 def _signatures(score: ScoreView) -> tuple[str, ...]:
-    """Those of its runs, each once."""
+    """Distinct signatures of the score over all runs."""
     return tuple(dict.fromkeys(s for cell in score.cells if cell for s in cell.signatures))
 
 
-def _noted(score: ScoreView, note: str | None) -> ScoreView:
+def _with_note(score: ScoreView, note: str | None) -> ScoreView:
     return score if note is None else replace(score, notes=(*score.notes, note))

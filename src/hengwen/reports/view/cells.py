@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreCell:
-    """The mean of one score at one checkpoint with all that it needs to be read."""
+    """The mean of one score at one checkpoint, with its interval, counts and signatures."""
 
     mean: float | None
     ci: tuple[float, float] | None
-    level: float
-    """Of the interval."""
+    confidence: float
+    """Confidence level of the interval, 0 to 1."""
     n: int
     prompts: int
     coverage: float | None
@@ -29,7 +29,7 @@ class ScoreCell:
 
     @property
     def failed(self) -> int:
-        """All failures, whatever their status."""
+        """Number of failures of any status."""
         return sum(self.failures.values())
 
 
@@ -46,7 +46,7 @@ def cell_of(summary: Summary) -> ScoreCell:
     return ScoreCell(
         mean=None if summary.mean is None else summary.mean + 0.0,
         ci=None if summary.interval is None else (summary.interval[0] + 0.0, summary.interval[1] + 0.0),
-        level=summary.confidence,
+        confidence=summary.confidence,
         n=summary.n,
         prompts=summary.prompts,
         coverage=summary.coverage,

@@ -1,34 +1,42 @@
-"""Runs of a store to the view that reports show."""
+"""Build a report's view from runs in a store."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from hengwen.reports.view.answers import AnswerRecord
+from hengwen.reports.view.answers import AnswerRecord, ScoreValue, StreamedAnswer
 from hengwen.reports.view.build import build_view
 from hengwen.reports.view.models import ReportData, View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hengwen.records import Run
+    from hengwen.reports.view.answers import SourceKey
     from hengwen.results.score_table import ScoreTable
     from hengwen.store.store import Store
 
-RULES_NOTE = (
-    "规则评判：只看不用模型就能判定的条款，是基线，不是语言模型。"
-    "Rules judge: a baseline by what can be decided without a model; it is not a language model."
+    Key = tuple[str, str, str, int]
+
+RULES_JUDGE_NOTE = (
+    "规则评审：只检查无需模型就能判定的条款，是基线，不是语言模型。"
+    "Rules judge: a baseline that checks only what can be decided without a model; "
+    "it is not a language model."
 )
+RULES_JUDGE = re.compile(r"\|rules:[0-9a-f]{8}\b")
+"""Matches the signatures of rules judges; other uses of ``rules:`` name a set of rules, not its digest."""
 
 
 def collect_view(store: Store, runs: Sequence[Run], warnings: Sequence[str] = ()) -> View:
     """Return the view of runs.
 
     Args:
-        store: Where they are.
-        runs: Of one plan, in training order, at least one.
+        store: Holds the runs.
+        runs: Runs of one plan in training order, at least one.
         warnings: Shown at the top of the report.
     """
     table = store.table(runs)
@@ -39,7 +47,7 @@ def collect_view(store: Store, runs: Sequence[Run], warnings: Sequence[str] = ()
             table=table,
             usage=store.usage(runs),
             warnings=tuple(warnings),
-            answers=tuple(_answers(store, runs)),
+            answers=StoredAnswers(store, runs, table),
             notes=_notes(table),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             version=version("hengwen"),
@@ -47,20 +55,65 @@ def collect_view(store: Store, runs: Sequence[Run], warnings: Sequence[str] = ()
     )
 
 
-def _answers(store: Store, runs: Sequence[Run]) -> Iterator[AnswerRecord]:
-    for run in runs:
-        for answer in store.answers(run):
-            yield AnswerRecord(
-                task=answer.task,
-                checkpoint=run.checkpoint,
-                sample_id=answer.sample_id,
-                repeat=answer.repeat,
-                input=answer.input,
-                text=answer.text,
-                outcomes=answer.outcomes,
-            )
+class StoredAnswers:
+    """Answers of runs in a store, as an ``AnswerSource``: texts are streamed, outcomes read for a few.
+
+    Args:
+        store: Holds the runs.
+        runs: In training order.
+        table: All rows of the runs.
+    """
+
+    def __init__(self, store: Store, runs: Sequence[Run], table: ScoreTable) -> None:
+        self._store = store
+        self._runs = {run.id: run for run in runs}
+        self._table = table
+
+    def stream(self) -> Iterator[StreamedAnswer]:
+        """Yield all answers, one at a time, with their values in the table."""
+        for run in self._runs.values():
+            scores = _scores_by_answer(self._table, run.id)
+            for response in self._store.responses(run):
+                key = (run.id, response.task, response.sample_id, response.repeat)
+                yield StreamedAnswer(
+                    key, response.task, run.checkpoint, response.sample_id, response.text, scores.get(key, {})
+                )
+
+    def load(self, keys: Sequence[SourceKey]) -> Mapping[SourceKey, AnswerRecord]:
+        """Read the answers with these keys."""
+        keys_by_run: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
+        for run_id, task, sample_id, repeat in keys:
+            keys_by_run[run_id].append((task, sample_id, repeat))
+        records: dict[SourceKey, AnswerRecord] = {}
+        for run_id, answer_keys in keys_by_run.items():
+            run = self._runs[run_id]
+            for answer in self._store.answers(run, answer_keys):
+                records[run_id, answer.task, answer.sample_id, answer.repeat] = AnswerRecord(
+                    task=answer.task,
+                    checkpoint=run.checkpoint,
+                    sample_id=answer.sample_id,
+                    repeat=answer.repeat,
+                    input=answer.input,
+                    text=answer.text,
+                    outcomes=answer.outcomes,
+                )
+        return records
+
+
+def _scores_by_answer(table: ScoreTable, run_id: str) -> dict[Key, dict[str, ScoreValue]]:
+    """The values of one run by answer and score name; values of whole sets are left out."""
+    scores: dict[Key, dict[str, ScoreValue]] = defaultdict(dict)
+    for series, column in table.series.items():
+        if series.run_id != run_id:
+            continue
+        signature = " + ".join(sorted(column.signatures))
+        for sample_id, repeat, value in zip(column.sample_ids, column.repeats, column.values, strict=True):
+            if sample_id is not None and repeat is not None and value is not None:
+                key = (run_id, series.task, sample_id, repeat)
+                scores[key][series.name] = ScoreValue(value, series.kind, signature)
+    return scores
 
 
 def _notes(table: ScoreTable) -> dict[str, str]:
     signatures = {signature for column in table.series.values() for signature in column.signatures}
-    return {signature: RULES_NOTE for signature in signatures if "|rules:" in signature}
+    return {signature: RULES_JUDGE_NOTE for signature in signatures if RULES_JUDGE.search(signature)}

@@ -1,4 +1,4 @@
-"""The file of labels: what stands in it stays, what is written is read back."""
+"""The label file: existing content is kept, appended labels are read back."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hengwen.cli.ui.label_form import commands_beside
 from hengwen.errors import ConfigError, DataError
 from hengwen.labels.file import LabelFile
 from hengwen.records import Label
 
 
-def a_label(**given) -> Label:
-    place = {"task": "t", "id": "a", "checkpoint": "c", "repeat": 1, "score": "j.level", "value": 0.5}
-    return Label(**{**place, "rater": "ann", "output": "好", **given})
+def a_label(**values) -> Label:
+    defaults = {"task": "t", "id": "a", "checkpoint": "c", "repeat": 1, "score": "j.level", "value": 0.5}
+    return Label(**{**defaults, "rater": "ann", "output": "好", **values})
 
 
 @pytest.mark.parametrize(
@@ -48,14 +47,14 @@ def test_what_is_in_a_file_stays_byte_for_byte(tmp_path: Path, before: bytes) ->
 
 
 def test_others_may_write_to_the_file_meanwhile(tmp_path: Path) -> None:
-    one, other = LabelFile(tmp_path / "l.csv"), LabelFile(tmp_path / "l.csv")
-    row = one.append(a_label())
+    file, other = LabelFile(tmp_path / "l.csv"), LabelFile(tmp_path / "l.csv")
+    row = file.append(a_label())
     other.append(a_label(rater="bob"))
-    one.append(a_label(id="b"))
-    one.take_back(row)
+    file.append(a_label(id="b"))
+    file.take_back(row)
     assert [(x.rater, x.id) for x in other.labels()] == [("bob", "a"), ("ann", "b")]
-    with pytest.raises(DataError, match="the last label is not there any more"):
-        one.take_back(row)
+    with pytest.raises(DataError, match="the last label is gone"):
+        file.take_back(row)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
@@ -87,9 +86,7 @@ def test_a_value_is_written_so_that_it_is_the_level_again(tmp_path: Path, value:
 def test_a_file_that_holds_no_labels_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "l.csv"
     path.write_text("task,id,value\nt,a,1\n", "utf-8")
-    with pytest.raises(
-        DataError, match=r"l\.csv:1: columns of labels are missing: checkpoint, repeat, score, rater"
-    ):
+    with pytest.raises(DataError, match=r"l\.csv:1: missing columns: checkpoint, repeat, score, rater"):
         LabelFile(path)
     path.write_text(
         "task,id,checkpoint,repeat,output,score,value,rater\nt,a,c,1,,j.level,high,ann\n", "utf-8"
@@ -116,9 +113,3 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     file = LabelFile(tmp_path / "no" / "l.csv")
     with pytest.raises(ConfigError, match=r"l\.csv: cannot be written: No such file"):
         file.append(a_label())
-
-
-def test_a_rubric_whose_labels_are_commands_keeps_both_apart() -> None:
-    found = commands_beside(["Q", "s", "x"])
-    assert (found[":q"], found[":s"], found["u"]) == ("q", "s", "u")
-    assert not {"q", "s"} & set(found)

@@ -1,0 +1,115 @@
+"""A report of stored runs: rows are read once, texts are streamed, outcomes are loaded for a few answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+
+from hengwen.records import Failure, Response, Row, Run, Sample, Score
+from hengwen.reports.view.answers import AnswerList, AnswerPicker, AnswerRecord
+from hengwen.reports.view.from_store import RULES_JUDGE, collect_view
+from hengwen.store import Store, open_store
+
+PROMPTS = 20
+RUNS = tuple(
+    Run(id=f"r{i}", plan="p", plan_hash="", checkpoint=f"c{i}", order=i, score_order=("t/j.level",))
+    for i in range(2)
+)
+
+
+def outcome_of(prompt: int) -> Score | Failure:
+    if prompt == 7:
+        return Failure(name="j.level", status="timeout", message="late", signature="j|v:1", kind="judge")
+    value = prompt * 3 % PROMPTS / PROMPTS
+    return Score(name="j.level", value=value, signature="j|v:1", kind="judge", reason=f"reason {prompt}")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    with open_store(tmp_path / "x.db") as opened:
+        ledger = opened.ledger()
+        for run in RUNS:
+            ledger.begin(run)
+            for i in range(PROMPTS):
+                sample = Sample(id=f"s{i:02}", input=f"prompt {i}", task="t")
+                text = f"text {i} {'字' * i}"
+                ledger.record_response(
+                    run.id,
+                    sample,
+                    Response(sample_id=sample.id, text=text, task="t", checkpoint=run.checkpoint),
+                )
+                ledger.record_rows(
+                    [
+                        Row(
+                            run_id=run.id,
+                            task="t",
+                            checkpoint=run.checkpoint,
+                            sample_id=sample.id,
+                            repeat=1,
+                            cluster=sample.id,
+                            outcome=outcome_of(i),
+                        )
+                    ]
+                )
+        ledger.commit()
+        yield opened
+
+
+def test_all_rows_are_read_once_and_outcomes_again_only_for_shown_answers(store: Store) -> None:
+    statements: list[str] = []
+    event.listen(
+        store._engine,
+        "before_cursor_execute",
+        lambda _connection, _cursor, statement, *_: statements.append(" ".join(statement.split())),
+    )
+    view = collect_view(store, RUNS)
+    of_rows = [statement for statement in statements if "FROM row" in statement or 'FROM "row"' in statement]
+    full = [statement for statement in of_rows if "sample_id IN" not in statement]
+    assert len(full) == len(RUNS)
+    assert len(of_rows) == len(full) + len(view.answers)
+    assert [len(group.answers) for group in view.answers] == [6, 6]
+    assert [group.omitted for group in view.answers] == [14, 14]
+
+
+def test_stored_answers_are_shown_as_answers_in_memory_would_be(store: Store) -> None:
+    records = [
+        AnswerRecord(
+            task=answer.task,
+            checkpoint=run.checkpoint,
+            sample_id=answer.sample_id,
+            repeat=answer.repeat,
+            input=answer.input,
+            text=answer.text,
+            outcomes=answer.outcomes,
+        )
+        for run in RUNS
+        for answer in store.answers(run)
+    ]
+    source, picker = AnswerList(records), AnswerPicker({"t": "j.level"})
+    for streamed in source.stream():
+        picker.add(streamed)
+    assert collect_view(store, RUNS).answers == picker.groups(source)
+
+
+def test_answers_can_be_read_by_key(store: Store) -> None:
+    keys = [("t", "s03", 1), ("t", "s07", 1), ("t", "s03", 2), ("other", "s04", 1)]
+    answers = list(store.answers(RUNS[0], keys))
+    assert [(answer.sample_id, answer.outcomes) for answer in answers] == [
+        ("s03", (outcome_of(3),)),
+        ("s07", (outcome_of(7),)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("signature", "matches"),
+    [
+        ("lyric_craft|rubric:1.16ea716d|rules:8e24b1b2|v:1", True),
+        ("x.published|mean_times:10|[x|rubric:1.16ea716d|rules:8e24b1b2|v:1]|v:1", True),
+        ("lyric|rules:document|carry:no|v:1", False),
+        ("lyric_craft|rubric:1.16ea716d|openai/m|v:1", False),
+    ],
+)
+def test_only_rules_judges_are_called_baselines(signature: str, matches: bool) -> None:
+    assert bool(RULES_JUDGE.search(signature)) == matches
