@@ -10,10 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.protocols import EvaluationKey
-    from hengwen.records import Attempt, Outcome, Response, Run, Sample
-
-RowKey = tuple[str, str, str | None, int | None, str]
-"""(run_id, task, sample_id, repeat, name)."""
+    from hengwen.records import Attempt, Outcome, Response, RowKey, Run, Sample
 
 
 class MemoryLedger:
@@ -85,7 +82,7 @@ class MemoryLedger:
     def record_rows(self, rows: Sequence[Row]) -> None:
         """Record rows; a later row replaces an earlier one with the same key."""
         for row in rows:
-            self._rows[(row.run_id, row.task, row.sample_id, row.repeat, row.outcome.name)] = row
+            self._rows[row.key] = row
 
     def commit(self) -> None:
         """Do nothing: no record is durable."""
