@@ -30,7 +30,7 @@ JUDGE_YAML = "judge: {provider: openai, model: gpt-4o-mini, params: {temperature
 _RULES = {
     "broken": "an answer that is empty or broken off in thought: 0",
     "near_duplicate": "an answer that repeats an earlier one to the prompt: 0; the first keeps its score",
-    "target_copy": "the reference word for word, but for particles: 0.5 at most",
+    "target_copy": "the reference word for word, particles aside: 0.5 at most",
     "plain_text": "labels, headings, markup: 0.5 at most",
     "number": "a wrong number where one is right: 0.25 at most",
     "leakage": "an answer that stands in the training data: 0.5 at most, a near copy 0.75",

@@ -81,6 +81,7 @@ def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubri
         ValueError: Two answers have the same key, or a rater labels an answer twice.
 
     Examples:
+        >>> from hengwen.records import Label
         >>> answers = [JudgedAnswer(task="t", id=i, text=i, value=0.5) for i in "abc"]
         >>> labels = [Label(task="t", id=i, score="s", value=v, rater=r, output=o)
         ...           for i, v, r, o in [("a", 0, "x", ""), ("a", 1, "y", "a"), ("b", 1, "x", "changed")]]
