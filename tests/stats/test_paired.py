@@ -30,11 +30,20 @@ def enumerated_p(differences: list[float]) -> float:
 
 @given(st.lists(st.tuples(LEVELS, LEVELS), min_size=1, max_size=8))
 @settings(max_examples=60)
-def test_up_to_thirteen_clusters_p_is_the_share_of_all_sign_patterns(
+def test_p_is_the_share_of_all_sign_patterns(
     pairs: list[tuple[float, float]],
 ) -> None:
     result = sign_flip_test([a for a, _ in pairs], [b for _, b in pairs])
     assert result.p == pytest.approx(enumerated_p([b - a for a, b in pairs]))
+
+
+@pytest.mark.parametrize("prompts", [9, 14, 20, 31, 32])
+def test_the_exact_count_agrees_with_random_patterns(prompts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(prompts)
+    earlier, later = rng.choice([0, 0.25, 0.5, 0.75, 1], (2, prompts))
+    exact = sign_flip_test(earlier, later).p
+    monkeypatch.setattr(paired, "EXACT_UP_TO", 0)
+    assert sign_flip_test(earlier, later).p == pytest.approx(exact, abs=0.015)
 
 
 @pytest.mark.parametrize(("prompts", "p"), [(5, 1 / 16), (6, 1 / 32), (10, 1 / 512)])
