@@ -1,0 +1,134 @@
+"""Paired tests between the checkpoints of one report, corrected for their number.
+
+Two intervals that do not overlap are no test, and two that overlap do not show that nothing changed. Here each
+checkpoint is compared with the one before it, and the last with the first, on the prompts that both answered.
+All tests of a report are one family: with a familywise error of 5 %, at most one report in twenty names a
+difference where there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from hengwen.stats.paired import PairedTest, holm, sign_flip_test, too_few
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+ALPHA = 0.05
+"""Familywise error of all tests of a report."""
+MIN_PROMPT_COVERAGE = 0.95
+"""Share of prompts with a score from which on a checkpoint is compared: failures may depend on quality."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSeries:
+    """One score over checkpoints in training order."""
+
+    address: str
+    """``TASK/SCORE``."""
+    values: tuple[Mapping[str, float], ...]
+    """The value of each prompt, by checkpoint; empty where the checkpoint does not have the score."""
+    clusters: Mapping[str, str]
+    """The cluster of each prompt."""
+    coverages: tuple[float, ...]
+    """Share of prompts that have a value, by checkpoint."""
+    keys: tuple[str, ...]
+    """What makes checkpoints comparable: only those with equal keys are compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """One paired test of a report."""
+
+    address: str
+    earlier: int
+    """Index of the earlier checkpoint."""
+    later: int
+    test: PairedTest
+    p_adjusted: float
+    """By Holm's method over all tests of the report."""
+    detectable: float | None
+    """Smallest true difference that the test would have seen with a power of 80 % in this family."""
+
+    @property
+    def significant(self) -> bool:
+        """Whether the adjusted p is at most 5 %."""
+        return self.p_adjusted <= ALPHA
+
+
+def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
+    """Test each checkpoint against the one before it, and the last against the first, for every score.
+
+    A pair is left out where a checkpoint scored fewer than 95 % of its prompts, where the comparability keys
+    differ, or where there are too few common prompts for any outcome to be significant in this family.
+
+    Args:
+        series: The scores of one report; their tests are one family.
+
+    Returns:
+        The comparisons in the order of the scores and checkpoints.
+
+    Examples:
+        >>> def checkpoint(value):
+        ...     return {f"p{number}": value + number / 100 for number in range(8)}
+        >>> rising = ScoreSeries(
+        ...     address="t/s",
+        ...     values=(checkpoint(0.1), checkpoint(0.2)),
+        ...     clusters={},
+        ...     coverages=(1.0, 1.0),
+        ...     keys=("k", "k"),
+        ... )
+        >>> (comparison,) = compare_checkpoints([rising])
+        >>> round(comparison.test.difference, 3), comparison.p_adjusted, comparison.significant
+        (0.1, 0.0078125, True)
+    """
+    pairs = [
+        (item, earlier, later, sorted(item.values[earlier].keys() & item.values[later].keys()))
+        for item in series
+        for earlier, later in _index_pairs(len(item.values))
+        if _comparable(item, earlier, later)
+    ]
+    pairs = [pair for pair in pairs if pair[3]]
+    while pairs:  # a pair that is left out makes the family smaller, which may let another pair in
+        kept = [pair for pair in pairs if not too_few(_cluster_count(pair[0], pair[3]), len(pairs), ALPHA)]
+        if len(kept) == len(pairs):
+            break
+        weakest = min(_cluster_count(pair[0], pair[3]) for pair in pairs)
+        pairs = [pair for pair in pairs if _cluster_count(pair[0], pair[3]) > weakest]
+    tests = {
+        f"{index}": sign_flip_test(
+            [item.values[earlier][prompt] for prompt in prompts],
+            [item.values[later][prompt] for prompt in prompts],
+            [item.clusters.get(prompt, prompt) for prompt in prompts],
+        )
+        for index, (item, earlier, later, prompts) in enumerate(pairs)
+    }
+    adjusted = holm({name: test.p for name, test in tests.items()})
+    return [
+        Comparison(
+            address=item.address,
+            earlier=earlier,
+            later=later,
+            test=tests[f"{index}"],
+            p_adjusted=adjusted[f"{index}"],
+            detectable=tests[f"{index}"].detectable(ALPHA / len(pairs)),
+        )
+        for index, (item, earlier, later, _) in enumerate(pairs)
+    ]
+
+
+def _index_pairs(checkpoints: int) -> list[tuple[int, int]]:
+    neighbours = list(pairwise(range(checkpoints)))
+    return neighbours if checkpoints < 3 else [*neighbours, (0, checkpoints - 1)]
+
+
+def _comparable(item: ScoreSeries, earlier: int, later: int) -> bool:
+    covered = min(item.coverages[earlier], item.coverages[later]) >= MIN_PROMPT_COVERAGE
+    return covered and item.keys[earlier] == item.keys[later]
+
+
+def _cluster_count(item: ScoreSeries, prompts: Sequence[str]) -> int:
+    return len({item.clusters.get(prompt, prompt) for prompt in prompts})

@@ -1,0 +1,201 @@
+"""Paired comparison of two checkpoints on the same prompts: an exact sign-flip test, and what it could see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import fsum, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.stats.mean_interval import cluster_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+EXACT_UP_TO = 32
+"""Clusters up to which all 2^n sign patterns are counted, in O(2^(n/2))."""
+RESAMPLES = 9999
+"""Random sign patterns beyond that; p is then a multiple of 1e-4."""
+NORMAL_FROM = 2000
+"""Clusters from which the distribution of the flipped sum is taken as normal."""
+POWER = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedTest:
+    """The comparison of two checkpoints on their common prompts."""
+
+    difference: float
+    """Mean of later minus earlier over prompts."""
+    p: float
+    """Two-sided, in (0, 1]."""
+    prompts: int
+    clusters: int
+    error: float
+    """Standard error of the difference, over clusters; 0 where all differences are equal."""
+
+    def detectable(self, alpha: float = 0.05, power: float = POWER) -> float | None:
+        """Return the smallest true difference that a test at ``alpha`` would have seen with this power.
+
+        Args:
+            alpha: Two-sided level, already divided by the number of tests.
+            power: Probability of seeing it, in (0, 1).
+
+        Returns:
+            A difference on the scale of the values; None below two clusters.
+
+        Examples:
+            >>> test = sign_flip_test([0.5, 0.5, 0.5, 0.5], [0.75, 0.25, 0.75, 0.5])
+            >>> round(test.detectable(), 3)
+            0.498
+        """
+        if self.clusters < 2:
+            return None
+        from scipy.special import stdtrit
+
+        freedom = self.clusters - 1
+        return float(stdtrit(freedom, 1 - alpha / 2) + stdtrit(freedom, power)) * self.error
+
+
+def sign_flip_test(
+    earlier: ArrayLike, later: ArrayLike, clusters: Sequence[str] | None = None, *, seed: int = 0
+) -> PairedTest:
+    """Test whether two checkpoints differ on prompts like these.
+
+    Where they do not, each difference is as likely with either sign. Differences are summed by cluster and
+    the signs of clusters are flipped: prompts of one cluster do not vary independently.
+
+    Args:
+        earlier: Value of each prompt at the earlier checkpoint, shape (n,), n >= 1.
+        later: Value of the same prompts at the later one, in the same order.
+        clusters: The cluster of each prompt; None: every prompt is a cluster of its own.
+        seed: Of the random flips.
+
+    Returns:
+        The difference and its p: exact up to 32 clusters, from 9,999 random patterns up to 2,000, from the
+        normal distribution beyond. Equal values give p = 1.
+
+    Raises:
+        ValueError: The lengths differ, or there is no prompt.
+
+    Notes:
+        Fisher's randomisation test (1935). ``scipy.stats.permutation_test`` draws the random patterns; the
+        exact count is done here, as scipy enumerates 2^n patterns one by one.
+
+    Examples:
+        >>> test = sign_flip_test([0.0] * 6, [1.0] * 6)
+        >>> test.difference, test.p  # 2 of 64 sign patterns are as extreme
+        (1.0, 0.03125)
+    """
+    before, after = np.asarray(earlier, np.float64), np.asarray(later, np.float64)
+    if before.shape != after.shape or before.ndim != 1 or not len(before):
+        raise ValueError(
+            f"two equally long sequences are needed, got shapes {before.shape} and {after.shape}"
+        )
+    differences = after - before
+    sums, sizes = cluster_sums(differences, clusters)
+    mean = fsum(differences) / len(differences)
+    return PairedTest(
+        difference=mean,
+        p=_flip_p(sums, seed),
+        prompts=len(differences),
+        clusters=len(sums),
+        error=_cluster_error(sums, sizes, mean),
+    )
+
+
+def _flip_p(sums: NDArray[np.float64], seed: int) -> float:
+    moved = sums[sums != 0]  # a zero stays zero under any sign
+    if len(moved) < 2:  # both signs of one sum are equally extreme
+        return 1.0
+    if len(moved) > NORMAL_FROM:
+        from scipy.special import ndtr
+
+        return max(float(2 * ndtr(-abs(moved.sum()) / sqrt(float(np.square(moved).sum())))), 5e-324)
+    if len(moved) <= EXACT_UP_TO:
+        return _exact_p(moved)
+    from scipy.stats import permutation_test
+
+    result = permutation_test(
+        (moved,),
+        lambda flipped, axis: np.abs(flipped.sum(axis=axis)),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=RESAMPLES,
+        batch=max(1, 2_000_000 // len(moved)),
+        alternative="greater",
+        rng=np.random.default_rng(seed),
+    )
+    return float(result.pvalue)
+
+
+def _exact_p(sums: NDArray[np.float64]) -> float:
+    """Return the share of sign patterns whose sum is at least as far from 0.
+
+    The sum of a pattern is the sum of its two halves, so the 2^n sums need not be written down: for each sum
+    of one half, a binary search in the sorted sums of the other counts the partners that go far enough.
+    """
+    middle = len(sums) // 2
+    left, right = _pattern_sums(sums[:middle]), np.sort(_pattern_sums(sums[middle:]))
+    size = float(np.abs(sums).sum())
+    least = abs(float(sums.sum())) - 1e-12 * size  # ties, whatever the order of their additions
+    above = len(right) * len(left) - int(np.searchsorted(right, least - left, side="left").sum())
+    return min(1.0, 2 * above / (len(left) * len(right))) if least > 0 else 1.0
+
+
+def _pattern_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    totals = np.zeros(1)
+    for value in values:
+        totals = np.concatenate((totals + value, totals - value))
+    return totals
+
+
+def _cluster_error(sums: NDArray[np.float64], sizes: NDArray[np.float64], mean: float) -> float:
+    groups = len(sums)
+    if groups < 2:
+        return 0.0
+    residuals = sums - mean * sizes
+    return float(np.sqrt(groups / (groups - 1) * np.square(residuals).sum()) / sizes.sum())
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Return p-values adjusted by Holm's method, by the same names.
+
+    Args:
+        p_values: The p of each test of one family, in (0, 1].
+
+    Returns:
+        Adjusted values; those at most alpha are significant with a familywise error of at most alpha.
+
+    Notes:
+        Holm (1979).
+
+    Examples:
+        >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+        {'a': 0.03, 'b': 0.06, 'c': 0.06}
+    """
+    ordered = sorted(p_values.items(), key=lambda item: item[1])
+    adjusted: dict[str, float] = {}
+    highest = 0.0
+    for rank, (name, p) in enumerate(ordered):
+        highest = max(highest, min(1.0, (len(ordered) - rank) * p))
+        adjusted[name] = highest
+    return {name: adjusted[name] for name in p_values}
+
+
+def too_few(clusters: int, family: int, alpha: float = 0.05) -> bool:
+    """Return whether no outcome of a sign-flip test on so many clusters could be significant.
+
+    Args:
+        clusters: Clusters of common prompts.
+        family: Tests in the family that Holm's method adjusts for.
+        alpha: Familywise level.
+
+    Examples:
+        >>> [too_few(5, 1), too_few(6, 1), too_few(9, 20), too_few(10, 20)]
+        [True, False, True, False]
+    """
+    return family * 2.0 ** (1 - clusters) > alpha

@@ -1,0 +1,124 @@
+"""The sign-flip test: hand values, an enumeration as oracle, clusters, Holm, and its size by simulation."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from hengwen.stats import paired
+from hengwen.stats.paired import holm, sign_flip_test, too_few
+
+LEVELS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
+
+
+def enumerated_p(differences: list[float]) -> float:
+    """Count all sign patterns one by one."""
+    observed = abs(sum(differences))
+    patterns = list(product((1, -1), repeat=len(differences)))
+    extreme = [
+        pattern
+        for pattern in patterns
+        if abs(sum(s * d for s, d in zip(pattern, differences, strict=True))) >= observed - 1e-9
+    ]
+    return len(extreme) / len(patterns)
+
+
+@given(st.lists(st.tuples(LEVELS, LEVELS), min_size=1, max_size=8))
+@settings(max_examples=60)
+def test_p_is_the_share_of_all_sign_patterns(
+    pairs: list[tuple[float, float]],
+) -> None:
+    result = sign_flip_test([a for a, _ in pairs], [b for _, b in pairs])
+    assert result.p == pytest.approx(enumerated_p([b - a for a, b in pairs]))
+
+
+@pytest.mark.parametrize("prompts", [9, 14, 20, 31, 32])
+def test_the_exact_count_agrees_with_random_patterns(prompts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(prompts)
+    earlier, later = rng.choice([0, 0.25, 0.5, 0.75, 1], (2, prompts))
+    exact = sign_flip_test(earlier, later).p
+    monkeypatch.setattr(paired, "EXACT_UP_TO", 0)
+    assert sign_flip_test(earlier, later).p == pytest.approx(exact, abs=0.015)
+
+
+@pytest.mark.parametrize(("prompts", "p"), [(5, 1 / 16), (6, 1 / 32), (10, 1 / 512)])
+def test_the_smallest_p_is_two_of_all_patterns(prompts: int, p: float) -> None:
+    assert sign_flip_test([0.0] * prompts, [1.0] * prompts).p == pytest.approx(p)
+
+
+def test_equal_answers_differ_in_nothing() -> None:
+    result = sign_flip_test([0.5, 0.75], [0.5, 0.75])
+    assert (result.difference, result.p, result.detectable()) == (0.0, 1.0, 0.0)  # nothing varies
+
+
+def test_signs_of_clusters_are_flipped_not_of_prompts() -> None:
+    clusters = ["a"] * 10 + ["b"] * 10
+    result = sign_flip_test([0.0] * 20, [1.0] * 20, clusters)
+    assert (result.p, result.clusters, result.prompts) == (0.5, 2, 20)
+
+
+def test_the_direction_is_later_minus_earlier_and_p_has_none() -> None:
+    rng = np.random.default_rng(3)
+    earlier, later = rng.random(40), rng.random(40) + 0.2
+    rise, fall = sign_flip_test(earlier, later), sign_flip_test(later, earlier)
+    assert rise.difference == -fall.difference
+    assert rise.p == fall.p
+
+
+def test_random_flips_are_reproducible_and_close_to_the_t_test() -> None:
+    rng = np.random.default_rng(4)
+    earlier, later = rng.normal(size=60), rng.normal(size=60) + 0.3
+    result = sign_flip_test(earlier, later)
+    assert result == sign_flip_test(earlier, later)
+    assert result.p == pytest.approx(stats.ttest_rel(later, earlier).pvalue, abs=0.02)
+
+
+def test_beyond_two_thousand_clusters_the_normal_distribution_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    earlier, later = rng.random(300), rng.random(300) + 0.05
+    flipped = sign_flip_test(earlier, later).p
+    monkeypatch.setattr(paired, "NORMAL_FROM", 200)
+    assert sign_flip_test(earlier, later).p == pytest.approx(flipped, abs=0.01)
+
+
+def test_the_detectable_difference_is_the_one_of_a_paired_t_test() -> None:
+    rng = np.random.default_rng(6)
+    differences = rng.normal(size=26)
+    result = sign_flip_test(np.zeros(26), differences)
+    expected = (stats.t.ppf(0.975, 25) + stats.t.ppf(0.8, 25)) * stats.sem(differences)
+    assert result.detectable() == pytest.approx(expected)
+    assert sign_flip_test([0.0], [1.0]).detectable() is None
+
+
+@pytest.mark.parametrize("later", [[1.0], []])
+def test_sequences_of_different_lengths_are_refused(later: list[float]) -> None:
+    with pytest.raises(ValueError, match="two equally long sequences"):
+        sign_flip_test([1.0, 2.0], later)
+
+
+def test_holm_multiplies_the_smallest_by_all_and_never_falls() -> None:
+    adjusted = holm({"a": 0.04, "b": 0.01, "c": 0.03, "d": 0.9})
+    assert adjusted == pytest.approx({"a": 0.09, "b": 0.04, "c": 0.09, "d": 0.9})
+
+
+@pytest.mark.parametrize(("family", "least"), [(1, 6), (2, 7), (5, 8), (10, 9), (20, 10)])
+def test_a_family_needs_so_many_prompts_that_any_p_can_be_significant(family: int, least: int) -> None:
+    assert too_few(least - 1, family)
+    assert not too_few(least, family)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prompts", [6, 10, 30])
+def test_checkpoints_that_do_not_differ_are_told_apart_in_at_most_six_of_a_hundred(prompts: int) -> None:
+    rng = np.random.default_rng(prompts)
+    levels, shares = np.array([0, 0.25, 0.5, 0.75, 1]), [0.05, 0.1, 0.2, 0.35, 0.3]
+    rejected = 0
+    for _ in range(400):
+        earlier, later = rng.choice(levels, (2, prompts, 3), p=shares).mean(axis=2)
+        rejected += sign_flip_test(earlier, later).p <= 0.05
+    assert rejected / 400 <= 0.06
