@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hengwen.records import Scale
 from hengwen.stats.mean_interval import cluster_sums, mean_interval
 
-UNIT = Scale(low=0, high=1)
+UNIT = (0.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_correlated_prompts_of_one_cluster_widen_the_interval() -> None:
     ],
 )
 def test_where_there_is_no_interval_the_reason_is_given(
-    values: list[float], clusters: list[str] | None, scale: Scale | None, reason: str
+    values: list[float], clusters: list[str] | None, scale: tuple[float, float] | None, reason: str
 ) -> None:
     result = mean_interval(values, clusters, scale=scale)
     assert (result.bounds, result.reason) == (None, reason)
@@ -94,9 +93,7 @@ def test_an_interval_on_a_scale_has_width_lies_on_the_scale_and_holds_the_shrunk
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=40), st.floats(-3, 3), st.floats(0.1, 50))
 def test_it_moves_and_stretches_with_the_scale(values: list[float], shift: float, factor: float) -> None:
     bounds = mean_interval(values, scale=UNIT).bounds
-    moved = mean_interval(
-        [shift + factor * value for value in values], scale=Scale(low=shift, high=shift + factor)
-    ).bounds
+    moved = mean_interval([shift + factor * value for value in values], scale=(shift, shift + factor)).bounds
     assert bounds is not None
     assert moved == pytest.approx(tuple(shift + factor * bound for bound in bounds), abs=1e-9 * factor + 1e-9)
 

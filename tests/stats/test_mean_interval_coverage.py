@@ -7,12 +7,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from hengwen.records import Scale
 from hengwen.stats.mean_interval import mean_interval
 
 pytestmark = pytest.mark.slow
 
-UNIT = Scale(low=0, high=1)
+UNIT = (0.0, 1.0)
 LEVELS = np.array([0, 0.25, 0.5, 0.75, 1])
 SHARES = {
     "skew": np.array([0.05, 0.1, 0.2, 0.35, 0.3]),

@@ -1,6 +1,6 @@
 """Paired tests between the checkpoints of one report, corrected for their number.
 
-Two intervals that do not overlap are no test, and two that overlap do not show that nothing changed. Here each
+Whether two intervals overlap is no test: the same prompts are answered by both checkpoints. Here each
 checkpoint is compared with the one before it, and the last with the first, on the prompts that both answered.
 All tests of a report are one family: with a familywise error of 5 %, at most one report in twenty names a
 difference where there is none.

@@ -1,4 +1,4 @@
-"""Paired comparison of two checkpoints on the same prompts: an exact sign-flip test, and what it could see."""
+"""Paired comparison of two checkpoints on the same prompts by an exact sign-flip test."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def too_few(clusters: int, family: int, alpha: float = 0.05) -> bool:
-    """Return whether no outcome of a sign-flip test on so many clusters could be significant.
+    """Return whether a sign-flip test has too few clusters to be significant, whatever it finds.
 
     Args:
         clusters: Clusters of common prompts.
