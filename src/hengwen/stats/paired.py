@@ -190,7 +190,7 @@ def too_few(clusters: int, family: int, alpha: float = 0.05) -> bool:
     """Return whether a sign-flip test has too few clusters to be significant, whatever it finds.
 
     Args:
-        clusters: Clusters of common prompts.
+        clusters: Number of clusters of common prompts.
         family: Tests in the family that Holm's method adjusts for.
         alpha: Familywise level.
 
