@@ -53,13 +53,13 @@ def publish(
 
 
 def test_the_mean_of_the_prompts_times_ten_with_an_interval_by_prompt() -> None:
-    # prompts: (1 + 0 + 0.5) / 3 = 0.5, 1, 0.75; their mean 0.75, x 10; s = 0.25, t(2) = 4.302653
+    # prompts: (1 + 0 + 0.5) / 3 = 0.5, 1, 0.75; their mean 0.75, x 10
     outcomes = publish({"a": [1, 0, 0.5], "b": [1, 1, 1], "c": [0.75, 1, 0.5]}, {"mean_times": 10}, repeats=3)
     (score,) = outcomes.values()
     assert isinstance(score, Score)
     assert (score.name, score.value, score.kind) == ("x.published", 7.5, "judge")
-    half = 4.302653 * 0.25 / sqrt(3) * 10
-    assert score.details["ci"] == [pytest.approx(7.5 - half, abs=1e-5), pytest.approx(10, abs=1e-9)]
+    half = 2.776445 * sqrt(0.175 / 5) * 10  # with 0 and 1: mean 0.65, squares 0.7 / 4, t(4)
+    assert score.details["ci"] == [pytest.approx(6.5 - half, abs=1e-5), pytest.approx(10, abs=1e-9)]
     assert score.details["method"] == "t"
     assert (score.details["prompts"], score.details["answers"]) == (3, 9)
     assert score.scale == Scale(low=0, high=10)
@@ -83,9 +83,11 @@ def test_the_sum_over_the_prompts_divided_by_ten_and_the_normalised_value_beside
     assert isinstance(normalised, Score)
     assert published.scale == Scale(low=0, high=0.4)
     assert normalised.scale == Scale(low=0, high=10)
-    half = 3.182446 * sqrt(0.3125 / 3) / sqrt(4)  # squares: 0.125^2 + 0.375^2 + 0.125^2 + 0.375^2
-    assert published.details["ci"][0] == pytest.approx((0.625 - half) * 0.4, abs=1e-6)
-    assert normalised.details["ci"][0] == pytest.approx((0.625 - half) * 10, abs=1e-5)
+    middle = 3.5 / 6  # with a prompt at 0 and one at 1
+    squares = sum((value - middle) ** 2 for value in (0.5, 1, 0.75, 0.25, 0, 1))
+    half = 2.570582 * sqrt(squares / 5 / 6)
+    assert published.details["ci"][0] == pytest.approx((middle - half) * 0.4, abs=1e-6)
+    assert normalised.details["ci"][0] == pytest.approx((middle - half) * 10, abs=1e-5)
 
 
 def test_the_normalised_value_is_the_share_of_another_scale() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hengwen.stats.intervals import cluster_interval, interval_method
+from hengwen.stats.mean_interval import mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,8 +37,8 @@ class Summary:
     """Mean over prompts; None where nothing is scored."""
     interval: tuple[float, float] | None
     """Two-sided confidence interval of the mean; None below two clusters."""
-    method: Literal["t", "bootstrap", "scorer", "none"]
-    """Method of the interval; ``scorer`` is the interval that a group scorer reports itself."""
+    method: Literal["t", "scorer", "none"]
+    """``t`` as in ``stats.mean_interval``; ``scorer``: as the scorer of a group of answers reports it."""
     confidence: float
     """Confidence level of the interval."""
     coverage: float | None
@@ -53,21 +53,17 @@ class Summary:
     """Range and direction of the values."""
 
 
-def aggregate(table: ScoreTable, *, confidence: float = 0.95, seed: int = 0) -> dict[SeriesKey, Summary]:
+def aggregate(table: ScoreTable, *, confidence: float = 0.95) -> dict[SeriesKey, Summary]:
     """Return a summary of each series of a table, in the table's order.
 
     Args:
         table: Outcomes of any number of runs.
         confidence: Confidence level of the intervals, in (0, 1).
-        seed: Seed of the bootstrap.
     """
-    return {
-        key: summarize_column(column, confidence=confidence, seed=seed)
-        for key, column in table.series.items()
-    }
+    return {key: summarize_column(column, confidence=confidence) for key, column in table.series.items()}
 
 
-def summarize_column(column: Column, *, confidence: float = 0.95, seed: int = 0) -> Summary:
+def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
     """Return the summary of one series; arguments as in :func:`aggregate`."""
     statuses = Counter(column.statuses)
     scored = statuses.pop("ok", 0)
@@ -83,7 +79,8 @@ def summarize_column(column: Column, *, confidence: float = 0.95, seed: int = 0)
         interval = column.interval
         n, prompts = column.composed_of or (scored, 0)
     else:
-        interval = cluster_interval(values, clusters, confidence=confidence, seed=seed)
+        bounds = None if column.scale is None else (column.scale.low, column.scale.high)
+        interval = mean_interval(values, clusters, scale=bounds, confidence=confidence).bounds
         n, prompts = scored, len(values)
     if interval is not None and column.scale is not None:
         interval = max(interval[0], column.scale.low), min(interval[1], column.scale.high)
@@ -93,7 +90,7 @@ def summarize_column(column: Column, *, confidence: float = 0.95, seed: int = 0)
         clusters=0 if is_group_score else len(set(clusters)),
         mean=float(np.mean(values)) if values else None,
         interval=interval,
-        method="none" if interval is None else "scorer" if is_group_score else interval_method(clusters),
+        method="none" if interval is None else "scorer" if is_group_score else "t",
         confidence=confidence,
         coverage=scored / (scored + failed) if scored + failed else None,
         failures=dict(sorted(statuses.items())),
@@ -129,14 +126,24 @@ def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_bette
     return float(np.mean(values) if reducer == "mean" else np.median(values))
 
 
-def prompt_values(column: Column) -> tuple[list[float], list[str]]:
-    """Return the value and the cluster of each prompt with a scored repeat, in order of appearance."""
+def value_by_prompt(column: Column) -> dict[str | None, float]:
+    """Return the value of each prompt with a scored repeat, in order of appearance."""
+    if len(set(column.sample_ids)) == len(column.sample_ids):  # one answer a prompt: nothing to reduce
+        pairs = zip(column.sample_ids, column.values, strict=True)
+        return {sample: value for sample, value in pairs if value is not None}
     repeats: dict[str | None, list[float]] = {}
-    clusters: dict[str | None, str] = {}
-    for sample, cluster, value in zip(column.sample_ids, column.clusters, column.values, strict=True):
+    for sample, value in zip(column.sample_ids, column.values, strict=True):
         if value is not None:
             repeats.setdefault(sample, []).append(value)
-            clusters[sample] = cluster
     higher = column.scale is None or column.scale.higher_is_better
-    prompts = [reduce_repeats(values, column.reducer, higher_is_better=higher) for values in repeats.values()]
-    return prompts, [clusters[sample] for sample in repeats]
+    return {
+        sample: reduce_repeats(values, column.reducer, higher_is_better=higher)
+        for sample, values in repeats.items()
+    }
+
+
+def prompt_values(column: Column) -> tuple[list[float], list[str]]:
+    """Return the value and the cluster of each prompt with a scored repeat, in order of appearance."""
+    values = value_by_prompt(column)
+    cluster_of = dict(zip(column.sample_ids, column.clusters, strict=True))
+    return list(values.values()), [cluster_of[sample] for sample in values]

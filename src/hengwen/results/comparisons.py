@@ -10,12 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from hengwen.results.aggregate import value_by_prompt
+from hengwen.results.score_table import SeriesKey
 from hengwen.stats.paired import PairedTest, holm, sign_flip_test, too_few
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from hengwen.records import Kind
+    from hengwen.results.score_table import Column, ScoreTable
 
 ALPHA = 0.05
 """Familywise error of all tests of a report."""
@@ -57,6 +62,57 @@ class Comparison:
     def significant(self) -> bool:
         """Whether the adjusted p is at most 5 %."""
         return self.p_adjusted <= ALPHA
+
+
+def score_series(table: ScoreTable, run_ids: Sequence[str], task: str, name: str, kind: Kind) -> ScoreSeries:
+    """Return the prompt values of one score over runs in training order.
+
+    Args:
+        table: Outcomes of the runs.
+        run_ids: The runs, in training order.
+        task: Name of the task.
+        name: Name of the score.
+        kind: Kind of the score.
+
+    Returns:
+        A series without values where a run does not have the score, or has one value for a group of answers.
+    """
+    columns = [table.series.get(SeriesKey(run_id, task, name, kind)) for run_id in run_ids]
+    points = [PromptPoints.of(column) for column in columns]
+    clusters: dict[str, str] = {}
+    for point in points:
+        clusters |= point.clusters
+    return ScoreSeries(
+        address=f"{task}/{name}",
+        values=tuple(point.values for point in points),
+        clusters=clusters,
+        coverages=tuple(point.coverage for point in points),
+        keys=tuple(" + ".join(sorted(column.signatures)) if column else "" for column in columns),
+    )
+
+
+class PromptPoints(NamedTuple):
+    """The prompt values of one score at one checkpoint."""
+
+    values: dict[str, float]
+    clusters: dict[str, str]
+    coverage: float
+    """Prompts with a value / prompts to which the score applies; 0 where there is none."""
+
+    @classmethod
+    def of(cls, column: Column | None) -> PromptPoints:
+        """Return the points of a column; a value of a whole group of answers is none."""
+        if column is None:
+            return cls({}, {}, 0.0)
+        cluster_of = {
+            sample: cluster
+            for sample, cluster, status in zip(
+                column.sample_ids, column.clusters, column.statuses, strict=True
+            )
+            if sample is not None and status != "not_applicable"
+        }
+        values = {name: value for name, value in value_by_prompt(column).items() if name is not None}
+        return cls(values, cluster_of, len(values) / len(cluster_of) if cluster_of else 0.0)
 
 
 def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
@@ -118,6 +174,19 @@ def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
         )
         for index, (item, earlier, later, _) in enumerate(pairs)
     ]
+
+
+def min_clusters(tests: int) -> int:
+    """Return the smallest number of clusters with which a test in a family of this size can be significant.
+
+    Examples:
+        >>> min_clusters(1), min_clusters(10)
+        (6, 9)
+    """
+    clusters = 2
+    while too_few(clusters, tests, ALPHA):
+        clusters += 1
+    return clusters
 
 
 def _index_pairs(checkpoints: int) -> list[tuple[int, int]]:

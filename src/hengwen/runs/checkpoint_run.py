@@ -144,7 +144,7 @@ class CheckpointRun:
         ]
         if not task_scores:
             return
-        rows = published_rows(run, task_scores, self._store.rows([run]), seed=run.seed)
+        rows = published_rows(run, task_scores, self._store.rows([run]))
         ledger.record_rows(rows)
         self.warnings += [
             f"{run.checkpoint}: no {row.task}/{row.outcome.name}: {row.outcome.message}"

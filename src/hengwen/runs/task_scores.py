@@ -11,7 +11,7 @@ from hengwen.plans.plan import task_score_names
 from hengwen.records import Failure, Outcome, Row, Scale, Score
 from hengwen.results.aggregate import prompt_values
 from hengwen.results.score_table import ScoreTable, SeriesKey
-from hengwen.stats.intervals import cluster_interval, interval_method
+from hengwen.stats.mean_interval import mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -52,13 +52,12 @@ class TaskScore:
     answer_scale: Scale | None = None
     """Scale of the scores of single answers, if they have none themselves."""
 
-    def rows(self, run: Run, table: ScoreTable, *, seed: int = 0) -> list[Row]:
+    def rows(self, run: Run, table: ScoreTable) -> list[Row]:
         """Return the rows of the whole task for one run.
 
         Args:
             run: The run.
             table: Rows of the run, of samples of the task.
-            seed: Seed of the bootstrap.
         """
         column = table.series.get(SeriesKey(run.id, self.task, self.source, "judge"))
         return [
@@ -71,28 +70,28 @@ class TaskScore:
                 cluster=self.task,
                 outcome=outcome,
             )
-            for outcome in self._outcomes(column, seed)
+            for outcome in self._outcomes(column)
         ]
 
-    def _outcomes(self, column: Column | None, seed: int) -> list[Outcome]:
+    def _outcomes(self, column: Column | None) -> list[Outcome]:
         names = task_score_names(self.judge, self.scale)
         statuses = self._statuses(column)
         missing = sum(statuses.values()) - statuses["ok"]
         if column is None or missing:
             return [self._incomplete(name, statuses, missing) for name in names]
         values, clusters = prompt_values(column)
-        interval = cluster_interval(values, clusters, confidence=CONFIDENCE, seed=seed)
+        scale = column.scale or self.answer_scale
+        bounds = None if scale is None else (scale.low, scale.high)
+        interval = mean_interval(values, clusters, scale=bounds, confidence=CONFIDENCE).bounds
         details: dict[str, Any] = {
             "of": self.source,
             "prompts": len(values),
             "answers": statuses["ok"],
             "mean": fsum(values) / len(values),
             "level": CONFIDENCE,
-            "method": "none" if interval is None else interval_method(clusters),
+            "method": "none" if interval is None else "t",
         }
-        return [
-            self._score(name, values, interval, column.scale or self.answer_scale, details) for name in names
-        ]
+        return [self._score(name, values, interval, scale, details) for name in names]
 
     def _statuses(self, column: Column | None) -> Counter[str]:
         """Count the status of every expected answer; ``absent`` means that it is not in this run."""
@@ -172,17 +171,14 @@ class TaskScore:
         )
 
 
-def published_rows(
-    run: Run, task_scores: Sequence[TaskScore], rows: Iterable[Row], *, seed: int = 0
-) -> list[Row]:
+def published_rows(run: Run, task_scores: Sequence[TaskScore], rows: Iterable[Row]) -> list[Row]:
     """Return the rows of all values of whole tasks for one run.
 
     Args:
         run: The run.
         task_scores: The values to compute.
         rows: All rows of the run.
-        seed: Seed of the bootstrap.
     """
     samples = {(score.task, score.source): frozenset(score.samples) for score in task_scores}
     table = ScoreTable(row for row in rows if row.sample_id in samples.get((row.task, row.outcome.name), ()))
-    return [row for score in task_scores for row in score.rows(run, table, seed=seed)]
+    return [row for score in task_scores for row in score.rows(run, table)]

@@ -76,8 +76,7 @@ def mean_interval(
         'all values are equal on an unbounded scale'
     """
     array = np.asarray(values, dtype=np.float64)
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    check_confidence(confidence)
     if clusters is not None and len(clusters) != len(array):
         raise ValueError(f"{len(array)} values but {len(clusters)} clusters")
     sums, sizes = cluster_sums(array, clusters)
@@ -97,6 +96,12 @@ def mean_interval(
     if scale is not None:
         low, high = max(low, scale[0]), min(high, scale[1])
     return MeanInterval(low=low, high=high, effective_clusters=effective)
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise ValueError unless a confidence level lies in (0, 1)."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
 
 
 def cluster_sums(

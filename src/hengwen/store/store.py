@@ -11,6 +11,7 @@ from sqlalchemy import and_, delete, func, select
 
 from hengwen.errors import ConfigError
 from hengwen.records import Response, Usage
+from hengwen.results.run_order import training_order
 from hengwen.results.score_table import ScoreTable
 from hengwen.store import codec, tables
 from hengwen.store.database import display_url, open_database, store_errors
@@ -90,7 +91,7 @@ class Store:
             return [codec.run_from(columns) for columns in connection.execute(query).mappings()]
 
     def latest(self, plan: str | None = None) -> list[Run]:
-        """Return the newest run of each checkpoint of a plan, in training order.
+        """Return the newest run of each checkpoint of a plan, by step, place in the plan and start.
 
         Args:
             plan: Name of the plan; default: the plan of the newest run.
@@ -100,7 +101,7 @@ class Store:
         for run in runs:
             if run.plan == (plan or runs[0].plan):
                 newest.setdefault(run.checkpoint, run)
-        return sorted(newest.values(), key=lambda run: run.order)
+        return list(training_order(list(newest.values())).runs)
 
     def find(self, name: str) -> Run:
         """Return the run with this id or id prefix, or the newest run of the checkpoint of this name.

@@ -118,9 +118,13 @@ def test_failures_are_flagged_and_listed_by_status(data):
     assert '<td class="flag">parse_error 1</td><td class="num">75%</td>' in page
 
 
-def test_a_steady_report_says_so(table_of):
-    assert "No headline score is worse than" in to_html(
-        build_view(table_of({"a": [1.0, 2.0], "b": [1.0, 2.0]}))
+def test_a_significant_change_for_the_worse_is_marked_in_table_and_chart(table_of):
+    better, worse = [1.0] * 8, [0.5] * 8
+    marked = to_html(build_view(table_of({"a": better, "b": worse})))
+    assert marked.count("significantly worse than an earlier checkpoint") == 1
+    assert marked.count('class="point flagged"') == 1
+    assert "flagged" not in re.sub(
+        r"<style>.*</style>", "", to_html(build_view(table_of({"a": worse, "b": better}))), flags=re.DOTALL
     )
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from hengwen.records import Failure, Row, Run, Scale, Score
+from hengwen.records import Failure, Row, Run, Score
 from hengwen.reports import build_view
 from hengwen.reports.render.write import render
 from hengwen.reports.view.answers import AnswerList, AnswerRecord
@@ -83,7 +83,7 @@ def test_means_and_trajectory_of_the_fixed_report(data):
     total = scores["lyric.total"]
     assert [cell.mean for cell in total.cells if cell] == [65.0, 76.0, 85.0, 77.0]
     assert (total.trajectory.cin, total.trajectory.lis, total.trajectory.windows) == (1, 3, 2)
-    assert {i: drop.disjoint for i, drop in total.drops.items()} == {3: False}
+    assert {i: drop.disjoint for i, drop in total.drops.items()} == {}  # four prompts are too few for a test
     level = scores["lyric_craft.level"].cells[3]
     assert level is not None
     assert (level.n, level.failures, level.coverage) == (3, {"parse_error": 1}, 0.75)
@@ -129,13 +129,6 @@ def test_rows_of_other_runs_are_left_out(table_of):
 def test_two_runs_of_one_checkpoint_are_told_apart():
     runs = [Run(id=i, plan="p", plan_hash="", checkpoint="a") for i in ("r1", "r2")]
     assert run_labels(runs) == ("a (r1)", "a (r2)")
-
-
-def test_a_report_is_steady_only_where_nothing_got_worse(table_of):
-    scale = Scale(low=0, high=100)
-    assert build_view(table_of({"a": [1.0, 2.0], "b": [9.0, 9.5]}, scale=scale)).steady
-    assert not build_view(table_of({"a": [9.0, 9.5], "b": [1.0, 2.0]}, scale=scale)).steady
-    assert not build_view(table_of({"a": [1.0, 2.0]}, scale=scale)).steady
 
 
 def test_360_answers_are_built_quickly_and_stay_small(data):
@@ -213,12 +206,9 @@ def test_the_score_of_the_task_stands_first_and_the_final_score_beside_the_raw_o
 
 def test_the_summary_speaks_of_final_scores_and_answers_are_ranked_by_them() -> None:
     view = build_view(ruled())
-    assert [finding.address for finding in view.findings if "/x." in finding.address] == [
-        "t/x.published",
-        "t/x.final",
-    ]
-    findings = build_view(ruled(complete=True)).findings
-    assert [finding.address for finding in findings if "/x." in finding.address] == ["t/x.published"]
+    for complete in (False, True):
+        findings = build_view(ruled(complete=complete)).findings
+        assert [finding.address for finding in findings if "/x." in finding.address] == ["t/x.final"]
     (group,) = view.answers
     assert group.ranked_by == "x.final"
     assert [answer.repeat for answer in group.answers] == [2, 1]

@@ -1,87 +1,111 @@
-"""What the summary says, and what it does not say."""
+"""What the summary says of a score: only what a paired test shows, or why there is no test."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from hengwen.reports.view.findings import Drop, drops_of, findings_of
+from hengwen.records import Run, Scale
+from hengwen.reports import build_view
+from hengwen.reports.view.models import ReportData
+from hengwen.results.score_table import ScoreTable
+
+UNIT = Scale(low=0, high=1)
 
 
-def texts(cells, **options):
-    names = [f"c{i}" for i in range(len(cells))]
-    return [(f.weight, f.en) for f in findings_of("t/s", names, cells, decimals=1, **options)]
+def finding(data: ReportData):
+    (only,) = build_view(data).findings
+    return only
 
 
-def test_a_fall_with_intervals_apart_differs(cell):
-    assert texts([cell(5.0, 1.0), cell(8.0, 1.0), cell(2.0, 1.0)]) == [
-        ("note", "highest at c1: 8.0 [7.0, 9.0]; the interval overlaps those of 0 of 2 other checkpoints"),
-        (
-            "alarm",
-            "drops from c1 8.0 [7.0, 9.0] to c2 2.0 [1.0, 3.0]; the intervals do not overlap: the two differ",
-        ),
-    ]
+def test_a_change_for_the_worse_is_named_with_p_and_the_smallest_visible_difference(table_of) -> None:
+    values = {"a": [0.9, 0.8] * 6, "b": [0.4, 0.5] * 6}
+    result = finding(table_of(values, scale=UNIT))
+    assert result.weight == "alarm"
+    assert result.en == (
+        "worse at b 0.450 [0.340, 0.574] than at a 0.850 [0.662, 0.938]: difference -0.400 "
+        "on 12 common prompts, p = .0005 (1 test in the report); smallest visible difference 0.093; "
+        "read the lowest answers of b below"
+    )
+    assert "b 0.450 [0.340, 0.574] 比 a 0.850 [0.662, 0.938] 差" in result.zh
 
 
-def test_a_fall_with_overlapping_intervals_may_be_chance(cell):
-    weight, text = texts([cell(8.0, 1.0), cell(6.5, 1.0)])[1]
-    assert weight == "hint"
-    assert text.endswith("outside the earlier interval, but the two intervals overlap: this may be chance")
+def test_a_change_for_the_better_is_a_note(table_of) -> None:
+    result = finding(table_of({"a": [0.4] * 12, "b": [0.9] * 12}, scale=UNIT))
+    assert result.weight == "note"
+    assert result.en.startswith("better at b 0.900")
 
 
-def test_a_fall_inside_the_interval_is_not_mentioned(cell):
-    assert [weight for weight, _ in texts([cell(8.0, 1.0), cell(7.5, 1.0)])] == ["note"]
+def test_where_lower_is_better_a_rise_is_worse(table_of) -> None:
+    errors = Scale(low=0, high=10, higher_is_better=False)
+    result = finding(table_of({"a": [2.0] * 12, "b": [8.0] * 12}, scale=errors))
+    assert (result.weight, result.en.split(" at ")[0]) == ("alarm", "worse")
 
 
-def test_a_slow_fall_is_found_from_the_best_to_the_last(cell):
-    assert drops_of([cell(x, 1.0) for x in (8.0, 7.2, 6.4, 5.6)]) == [Drop(0, 3, True)]
+def test_intervals_that_do_not_overlap_are_no_finding_without_a_test(table_of) -> None:
+    result = finding(table_of({"a": [0.0] * 5, "b": [1.0] * 5}))
+    assert (result.weight, result.en) == (
+        "note",
+        "too few common prompts for a test (5): at least 6 independent ones are needed",
+    )
 
 
-def test_a_fall_is_seen_across_a_checkpoint_without_a_mean(cell):
-    assert drops_of([cell(8.0, 1.0), None, cell(None), cell(2.0, 1.0)]) == [Drop(0, 3, True)]
+def test_no_difference_says_what_could_have_been_seen(table_of) -> None:
+    result = finding(table_of({"a": [0.2, 0.8] * 10, "b": [0.8, 0.2] * 10}, scale=UNIT))
+    assert result.weight == "note"
+    assert result.en.startswith(
+        "no significant difference between checkpoints (smallest p = 1.00, 1 test in the report); "
+        "a difference below 0.4"
+    )
 
 
-def test_without_intervals_nothing_is_called_a_fall(cell):
-    assert texts([cell(8.0), cell(2.0)]) == [("note", "highest at c0: 8.0")]
+def test_a_fall_counts_before_a_rise_and_there_is_one_line(table_of) -> None:
+    values = {"a": [0.5] * 20, "b": [1.0] * 20, "c": [0.7] * 20}
+    result = finding(table_of(values, scale=UNIT))
+    assert result.en.startswith("worse at c 0.700")
+    assert "corrected for 3 tests in the report" in result.en
 
 
-def test_an_interval_that_only_the_earlier_has_cannot_tell_them_apart(cell):
-    assert drops_of([cell(8.0, 1.0), cell(2.0)]) == [Drop(0, 1, False)]
+def test_below_95_percent_of_the_prompts_nothing_is_compared(table_of) -> None:
+    result = finding(table_of({"a": [1.0] * 40, "b": [0.0] * 20 + [None] * 20}, scale=UNIT))
+    assert result.weight == "alarm"
+    assert result.en.startswith("not compared: fewer than 95% of the prompts have a score (b 50%)")
 
 
-def test_checkpoints_that_tie_are_all_named(cell):
-    assert texts([cell(1.0, 0.5), cell(2.0, 0.5), cell(2.0, 0.1)])[0] == ("note", "highest at c1, c2: 2.0")
+def test_an_unknown_order_is_no_trend(table_of) -> None:
+    data = replace(
+        table_of({"a": [1.0] * 12, "b": [0.0] * 12}), order_problem="the order of a, b is not known"
+    )
+    result = finding(data)
+    assert result.en == "not compared: the order of a, b is not known; give each checkpoint a step"
+    (score,) = build_view(data).scores
+    assert score.trajectory.reason == "the order of a, b is not known"
+    assert score.drops == {}
 
 
-def test_equal_means_have_no_best(cell):
-    assert texts([cell(2.0, 0.5), cell(2.0 + 1e-15, 0.5)]) == [
-        ("note", "the same at all 2 scored checkpoints: 2.0")
-    ]
-
-
-def test_lower_can_be_better(cell):
-    findings = texts([cell(2.0, 0.5), cell(8.0, 0.5)], higher_is_better=False)
-    assert findings[0][1].startswith("lowest (lower is better) at c0: 2.0")
-    assert findings[1][1].startswith("rises from c0 2.0 [1.5, 2.5] to c1 8.0")
+def test_different_signatures_are_not_compared(table_of) -> None:
+    before, after = table_of({"a": [1.0] * 12}), table_of({"b": [0.0] * 12}, signature="a|v:2")
+    run = Run(id="later", plan="p", plan_hash="", checkpoint="b", order=1)
+    table = ScoreTable()
+    for data, run_id in ((before, "r0"), (after, "later")):
+        for key, column in data.table.series.items():
+            table.series[key._replace(run_id=run_id)] = column
+    result = finding(ReportData(plan="p", runs=(before.runs[0], run), table=table))
+    assert result.weight == "alarm"
+    assert result.en.startswith("not compared: signatures differ: v:1 (a); v:2 (b)")
 
 
 @pytest.mark.parametrize(
-    ("means", "expected"),
+    ("values", "weight", "text"),
     [
-        pytest.param([None, None], [("alarm", "no answer has a score")], id="all-failed"),
-        pytest.param([3.0], [("note", "c0 3.0")], id="single"),
-        pytest.param([3.0, None], [("note", "c0 3.0")], id="one-of-two"),
+        pytest.param(
+            {"a": [None, None]}, "alarm", "no answer has a score; see the failures below", id="failed"
+        ),
+        pytest.param({"a": [3.0, 3.0]}, "note", "a 3.00", id="one checkpoint"),
+        pytest.param({"a": [3.0, 3.0], "b": [None, None]}, "note", "a 3.00", id="one of two scored"),
     ],
 )
-def test_little_is_said_where_little_is_known(cell, means, expected):
-    assert texts([cell(mean) for mean in means]) == expected
-
-
-def test_different_signatures_are_reported_and_not_compared(cell):
-    findings = texts([cell(8.0, 1.0, "s|v:1"), cell(2.0, 1.0, "s|v:2")])
-    assert findings == [("alarm", "not compared: signatures differ: v:1 (c0); v:2 (c1)")]
-
-
-def test_no_text_claims_significance(cell):
-    for finding in findings_of("t/s", ["a", "b"], [cell(8.0, 1.0), cell(2.0, 1.0)]):
-        assert "signific" not in finding.en
-        assert "显著" not in finding.zh
+def test_little_is_said_where_little_is_known(table_of, values, weight: str, text: str) -> None:
+    result = finding(table_of(values))
+    assert (result.weight, result.en) == (weight, text)

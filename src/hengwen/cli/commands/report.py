@@ -62,7 +62,7 @@ def _select_runs(store: Store, names: Sequence[str] | None, plan: str | None) ->
             plan_text = f"of plan {plan!r} " if plan else ""
             raise ConfigError(f"no runs {plan_text}in {store.name}; see: hengwen run")
         return runs
-    runs = sorted((store.find(name) for name in names), key=lambda run: (run.plan, run.order))
+    runs = [store.find(name) for name in names]
     plans = {run.plan for run in runs}
     if len(plans) > 1:
         raise ConfigError(f"a report shows one plan, these runs belong to {', '.join(sorted(plans))}")

@@ -232,7 +232,7 @@ def rouge_score(
     Raises:
         ValueError: No text has a ROUGE; the message has the first reason.
     """
-    from hengwen.stats.intervals import cluster_interval
+    from hengwen.stats.mean_interval import mean_interval
 
     scores: list[rouges.Rouge] = []
     clusters, reason = [], ""
@@ -248,7 +248,7 @@ def rouge_score(
         raise ValueError(f"no text has a ROUGE: {reason}")
     mean = rouges.Rouge(*(fsum(column) / len(scores) for column in zip(*scores, strict=True)))
     f_values = [score.f for score in scores]
-    interval = cluster_interval(f_values, clusters, confidence=sampling.confidence, seed=sampling.seed)
+    interval = mean_interval(f_values, clusters, scale=(0, 1), confidence=sampling.confidence).bounds
     return CorpusScore(
         name=f"{rouges.score_prefix(options.kind)}.mean",
         value=mean.f,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.stats.intervals import check_confidence, interval_method
+from hengwen.stats.mean_interval import check_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESAMPLES = 1000
+MIN_BOOTSTRAP_CLUSTERS = 30
+"""Clusters from which the bootstrap is used; with fewer its intervals are too narrow, those of t are not."""
 _MAX_BATCH_COUNTS = 4_000_000
 """Drawn counts that are in memory together."""
 
@@ -32,7 +34,7 @@ def corpus_interval(
         statistics: k numbers for each text.
         value: Function from the k sums to the value.
         clusters: The cluster of each text; texts of one cluster are drawn together.
-        confidence: Confidence confidence, in (0, 1).
+        confidence: Confidence level, in (0, 1).
         resamples: Number of bootstrap samples, >= 1.
         seed: Seed of the bootstrap.
 
@@ -66,7 +68,7 @@ def corpus_interval(
     rows = np.asarray(statistics, dtype=np.float64)
     sums = np.zeros((len(index), rows.shape[1]))
     np.add.at(sums, [index[name] for name in clusters], rows)
-    if interval_method(clusters) == "t":
+    if len(index) < MIN_BOOTSTRAP_CLUSTERS:
         return _jackknife(sums, value, confidence)
     return _bootstrap(sums, value, confidence, resamples, seed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hengwen.reports.render.svg import Point, line_chart
 from hengwen.reports.text.numbers import interval, number
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from hengwen.reports.view.cells import ScoreCell
-    from hengwen.reports.view.findings import Drop
     from hengwen.reports.view.models import ScoreView
 
 
@@ -49,12 +48,8 @@ def _point(score: ScoreView, labels: Sequence[str], i: int) -> Point:
         text=mean,
         hint=f"{labels[i]}: {mean}{ci}, n={cell.n}",
         joined=_same_signatures(score.cells[i - 1] if i else None, cell),
-        flag=_flag(score.drops.get(i)),
+        flagged=i in score.drops,
     )
-
-
-def _flag(drop: Drop | None) -> Literal["", "hint", "alarm"]:
-    return "" if drop is None else "alarm" if drop.disjoint else "hint"
 
 
 def _same_signatures(previous: ScoreCell | None, cell: ScoreCell) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
 from math import ceil, floor, log10
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import east_asian_width
 
 from markupsafe import Markup
@@ -37,7 +37,7 @@ class Point:
     """Tooltip and text for screen readers: the full name, mean and interval."""
     joined: bool = True
     """Whether a line may connect the previous point: their signatures are equal."""
-    flag: Literal["", "hint", "alarm"] = ""
+    flagged: bool = False
     """A drop; ``alarm`` if the intervals are disjoint."""
 
 
@@ -249,11 +249,11 @@ def _mark(point: Point, x: float, axis: Axis, radius: float) -> Markup:
             '<path class="bar" d="M{x:g} {h:.2f}V{l:.2f}M{a:g} {h:.2f}H{b:g}M{a:g} {l:.2f}H{b:g}"/>'
         ).format(x=x, h=high, l=low, a=x - 4, b=x + 4)
     shape = Markup('<circle cx="{x:g}" cy="{y:.2f}" r="{r:g}"/>')
-    if point.flag:
+    if point.flagged:
         shape = Markup('<path d="M{x:g} {foot:.2f}l-{half:g} -{tall:g}h{wide:g}z"/>')
     y = axis.y(point.mean)
     return Markup('<g class="{kind}">{hint}{bar}{shape}</g>').format(
-        kind={"": "point", "hint": "point flagged", "alarm": "point flagged apart"}[point.flag],
+        kind="point flagged" if point.flagged else "point",
         hint=hint,
         bar=bar,
         shape=shape.format(

@@ -20,7 +20,7 @@ KIND_WORDS = {
     "judge": ("评审", "judge"),
     "human": ("人工", "human"),
 }
-MARKS = {"note": "", "hint": "▽", "alarm": "▼"}
+MARKS = {"note": "", "alarm": "▼"}
 """Mark printed before a finding, by weight."""
 STATUS_WORDS = {
     "finished": ("完成", "finished"),
@@ -33,10 +33,12 @@ GUIDE = (
     (
         "均值与区间",
         "每道题先对多次回答取均值，各题等权；方括号内是以题为单位的 95% 区间"
-        "（不足 30 题用 t 分布，否则用自助法）。同一题的多次回答不增加题数。",
+        "（t 分布，按题或按组留一，量表两端各加一道虚拟题，因此全部满分时区间也不为零）。"
+        "同一题的多次回答不增加题数。",
         "Means and intervals",
         "Each prompt counts once: its value is the mean of its repeats. Brackets show the 95% interval, "
-        "clustered by prompt (t below 30 clusters, bootstrap otherwise); repeats do not add prompts.",
+        "clustered by prompt: t with a jackknife and one pseudo-prompt at each end of the scale, so that "
+        "equal values are never certainty. Repeats do not add prompts.",
     ),
     (
         "失败不是分数",
@@ -57,12 +59,16 @@ GUIDE = (
         "30 windows (32 checkpoints) PEN is mostly bias and is marked “too short”.",
     ),
     (
-        "有差别，不等于检验",
-        "▼ 有差别：两个区间不重叠。▽ 可能是偶然：均值落在先前的区间之外，但两个区间重叠。"
-        "本报告不做显著性检验，也不校正多重比较。",
-        "“Differs” is not a test",
-        "▼ differs: two intervals do not overlap. ▽ may be chance: outside the earlier interval, but the two "
-        "intervals overlap. The report runs no test and makes no correction for multiple comparisons.",
+        "差别要经过检验",
+        "概要中的“好”与“差”来自共同题目上的配对检验（翻转符号，双侧）：相邻检查点两两比较，"
+        "末个与首个比较，p 值按全报告的检验次数用 Holm 法校正，0.05 以下才算显著。"
+        "区间是否重叠不能代替检验。▼ 表示显著变差。“可看出的最小差别”以 80% 的功效计。",
+        "A difference needs a test",
+        "“Better” and “worse” in the summary come from paired tests on common prompts (sign flips, "
+        "two-sided): each checkpoint against the one before, the last against the first, p corrected by "
+        "Holm's method for all tests of the report, significant up to .05. Overlap of intervals is no test. "
+        "▼ marks a significant change for the worse. The smallest visible difference is stated for a power "
+        "of 80%.",
     ),
     (
         "签名相同才可比",

@@ -9,7 +9,6 @@ from hengwen.reports.text.numbers import decimals_for
 from hengwen.reports.view.answers import AnswerPicker
 from hengwen.reports.view.bias_findings import LengthBiasDetector
 from hengwen.reports.view.cells import cell_of
-from hengwen.reports.view.findings import Finding, findings_of
 from hengwen.reports.view.models import (
     RULE_SIGNATURE_TAG,
     ReportData,
@@ -19,6 +18,7 @@ from hengwen.reports.view.models import (
     View,
     is_published,
 )
+from hengwen.reports.view.summary import summarize
 from hengwen.reports.view.trajectory import trajectory_of
 from hengwen.results.aggregate import aggregate
 from hengwen.results.score_table import SeriesKey
@@ -51,7 +51,7 @@ def build_view(data: ReportData) -> View:
         [('t/length', 3.0)]
     """
     labels = run_labels(data.runs)
-    tasks = _tasks(data)
+    tasks, findings = summarize(_tasks(data), data, labels)
     picker = AnswerPicker({task.name: _ranking_score(task, data.table) for task in tasks})
     length_bias = LengthBiasDetector()
     for answer in data.answers.stream():
@@ -66,7 +66,7 @@ def build_view(data: ReportData) -> View:
         labels=labels,
         tasks=tasks,
         findings=(
-            *(f for task in tasks for score in _summary_scores(task) for f in _findings(score, labels)),
+            *findings,
             *length_bias.findings(),
         ),
         usage=dict(data.usage),
@@ -144,22 +144,6 @@ def _is_rule(score: ScoreView) -> bool:
     ) and (score.kind == "code")
 
 
-def _summary_scores(task: TaskView) -> list[ScoreView]:
-    """The headlines that the summary covers: for each judge only the most derived score that is complete.
-
-    That is the published score if every run has it, otherwise the final score, otherwise the level.
-    """
-    judged = [score for score in task.headlines if score.kind == "judge"]
-    published = {
-        score.base.rpartition(".")[0]
-        for score in judged
-        if score.group == "published" and all(cell and cell.mean is not None for cell in score.cells)
-    }
-    final = {score.base.removesuffix(".final") for score in judged if _is_final(score.name, score.kind)}
-    superseded = {f"{judge}.level" for judge in published | final} | {f"{judge}.final" for judge in published}
-    return [score for score in task.headlines if not (score.kind == "judge" and score.base in superseded)]
-
-
 def _score(
     task: str,
     name: str,
@@ -183,7 +167,7 @@ def _score(
         scale=scale,
         decimals=decimals_for(scale, [cell.mean for cell in cells if cell]),
         cells=cells,
-        trajectory=trajectory_of([run.checkpoint for run in data.runs], cells),
+        trajectory=trajectory_of([run.checkpoint for run in data.runs], cells, data.order_problem),
         notes=tuple(data.notes[s] for s in signatures if s in data.notes),
     )
 
@@ -197,16 +181,6 @@ def _ranking_score(task: TaskView, table: ScoreTable) -> str:
     }
     headlines = sorted(task.headlines, key=lambda score: not _is_final(score.name, score.kind))
     return next((score.name for score in headlines if score.name in names), "")
-
-
-def _findings(score: ScoreView, labels: Sequence[str]) -> list[Finding]:
-    return findings_of(
-        score.address,
-        labels,
-        score.cells,
-        higher_is_better=score.higher_is_better,
-        decimals=score.decimals,
-    )
 
 
 def _signatures(tasks: Sequence[TaskView]) -> dict[str, tuple[str, ...]]:

@@ -1,199 +1,215 @@
-"""Findings about headline scores: the best checkpoint, and drops below the interval of an earlier one.
-
-Only means and intervals are compared, no test is made: a finding says "differ" or "may be chance".
-"""
+"""Findings: one line a headline score, which claims no more than a paired test on common prompts shows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from hengwen.reports.text.numbers import interval, number
+from hengwen.reports.text.numbers import interval, number, percent
 from hengwen.reports.view.trajectory import signature_conflict
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.reports.view.cells import ScoreCell
+    from hengwen.results.comparisons import Comparison, ScoreSeries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One notable observation, in both languages."""
+    """One statement about a score, in both languages, with what to do next."""
 
     address: str
     """``TASK/SCORE``."""
     zh: str
     en: str
-    weight: Literal["note", "hint", "alarm"] = "note"
-    """``hint``: possibly chance; ``alarm``: disjoint intervals, a signature conflict or no scores."""
+    weight: Literal["note", "alarm"] = "note"
+    """``alarm``: a significant change for the worse, or a comparison that is impossible."""
 
 
-class Drop(NamedTuple):
-    """A pair of checkpoints: the later mean is worse than the whole interval of the earlier one."""
+class ScoreContext(NamedTuple):
+    """One score over the checkpoints, with the names and directions that its finding needs."""
 
-    earlier: int
-    later: int
-    disjoint: bool
-    """Whether the two intervals have no value in common."""
+    address: str
+    checkpoints: Sequence[str]
+    cells: Sequence[ScoreCell | None]
+    series: ScoreSeries | None
+    """Prompt values by checkpoint; None for a score of a whole group of answers."""
+    comparisons: Sequence[Comparison]
+    """Paired tests of this score, corrected for all tests of the report."""
+    tests: int
+    """Number of tests in the report."""
+    higher_is_better: bool = True
+    decimals: int = 3
+    order_problem: str = ""
+    """Why the order of the checkpoints is not known; empty where it is."""
+
+    def value(self, index: int) -> str:
+        """Format the mean of a checkpoint with its interval."""
+        cell = self.cells[index]
+        mean = number(cell.mean if cell else None, self.decimals)
+        return f"{mean} {interval(cell.ci, self.decimals)}" if cell and cell.ci else mean
+
+    def named_value(self, index: int) -> str:
+        """Format a checkpoint's name with its mean and interval."""
+        return f"{self.checkpoints[index]} {self.value(index)}"
+
+    def finding(self, zh: str, en: str, *, alarm: bool = False) -> Finding:
+        """Return a finding about this score."""
+        return Finding(address=self.address, zh=zh, en=en, weight="alarm" if alarm else "note")
 
 
-def findings_of(
-    address: str,
-    checkpoints: Sequence[str],
-    cells: Sequence[ScoreCell | None],
-    *,
-    higher_is_better: bool = True,
-    decimals: int = 3,
-) -> list[Finding]:
-    """Return the findings about one score over the checkpoints.
+def finding_of(score: ScoreContext) -> Finding:
+    """Return the one finding about a score.
 
-    Args:
-        address: ``TASK/SCORE``.
-        checkpoints: Names in training order.
-        cells: One per checkpoint; None if the run does not have the score.
-        higher_is_better: Direction of the scale.
-        decimals: Number of decimals in the text.
+    A change is named only where a paired test on common prompts is significant after Holm's correction over
+    all tests of the report; a change for the worse comes before one for the better. Where no test is
+    possible, the finding says why and what would make it possible.
 
     Examples:
         >>> from hengwen.reports.view.cells import ScoreCell
-        >>> rest = {"confidence": 0.95, "n": 9, "prompts": 9, "coverage": 1.0}
-        >>> cells = [ScoreCell(mean=m, ci=(m - 1, m + 1), **rest) for m in (5.0, 8.0, 2.0)]
-        >>> for finding in findings_of("t/s", ["a", "b", "c"], cells, decimals=1):
-        ...     print(finding.en)
-        highest at b: 8.0 [7.0, 9.0]; the interval overlaps those of 0 of 2 other checkpoints
-        drops from b 8.0 [7.0, 9.0] to c 2.0 [1.0, 3.0]; the intervals do not overlap: the two differ
+        >>> from hengwen.results.comparisons import ScoreSeries, compare_checkpoints
+        >>> prompts = [f"p{i}" for i in range(8)]
+        >>> series = ScoreSeries(
+        ...     address="t/s",
+        ...     values=tuple(dict.fromkeys(prompts, value) for value in (0.75, 0.25)),
+        ...     clusters={},
+        ...     coverages=(1.0, 1.0),
+        ...     keys=("k", "k"),
+        ... )
+        >>> rest = {"ci": None, "confidence": 0.95, "n": 8, "prompts": 8, "coverage": 1.0}
+        >>> cells = [ScoreCell(mean=mean, **rest) for mean in (0.75, 0.25)]
+        >>> tests = compare_checkpoints([series])
+        >>> score = ScoreContext("t/s", ["a", "b"], cells, series, tests, len(tests), decimals=2)
+        >>> finding_of(score).en.split(", p = ")[0]
+        'worse at b 0.25 than at a 0.75: difference -0.50 on 8 common prompts'
     """
-    conflict = signature_conflict(checkpoints, cells)
-    if conflict:
-        return [
-            Finding(
-                address=address,
-                zh="各检查点的签名不同，不作比较",
-                en=f"not compared: {conflict}",
-                weight="alarm",
-            )
-        ]
-    scored = [i for i, cell in enumerate(cells) if cell is not None and cell.mean is not None]
+    scored = [index for index, cell in enumerate(score.cells) if cell is not None and cell.mean is not None]
     if not scored:
-        return [Finding(address=address, zh="没有任何得分", en="no answer has a score", weight="alarm")]
-    formatter = _CheckpointFormatter(tuple(checkpoints), tuple(cells), decimals)
+        return score.finding(
+            "没有任何得分；请看下方失败原因", "no answer has a score; see the failures below", alarm=True
+        )
     if len(scored) == 1:
-        return [Finding(address=address, zh=formatter(scored[0]), en=formatter(scored[0]))]
-    best = _best(cells, scored, higher_is_better)
-    if all(_mean(cells, i) == _mean(cells, best) for i in scored):
-        return [_equal_finding(address, formatter, scored)]
-    return [
-        _best_finding(address, formatter, cells, scored, best, higher_is_better),
-        *(
-            _drop_finding(address, formatter, drop, higher_is_better)
-            for drop in drops_of(cells, higher_is_better)
-        ),
-    ]
+        return score.finding(score.named_value(scored[0]), score.named_value(scored[0]))
+    problem = _conflict(score) or _order_problem(score) or _coverage_problem(score)
+    if problem is not None:
+        return problem
+    if score.series is None:
+        return score.finding(
+            "整组回答的一个数值，不能按题目配对检验",
+            "one value for a whole group of answers: there are no prompts to pair, so it is not tested",
+        )
+    if not score.comparisons:
+        return _too_few(score, scored)
+    return _tested(score)
 
 
-def drops_of(cells: Sequence[ScoreCell | None], higher_is_better: bool = True) -> list[Drop]:
-    """Return the drops between consecutive checkpoints; if there are none, a drop from the best to the last.
-
-    A pair is a drop if the later mean lies outside the interval of the earlier one, on the worse side.
-    """
-    scored = [i for i, cell in enumerate(cells) if cell is not None and cell.mean is not None]
-    if len(scored) < 2:
-        return []
-    drops = [drop for pair in pairwise(scored) if (drop := _drop(cells, *pair, higher_is_better))]
-    if drops:
-        return drops
-    drop = _drop(cells, _best(cells, scored, higher_is_better), scored[-1], higher_is_better)
-    return [drop] if drop else []
-
-
-def _drop(cells: Sequence[ScoreCell | None], earlier: int, later: int, higher_is_better: bool) -> Drop | None:
-    a, b = cells[earlier], cells[later]
-    if a is None or b is None or a.ci is None or b.mean is None:
+def _conflict(score: ScoreContext) -> Finding | None:
+    conflict = signature_conflict(score.checkpoints, score.cells)
+    if not conflict:
         return None
-    worse = b.mean < a.ci[0] if higher_is_better else b.mean > a.ci[1]
-    return Drop(earlier, later, not _overlap(a.ci, b.ci)) if worse else None
-
-
-def _overlap(a: tuple[float, float] | None, b: tuple[float, float] | None) -> bool:
-    """Whether two intervals share a value; True if one is missing, because nothing then separates them."""
-    return a is None or b is None or (a[0] <= b[1] and b[0] <= a[1])
-
-
-def _best(cells: Sequence[ScoreCell | None], scored: Sequence[int], higher_is_better: bool) -> int:
-    return (max if higher_is_better else min)(scored, key=lambda i: _mean(cells, i))
-
-
-def _mean(cells: Sequence[ScoreCell | None], i: int) -> float:
-    """The mean of a scored cell, rounded so that differences in the last bits do not count."""
-    cell = cells[i]
-    if cell is None or cell.mean is None:
-        raise ValueError(f"cell {i} has no mean")
-    return float(f"{cell.mean:.12g}")
-
-
-class _CheckpointFormatter(NamedTuple):
-    """Formats a checkpoint with its mean and interval."""
-
-    checkpoints: tuple[str, ...]
-    cells: tuple[ScoreCell | None, ...]
-    decimals: int
-
-    def mean(self, i: int) -> str:
-        cell = self.cells[i]
-        return number(cell.mean if cell else None, self.decimals)
-
-    def value(self, i: int) -> str:
-        cell = self.cells[i]
-        return f"{self.mean(i)} {interval(cell.ci, self.decimals)}" if cell and cell.ci else self.mean(i)
-
-    def __call__(self, i: int) -> str:
-        return f"{self.checkpoints[i]} {self.value(i)}"
-
-
-def _equal_finding(address: str, formatter: _CheckpointFormatter, scored: Sequence[int]) -> Finding:
-    value = formatter.mean(scored[0])
-    return Finding(
-        address=address,
-        zh=f"{len(scored)} 个有得分的检查点均为 {value}",
-        en=f"the same at all {len(scored)} scored checkpoints: {value}",
+    return score.finding(
+        "各检查点的评分设置不同，不作比较；请用同一设置重新运行",
+        f"not compared: {conflict}; run all checkpoints with the same settings",
+        alarm=True,
     )
 
 
-def _best_finding(
-    address: str,
-    formatter: _CheckpointFormatter,
-    cells: Sequence[ScoreCell | None],
-    scored: Sequence[int],
-    best: int,
-    higher_is_better: bool,
-) -> Finding:
-    zh, en = ("最高", "highest") if higher_is_better else ("最低（越低越好）", "lowest (lower is better)")
-    tied = [i for i in scored if _mean(cells, i) == _mean(cells, best)]
-    names = ", ".join(formatter.checkpoints[i] for i in tied)
-    value = formatter.value(best) if len(tied) == 1 else formatter.mean(best)
-    zh, en = f"{names} {zh}：{value}", f"{en} at {names}: {value}"
-    ci, *others = [cell.ci for i in [best, *(i for i in scored if i != best)] if (cell := cells[i])]
-    if len(tied) == 1 and ci is not None and None not in others:
-        overlapping = sum(_overlap(ci, other) for other in others)
-        zh += f"；其余 {len(others)} 个检查点中，{overlapping} 个的区间与之重叠"
-        en += f"; the interval overlaps those of {overlapping} of {len(others)} other checkpoints"
-    return Finding(address=address, zh=zh, en=en)
+def _order_problem(score: ScoreContext) -> Finding | None:
+    if not score.order_problem:
+        return None
+    return score.finding(
+        "检查点的先后未知，不作比较；请为每个检查点写明 step",
+        f"not compared: {score.order_problem}; give each checkpoint a step",
+    )
 
 
-def _drop_finding(
-    address: str, formatter: _CheckpointFormatter, drop: Drop, higher_is_better: bool
-) -> Finding:
-    zh_verb, en_verb = ("降到", "drops") if higher_is_better else ("升到", "rises")
-    pair_zh = f"{formatter(drop.earlier)} {zh_verb} {formatter(drop.later)}"
-    pair_en = f"{en_verb} from {formatter(drop.earlier)} to {formatter(drop.later)}"
-    if drop.disjoint:
-        zh, en = "两个区间不重叠：有差别", "the intervals do not overlap: the two differ"
-    else:
-        zh, en = (
-            "超出前者的区间，但两个区间重叠：可能是偶然",
-            "outside the earlier interval, but the two intervals overlap: this may be chance",
-        )
-    weight: Literal["hint", "alarm"] = "alarm" if drop.disjoint else "hint"
-    return Finding(address=address, zh=f"{pair_zh}；{zh}", en=f"{pair_en}; {en}", weight=weight)
+def _coverage_problem(score: ScoreContext) -> Finding | None:
+    if score.series is None:
+        return None
+    low = [
+        (name, coverage)
+        for name, coverage in zip(score.checkpoints, score.series.coverages, strict=True)
+        if coverage < MIN_PROMPT_COVERAGE
+    ]
+    if not low or score.comparisons:
+        return None
+    names = ", ".join(f"{name} {percent(coverage)}" for name, coverage in low)
+    least = percent(MIN_PROMPT_COVERAGE)
+    return score.finding(
+        f"有得分的题目不足 {least}（{names}），不作比较；再运行一次可补上失败的题目",
+        f"not compared: fewer than {least} of the prompts have a score ({names}); run again to fill the gaps",
+        alarm=True,
+    )
+
+
+def _too_few(score: ScoreContext, scored: Sequence[int]) -> Finding:
+    prompts = max((len(score.series.values[index]) for index in scored), default=0) if score.series else 0
+    needed = min_clusters(max(1, score.tests))
+    return score.finding(
+        f"共同题目太少（{prompts} 个），检验不可能显著；至少需要 {needed} 个互相独立的题目",
+        f"too few common prompts for a test ({prompts}): at least {needed} independent ones are needed",
+    )
+
+
+def _tested(score: ScoreContext) -> Finding:
+    significant = [item for item in score.comparisons if item.significant]
+    worse = [item for item in significant if (item.test.difference < 0) == score.higher_is_better]
+    if worse:
+        return _change(score, max(worse, key=lambda item: abs(item.test.difference)), worse=True)
+    if significant:
+        return _change(score, max(significant, key=lambda item: abs(item.test.difference)), worse=False)
+    smallest = min(item.p_adjusted for item in score.comparisons)
+    missed = max((item.detectable or 0.0 for item in score.comparisons), default=0.0)
+    limit = number(missed, score.decimals)
+    tests_zh, tests_en = _tests_text(score)
+    return score.finding(
+        f"检查点之间没有显著差别（最小 p {_p_text(smallest)}，{tests_zh}）；小于 {limit} 的差别可能未被看出，"
+        "题目增至四倍可看出一半大小的差别",
+        f"no significant difference between checkpoints (smallest p {_p_text(smallest)}, {tests_en}); "
+        f"a difference below {limit} may have been missed, four times as many prompts would show half of it",
+    )
+
+
+def _change(score: ScoreContext, item: Comparison, *, worse: bool) -> Finding:
+    earlier, later = score.named_value(item.earlier), score.named_value(item.later)
+    difference = number(item.test.difference, score.decimals)
+    visible = number(item.detectable, score.decimals)
+    tests_zh, tests_en = _tests_text(score)
+    p = _p_text(item.p_adjusted)
+    name = score.checkpoints[item.later]
+    verb_zh, verb_en = ("差", "worse") if worse else ("好", "better")
+    next_zh, next_en = (
+        (f"请读下方 {name} 得分最低的回答", f"read the lowest answers of {name} below")
+        if worse
+        else ("请在未用于调参的题目上复核", "confirm it on prompts that were not used for tuning")
+    )
+    return score.finding(
+        f"{later} 比 {earlier} {verb_zh}：{item.test.prompts} 个共同题目上相差 {difference}，"
+        f"p {p}（{tests_zh}）；可看出的最小差别 {visible}；{next_zh}",
+        f"{verb_en} at {later} than at {earlier}: difference {difference} "
+        f"on {item.test.prompts} common prompts, p {p} ({tests_en}); smallest visible difference {visible}; "
+        f"{next_en}",
+        alarm=worse,
+    )
+
+
+def _tests_text(score: ScoreContext) -> tuple[str, str]:
+    if score.tests == 1:
+        return "报告中仅此一次检验", "1 test in the report"
+    return f"按全部 {score.tests} 次检验校正", f"corrected for {score.tests} tests in the report"
+
+
+def _p_text(p: float) -> str:
+    """Format a p-value with its relation sign; below .0001 only that is said.
+
+    Examples:
+        >>> [_p_text(p) for p in (0.0078125, 0.2, 1.0, 1e-9)]
+        ['= .0078', '= .20', '= 1.00', '< .0001']
+    """
+    if p < 0.0001:
+        return "< .0001"
+    decimals = 4 if p < 0.01 else 3 if p < 0.1 else 2
+    text = f"{p:.{decimals}f}"
+    return f"= {text if p >= 0.995 else text.removeprefix('0')}"

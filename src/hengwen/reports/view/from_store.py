@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hengwen.reports.view.answers import AnswerRecord, ScoreValue, StreamedAnswer
 from hengwen.reports.view.build import build_view
 from hengwen.reports.view.models import ReportData, View
+from hengwen.results.run_order import training_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,18 +37,20 @@ def collect_view(store: Store, runs: Sequence[Run], warnings: Sequence[str] = ()
 
     Args:
         store: Holds the runs.
-        runs: Runs of one plan in training order, at least one.
+        runs: Runs of one plan, at least one; the report puts them in training order.
         warnings: Shown at the top of the report.
     """
-    table = store.table(runs)
+    order = training_order(runs)
+    table = store.table(order.runs)
     return build_view(
         ReportData(
             plan=runs[0].plan,
-            runs=tuple(runs),
+            runs=order.runs,
             table=table,
+            order_problem=order.problem,
             usage=store.usage(runs),
             warnings=tuple(warnings),
-            answers=StoredAnswers(store, runs, table),
+            answers=StoredAnswers(store, order.runs, table),
             notes=_notes(table),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             version=version("hengwen"),

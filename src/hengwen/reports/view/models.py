@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.reports.view.answers import AnswerList
-from hengwen.reports.view.findings import Drop, Finding, drops_of
-from hengwen.reports.view.trajectory import Trajectory, signature_conflict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +13,9 @@ if TYPE_CHECKING:
     from hengwen.records import Kind, Run, Scale, Usage
     from hengwen.reports.view.answers import AnswerGroup, AnswerSource
     from hengwen.reports.view.cells import ScoreCell
+    from hengwen.reports.view.findings import Finding
+    from hengwen.reports.view.trajectory import Trajectory
+    from hengwen.results.comparisons import Comparison
     from hengwen.results.score_table import ScoreTable
 
 
@@ -33,6 +34,8 @@ class ReportData:
     runs: tuple[Run, ...]
     """In training order."""
     table: ScoreTable
+    order_problem: str = ""
+    """Why the order of the runs is not known; empty where it is."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
     """Calls and tokens by role: ``judge``, ``subject``."""
     warnings: tuple[str, ...] = ()
@@ -64,6 +67,8 @@ class ScoreView:
     trajectory: Trajectory
     notes: tuple[str, ...]
     """Sentences about the signatures of the score."""
+    comparisons: tuple[Comparison, ...] = ()
+    """Paired tests between checkpoints, corrected for all tests of the report; only of summary scores."""
 
     @property
     def address(self) -> str:
@@ -81,11 +86,13 @@ class ScoreView:
         return self.scale is None or self.scale.higher_is_better
 
     @property
-    def drops(self) -> Mapping[int, Drop]:
-        """Drops that the summary lists, by the index of the later run."""
-        if signature_conflict([""] * len(self.cells), self.cells):
-            return {}
-        return {drop.later: drop for drop in drops_of(self.cells, self.higher_is_better)}
+    def drops(self) -> Mapping[int, Comparison]:
+        """Significant changes for the worse, by the index of the later run; one that is next to it first."""
+        worse = [item for item in self.comparisons if item.significant and self._is_worse(item)]
+        return {item.later: item for item in sorted(worse, key=lambda item: item.earlier)}
+
+    def _is_worse(self, item: Comparison) -> bool:
+        return (item.test.difference < 0) == self.higher_is_better
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,13 +164,6 @@ class View:
     def scores(self) -> tuple[ScoreView, ...]:
         """Scores of all tasks."""
         return tuple(score for task in self.tasks for score in task.scores)
-
-    @property
-    def steady(self) -> bool:
-        """Whether several checkpoints were compared and none of the findings is a hint or an alarm."""
-        return (
-            len(self.runs) > 1 and bool(self.findings) and not any(f.weight != "note" for f in self.findings)
-        )
 
 
 def is_published(name: str, kind: Kind) -> bool:

@@ -42,16 +42,20 @@ class Trajectory:
     """Why a value is None."""
 
 
-def trajectory_of(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> Trajectory:
+def trajectory_of(
+    checkpoints: Sequence[str], cells: Sequence[ScoreCell | None], order_problem: str = ""
+) -> Trajectory:
     """Return the trajectory of one score.
 
     Args:
         checkpoints: Names in training order.
         cells: One per checkpoint, in the same order; None if the run does not have the score.
+        order_problem: Why the order of the checkpoints is not known; empty where it is.
 
     Returns:
         A trajectory whose ``cin`` and ``lis`` are None, with a reason, if the means are not a comparable
-        sequence: one checkpoint, a missing mean, or different signatures. ``pen`` needs 3 checkpoints.
+        sequence: one checkpoint, a missing mean, different signatures, or an unknown order. ``pen`` needs 3
+        checkpoints.
 
     Raises:
         ValueError: ``checkpoints`` and ``cells`` differ in length.
@@ -73,7 +77,7 @@ def trajectory_of(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None])
     present = [cell for cell in cells if cell is not None]
     means = [cell.mean for cell in present if cell.mean is not None]
     windows = max(0, n - ORDER + 1)
-    reason = obstacle(checkpoints, cells)
+    reason = obstacle(checkpoints, cells) or order_problem
     if reason:
         return Trajectory(n=n, windows=windows, reason=reason)
     return Trajectory(

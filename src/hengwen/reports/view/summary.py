@@ -1,0 +1,93 @@
+"""The summary of a report: which scores it speaks of, their paired tests and one finding each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hengwen.reports.view.findings import ScoreContext, finding_of
+from hengwen.results.comparisons import compare_checkpoints, score_series
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.reports.view.findings import Finding
+    from hengwen.reports.view.models import ReportData, ScoreView, TaskView
+    from hengwen.results.comparisons import Comparison, ScoreSeries
+
+
+def summarize(
+    tasks: Sequence[TaskView], data: ReportData, labels: Sequence[str]
+) -> tuple[tuple[TaskView, ...], list[Finding]]:
+    """Test the summary scores of all tasks as one family.
+
+    Args:
+        tasks: Tasks with their scores.
+        data: Runs with their outcomes; nothing is tested where their order is not known.
+        labels: Name of each run in the report.
+
+    Returns:
+        The tasks, whose summary scores have their comparisons, and one finding a summary score.
+    """
+    scores = [score for task in tasks for score in summary_scores(task)]
+    run_ids = [run.id for run in data.runs]
+    series = {
+        score.address: score_series(data.table, run_ids, score.task, score.name, score.kind)
+        for score in scores
+    }
+    paired = [] if data.order_problem else [item for item in series.values() if any(item.values)]
+    comparisons = compare_checkpoints(paired)
+    by_address: dict[str, list[Comparison]] = {address: [] for address in series}
+    for comparison in comparisons:
+        by_address[comparison.address].append(comparison)
+    findings = [
+        finding_of(
+            _context(score, series[score.address], by_address[score.address], len(comparisons), data, labels)
+        )
+        for score in scores
+    ]
+    return tuple(_with_comparisons(task, by_address) for task in tasks), findings
+
+
+def summary_scores(task: TaskView) -> list[ScoreView]:
+    """Return the headline scores that the summary speaks of: of a judge its final score, else its level.
+
+    Scores of a whole task are left out: they say the same as the score they are computed from.
+    """
+    final = {score.base.removesuffix(".final") for score in task.headlines if _is_final(score)}
+    superseded = {f"{judge}.level" for judge in final}
+    return [
+        score
+        for score in task.headlines
+        if score.group != "published" and not (score.kind == "judge" and score.base in superseded)
+    ]
+
+
+def _is_final(score: ScoreView) -> bool:
+    return score.kind == "judge" and score.name.endswith(".final")
+
+
+def _context(
+    score: ScoreView,
+    series: ScoreSeries,
+    comparisons: Sequence[Comparison],
+    tests: int,
+    data: ReportData,
+    labels: Sequence[str],
+) -> ScoreContext:
+    return ScoreContext(
+        address=score.address,
+        checkpoints=labels,
+        cells=score.cells,
+        series=series if any(series.values) else None,
+        comparisons=comparisons,
+        tests=tests,
+        higher_is_better=score.higher_is_better,
+        decimals=score.decimals,
+        order_problem=data.order_problem,
+    )
+
+
+def _with_comparisons(task: TaskView, by_address: dict[str, list[Comparison]]) -> TaskView:
+    scores = [replace(score, comparisons=tuple(by_address.get(score.address, ()))) for score in task.scores]
+    return replace(task, scores=tuple(scores))

@@ -1,0 +1,68 @@
+"""The order of checkpoints in training: by step, then by place in the plan, then by the start of the run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.records import Run
+
+
+class RunOrder(NamedTuple):
+    """Runs in training order, or why that order is not known."""
+
+    runs: tuple[Run, ...]
+    problem: str = ""
+    """Why trends cannot be reported; empty where the order is known."""
+
+
+def training_order(runs: Sequence[Run]) -> RunOrder:
+    """Sort runs by (step, place in the plan, start), and say whether that is the order of training.
+
+    The order is known where every run has a step of its own, or where all runs come from one list of
+    checkpoints in a plan. Names and starting times never decide it: checkpoints may be evaluated in any
+    order.
+
+    Args:
+        runs: Runs of one plan, at most one per checkpoint.
+
+    Returns:
+        The sorted runs; runs without a step follow those with one. One run is always in order.
+
+    Examples:
+        >>> from hengwen.records import Run
+        >>> def run(checkpoint, order, step=None):
+        ...     return Run(
+        ...         id=checkpoint, plan="p", plan_hash="", checkpoint=checkpoint, order=order, step=step
+        ...     )
+        >>> order = training_order([run("late", 0, 2000), run("early", 0, 1000)])
+        >>> [item.checkpoint for item in order.runs], order.problem
+        (['early', 'late'], '')
+        >>> training_order([run("a", 0), run("b", 0)]).problem
+        'the order of a, b is not known'
+    """
+    ordered = sorted(runs, key=_key)
+    steps = [run.step for run in ordered]
+    if None not in steps and len(set(steps)) == len(steps):
+        return RunOrder(tuple(ordered))
+    if _from_one_list(runs):
+        by_place = sorted(runs, key=lambda run: run.order)
+        given = [run.step for run in by_place if run.step is not None]
+        if given == sorted(given):
+            return RunOrder(tuple(by_place))
+    if len(ordered) < 2:
+        return RunOrder(tuple(ordered))
+    unclear = [run.checkpoint for run in ordered if run.step is None or steps.count(run.step) > 1]
+    return RunOrder(tuple(ordered), f"the order of {', '.join(unclear)} is not known")
+
+
+def _key(run: Run) -> tuple[bool, int, int, str]:
+    return (run.step is None, run.step or 0, run.order, run.started)
+
+
+def _from_one_list(runs: Sequence[Run]) -> bool:
+    """Whether the places of all runs come from one list of checkpoints."""
+    places = {run.order for run in runs}
+    return len(places) == len(runs)
