@@ -72,7 +72,7 @@ def sign_flip_test(
         earlier: Value of each prompt at the earlier checkpoint, shape (n,), n >= 1.
         later: Value of the same prompts at the later one, in the same order.
         clusters: The cluster of each prompt; None: every prompt is a cluster of its own.
-        seed: Of the random flips.
+        seed: Seed of the random sign patterns.
 
     Returns:
         The difference and its p: exact up to 32 clusters, from 9,999 random patterns up to 2,000, from the
