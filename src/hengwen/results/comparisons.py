@@ -115,11 +115,29 @@ class PromptPoints(NamedTuple):
         return cls(values, cluster_of, len(values) / len(cluster_of) if cluster_of else 0.0)
 
 
+def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
+    """Return the pairs of checkpoints, by index, that a report would compare with enough prompts.
+
+    Each checkpoint is paired with the one before it, and the last with the first. A pair is left out where a
+    checkpoint scored fewer than 95 % of its prompts, where the comparability keys differ, or where there is
+    no common prompt.
+    """
+    neighbours = list(pairwise(range(len(item.values))))
+    pairs = neighbours if len(item.values) < 3 else [*neighbours, (0, len(item.values) - 1)]
+    return [
+        (earlier, later)
+        for earlier, later in pairs
+        if min(item.coverages[earlier], item.coverages[later]) >= MIN_PROMPT_COVERAGE
+        and item.keys[earlier] == item.keys[later]
+        and item.values[earlier].keys() & item.values[later].keys()
+    ]
+
+
 def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
     """Test each checkpoint against the one before it, and the last against the first, for every score.
 
-    A pair is left out where a checkpoint scored fewer than 95 % of its prompts, where the comparability keys
-    differ, or where there are too few common prompts for any outcome to be significant in this family.
+    A pair is left out as ``comparable_pairs`` says, or where there are too few common prompts for any outcome
+    to be significant in this family.
 
     Args:
         series: The scores of one report; their tests are one family.
@@ -144,10 +162,8 @@ def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
     pairs = [
         (item, earlier, later, sorted(item.values[earlier].keys() & item.values[later].keys()))
         for item in series
-        for earlier, later in _index_pairs(len(item.values))
-        if _comparable(item, earlier, later)
+        for earlier, later in comparable_pairs(item)
     ]
-    pairs = [pair for pair in pairs if pair[3]]
     while pairs:  # a pair that is left out makes the family smaller, which may let another pair in
         kept = [pair for pair in pairs if not too_few(_cluster_count(pair[0], pair[3]), len(pairs), ALPHA)]
         if len(kept) == len(pairs):
@@ -187,16 +203,6 @@ def min_clusters(tests: int) -> int:
     while too_few(clusters, tests, ALPHA):
         clusters += 1
     return clusters
-
-
-def _index_pairs(checkpoints: int) -> list[tuple[int, int]]:
-    neighbours = list(pairwise(range(checkpoints)))
-    return neighbours if checkpoints < 3 else [*neighbours, (0, checkpoints - 1)]
-
-
-def _comparable(item: ScoreSeries, earlier: int, later: int) -> bool:
-    covered = min(item.coverages[earlier], item.coverages[later]) >= MIN_PROMPT_COVERAGE
-    return covered and item.keys[earlier] == item.keys[later]
 
 
 def _cluster_count(item: ScoreSeries, prompts: Sequence[str]) -> int:

@@ -47,8 +47,13 @@ def test_intervals_that_do_not_overlap_are_no_finding_without_a_test(table_of) -
     result = finding(table_of({"a": [0.0] * 5, "b": [1.0] * 5}))
     assert (result.weight, result.en) == (
         "note",
-        "too few common prompts for a test (5): at least 6 independent ones are needed",
+        "too few common prompts (5) for 1 test: at least 6 independent ones are needed",
     )
+
+
+def test_more_tests_in_a_report_need_more_prompts(table_of) -> None:
+    result = finding(table_of({name: [float(name == "d")] * 6 for name in "abcd"}))
+    assert result.en == "too few common prompts (6) for 4 tests: at least 8 independent ones are needed"
 
 
 def test_no_difference_says_what_could_have_been_seen(table_of) -> None:

@@ -40,6 +40,8 @@ class ScoreContext(NamedTuple):
     """Paired tests of this score, corrected for all tests of the report."""
     tests: int
     """Number of tests in the report."""
+    pairs: int
+    """Number of pairs of checkpoints that the report would test with enough prompts."""
     higher_is_better: bool = True
     decimals: int = 3
     order_problem: str = ""
@@ -81,7 +83,7 @@ def finding_of(score: ScoreContext) -> Finding:
         >>> rest = {"ci": None, "confidence": 0.95, "n": 8, "prompts": 8, "coverage": 1.0}
         >>> cells = [ScoreCell(mean=mean, **rest) for mean in (0.75, 0.25)]
         >>> tests = compare_checkpoints([series])
-        >>> score = ScoreContext("t/s", ["a", "b"], cells, series, tests, len(tests), decimals=2)
+        >>> score = ScoreContext("t/s", ["a", "b"], cells, series, tests, 1, 1, decimals=2)
         >>> finding_of(score).en.split(", p = ")[0]
         'worse at b 0.25 than at a 0.75: difference -0.50 on 8 common prompts'
     """
@@ -146,10 +148,11 @@ def _coverage_problem(score: ScoreContext) -> Finding | None:
 
 def _too_few(score: ScoreContext, scored: Sequence[int]) -> Finding:
     prompts = max((len(score.series.values[index]) for index in scored), default=0) if score.series else 0
-    needed = min_clusters(max(1, score.tests))
+    needed = min_clusters(max(1, score.pairs))
+    tests = "1 test" if score.pairs == 1 else f"{score.pairs} tests"
     return score.finding(
-        f"共同题目太少（{prompts} 个），检验不可能显著；至少需要 {needed} 个互相独立的题目",
-        f"too few common prompts for a test ({prompts}): at least {needed} independent ones are needed",
+        f"共同题目太少（{prompts} 个），{score.pairs} 次检验不可能显著；至少需要 {needed} 个互相独立的题目",
+        f"too few common prompts ({prompts}) for {tests}: at least {needed} independent ones are needed",
     )
 
 

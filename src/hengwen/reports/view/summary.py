@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.reports.view.findings import ScoreContext, finding_of
-from hengwen.results.comparisons import compare_checkpoints, score_series
+from hengwen.results.comparisons import comparable_pairs, compare_checkpoints, score_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.reports.view.findings import Finding
     from hengwen.reports.view.models import ReportData, ScoreView, TaskView
-    from hengwen.results.comparisons import Comparison, ScoreSeries
+    from hengwen.results.comparisons import Comparison
 
 
 def summarize(
@@ -40,9 +40,21 @@ def summarize(
     by_address: dict[str, list[Comparison]] = {address: [] for address in series}
     for comparison in comparisons:
         by_address[comparison.address].append(comparison)
+    pairs = sum(len(comparable_pairs(item)) for item in paired)
     findings = [
         finding_of(
-            _context(score, series[score.address], by_address[score.address], len(comparisons), data, labels)
+            ScoreContext(
+                address=score.address,
+                checkpoints=labels,
+                cells=score.cells,
+                series=series[score.address] if any(series[score.address].values) else None,
+                comparisons=by_address[score.address],
+                tests=len(comparisons),
+                pairs=pairs,
+                higher_is_better=score.higher_is_better,
+                decimals=score.decimals,
+                order_problem=data.order_problem,
+            )
         )
         for score in scores
     ]
@@ -65,27 +77,6 @@ def summary_scores(task: TaskView) -> list[ScoreView]:
 
 def _is_final(score: ScoreView) -> bool:
     return score.kind == "judge" and score.name.endswith(".final")
-
-
-def _context(
-    score: ScoreView,
-    series: ScoreSeries,
-    comparisons: Sequence[Comparison],
-    tests: int,
-    data: ReportData,
-    labels: Sequence[str],
-) -> ScoreContext:
-    return ScoreContext(
-        address=score.address,
-        checkpoints=labels,
-        cells=score.cells,
-        series=series if any(series.values) else None,
-        comparisons=comparisons,
-        tests=tests,
-        higher_is_better=score.higher_is_better,
-        decimals=score.decimals,
-        order_problem=data.order_problem,
-    )
 
 
 def _with_comparisons(task: TaskView, by_address: dict[str, list[Comparison]]) -> TaskView:
