@@ -78,7 +78,7 @@ def score_series(table: ScoreTable, run_ids: Sequence[str], task: str, name: str
         A series without values where a run does not have the score, or has one value for a group of answers.
     """
     columns = [table.series.get(SeriesKey(run_id, task, name, kind)) for run_id in run_ids]
-    points = [PromptPoints.of(column) for column in columns]
+    points = [PromptPoints.from_column(column) for column in columns]
     clusters: dict[str, str] = {}
     for point in points:
         clusters |= point.clusters
@@ -100,7 +100,7 @@ class PromptPoints(NamedTuple):
     """Prompts with a value / prompts to which the score applies; 0 where there is none."""
 
     @classmethod
-    def of(cls, column: Column | None) -> PromptPoints:
+    def from_column(cls, column: Column | None) -> PromptPoints:
         """Return the points of a column; a value of a whole group of answers is none."""
         if column is None:
             return cls({}, {}, 0.0)

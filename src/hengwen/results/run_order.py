@@ -49,8 +49,8 @@ def training_order(runs: Sequence[Run]) -> RunOrder:
         return RunOrder(tuple(ordered))
     if _from_one_list(runs):
         by_place = sorted(runs, key=lambda run: run.order)
-        given = [run.step for run in by_place if run.step is not None]
-        if given == sorted(given):
+        known_steps = [run.step for run in by_place if run.step is not None]
+        if known_steps == sorted(known_steps):
             return RunOrder(tuple(by_place))
     if len(ordered) < 2:
         return RunOrder(tuple(ordered))
