@@ -62,7 +62,7 @@ def _print_version(requested: bool) -> None:
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(
+    version: bool = typer.Option(  # noqa: ARG001 - its callback prints and exits
         False, "--version", help="Show the version.", callback=_print_version, is_eager=True
     ),
 ) -> None:

@@ -133,7 +133,6 @@ class Panel:
             StoreError: A member could not store a paid reply.
             ValueError: Members use different scales.
         """
-
         results = await asyncio.gather(
             *(
                 judge.judge(sample, response, earlier=earlier)

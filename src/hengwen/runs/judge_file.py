@@ -22,7 +22,7 @@ TASK = "answers"
 CHECKPOINT = "file"
 
 
-def judge_file(
+def judge_file(  # noqa: PLR0913 - keyword-only options
     source: Path,
     target: Path,
     *,

@@ -41,7 +41,7 @@ class RunResult:
     """Whether calls were skipped because they might have exceeded the budget."""
 
 
-def run_plan(
+def run_plan(  # noqa: PLR0913 - keyword-only options
     plan: Plan | str | Path,
     *,
     store: Store | str | Path = "hengwen.db",

@@ -42,7 +42,7 @@ LOW_HUMAN_ALPHA = 0.4
 """Alpha among raters below which a warning is given."""
 
 
-def calibrate(
+def calibrate(  # noqa: PLR0913 - keyword-only options
     labels: Iterable[Label],
     answers: Sequence[JudgedAnswer],
     *,

@@ -71,7 +71,7 @@ class RubricJudge:
         ValueError: The language or the value of an option is unknown.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keyword-only options
         self,
         *,
         rubric: Rubric,

@@ -88,7 +88,7 @@ class Ranks:
 
     def _after(self, span: Range, size: int) -> After:
         if not size:
-            return lambda x, y: None
+            return lambda _x, _y: None
         alo, _, blo, _ = span
         in_a, in_b = self._windows(span, size)
         order = np.argsort(in_b, kind="stable")

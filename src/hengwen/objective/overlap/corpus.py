@@ -77,7 +77,7 @@ class Sampling:
         return _clip(interval, scale)
 
 
-def corpus_scores(
+def corpus_scores(  # noqa: PLR0913 - keyword-only options
     hypotheses: Sequence[str],
     references: Sequence[str | Sequence[str]],
     *,

@@ -88,7 +88,7 @@ cached_options = lru_cache(maxsize=128, typed=True)(RougeOptions)
 """Options for one call; equal arguments are validated once."""
 
 
-def rouge(
+def rouge(  # noqa: PLR0913 - keyword-only options
     hypothesis: str,
     references: str | Sequence[str],
     kind: Kind = "rougeL",

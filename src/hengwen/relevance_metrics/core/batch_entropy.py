@@ -84,7 +84,7 @@ def _lane_entropies(codes: NDArray[np.uint8], m: int, table: NDArray[np.float64]
     return out
 
 
-def _sorted_entropies(codes: NDArray[Any], m: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sorted_entropies(codes: NDArray[Any], _m: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Count equal neighbours after a sort, for any m and for long rows."""
     rows, windows = codes.shape
     ranked = np.sort(codes, axis=1)

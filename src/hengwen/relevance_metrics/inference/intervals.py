@@ -69,7 +69,7 @@ class _BootstrapConfig:
     rng: np.random.Generator
 
 
-def bootstrap_ci(
+def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
     x: ArrayLike,
     metric: Metric = "pen",
     *,

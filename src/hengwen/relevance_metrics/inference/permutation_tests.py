@@ -77,7 +77,7 @@ class _OrderSampler:
     some: Callable[[np.random.Generator, int], NDArray[Any]]
 
 
-def significance(
+def significance(  # noqa: PLR0913 - keyword-only options
     x: ArrayLike,
     metric: Metric = "cin",
     *,

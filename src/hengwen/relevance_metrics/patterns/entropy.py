@@ -32,7 +32,7 @@ _MAX_NULL_DRAWS = 999
 _MAX_NULL_SCORES = 4_000_000
 
 
-def permutation_entropy(
+def permutation_entropy(  # noqa: PLR0913 - keyword-only options
     x: ArrayLike,
     m: int = 3,
     delay: int = 1,

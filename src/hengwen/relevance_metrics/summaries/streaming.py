@@ -196,7 +196,7 @@ def _length(scores: deque[Any], *, strict: bool) -> int:
 
 def _as_number(score: Any, *, finite: bool) -> Any:
     value = score if isinstance(score, int | float) else _as_scalar(score)
-    if value != value:
+    if value != value:  # noqa: PLR0124 - true for a NaN of any type; math.isnan fails for large integers
         raise ValueError("the score is NaN, which has no order; leave it out")
     if finite and math.isinf(value):
         raise ValueError("a mean needs finite scores, got an infinite one; leave 'mean' out of the metrics")

@@ -107,19 +107,19 @@ def _labelled(text: str, language: Language) -> str:
     return _LABELLED_TEMPLATES[language].format(text=text, size=len(text))
 
 
-def _off_topic(text: str, language: Language) -> str:
+def _off_topic(_text: str, language: Language) -> str:
     return load_cases().off_topic.in_language(language)
 
 
-def _truncated(text: str, language: Language) -> str:
+def _truncated(text: str, _language: Language) -> str:
     return text.strip()[: int(TRUNCATED_SHARE * len(text.strip()))].rstrip(" ,.;:!?，。；：！？、…\n")
 
 
-def _duplicated(text: str, language: Language) -> str:
+def _duplicated(text: str, _language: Language) -> str:
     return "\n".join([text] * DUPLICATE_COUNT)
 
 
-def _scrambled(text: str, language: Language) -> str:
+def _scrambled(text: str, _language: Language) -> str:
     words = text.split()
     parts, separator = (words, " ") if len(words) > 3 else (re.findall(r"\S", text), "")
     shuffled = sorted(

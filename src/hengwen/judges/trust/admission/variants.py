@@ -86,7 +86,7 @@ def judge_factory_for(judge: Judge) -> JudgeFactory | None:
         judge: A ``RubricJudge``, a ``RulesJudge``, or a ``Panel`` of these.
     """
     if isinstance(judge, RulesJudge):
-        return lambda *, rubric, persona, round_no: judge
+        return lambda **_options: judge
     if isinstance(judge, RubricJudge):
         return lambda *, rubric, persona, round_no: _rubric_judge(judge, rubric, persona, round_no)
     if isinstance(judge, Panel):
