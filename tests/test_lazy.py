@@ -38,7 +38,7 @@ def test_every_public_name_can_be_imported() -> None:
     for name in hengwen.__all__:
         assert getattr(hengwen, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
-        _ = hengwen.no_such_name
+        _ = hengwen.no_such_name  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

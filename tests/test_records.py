@@ -24,7 +24,7 @@ def test_a_score_off_its_scale_is_refused_and_not_clamped() -> None:
 
 def test_a_failure_has_a_known_status() -> None:
     with pytest.raises(ValueError, match="unknown failure status 'oops'"):
-        Failure(name="x", status="oops", message="", signature="x")  # type: ignore[arg-type]
+        Failure(name="x", status="oops", message="", signature="x")
 
 
 @pytest.mark.parametrize(("low", "high"), [(1, 1), (2, 1), (math.nan, 1), (0, math.inf)])

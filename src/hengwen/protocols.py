@@ -89,7 +89,10 @@ class DatasetConfigurable(Protocol):
 class GroupScorer(Protocol):
     """Scores several responses together: the repeats of a sample, or all responses of a task."""
 
-    scope: Literal["repeats", "checkpoint"]
+    @property
+    def scope(self) -> Literal["repeats", "checkpoint"]:
+        """Which responses form a group."""
+        ...
 
     @property
     def signature(self) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-CASES: dict[str, tuple[str, str, str | bytes, str]] = {
+CASES: dict[str, tuple[str, str | None, str | bytes, str]] = {
     "unknown plan key": ("plan.yaml", "samples:", "sampels:", "plan.yaml:4: unknown key 'sampels'; did you mean 'samples'?"),
     "plan of another kind": ("plan.yaml", "name: p", "- name: p", "plan.yaml:2: not valid YAML"),
     "missing samples": ("plan.yaml", "prompts.jsonl", "prompt.jsonl", "prompt.jsonl: no such file"),

@@ -90,7 +90,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch, listen) -> FaultServer:
 
 
 def weigh(plan: Path, server: FaultServer, store: Path, **more: object):
-    return run_plan(plan, store=store, judge="openai/m", base_url=server.url, **more)  # type: ignore[arg-type]
+    return run_plan(plan, store=store, judge="openai/m", base_url=server.url, **more)
 
 
 def test_of_a_thousand_judgments_none_is_lost_and_none_is_invented(faulty, suite, tmp_path: Path) -> None:

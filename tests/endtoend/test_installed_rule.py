@@ -50,7 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.chdir(tmp_path)
     registry._installed.cache_clear()
-    samples = [
+    samples: list[dict] = [
         {"id": "a", "input": "Say hello"},
         {"id": "b", "input": "Shout", "metadata": {"exempt": ["shouting"]}},
         {"id": "c", "input": "Whisper"},

@@ -294,7 +294,7 @@ def doctor(judge_server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     """Have the judge on loopback examined."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
-    def call(*arguments: str) -> tuple[int, str, str]:
+    def call(*arguments: str) -> tuple[int | str | None, str, str]:
         monkeypatch.setattr(sys, "argv", ["hengwen", "doctor", *judged_by(judge_server), *arguments])
         with pytest.raises(SystemExit) as left:
             main()

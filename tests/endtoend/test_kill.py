@@ -98,7 +98,7 @@ def test_of_a_thousand_good_answers_at_most_five_are_bought_twice(
     assert second.returncode == 0, (out, err)
     with open_store(path) as store:
         (run,) = store.runs()
-        levels = [row.sample_id for row in store.rows([run]) if row.outcome.name.endswith(".level")]
+        levels = [str(row.sample_id) for row in store.rows([run]) if row.outcome.name.endswith(".level")]
     assert sorted(levels) == sorted(f"q{number}" for number in range(count))
     twice = before & {question(prompt) for prompt in judge_server.prompts[calls:]}
     assert len(before) >= count // 2

@@ -95,7 +95,7 @@ class Bench:
     @staticmethod
     def wrap(meter: CallContext, backend: object, role: str, slots: int = 4, **more: object) -> LedgerBackend:
         """A backend under a meter with a limiter of its own."""
-        return meter.wrap(backend, role, Limiter(slots), **more)  # type: ignore[arg-type]
+        return meter.wrap(backend, role, Limiter(slots), **more)
 
     def run(self, name: str = "r1") -> Run:
         return Run(id=name, plan="p", plan_hash="h", checkpoint="c")
@@ -137,7 +137,7 @@ class Bench:
     @staticmethod
     def refuse(**how: object) -> Callable[[int, Request], str]:
         def answer(number: int, request: Request) -> str:
-            raise BackendError("no", **how)  # type: ignore[arg-type]
+            raise BackendError("no", **how)
 
         return answer
 

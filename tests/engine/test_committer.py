@@ -8,6 +8,7 @@ import pytest
 
 from hengwen.engine import committer as module
 from hengwen.engine.committer import Committer
+from hengwen.engine.pacing import MAX_UNCOMMITTED_PAID
 from hengwen.errors import StoreError
 
 
@@ -31,7 +32,7 @@ class Ledger:
 
 async def test_records_of_one_loop_iteration_are_one_commit() -> None:
     ledger = Ledger()
-    committer = Committer(ledger)  # type: ignore[arg-type]
+    committer = Committer(ledger)
     for _ in range(5):
         committer.schedule_commit()
     assert ledger.commits == 0
@@ -44,14 +45,14 @@ async def test_after_a_commit_the_next_waits(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "monotonic", lambda: now)
     monkeypatch.setattr(module, "COMMIT_INTERVAL", 3600.0)
     ledger = Ledger()
-    committer = Committer(ledger)  # type: ignore[arg-type]
+    committer = Committer(ledger)
     committer.flush()
     for _ in range(99):
         committer.schedule_commit()
     await asyncio.sleep(0.01)
     assert ledger.commits == 1
     committer.flush()
-    now += module.COMMIT_INTERVAL
+    now += 3600.0
     committer.schedule_commit()
     await asyncio.sleep(0.01)
     assert ledger.commits == 3
@@ -62,9 +63,9 @@ async def test_paid_replies_are_committed_at_once_when_several_are_pending(
 ) -> None:
     monkeypatch.setattr(module, "monotonic", lambda: 100.0)
     ledger = Ledger()
-    committer = Committer(ledger)  # type: ignore[arg-type]
+    committer = Committer(ledger)
     committer._not_before = 3700.0
-    for _ in range(2 * module.MAX_UNCOMMITTED_PAID - 1):
+    for _ in range(2 * MAX_UNCOMMITTED_PAID - 1):
         committer.schedule_commit(paid=True)
         committer.schedule_commit()
     assert ledger.commits_of_attempts == 1  # in the same turn of the loop
@@ -72,7 +73,7 @@ async def test_paid_replies_are_committed_at_once_when_several_are_pending(
     assert (ledger.commits_of_attempts, ledger.commits) == (2, 0)
     committer.schedule_commit(paid=True)
     committer.flush()  # of everything
-    for _ in range(module.MAX_UNCOMMITTED_PAID - 1):
+    for _ in range(MAX_UNCOMMITTED_PAID - 1):
         committer.schedule_commit(paid=True)
     assert (ledger.commits_of_attempts, ledger.commits) == (2, 1)
     ledger.error = StoreError("the disk is full")
@@ -82,7 +83,7 @@ async def test_paid_replies_are_committed_at_once_when_several_are_pending(
 
 async def test_the_error_of_a_failed_commit_is_raised_by_the_next_call() -> None:
     ledger = Ledger()
-    committer = Committer(ledger)  # type: ignore[arg-type]
+    committer = Committer(ledger)
     ledger.error = StoreError("the disk is full")
     committer.schedule_commit()
     await asyncio.sleep(0.001)

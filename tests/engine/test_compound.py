@@ -57,7 +57,7 @@ def task(bench, *judges: Two, text: str = "x", **more: object) -> TaskJob:
         samples=bench.samples("a"),
         answers=bench.answers(a=text),
         judges=list(judges),
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 

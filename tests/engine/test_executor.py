@@ -146,7 +146,7 @@ async def test_a_group_scorer_gets_the_group_of_its_scope(bench, scope: str, key
         name="t",
         samples=bench.samples("a"),
         answers=bench.answers(a=["风吹过", "风吹来"]),
-        set_scorers=[DistinctN(scope=scope)],  # type: ignore[arg-type]
+        set_scorers=[DistinctN(scope=scope)],
     )
     outcomes = await bench.weigh(lambda meter: task)
     assert {position: outcome.value for position, outcome in outcomes.items()} == {

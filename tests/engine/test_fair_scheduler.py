@@ -9,7 +9,7 @@ from hengwen.engine.pacing import FairScheduler
 
 async def test_a_single_coroutine_proceeds_at_once() -> None:
     scheduler = FairScheduler()
-    ticks = []
+    ticks: list[bool] = []
     asyncio.get_running_loop().call_soon(ticks.append, True)
     await scheduler.take_turn()
     assert ticks == []

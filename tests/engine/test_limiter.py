@@ -17,7 +17,8 @@ async def hold(limiter: Limiter, seconds: float, counts: list[int]) -> None:
 
 
 async def test_calls_in_flight_never_exceed_the_limit() -> None:
-    limiter, counts = Limiter(3), []
+    limiter = Limiter(3)
+    counts: list[int] = []
     await asyncio.gather(*(hold(limiter, 0.001, counts) for _ in range(20)))
     assert (max(counts), len(counts), limiter.in_flight) == (3, 20, 0)
 

@@ -18,7 +18,7 @@ def meter(bench) -> CallContext:
 
 
 def ask(text: str = "x", **more: object) -> Request:
-    return Request(messages=(("user", text),), signature="s", **more)  # type: ignore[arg-type]
+    return Request(messages=(("user", text),), signature="s", **more)
 
 
 async def test_no_more_calls_are_in_flight_than_there_are_slots(bench, meter: CallContext) -> None:

@@ -19,7 +19,7 @@ def score(name: str, value: float) -> Score:
 
 
 def failure(name: str, status: str) -> Failure:
-    return Failure(name=f"x.{name}", status=status, message="why", signature="s", kind="judge")  # type: ignore[arg-type]
+    return Failure(name=f"x.{name}", status=status, message="why", signature="s", kind="judge")
 
 
 LEVEL = score("level", 1)

@@ -30,7 +30,7 @@ def score(value: float, signature: str = "s|v:1") -> Score:
 
 
 def failure(status: str) -> Failure:
-    return Failure(name="s.total", status=status, message="why", signature="s|v:1")  # type: ignore[arg-type]
+    return Failure(name="s.total", status=status, message="why", signature="s|v:1")
 
 
 def summarize(*rows: Row) -> Summary:
@@ -104,7 +104,7 @@ def test_a_plan_may_want_another_value_of_repeats_than_their_mean(
         scale = Scale(low=0, high=1, higher_is_better=higher_is_better)
         scores = [Score(name="s.total", value=value, signature="s|v:1", scale=scale) for value in values]
         table = ScoreTable([row("a", number, item) for number, item in enumerate(scores, start=1)])
-        table.reduce("r", "t", reducer)  # type: ignore[arg-type]
+        table.reduce("r", "t", reducer)
         (summary,) = aggregate(table).values()
         assert summary.mean == pytest.approx(expected)
         suffix = "" if reducer == "mean" else f"|repeats:{reducer}"

@@ -19,9 +19,9 @@ Values = Mapping[str, Sequence[float | str]]
 def row(name: str, repeat: int, value: float | str, scale: Scale | None = LEVELS) -> Row:
     fields = {"name": "x.final", "signature": "sig", "kind": "judge"}
     outcome: Outcome = (
-        Failure(**fields, status=value, message="why")  # type: ignore[arg-type]
+        Failure(**fields, status=value, message="why")
         if isinstance(value, str)
-        else Score(**fields, value=value, scale=scale)  # type: ignore[arg-type]
+        else Score(**fields, value=value, scale=scale)
     )
     return Row(
         run_id="r", task="t", checkpoint="c", sample_id=name, repeat=repeat, cluster=name, outcome=outcome
@@ -68,13 +68,13 @@ def test_the_mean_of_the_prompts_times_ten_with_an_interval_by_prompt() -> None:
 
 def test_prompts_weigh_equally_however_often_they_were_answered() -> None:
     (score,) = publish({"a": [1, 1, 1, 1], "b": [0]}, {"mean_times": 10}).values()
-    assert score.value == 5  # type: ignore[union-attr]
+    assert score.value == 5
 
 
 def test_the_sum_over_the_prompts_divided_by_ten_and_the_normalised_value_beside_it() -> None:
     # the sum 0.5 + 1 + 0.75 + 0.25 = 2.5 over 10; the mean 0.625 x 10
     outcomes = publish({"a": [0.5], "b": [1], "c": [0.75], "d": [0.25]}, {"sum_divided_by": 10})
-    assert {name: score.value for name, score in outcomes.items()} == {  # type: ignore[union-attr]
+    assert {name: score.value for name, score in outcomes.items()} == {
         "x.published": 0.25,
         "x.normalised": 6.25,
     }
@@ -93,8 +93,8 @@ def test_the_sum_over_the_prompts_divided_by_ten_and_the_normalised_value_beside
 def test_the_normalised_value_is_the_share_of_another_scale() -> None:
     fives = Scale(low=1, high=5)
     outcomes = publish({"a": [3], "b": [4]}, {"sum_divided_by": 10}, on=fives)
-    assert outcomes["x.published"].value == pytest.approx(0.7)  # type: ignore[union-attr]
-    assert outcomes["x.normalised"].value == pytest.approx(6.25)  # type: ignore[union-attr]
+    assert outcomes["x.published"].value == pytest.approx(0.7)
+    assert outcomes["x.normalised"].value == pytest.approx(6.25)
 
 
 def test_one_prompt_has_no_interval() -> None:

@@ -26,8 +26,9 @@ def coverage(draw, truth: float) -> float:
     hits = 0
     for _ in range(SAMPLES):
         values, clusters = draw()
-        low, high = mean_interval(values, clusters, scale=UNIT).bounds
-        hits += low <= truth <= high
+        bounds = mean_interval(values, clusters, scale=UNIT).bounds
+        assert bounds is not None
+        hits += bounds[0] <= truth <= bounds[1]
     return hits / SAMPLES
 
 

@@ -14,7 +14,8 @@ keys = st.tuples(texts, texts | st.none(), st.integers(1, 3) | st.none(), texts,
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.lists(keys, max_size=8), max_size=4), st.lists(keys, max_size=8))
 def test_a_key_belongs_to_the_first_run_that_completed_it(runs: list[list], unknown: list) -> None:
-    index, expected = HashedCompletedIndex(), {}
+    index = HashedCompletedIndex()
+    expected: dict = {}
     for number, completed in enumerate(runs):
         index.add(f"r{number}", iter(completed))
         for key in completed:

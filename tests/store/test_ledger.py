@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def attempt(number: int = 1, status: str = "ok", raw: str = "{}", key: str = KEY
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(tmp_path / "x.db") as opened:
         yield opened
 

@@ -24,7 +24,8 @@ def test_the_shared_length_equals_that_of_a_slow_search(head: str, earlier: str,
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), pieces), max_size=12))
 def test_every_text_comes_back(parts: list[tuple[int, int, str]]) -> None:
     texts = [f"{'甲乙丙'[which]}" * (MIN_LENGTH // 2 * length) + end for which, length, end in parts]
-    prefixes, stored = PrefixStore(), {}
+    prefixes = PrefixStore()
+    stored: dict = {}
     for text in texts:
         encoded = prefixes.encode(text)
         stored |= prefixes.drain()

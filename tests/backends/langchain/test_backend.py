@@ -212,7 +212,13 @@ def test_a_backend_needs_a_model_or_a_factory():
 
 
 def test_the_registry_builds_it():
-    arguments = {"model": "openai:m", "base_url": None, "api_key_env": "K", "params": {}, "timeout": 3.0}
+    arguments: dict = {
+        "model": "openai:m",
+        "base_url": None,
+        "api_key_env": "K",
+        "params": {},
+        "timeout": 3.0,
+    }
     assert isinstance(registry.build("backends", "langchain", {"structured": "tool"}, **arguments), Backend)
     with pytest.raises(ConfigError, match="backend 'langchain'"):
         registry.build("backends", "langchain", {"factori": "x"}, **arguments)
@@ -331,12 +337,12 @@ async def test_nothing_is_traced(monkeypatch):
             return ChatResult(generations=[ChatGeneration(message=AIMessage("x"))])
 
     monkeypatch.setenv("LANGSMITH_TRACING", "true")
-    get_env_var.cache_clear()
+    get_env_var.cache_clear()  # type: ignore[attr-defined]
     try:
         assert tracing_is_enabled(), "else this shows nothing"
         await LangChainBackend(chat=Watching()).complete(ASK)
     finally:
-        get_env_var.cache_clear()
+        get_env_var.cache_clear()  # type: ignore[attr-defined]
     assert traced == [False]
 
 

@@ -37,7 +37,7 @@ def test_schemas_and_formats_are_not_mixed_up():
     encoder = ChatRequestEncoder("m", {}, limits=True)
     for _ in range(2):
         for number in range(2 * MAX_CACHED_ENDS):  # schemas die between the calls: their ids come again
-            schema = {"enum": [number]}
+            schema: dict = {"enum": [number]}
             sent = encoded(encoder, schema=schema)["response_format"]["json_schema"]["schema"]
             assert sent == schema
     schema = {"type": "object"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import get_args
 
 import pytest
 import yaml
@@ -78,7 +79,7 @@ def test_a_wrong_option_is_exit_2(hengwen, arguments: list[str], message: str) -
 
 
 def test_every_decision_has_an_exit_code() -> None:
-    assert set(EXIT_CODES) == set(Decision.__args__)
+    assert set(EXIT_CODES) == set(get_args(Decision))
     assert len(set(EXIT_CODES.values())) == 3
 
 

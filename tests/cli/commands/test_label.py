@@ -38,7 +38,7 @@ LIVE = [
     {"id": "b", "input": "\x1b[31m晚安", "metadata": {"name": "阿月"}},
 ]
 TOPIC = [{"id": "t", "input": "<话题: 早安>"}]
-ANSWERS = {
+ANSWERS: dict[str, list[dict]] = {
     "day-1": [
         {"task": "live", "id": "a", "repeat": 1, "output": "好呢一"},
         {"task": "live", "id": "a", "repeat": 2, "output": "好呢二"},

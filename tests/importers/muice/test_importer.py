@@ -130,8 +130,8 @@ def test_altered_copies_of_the_published_document_give_the_same_suite(
     for name in ("new_topic.jsonl", "live.jsonl", "emotion.jsonl"):
         assert (tmp_path / "b" / name).read_bytes() == (tmp_path / "a" / name).read_bytes()
     for name in ("muice_live", "muice_new_topic"):
-        first, second = (load_rubric(tmp_path / side / f"{name}.yaml") for side in "ab")
-        assert first.hash == second.hash
+        hashes = {load_rubric(tmp_path / side / f"{name}.yaml").hash for side in "ab"}
+        assert len(hashes) == 1
     plans = [load_plan(tmp_path / side / "plan.yaml") for side in "ab"]
     first, second = (
         [task.model_dump(exclude={"samples", "judges"}) for task in plan.tasks] for plan in plans
@@ -345,9 +345,9 @@ def test_an_imported_suite_runs_offline_on_stored_answers(
         text.replace("backend: subject} # asked by this run", "responses: a.jsonl}"), "utf-8"
     )
     with open_store(tmp_path / "x.db") as store:
-        result = run_plan(result.plan, store=store)
-        names = {(row.task, row.outcome.name) for row in store.rows(result.runs)}
-    assert result.unscored == ()
+        runs = run_plan(result.plan, store=store)
+        names = {(row.task, row.outcome.name) for row in store.rows(runs.runs)}
+    assert runs.unscored == ()
     assert {
         ("new_topic", "muice_new_topic.level"),
         ("live", "muice_live.level"),

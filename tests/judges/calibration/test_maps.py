@@ -18,7 +18,7 @@ def slow_isotonic(values: list[float], weights: list[float]) -> list[float]:
     while True:
         falls = [i for i in range(len(blocks) - 1) if blocks[i][0] > blocks[i + 1][0]]
         if not falls:
-            return [block[0] for block in blocks for _ in range(block[2])]
+            return [block[0] for block in blocks for _ in range(int(block[2]))]
         left, right = blocks[falls[0]], blocks.pop(falls[0] + 1)
         total = left[1] + right[1]
         left[:] = [(left[0] * left[1] + right[0] * right[1]) / total, total, left[2] + right[2]]

@@ -84,7 +84,7 @@ async def test_two_calls_have_different_fences_and_one_key(small, fake):
 async def test_a_reply_without_a_verdict_raises_where_the_backend_parses_it(small, fake, reply, status):
     statuses = []
 
-    class Parsing(type(fake())):
+    class Parsing(type(fake())):  # type: ignore[misc]  # a fixture is the class
         async def complete_parsed(self, request, parse):
             reply = await self.complete(request)
             try:

@@ -62,7 +62,7 @@ async def test_the_mean_of_samples_is_the_value_and_the_details_show_each(small,
 
 
 async def test_samples_are_requested_concurrently(small, fake):
-    class Slow(type(fake())):
+    class Slow(type(fake())):  # type: ignore[misc]  # a fixture is the class
         most = now = 0
 
         async def complete(self, request):

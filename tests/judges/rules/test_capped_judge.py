@@ -18,7 +18,7 @@ from hengwen.judges.rules.rule_set import RuleSet
 from hengwen.judges.rules.text_rules import Broken, Number, PlainText
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import prompt_hash
-from hengwen.records import Failure, Response, Sample, Scale, Score, Verdict
+from hengwen.records import Failure, Outcome, Response, Sample, Scale, Score, Verdict
 
 RULES = RuleSet((Broken(), NearDuplicate(), TargetCopy(), PlainText(), Number()))
 FIFTHS = Scale(low=0, high=1, levels=(0, 0.25, 0.5, 0.75, 1))
@@ -46,7 +46,7 @@ def answers(*texts: str) -> list[Response]:
     return [Response(sample_id="1", text=text, repeat=i) for i, text in enumerate(texts, 1)]
 
 
-async def final(judge: CappedJudge, *texts: str, **sample: object) -> dict[str, Score]:
+async def final(judge: CappedJudge, *texts: str, **sample: object) -> dict[str, Outcome]:
     """The outcomes for the last answer, by name."""
     *earlier, response = answers(*texts)
     record = Sample(**{"id": "1", "input": "说说月亮", **sample})

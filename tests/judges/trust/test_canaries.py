@@ -249,14 +249,15 @@ def test_the_rules_judge_takes_padding_for_an_answer(run):
 
 def test_a_rubric_judge_and_a_panel_can_be_tried(run, fake):
     good = json.dumps({"reason": "r", "criteria": dict.fromkeys(PERSONA.criteria, "E"), "level": "E"})
-    judges = []
+    judges, backends = [], []
     for number in range(2):
         backend = fake(*[good] * (2 * len(CANARIES)))
         backend.signature = f"fake/{number}"
+        backends.append(backend)
         judges.append(RubricJudge(rubric=PERSONA, backend=backend))
     report = run(Panel(judges=judges))
     assert report.counts["resisted"] == len(CANARIES)
-    assert len(judges[0].backend.requests) == 2 * len(CANARIES)
+    assert len(backends[0].requests) == 2 * len(CANARIES)
 
 
 def test_a_canary_needs_all_its_fields():

@@ -15,7 +15,7 @@ from hengwen.records import Response, Sample
 @pytest.mark.parametrize("options", [{"n": 0}, {"n": True}, {"scope": "all"}])
 def test_wrong_options_are_refused_by_name(options: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
-        DistinctN(**options)  # type: ignore[arg-type]
+        DistinctN(**options)
 
 
 def test_the_scorer_scores_the_set_under_its_signature() -> None:

@@ -38,7 +38,7 @@ def test_a_stream_reads_no_further_than_it_must() -> None:
             consumed.append(number)
             yield LYRICS[0], TEMPLATE
 
-    assert next(stream_scores(pairs(), build_options("document"))).total == 105  # type: ignore[union-attr]
+    assert next(stream_scores(pairs(), build_options("document"))).total == 105
     assert len(consumed) < 1000
 
 
@@ -54,7 +54,7 @@ def test_the_pair_that_cannot_be_scored_is_named() -> None:
 @pytest.mark.parametrize("workers", [0, -1, True, 1.5])
 def test_workers_must_be_a_whole_number(workers: object) -> None:
     with pytest.raises(ValueError, match="workers must be a whole number >= 1"):
-        score_lyrics([], workers=workers)  # type: ignore[arg-type]
+        score_lyrics([], workers=workers)
 
 
 @pytest.mark.parametrize("which", ["lyric", "template"])

@@ -58,7 +58,7 @@ def oracle(lyric: str, template: str) -> dict[str, float]:
         "\n".join(str(row["text"]) for _, rows in side for row in rows)
         for side in (template_sections, lyric_sections)
     ]
-    p1 = difflib.SequenceMatcher(None, *texts, False).ratio()
+    p1 = difflib.SequenceMatcher(None, texts[0], texts[1], False).ratio()
     names = difflib.SequenceMatcher(
         None, [n for n, _ in template_sections], [n for n, _ in lyric_sections], False
     )
@@ -207,7 +207,7 @@ def test_any_two_strings_give_0_to_110_or_say_why(
     lyric: str, template: str, rules: str, parse: str, carry: bool
 ) -> None:
     try:
-        score = score_lyric(lyric, template, rules=rules, parse=parse, carry_phase1=carry)  # type: ignore[arg-type]
+        score = score_lyric(lyric, template, rules=rules, parse=parse, carry_phase1=carry)
     except ValueError as error:
         if "the template is empty" not in str(error):
             raise

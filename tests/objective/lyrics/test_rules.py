@@ -34,7 +34,7 @@ def test_the_two_rule_sets_differ_in_four_numbers() -> None:
 )
 def test_a_wrong_number_is_named(numbers: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("?", "[?]")):
-        LyricRules(**numbers)  # type: ignore[arg-type]
+        LyricRules(**numbers)
 
 
 def test_only_changed_numbers_are_in_the_signature() -> None:
@@ -46,7 +46,7 @@ def test_rules_are_found_by_name_or_taken_as_they_are() -> None:
     rules = LyricRules(band_low=0.5)
     assert resolve_rules(rules) is rules
     with pytest.raises(ValueError, match="rules must be one of document, muchin or a LyricRules, got 3"):
-        resolve_rules(3)  # type: ignore[arg-type]
+        resolve_rules(3)
 
 
 def test_a_mapping_starts_from_the_numbers_of_its_reading() -> None:

@@ -119,12 +119,12 @@ def test_weights_of_ones_own_move_the_phases() -> None:
 )
 def test_a_bad_option_is_named_with_what_is_allowed(options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        score_lyric(PERFECT, FOUR, **options)  # type: ignore[arg-type]
+        score_lyric(PERFECT, FOUR, **options)
 
 
 def test_a_text_that_is_no_string_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="the lyric must be a string, got NoneType"):
-        score_lyric(None, FOUR)  # type: ignore[arg-type]
+        score_lyric(None, FOUR)
 
 
 def test_the_parts_add_up_to_the_total() -> None:
@@ -149,7 +149,7 @@ LONG_ONES = {
 @pytest.mark.parametrize("name", LONG_ONES)
 @pytest.mark.parametrize("options", [{}, {"rules": "muchin"}, {"parse": "lenient"}], ids=str)
 def test_long_texts_are_scored_and_not_cached(name: str, options: dict[str, str]) -> None:
-    score = score_lyric(LONG_ONES[name], FOUR, **options)  # type: ignore[arg-type]
+    score = score_lyric(LONG_ONES[name], FOUR, **options)
     assert 0 <= score.total <= 110
 
 

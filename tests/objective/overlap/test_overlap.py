@@ -49,7 +49,7 @@ def test_ter_is_that_of_sacrebleu_but_for_scripts_it_does_not_split() -> None:
 def test_every_option_reaches_sacrebleu(smooth: str, tokenize: str) -> None:
     peer = BLEU(tokenize=tokenize, smooth_method=smooth, effective_order=True, force=True)
     for hypothesis, references in PAIRS:
-        result = bleu(hypothesis, references, tokenize=tokenize, smooth=smooth)  # type: ignore[arg-type]
+        result = bleu(hypothesis, references, tokenize=tokenize, smooth=smooth)
         peer_result = peer.sentence_score(hypothesis, references)
         assert result.score == pytest.approx(min(peer_result.score, 100), abs=1e-12)
         assert result.signature == f"bleu|width:keep|{peer.get_signature()}|v:1"
@@ -66,8 +66,8 @@ def test_a_corpus_is_that_of_sacrebleu_with_as_many_references_as_each_text_has(
         (corpus_chrf(hypotheses, references), CHRF()),
         (corpus_ter(hypotheses, references, tokenize="tercom"), TER(normalized=True, asian_support=True)),
     ):
-        assert result.score == pytest.approx(peer.corpus_score(hypotheses, streams).score, abs=1e-9)  # type: ignore[attr-defined]
-        assert str(peer.get_signature()) in result.signature  # type: ignore[attr-defined]
+        assert result.score == pytest.approx(peer.corpus_score(hypotheses, streams).score, abs=1e-9)
+        assert str(peer.get_signature()) in result.signature
 
 
 def test_clipping_counts_a_word_as_often_as_the_reference_has_it() -> None:

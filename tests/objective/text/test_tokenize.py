@@ -77,4 +77,4 @@ def test_other_splits() -> None:
     assert fold_width("ＯＫ！", "fold") == "OK!"
     assert fold_width("ＯＫ！") == "ＯＫ！"
     with pytest.raises(ValueError, match="tokenize must be auto, mixed, char, jieba, whitespace, got 'zh'"):
-        split_tokens("zh")  # type: ignore[arg-type]
+        split_tokens("zh")

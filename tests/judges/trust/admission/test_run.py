@@ -22,6 +22,7 @@ from hengwen.judges.trust.admission.run import without_example
 from hengwen.judges.trust.admission.variants import FreshCallBackend, judge_factory_for
 from hengwen.prompts import load_rubric
 from hengwen.prompts.rubric import packaged_rubrics
+from hengwen.protocols import Judge
 from hengwen.records import Reply, Response, Sample, Usage
 from hengwen.stats.proportions import wilson
 
@@ -195,16 +196,22 @@ def test_no_two_rounds_share_a_call_so_that_no_ledger_answers_a_repeat():
     assert len(set(keys)) == len(keys) == 86
 
 
+def variant_of(judge: RubricJudge | Panel, persona: str | None) -> Judge:
+    factory = judge_factory_for(judge)
+    assert factory is not None
+    return factory(rubric=RUBRIC, persona=persona, round_no=0)
+
+
 def test_all_options_of_a_rubric_judge_are_kept_in_the_variants():
     judge = RubricJudge(
         rubric=RUBRIC, backend=Server(), language="en", persona="p", name="n", samples=3, strip_think=False
     )
-    copy = judge_factory_for(judge)(rubric=RUBRIC, persona=None, round_no=0)
+    copy = variant_of(judge, persona=None)
     assert copy.signature == judge.signature
     assert copy.names == judge.names
     for option in set(inspect.signature(RubricJudge).parameters) - {"evidence_signature"}:
         assert hasattr(judge, option), "a variant cannot be made without it"
-    other = judge_factory_for(judge)(rubric=RUBRIC, persona="q", round_no=0)
+    other = variant_of(judge, persona="q")
     assert other.signature != judge.signature
 
 
@@ -228,7 +235,7 @@ def test_a_panel_is_rebuilt_from_all_its_members():
     panel = Panel(judges=[RubricJudge(rubric=RUBRIC, backend=server) for server in servers], name="jury")
     report = asyncio.run(admission_test(panel, RUBRIC))
     assert (report.verdict, report.usage.calls) == ("admitted", 2 * report.verdicts)
-    rebuilt = judge_factory_for(panel)(rubric=RUBRIC, persona=None, round_no=0)
+    rebuilt = variant_of(panel, persona=None)
     assert (rebuilt.names, rebuilt.signature) == (panel.names, panel.signature)
 
 
