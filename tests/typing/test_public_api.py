@@ -1,0 +1,253 @@
+"""The types of the public API as a user's type checker sees them; checked under strict mypy and executed."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, assert_type
+
+import pytest
+
+import hengwen
+from hengwen import judges, objective, prompts, relevance_metrics
+from hengwen.judges.calibration.joining import JudgedAnswer
+from hengwen.judges.calibration.ppi import CorrectedMean
+from hengwen.judges.rules.rule_set import RuleSet
+from hengwen.judges.trust.admission.report import AdmissionReport
+from hengwen.judges.trust.biases import FamilyBias, LengthBias, PositionBias
+from hengwen.objective.duplicates.similarity import Duplicate
+from hengwen.objective.duplicates.training_set import LeakMatch
+from hengwen.objective.overlap.chrf import Chrf
+from hengwen.objective.overlap.ter import Ter
+from hengwen.objective.rhyme.classes import RhymeClass
+from hengwen.protocols import Backend, Judge
+from hengwen.records import Reply, Request
+from hengwen.reports import ReportData, View
+
+PUBLIC = [hengwen, objective, relevance_metrics, judges, prompts]
+PLAN = """\
+name: p
+tasks: [{name: poem, samples: poem.jsonl, judges: [{rubric: muice_live, judge: rules}]}]
+checkpoints: [{name: day-1, responses: day-1.jsonl}]
+"""
+TEMPLATE = "(verse)\ncccR\ncccR"
+LYRIC = "(verse)\n明月光\n在家乡"
+
+
+@pytest.mark.parametrize("package", PUBLIC, ids=lambda package: package.__name__)
+def test_every_public_name_is_used_here(package: ModuleType) -> None:
+    short_name = package.__name__.rpartition(".")[2]
+    used = {
+        node.attr
+        for node in ast.walk(ast.parse(Path(__file__).read_text("utf-8")))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == short_name
+    }
+    assert set(package.__all__) - used == set()
+
+
+def test_records() -> None:
+    scale = assert_type(hengwen.Scale(low=0, high=1, levels=(0, 1)), hengwen.Scale)
+    score = hengwen.Score(name="x", value=1, signature="x|v:1", scale=scale)
+    failure = hengwen.Failure(name="x", status="timeout", message="no reply", signature="x|v:1")
+    outcomes: list[hengwen.Outcome] = [score, failure]
+    values: list[float] = [outcome.value for outcome in outcomes if isinstance(outcome, hengwen.Score)]
+    assert values == [1]
+    verdict = hengwen.Verdict(outcomes=tuple(outcomes), usage=hengwen.Usage(calls=1))
+    assert_type(verdict.outcomes, tuple[hengwen.Score | hengwen.Failure, ...])
+    assert_type(verdict.usage + hengwen.Usage(), hengwen.Usage)
+    sample = hengwen.Sample(id="a", input="晚安")
+    assert_type(sample.text, str)
+    assert_type(sample.references, tuple[str, ...])
+    assert_type(hengwen.Response(sample_id=sample.id, text="好梦").metadata, Mapping[str, Any])
+    label = hengwen.Label(task="t", id="a", score="x", value=1)
+    assert_type(label.answer_key, tuple[str, str, str, int])
+
+
+def test_errors() -> None:
+    errors: list[type[hengwen.HengwenError]] = [
+        hengwen.BackendError,
+        hengwen.ConfigError,
+        hengwen.DataError,
+        hengwen.JudgeError,
+        hengwen.PluginError,
+        hengwen.StoreError,
+    ]
+    for error in errors:
+        assert issubclass(error, hengwen.HengwenError)
+    assert_type(hengwen.ConfigError("x").exit_code, int)
+
+
+def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN, "utf-8")
+    (tmp_path / "poem.jsonl").write_text('{"id": "a", "input": "晚安"}\n', "utf-8")
+    (tmp_path / "day-1.jsonl").write_text('{"id": "a", "output": "晚安，做个好梦呀。"}\n', "utf-8")
+    plan = assert_type(hengwen.load_plan(tmp_path / "plan.yaml"), hengwen.Plan)
+    with assert_type(hengwen.open_store(tmp_path / "store.db"), hengwen.Store) as store:
+        result = assert_type(hengwen.run_plan(plan, store=store), hengwen.RunResult)
+        assert_type(result.runs, tuple[hengwen.Run, ...])
+        assert_type(result.failures, dict[str, int])
+        rows = assert_type(list(store.rows(result.runs)), list[hengwen.Row])
+        assert_type(rows[0].outcome, hengwen.Score | hengwen.Failure)
+        table = assert_type(store.table(result.runs), hengwen.ScoreTable)
+        view = assert_type(hengwen.collect_view(store, result.runs), View)
+        assert_type(hengwen.write_report(view, tmp_path / "r.json"), Path)
+    assert_type(hengwen.build_view(ReportData(plan="p", runs=result.runs, table=table)), View)
+
+
+def test_a_summary_may_have_no_mean() -> None:
+    summary = hengwen.Summary(
+        n=0, prompts=0, clusters=0, mean=None, interval=None, method="none", confidence=0.95, coverage=None
+    )
+    assert_type(summary.mean, float | None)
+    assert_type(summary.interval, tuple[float, float] | None)
+
+
+def test_lyrics_and_rhymes() -> None:
+    rules = assert_type(objective.LyricRules(full=100), objective.LyricRules)
+    score = assert_type(objective.score_lyric(LYRIC, TEMPLATE, rules=rules), objective.LyricScore)
+    assert_type(score.total, float)
+    assert_type(score.repairs, tuple[str, ...])
+    assert_type(objective.score_lyrics([(LYRIC, TEMPLATE)]), list[objective.LyricScore])
+    assert_type(objective.check_template(TEMPLATE), tuple[str, ...])
+    assert_type(objective.to_msstr(LYRIC), str)
+    assert_type(objective.rhyme_class("月光"), str | None)
+    assert_type(objective.RHYME_CLASSES, Mapping[str, RhymeClass])
+
+
+def test_overlap_with_references() -> None:
+    texts, references = ["今晚月色真美"], ["今晚月色很美"]
+    assert_type(objective.bleu(texts[0], references), objective.Bleu)
+    assert_type(objective.corpus_bleu(texts, references), objective.Bleu)
+    assert_type(objective.chrf(texts[0], references), Chrf)
+    assert_type(objective.corpus_chrf(texts, references), Chrf)
+    assert_type(objective.ter(texts[0], references), Ter)
+    assert_type(objective.corpus_ter(texts, references), Ter)
+    assert_type(objective.rouge(texts[0], references), objective.Rouge)
+    (score,) = assert_type(
+        objective.corpus_scores(texts, references, metrics=["bleu"]), list[objective.CorpusScore]
+    )
+    assert_type(score.interval, tuple[float, float] | None)
+
+
+def test_diversity_and_duplicates() -> None:
+    texts = ["风吹过山岗", "风吹过山谷"]
+    assert_type(objective.distinct_n(texts), float)
+    assert_type(objective.ngram_entropy(texts), float)
+    assert_type(objective.repetition_rate(texts[0]), float)
+    assert_type(objective.type_token_ratio(texts[0]), float)
+    assert_type(objective.compression_ratio(texts), float)
+    assert_type(objective.self_bleu(texts), float)
+    assert_type(objective.near_duplicates(texts), list[Duplicate | None])
+    assert_type(objective.TrainingSet(texts).find(texts[0]), LeakMatch)
+
+
+def test_order_of_a_sequence() -> None:
+    scores = [1, 3, 2, 4, 5, 6, 8, 7]
+    counts: int = relevance_metrics.count_inversions(scores)
+    length: int = relevance_metrics.longest_increasing_subsequence(scores)
+    entropy: float = relevance_metrics.permutation_entropy(scores)
+    weighted: float = relevance_metrics.weighted_permutation_entropy(scores)
+    assert counts == 2
+    assert length == 6
+    assert 0 < weighted < 2
+    assert 0 < entropy < 2
+    assert_type(relevance_metrics.longest_increasing_indices(scores), list[int])
+    assert_type(relevance_metrics.pattern_counts(scores), dict[tuple[int, ...], float])
+    assert_type(relevance_metrics.triple_counts(scores), dict[tuple[int, int, int], int])
+    assert_type(relevance_metrics.triple_entropy(scores), float)
+    assert_type(relevance_metrics.pattern_js_distance(scores, scores), float)
+    assert_type(relevance_metrics.missing_patterns(scores), relevance_metrics.MissingPatterns)
+    assert_type(relevance_metrics.ordinal_transitions(scores), relevance_metrics.Transitions)
+
+
+def test_inference_about_a_sequence() -> None:
+    scores = [0.1, 0.3, 0.2, 0.5, 0.4, 0.6, 0.8, 0.7, 0.9, 1.0]
+    test = assert_type(relevance_metrics.significance(scores, n_perm=99), relevance_metrics.PermutationTest)
+    assert_type(test.z, float | None)
+    interval = relevance_metrics.bootstrap_ci(scores, "cin")
+    assert_type(interval, relevance_metrics.Interval)
+    assert_type(interval.low, float)
+    assert_type(relevance_metrics.null_moments(scores), relevance_metrics.NullMoments)
+
+
+def test_summaries_of_a_sequence() -> None:
+    scores = [0.1, 0.3, 0.2, 0.5, 0.4, 0.6, 0.8, 0.7, 0.9, 1.0]
+    summary = assert_type(relevance_metrics.summarize(scores, n_perm=99), relevance_metrics.SequenceSummary)
+    assert_type(summary.cin, relevance_metrics.MetricResult)
+    assert_type(summary.pen, relevance_metrics.MetricResult | None)
+    assert_type(relevance_metrics.rolling(scores, 5), relevance_metrics.Rolling)
+    snapshot = assert_type(relevance_metrics.Stream(5).update(0.5), relevance_metrics.Snapshot)
+    assert_type(snapshot.pen, float | None)
+    comparison = relevance_metrics.compare_rankings(scores, scores[::-1], n_boot=19)
+    assert_type(comparison, relevance_metrics.RankingComparison)
+
+
+def test_rank_biased_overlap_takes_arrays() -> None:
+    import numpy as np
+
+    scores = np.array([0.3, 0.1, 0.2])
+    assert_type(relevance_metrics.rank_biased_overlap(scores, scores), float)
+
+
+class Echo:
+    """A backend as a user writes one: no base class."""
+
+    @property
+    def signature(self) -> str:
+        return "echo"
+
+    @property
+    def endpoint(self) -> str:
+        return "echo://"
+
+    async def complete(self, request: Request) -> Reply:
+        return Reply(text=request.messages[-1][1])
+
+    async def close(self) -> None:
+        return None
+
+
+def test_judges() -> None:
+    rubric = assert_type(prompts.load_rubric("muice_live"), prompts.Rubric)
+    assert_type(rubric.scale, hengwen.Scale)
+    backend: Backend = Echo()
+    rules = judges.RulesJudge(rubric=rubric)
+    members: Sequence[Judge] = [
+        judges.Panel(judges=[rules, judges.RubricJudge(rubric=rubric, backend=backend)]),
+        judges.CappedJudge(rules, RuleSet(())),
+    ]
+    sample, response = hengwen.Sample(id="a", input="晚安"), hengwen.Response(sample_id="a", text="好梦呀")
+    for judge in members:
+        assert_type(asyncio.run(judge.judge(sample, response)), hengwen.Verdict)
+    assert_type(asyncio.run(judges.admission_test(rules, rubric, repeats=2)), AdmissionReport)
+
+
+def test_calibration(tmp_path: Path) -> None:
+    calibration = judges.calibrate(
+        [], [JudgedAnswer(task="t", id="a", value=1)], score="x.level", levels=(0, 1)
+    )
+    assert_type(calibration, judges.Calibration)
+    assert_type(calibration.decision, Literal["certified", "not certified", "insufficient"])
+    assert_type(judges.is_stale(calibration, "s", "h"), tuple[str, ...])
+    with pytest.raises(hengwen.DataError):
+        assert_type(judges.read_calibrations(tmp_path / "none.json"), tuple[judges.Calibration, ...])
+    mean = judges.ppi_mean([0, 1, 1, 0, 1], [0, 1, 1, 1, 1], [1, 1, 0])
+    assert_type(mean, CorrectedMean)
+
+
+async def test_biases() -> None:
+    async def compare(a: str, b: str) -> Literal["first", "second", "tie"]:
+        return "first" if len(a) > len(b) else "second"
+
+    pair = await judges.compare_pair(compare, "长的回答", "短")
+    assert_type(pair, judges.PairOutcome)
+    assert_type(pair.winner, Literal["a", "b", "tie"] | None)
+    assert_type(judges.position_bias([pair]), PositionBias)
+    assert_type(judges.length_bias([1, 2, 3], [0, 1, 1]), LengthBias)
+    answer = judges.LabelledAnswer(target="m", judge=1, human=1, cluster="a")
+    assert_type(judges.family_bias("m", [answer]), FamilyBias)
