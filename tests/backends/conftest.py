@@ -26,6 +26,8 @@ class Server:
     requests: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
     decide: Callable[[Any], None] | None = None
     """Called with the body of a request before it is answered: to set the answer by it."""
+    connections: set[asyncio.Task[None]] = field(default_factory=set)
+    """Tasks that are answering."""
 
     def reply(self, body: Any, status: int = 200, **headers: str) -> None:
         """Answer with a body (JSON where it is no text) and a status."""
@@ -49,7 +51,16 @@ class Server:
         usage = {"prompt_tokens": 11, "completion_tokens": 7}
         self.reply({"model": "tiny-1", "choices": [{**choice, "finish_reason": finish}], "usage": usage})
 
+    async def stop(self) -> None:
+        """Cancel the answers that nobody waits for, before the loop of the test is closed."""
+        for connection in self.connections:
+            connection.cancel()
+        await asyncio.gather(*self.connections)
+
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = asyncio.current_task()
+        assert connection is not None
+        self.connections.add(connection)
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             first, *lines = head.split("\r\n")
@@ -68,6 +79,7 @@ class Server:
             pass
         finally:
             writer.close()
+            self.connections.discard(connection)
 
 
 @pytest_asyncio.fixture
@@ -86,6 +98,7 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
         yield answering
     finally:
         listening.close()
+        await answering.stop()
         await listening.wait_closed()
 
 
