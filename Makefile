@@ -60,7 +60,8 @@ coverage: $(VENV)/.dev  ## run the tests with coverage; at least 95 % of lines, 
 check: test lint types coverage  ## everything that CI runs
 
 matrix: $(VENV)/.dev  ## run the tests on every installed Python 3.11-3.14 and on the lowest allowed versions
-	$(VENV)/bin/nox $(ARGS)
+	@index="$(INDEX)"; versions=$$(pyenv versions --bare --skip-aliases 2>/dev/null | paste -sd: -); \
+	  env $${index:+"UV_DEFAULT_INDEX=$$index"} $${versions:+"PYENV_VERSION=$$versions"} $(VENV)/bin/nox $(ARGS)
 
 golden: $(VENV)/.dev  ## rewrite the golden reports; review them as a diff
 	HENGWEN_GOLDEN=write $(PY) -m pytest -q tests/reports

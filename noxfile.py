@@ -5,6 +5,7 @@ from __future__ import annotations
 import nox
 
 nox.options.default_venv_backend = "uv"
+nox.options.download_python = "never"
 nox.options.error_on_missing_interpreters = False  # a missing interpreter is reported as skipped
 nox.options.error_on_external_run = True
 
