@@ -375,5 +375,7 @@ class Run:
     """The run's scores (TASK/SCORE) in the order of the plan."""
     reducers: Mapping[str, Reducer] = field(default_factory=dict)
     """How repeats are reduced, by task; a task that is not listed uses the mean."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What decides whether runs are comparable, see ``runs/run_facts.py``; empty in older runs."""
     seed: int = 0
     status: Literal["running", "interrupted", "finished", "failed"] = "running"

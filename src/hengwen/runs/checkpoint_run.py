@@ -21,6 +21,7 @@ from hengwen.plans.datasets import ResponseSet
 from hengwen.plans.plan import PromptSpec
 from hengwen.records import Failure, Response, Run, Sample, digest, digest_of
 from hengwen.runs.human_rows import human_rows
+from hengwen.runs.run_facts import scoring_versions
 from hengwen.runs.task_scores import TaskScore, published_rows
 
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ class CheckpointRun:
         resumes = (
             earlier is not None
             and earlier.plan_hash == plan_hash
+            and earlier.facts.get("versions") == scoring_versions()
             and not self._options.fresh
             and not (self._suite.anchors and earlier.status == "finished")  # anchors are judged in every run
         )
@@ -181,6 +183,7 @@ class CheckpointRun:
             step=self._spec.step,
             score_order=_score_order(tasks),
             reducers={name: reducer for name, reducer in reducers.items() if reducer != "mean"},
+            facts=self._resources.facts.facts(self._order, self._responses, earlier.facts),
             status="running",
         )
 
