@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from hengwen.errors import HengwenError, JudgeError, StoreError
 from hengwen.protocols import evidence_judge
 from hengwen.records import STATUSES, Failure, Outcome, Score, Usage, Verdict
+from hengwen.results.comparability import provenance_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hengwen.protocols import Judge
     from hengwen.records import Response, Sample, Scale, Status
@@ -44,8 +45,9 @@ class Panel:
     and ``not_applicable`` only if too many members are not applicable for a quorum to be reached at all.
 
     The details of a score hold ``reducer``, each member's value (``members``, by signature), the status of
-    each excluded member (``left_out``), the ``range`` of the values and ``agreement``: the share of pairs of
-    members with equal values, None for a single member. Agreement is not corrected for chance.
+    each excluded member (``left_out``), the members' ``model``, ``form`` and ``method``, the ``range`` of the
+    values and ``agreement``: the share of pairs of members with equal values, None for a single member.
+    Agreement is not corrected for chance.
 
     Args:
         judges: At least two judges with different signatures, in any order.
@@ -180,7 +182,7 @@ class Panel:
             "range": max(values.values()) - min(values.values()),
             "agreement": _agreement(list(values.values())),
         }
-        details |= _label_of(value, scores) | ({"tied": tied} if tied else {})
+        details |= _label_of(value, scores) | _provenance(scores.values()) | ({"tied": tied} if tied else {})
         return Score(
             name=name,
             value=value,
@@ -308,6 +310,15 @@ def _label_of(value: float, scores: Mapping[str, Score]) -> dict[str, str]:
         if score.value == value and score.scale and score.scale.levels and "label" in score.details:
             return {"label": score.details["label"]}
     return {}
+
+
+def _provenance(scores: Iterable[Score]) -> dict[str, list[str]]:
+    """Return what gave the members' scores: for model, form and method one value for each member."""
+    values: dict[str, list[str]] = {}
+    for score in scores:
+        for part, value in provenance_of(score.details):
+            values.setdefault(part, []).append(value)
+    return values
 
 
 def _reduce(reducer: PanelReducer, values: list[float]) -> tuple[float, list[float]]:

@@ -79,7 +79,10 @@ class SqlLedger:
                     select(*key).where(row.c.run_id == run_id).group_by(*key).having(func.max(failed) == 0)
                 )
                 if json.loads(facts).get("versions") != run.facts.get("versions"):
-                    query = query.where(row.c.kind == "judge", row.c.details.contains('"model": '))
+                    is_by_rules = row.c.details.contains('"model": "rules"')
+                    query = query.where(
+                        row.c.kind == "judge", row.c.details.contains('"model": '), ~is_by_rules
+                    )
                 rows = connection.execution_options(yield_per=FETCH_SIZE).execute(query)
                 index.add(
                     run_id,
