@@ -20,7 +20,8 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from hengwen.errors import HengwenError, JudgeError, StoreError
+from hengwen._internal.plugin_errors import describe_error
+from hengwen.errors import StoreError
 from hengwen.protocols import evidence_judge
 from hengwen.records import STATUSES, Failure, Outcome, Score, Usage, Verdict
 from hengwen.results.comparability import provenance_of
@@ -234,12 +235,8 @@ def outcomes_or_failures(judge: Judge, result: Verdict | BaseException) -> dict[
     Raises:
         BaseException: The result, if it is a ``StoreError`` or not an ``Exception`` (a cancellation).
     """
-    if isinstance(result, JudgeError):
-        return _failures(judge, result.status, str(result), result.raw)
     if isinstance(result, Exception) and not isinstance(result, StoreError):
-        known = isinstance(result, (HengwenError, ValueError))
-        message = str(result) if known else f"{type(result).__name__}: {result}"
-        return _failures(judge, "scorer_error", message)
+        return _failures(judge, *describe_error(result))
     if isinstance(result, BaseException):
         raise result
     outcomes = {outcome.name: outcome for outcome in result.outcomes}
@@ -249,11 +246,10 @@ def outcomes_or_failures(judge: Judge, result: Verdict | BaseException) -> dict[
     return _failures(judge, "scorer_error", "no outcome was given for this name") | outcomes
 
 
-def _failures(judge: Judge, status: str, message: str, raw: str = "") -> dict[str, Outcome]:
-    known: Status = next((item for item in STATUSES if item == status), "scorer_error")
+def _failures(judge: Judge, status: Status, message: str, raw: str = "") -> dict[str, Outcome]:
     return {
         name: Failure(
-            name=name, status=known, message=message, signature=judge.signature, kind="judge", raw=raw
+            name=name, status=status, message=message, signature=judge.signature, kind="judge", raw=raw
         )
         for name in judge.names
     }
