@@ -14,6 +14,7 @@ from hengwen.records import digest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from hengwen.records import Run
     from hengwen.results.score_table import Column, ScoreTable, SeriesKey
 
 HASH_LENGTH = 12
@@ -201,3 +202,25 @@ def comparability_conflict(labels: Sequence[str], keys: Sequence[ComparabilityKe
     if len(names) > MAX_LABELS:
         names = [*names[: MAX_LABELS - 1], f"{len(names) - MAX_LABELS + 1} more"]
     return f"{', '.join(names[:-1])} and {names[-1]} differ in {', '.join(parts)}"
+
+
+def same_prompts(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
+    """Return the runs that have the same tasks and prompts as the first run, and the others.
+
+    A run without facts is taken to have the same ones, because nothing is known of it.
+
+    Args:
+        runs: Runs of plans with one name; folders with different plans may use one name and one store.
+
+    Examples:
+        >>> from hengwen.records import Run
+        >>> runs = [
+        ...     Run(id=name, plan="p", plan_hash="", checkpoint=name, facts={"prompts": name[0]})
+        ...     for name in ("a1", "b1", "a2")
+        ... ]
+        >>> [[run.id for run in group] for group in same_prompts(runs)]
+        [['a1', 'a2'], ['b1']]
+    """
+    prompts = next((run.facts["prompts"] for run in runs if run.facts), None)
+    same = [run for run in runs if not run.facts or run.facts["prompts"] == prompts]
+    return same, [run for run in runs if run.facts and run.facts["prompts"] != prompts]
