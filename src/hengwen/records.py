@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Status = Literal[
     "transport_error",
+    "rejected",
     "rate_limited",
     "timeout",
     "truncated",
@@ -27,7 +28,8 @@ Status = Literal[
     "missing",
     "not_applicable",
 ]
-"""Reason for a missing score. ``missing``: there is no answer. ``not_applicable`` is counted separately."""
+"""Reason for a missing score. ``rejected``: the endpoint refused the request, and would again, such as for a
+wrong key or too long a prompt. ``missing``: there is no answer. ``not_applicable`` is counted separately."""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 Kind = Literal["code", "judge", "human"]
@@ -375,5 +377,8 @@ class Run:
     """The run's scores (TASK/SCORE) in the order of the plan."""
     reducers: Mapping[str, Reducer] = field(default_factory=dict)
     """How repeats are reduced, by task; a task that is not listed uses the mean."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What decides whether runs are comparable, see ``runs/run_facts.py``; empty in older runs."""
     seed: int = 0
     status: Literal["running", "interrupted", "finished", "failed"] = "running"
+    """``failed``: an error ended the run, or nothing was scored; the same command resumes it."""

@@ -36,7 +36,7 @@ async def test_an_exception_of_a_scorer_becomes_a_failure_and_the_run_continues(
     )
     outcomes = await bench.weigh(lambda meter: task)
     failure = outcomes[("a", 1, "length.total")]
-    assert (failure.status, failure.message) == ("scorer_error", "the text goes boom")
+    assert (failure.status, failure.message) == ("scorer_error", "ValueError: the text goes boom")
     assert outcomes[("b", 1, "length.total")].value == 2
 
 

@@ -102,6 +102,18 @@ async def test_an_unreachable_endpoint_is_given_up_after_a_few_calls(bench) -> N
     assert "unreachable: " in str(results[-1])
 
 
+async def test_an_endpoint_that_rejects_every_call_is_given_up_with_that_status(bench) -> None:
+    meter = CallContext(bench.ledger, Committer(bench.ledger), "r1")
+    oracle = bench.Oracle(answer=bench.refuse(status="rejected"))
+    backend = bench.wrap(meter, oracle, "judge", slots=2, retries=1)
+    results = await asyncio.gather(
+        *(backend.complete(ask(str(i))) for i in range(50)), return_exceptions=True
+    )
+    assert {result.status for result in results if isinstance(result, BackendError)} == {"rejected"}
+    assert oracle.calls <= 8 + 2
+    assert "rejects every call: 8 calls in a row" in str(results[-1])
+
+
 async def test_a_cancelled_call_is_not_recorded_as_a_failure(bench, meter: CallContext) -> None:
     oracle = bench.Oracle(delay=10)
     task = asyncio.ensure_future(bench.wrap(meter, oracle, "judge").complete(ask()))

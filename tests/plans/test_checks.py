@@ -45,6 +45,19 @@ def test_samples_without_an_answer_are_a_warning(load) -> None:
     )
 
 
+def test_a_step_that_falls_or_repeats_is_a_warning(load) -> None:
+    steps = {"first": 2000, "x": None, "a": 2000, "b": 1000, "c": 3000}
+    checkpoints = [
+        {"name": name, "responses": "c.jsonl"} | ({} if step is None else {"step": step})
+        for name, step in steps.items()
+    ]
+    warnings = [warning for warning in load(checkpoints=checkpoints).warnings if "step" in warning]
+    assert warnings == [
+        "step 2000 of 'a' is not above 2000 of 'first': reports order checkpoints by step",
+        "step 1000 of 'b' is not above 2000 of 'a': reports order checkpoints by step",
+    ]
+
+
 def test_a_sum_that_cannot_reach_ten_is_a_warning(load) -> None:
     (_, warning) = load({"scale": {"sum_divided_by": 10}}).warnings
     assert "divided by 10 has maximum 0.2, not 10 (10 needs 100 prompts); use the normalised value" in warning

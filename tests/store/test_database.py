@@ -125,4 +125,4 @@ def test_a_store_of_an_older_version_is_migrated_with_its_runs(tmp_path: Path, v
     with open_store(tmp_path / "x.db") as store:
         (run,) = store.runs()
         assert "label" not in inspect(store._engine).get_table_names()
-    assert (run.id, run.reducers) == ("r1", {})
+    assert (run.id, run.reducers, run.facts) == ("r1", {}, {})

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.errors import HengwenError, JudgeError, StoreError
+from hengwen._internal.plugin_errors import describe_error
+from hengwen.errors import StoreError
 from hengwen.protocols import HistoryScorer, MultiSignature, Rederivable
-from hengwen.records import STATUSES, Failure, Kind, Outcome
+from hengwen.records import Failure, Kind, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.engine.job import Item
     from hengwen.protocols import GroupScorer, Judge, Scorer
-    from hengwen.records import Response, Sample, Status
+    from hengwen.records import Response, Sample
 
 
 class Evaluator:
@@ -45,13 +46,7 @@ class Evaluator:
         Args:
             error: Exception that was raised; a JudgeError sets the status.
         """
-        status: Status = "scorer_error"
-        raw = ""
-        if isinstance(error, JudgeError):
-            raw = error.raw
-            status = next((known for known in STATUSES if known == error.status), "scorer_error")
-        is_expected = isinstance(error, (HengwenError, ValueError))
-        message = str(error) if is_expected else f"{type(error).__name__}: {error}"
+        status, message, raw = describe_error(error)
         return [
             Failure(name=name, status=status, message=message, signature=signature, kind=self._kind, raw=raw)
             for name, signature in self._signatures.items()

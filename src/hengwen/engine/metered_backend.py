@@ -29,6 +29,8 @@ MAX_RETRY_WAIT = 60.0
 """Seconds before a retry at most, even if the endpoint asks for more."""
 THROTTLE_STATUSES = ("rate_limited", "timeout")
 """Statuses after which fewer calls are sent at a time."""
+UNREACHABLE_STATUSES = ("transport_error", "rejected")
+"""Statuses that, call after call, mean that no further call is worth sending."""
 
 
 class CallContext:
@@ -112,6 +114,7 @@ class LedgerBackend:
         self._needs_estimate = limiter.counts_tokens or context.budget.limit is not None
         self._in_flight: dict[str, asyncio.Future[None]] = {}
         self._failures_in_a_row = 0
+        self._last_status = ""
         self._max_failures_in_a_row = max(8, 2 * limiter.ceiling)
 
     @property
@@ -210,9 +213,10 @@ class LedgerBackend:
 
     def _raise_if_unreachable(self) -> None:
         if self._failures_in_a_row >= self._max_failures_in_a_row:
+            state = "rejects every call" if self._last_status == "rejected" else "is unreachable"
             raise BackendError(
-                f"{self.endpoint} is unreachable: {self._failures_in_a_row} calls in a row got no reply",
-                status="transport_error",
+                f"{self.endpoint} {state}: {self._failures_in_a_row} calls in a row got no reply",
+                status=self._last_status,
             )
 
     async def _send(
@@ -235,7 +239,9 @@ class LedgerBackend:
         except JudgeError as error:
             status, raw = error.status, error.raw or raw
             if isinstance(error, BackendError):
-                self._failures_in_a_row += status == "transport_error"
+                if status in UNREACHABLE_STATUSES:
+                    self._failures_in_a_row += 1
+                    self._last_status = status
                 if status in THROTTLE_STATUSES:
                     self._limiter.on_throttle(ticket, min(error.retry_after or 0.0, MAX_RETRY_WAIT))
             raise

@@ -20,12 +20,14 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from hengwen.errors import HengwenError, JudgeError, StoreError
+from hengwen._internal.plugin_errors import describe_error
+from hengwen.errors import StoreError
 from hengwen.protocols import evidence_judge
 from hengwen.records import STATUSES, Failure, Outcome, Score, Usage, Verdict
+from hengwen.results.comparability import provenance_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hengwen.protocols import Judge
     from hengwen.records import Response, Sample, Scale, Status
@@ -44,8 +46,9 @@ class Panel:
     and ``not_applicable`` only if too many members are not applicable for a quorum to be reached at all.
 
     The details of a score hold ``reducer``, each member's value (``members``, by signature), the status of
-    each excluded member (``left_out``), the ``range`` of the values and ``agreement``: the share of pairs of
-    members with equal values, None for a single member. Agreement is not corrected for chance.
+    each excluded member (``left_out``), the members' ``model``, ``form`` and ``method``, the ``range`` of the
+    values and ``agreement``: the share of pairs of members with equal values, None for a single member.
+    Agreement is not corrected for chance.
 
     Args:
         judges: At least two judges with different signatures, in any order.
@@ -179,7 +182,7 @@ class Panel:
             "range": max(values.values()) - min(values.values()),
             "agreement": _agreement(list(values.values())),
         }
-        details |= _label_of(value, scores) | ({"tied": tied} if tied else {})
+        details |= _label_of(value, scores) | _provenance(scores.values()) | ({"tied": tied} if tied else {})
         return Score(
             name=name,
             value=value,
@@ -231,12 +234,8 @@ def outcomes_or_failures(judge: Judge, result: Verdict | BaseException) -> dict[
     Raises:
         BaseException: The result, if it is a ``StoreError`` or not an ``Exception`` (a cancellation).
     """
-    if isinstance(result, JudgeError):
-        return _failures(judge, result.status, str(result), result.raw)
     if isinstance(result, Exception) and not isinstance(result, StoreError):
-        known = isinstance(result, (HengwenError, ValueError))
-        message = str(result) if known else f"{type(result).__name__}: {result}"
-        return _failures(judge, "scorer_error", message)
+        return _failures(judge, *describe_error(result))
     if isinstance(result, BaseException):
         raise result
     outcomes = {outcome.name: outcome for outcome in result.outcomes}
@@ -246,11 +245,10 @@ def outcomes_or_failures(judge: Judge, result: Verdict | BaseException) -> dict[
     return _failures(judge, "scorer_error", "no outcome was given for this name") | outcomes
 
 
-def _failures(judge: Judge, status: str, message: str, raw: str = "") -> dict[str, Outcome]:
-    known: Status = next((item for item in STATUSES if item == status), "scorer_error")
+def _failures(judge: Judge, status: Status, message: str, raw: str = "") -> dict[str, Outcome]:
     return {
         name: Failure(
-            name=name, status=known, message=message, signature=judge.signature, kind="judge", raw=raw
+            name=name, status=status, message=message, signature=judge.signature, kind="judge", raw=raw
         )
         for name in judge.names
     }
@@ -307,6 +305,15 @@ def _label_of(value: float, scores: Mapping[str, Score]) -> dict[str, str]:
         if score.value == value and score.scale and score.scale.levels and "label" in score.details:
             return {"label": score.details["label"]}
     return {}
+
+
+def _provenance(scores: Iterable[Score]) -> dict[str, list[str]]:
+    """Return what gave the members' scores: for model, form and method one value for each member."""
+    values: dict[str, list[str]] = {}
+    for score in scores:
+        for part, value in provenance_of(score.details):
+            values.setdefault(part, []).append(value)
+    return values
 
 
 def _reduce(reducer: PanelReducer, values: list[float]) -> tuple[float, list[float]]:

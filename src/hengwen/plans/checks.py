@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
@@ -108,6 +109,16 @@ def same_family_warnings(plan: Plan) -> list[str]:
     models = {name: spec.model for name, spec in plan.backends.items()}
     warnings = [same_family_warning(models[judge], models[target]) for judge in judges for target in targets]
     return [warning for warning in dict.fromkeys(warnings) if warning]
+
+
+def step_warnings(plan: Plan) -> list[str]:
+    """Return a warning for each checkpoint whose step is not above that of the checkpoint before it."""
+    steps = [(item.name, item.step) for item in plan.checkpoints if item.step is not None]
+    return [
+        f"step {step} of {name!r} is not above {step_before} of {before!r}: reports order checkpoints by step"
+        for (before, step_before), (name, step) in pairwise(steps)
+        if step <= step_before
+    ]
 
 
 def label_warnings(plan: Plan, labels: Iterable[Label]) -> list[str]:

@@ -173,6 +173,7 @@ def load_suite(plan: Plan) -> LoadedPlan:
     }
     warnings += checks.missing_answer_warnings(tasks, responses)
     warnings += checks.scale_warnings(tasks)
+    warnings += checks.step_warnings(plan)
     warnings += checks.same_family_warnings(plan)
     checks.check_prompts(plan, tasks)
     labels = tuple(read_labels(plan.labels)) if plan.labels else ()

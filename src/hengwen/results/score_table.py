@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.records import Kind, Reducer, Row, Scale, Score
+from hengwen.results.comparability import provenance_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,6 +39,8 @@ class Column:
     statuses: list[str] = field(default_factory=list)
     """Status of each outcome: ``ok`` or a failure status."""
     signatures: set[str] = field(default_factory=set)
+    provenance: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Number of a judge's scores by what gave them, such as (``model``, name returned by the server)."""
     scale: Scale | None = None
     reducer: Reducer = "mean"
     """Reducer from the repeats of a prompt to its value."""
@@ -94,6 +98,8 @@ class ScoreTable:
             column.values.append(outcome.value)
             column.statuses.append("ok")
             column.scale = column.scale or outcome.scale
+            if outcome.kind == "judge":
+                column.provenance.update(provenance_of(outcome.details))
             if row.sample_id is None:
                 _read_group_details(column, outcome)
         else:

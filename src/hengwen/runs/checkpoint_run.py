@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from hengwen.plans.datasets import ResponseSet
 from hengwen.plans.plan import PromptSpec
 from hengwen.records import Failure, Response, Run, Sample, digest, digest_of
 from hengwen.runs.human_rows import human_rows
+from hengwen.runs.run_facts import scoring_versions
 from hengwen.runs.task_scores import TaskScore, published_rows
 
 if TYPE_CHECKING:
@@ -96,23 +98,33 @@ class CheckpointRun:
             fresh=self._options.fresh,
         )
         status: Literal["finished", "interrupted", "failed"] = "failed"
+        has_error = True
         try:
             await self._execute(job, ledger, committer)
             if not self._options.dry:
                 self._record_task_scores(run, tasks, ledger)
-            status = "finished"
+            has_error = False
+            status = "failed" if self._has_only_failures(run) else "finished"
         except asyncio.CancelledError:
             status = "interrupted"
             raise
         finally:
             run = replace(run, status=status)
             ledger.begin(run)
-            if status == "failed":
+            if has_error and status == "failed":
                 with suppress(StoreError):  # the error that is being raised may be the store's own
                     ledger.commit()
             else:
                 committer.flush()
         return run
+
+    def _has_only_failures(self, run: Run) -> bool:
+        """Return whether scores and verdicts failed and none succeeded; labels and anchors do not count."""
+        counts: Counter[str] = Counter()
+        for address, statuses in self._store.statuses([run]).items():
+            if not address.partition("/")[2].startswith(("human.", "anchor.")):
+                counts.update(statuses)
+        return bool(counts) and not counts["ok"] and not counts["not_applicable"]
 
     async def _execute(self, job: Job, ledger: Ledger, committer: Committer) -> None:
         progress = self._options.progress
@@ -161,6 +173,7 @@ class CheckpointRun:
         resumes = (
             earlier is not None
             and earlier.plan_hash == plan_hash
+            and earlier.facts.get("versions") == scoring_versions()
             and not self._options.fresh
             and not (self._suite.anchors and earlier.status == "finished")  # anchors are judged in every run
         )
@@ -181,6 +194,7 @@ class CheckpointRun:
             step=self._spec.step,
             score_order=_score_order(tasks),
             reducers={name: reducer for name, reducer in reducers.items() if reducer != "mean"},
+            facts=self._resources.facts.facts(self._order, self._responses, earlier.facts),
             status="running",
         )
 

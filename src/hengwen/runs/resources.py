@@ -12,6 +12,7 @@ from hengwen.engine.dry_run import DryBackend
 from hengwen.engine.limiter import Limiter
 from hengwen.errors import ConfigError
 from hengwen.plans.suite import build_backend
+from hengwen.runs.run_facts import FactCollector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,6 +65,7 @@ class RunResources:
         self.budget = _budget(suite.plan, options.budget)
         self.specs = suite.plan.used_backends
         self.backends: dict[str, Backend] = {name: build_backend(spec) for name, spec in self.specs.items()}
+        self.facts = FactCollector(suite, self.backends, options.limit)
         self.dry_backends: dict[tuple[str, Role], DryBackend] = {}
         self.limiters = {
             name: Limiter(options.concurrency, rpm=spec.rpm, tpm=spec.tpm, stopping=self.stopping)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen import registry
 from hengwen._internal.parallel import map_stream
+from hengwen._internal.plugin_errors import describe_error
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.row_reader import DataRow, scan_rows
 from hengwen.io.row_writer import JsonRow, check_target, row_writer
@@ -54,7 +55,7 @@ class RowScorer:
         except DataError as error:
             return self._failure(row.number, row_id, str(error))
         except Exception as error:  # a failure of one row must not stop the others
-            message = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            _, message, _ = describe_error(error)
             return self._failure(row.number, row_id, row.locate(message))
 
     def _failure(self, line: int | None, row_id: str, message: str) -> JsonRow:

@@ -51,6 +51,7 @@ def run_columns(run: Run) -> dict[str, Any]:
     columns["versions"] = to_json(dict(run.versions))
     columns["layout"] = to_json(columns.pop("score_order"))
     columns["reducers"] = to_json(dict(run.reducers))
+    columns["facts"] = to_json(dict(run.facts))
     return columns
 
 
@@ -61,6 +62,7 @@ def run_from(columns: RowMapping) -> Run:
     values["versions"] = json.loads(values["versions"])
     values["score_order"] = tuple(json.loads(values.pop("layout")))
     values["reducers"] = json.loads(values["reducers"])
+    values["facts"] = json.loads(values["facts"])
     return Run(**values)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -57,11 +58,15 @@ class SqlLedger:
         self._runs.append(codec.run_columns(run))
 
     def done(self, run: Run) -> HashedCompletedIndex:
-        """Return the keys completed in this run, or in others of its plan and checkpoint, newest first."""
+        """Return the keys completed in this run, or in others of its plan and checkpoint, newest first.
+
+        Of runs with other versions of the packages that score, only the verdicts of models count: those do
+        not depend on the packages, and everything else can be computed again at no cost.
+        """
         self.commit()
         runs, row = tables.run, tables.row
         series = (
-            select(runs.c.id)
+            select(runs.c.id, runs.c.facts)
             .where(runs.c.plan == run.plan, runs.c.checkpoint == run.checkpoint)
             .order_by((runs.c.id == run.id).desc(), runs.c.started.desc())
         )
@@ -69,10 +74,15 @@ class SqlLedger:
         failed = case((row.c.status.in_(("ok", "not_applicable")), 0), else_=1)
         index = HashedCompletedIndex()
         with store_errors(self._engine), self._engine.connect() as connection:
-            for run_id in connection.execute(series).scalars().all():
+            for run_id, facts in connection.execute(series).all():
                 query = (
                     select(*key).where(row.c.run_id == run_id).group_by(*key).having(func.max(failed) == 0)
                 )
+                if json.loads(facts).get("versions") != run.facts.get("versions"):
+                    is_by_rules = row.c.details.contains('"model": "rules"')
+                    query = query.where(
+                        row.c.kind == "judge", row.c.details.contains('"model": '), ~is_by_rules
+                    )
                 rows = connection.execution_options(yield_per=FETCH_SIZE).execute(query)
                 index.add(
                     run_id,

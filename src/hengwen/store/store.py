@@ -11,6 +11,7 @@ from sqlalchemy import and_, delete, func, select
 
 from hengwen.errors import ConfigError
 from hengwen.records import Response, Usage
+from hengwen.results.comparability import same_prompts
 from hengwen.results.run_order import training_order
 from hengwen.results.score_table import ScoreTable
 from hengwen.store import codec, tables
@@ -93,15 +94,26 @@ class Store:
     def latest(self, plan: str | None = None) -> list[Run]:
         """Return the newest run of each checkpoint of a plan, by step, place in the plan and start.
 
+        Runs with other tasks or prompts than the newest run are left out, see ``left_out``.
+
         Args:
             plan: Name of the plan; default: the plan of the newest run.
         """
+        taken, _ = same_prompts(self._runs_of_one_plan(plan))
+        return list(training_order(_newest(taken)).runs)
+
+    def left_out(self, plan: str | None = None) -> list[Run]:
+        """Return the newest runs of a plan's checkpoints with other tasks or prompts than its newest run.
+
+        Args:
+            plan: Name of the plan; default: the plan of the newest run.
+        """
+        _, others = same_prompts(self._runs_of_one_plan(plan))
+        return _newest(others)
+
+    def _runs_of_one_plan(self, plan: str | None) -> list[Run]:
         runs = self.runs(plan)
-        newest: dict[str, Run] = {}
-        for run in runs:
-            if run.plan == (plan or runs[0].plan):
-                newest.setdefault(run.checkpoint, run)
-        return list(training_order(list(newest.values())).runs)
+        return [run for run in runs if run.plan == runs[0].plan]
 
     def find(self, name: str) -> Run:
         """Return the run with this id or id prefix, or the newest run of the checkpoint of this name.
@@ -250,6 +262,14 @@ class Store:
                 (tables.run, tables.run.c.id),
             ):
                 connection.execute(delete(table).where(column == run.id))
+
+
+def _newest(runs: Sequence[Run]) -> list[Run]:
+    """Return the first run of each checkpoint."""
+    newest: dict[str, Run] = {}
+    for run in runs:
+        newest.setdefault(run.checkpoint, run)
+    return list(newest.values())
 
 
 def _condition(table: Table, run: Run, keys: Collection[ResponseKey] | None) -> ColumnElement[bool]:

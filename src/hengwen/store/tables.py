@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest migration."""
 
 metadata = MetaData()
@@ -33,6 +33,7 @@ run = Table(
     Column("versions", Text, nullable=False),
     Column("layout", Text, nullable=False),
     Column("reducers", Text, nullable=False, server_default="{}"),
+    Column("facts", Text, nullable=False, server_default="{}"),
     Column("seed", Integer, nullable=False),
     Column("status", String, nullable=False),
     Index("run_series", "plan", "checkpoint", "started"),

@@ -279,7 +279,7 @@ async def test_log_probabilities_are_requested_and_read(server, chat):
 
 @pytest.mark.parametrize(
     ("status", "kind", "retryable"),
-    [(400, "transport_error", False), (401, "transport_error", False), (408, "timeout", True),
+    [(400, "rejected", False), (401, "rejected", False), (408, "timeout", True),
      (429, "rate_limited", True), (500, "transport_error", True)],
 )  # fmt: skip
 async def test_each_http_status_is_mapped_to_status_and_retryability(server, chat, status, kind, retryable):

@@ -75,11 +75,13 @@ def test_openai_itself_is_sent_no_length_limits(monkeypatch):
 @pytest.mark.parametrize(
     ("status", "kind", "retryable"),
     [
-        (400, "transport_error", False),
-        (401, "transport_error", False),
-        (404, "transport_error", False),
+        (400, "rejected", False),
+        (401, "rejected", False),
+        (404, "rejected", False),
         (408, "timeout", True),
-        (422, "transport_error", False),
+        (409, "transport_error", True),
+        (425, "transport_error", True),
+        (422, "rejected", False),
         (429, "rate_limited", True),
         (500, "transport_error", True),
         (503, "transport_error", True),

@@ -38,7 +38,7 @@ def test_the_object_has_exactly_these_keys(data):
     assert list(report) == ["schema", "plan", "runs", "sequences", "usage", "warnings"]
     assert list(report["runs"][0]) == ["id", "checkpoint", "step", "status", "scores"]
     assert set(report["runs"][0]["scores"]["lyrics/lyric.total"]) == {
-        *("n", "mean", "ci", "coverage", "failures", "signature"),
+        *("n", "mean", "ci", "coverage", "failures", "signature", "comparability"),
         *("prompts", "not_applicable", "method", "kind", "scale"),
     }
     assert report["usage"] == {"judge": {"calls": 1234, "input_tokens": 56789, "output_tokens": 10}}

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_RAW = 20_000
 """Characters of a failed body that are kept."""
+TEMPORARY_REFUSALS = (408, 409, 425, 429)
+"""Statuses of the 4xx range after which the same request may succeed."""
 MAX_MESSAGE = 300
 """Characters of a server's message in an error."""
 
@@ -90,18 +92,21 @@ def status_error(
         >>> error = status_error(429, {"retry-after": "3"}, "slow down", secrets=(), api_key_env="K")
         >>> error.status, error.retryable, error.retry_after, str(error)
         ('rate_limited', True, 3.0, 'the endpoint answered 429: slow down')
+        >>> status_error(404, {}, "no such model", secrets=(), api_key_env="K").status
+        'rejected'
     """
     secrets = tuple(secrets)
     body = redact(body, secrets)
     words, code = _server_message(body)
     message = f"the endpoint answered {status}: {words or 'no message'}"
-    kind, retryable = "transport_error", status >= 500
+    kind, retryable = "transport_error", status >= 500 or status in TEMPORARY_REFUSALS
     if status == 429:
         kind, retryable = "rate_limited", code != "insufficient_quota"
     elif status == 408:
-        kind, retryable = "timeout", True
-    elif status in (401, 403):
-        message += f"; check the key in {api_key_env}"
+        kind = "timeout"
+    elif 400 <= status < 500 and not retryable:
+        kind = "rejected"
+        message += f"; check the key in {api_key_env}" if status in (401, 403) else ""
     elif status < 400:
         location = redact(headers.get("location", "elsewhere"), secrets).partition("?")[0]
         message = (

@@ -51,7 +51,7 @@ def _split_paths(*paths: Path | None) -> tuple[Path, Path | None]:
 
 
 def _write_persona_suite(folder: Path, file: Path | None, *, force: bool) -> None:
-    from hengwen.personas.folder import write_folder
+    from hengwen.personas.folder import name_after, write_folder
     from hengwen.personas.persona import load_persona
     from hengwen.personas.suites import example_suite, starter_suite
 
@@ -61,7 +61,7 @@ def _write_persona_suite(folder: Path, file: Path | None, *, force: bool) -> Non
         files = starter_suite(load_persona(file))
         if file.resolve() != (folder / "persona.yaml").resolve():
             files["persona.yaml"] = file.read_bytes()
-    write_folder(folder, files, force=force)
+    write_folder(folder, name_after(folder, files), force=force)
     plan = folder / "plan.yaml"
     if file is None:
         typer.echo(f"wrote {len(files)} files; next: hengwen run {plan} -o report.html")
@@ -75,11 +75,11 @@ def _write_persona_suite(folder: Path, file: Path | None, *, force: bool) -> Non
 def _write_starter(folder: Path, *, force: bool) -> None:
     from importlib.resources import files
 
-    from hengwen.personas.folder import write_folder
+    from hengwen.personas.folder import name_after, write_folder
 
     starter = files("hengwen.demo") / "starter"
     contents = {item.name: item.read_bytes() for item in starter.iterdir() if item.is_file()}
-    write_folder(folder, contents, force=force)
+    write_folder(folder, name_after(folder, contents), force=force)
     typer.echo(
         f"wrote {', '.join(sorted(contents))}; next: hengwen run {folder / 'plan.yaml'} -o report.html"
     )

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hengwen.cli.ui import options
+from hengwen.cli.ui.messages import print_warning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.records import Run
     from hengwen.store import Store
+
+MAX_NAMES = 4
+"""Runs that a warning names before it counts the others."""
 
 
 def report(
@@ -48,22 +52,46 @@ def report(
     paths = check_outputs(output)
     calibrations = read_calibrations(calibration) if calibration else ()
     with open_existing_store(store) as opened:
-        view = with_calibrations(collect_view(opened, _select_runs(opened, runs, plan)), calibrations)
+        selected, warnings = _select_runs(opened, runs, plan)
+        for warning in warnings:
+            print_warning(warning)
+        view = with_calibrations(collect_view(opened, selected, warnings), calibrations)
         show_view(view, paths, as_json=as_json, quiet=quiet)
 
 
-def _select_runs(store: Store, names: Sequence[str] | None, plan: str | None) -> list[Run]:
-    """The named runs in training order, or the newest run of each checkpoint of a plan."""
+def _select_runs(store: Store, names: Sequence[str] | None, plan: str | None) -> tuple[list[Run], list[str]]:
+    """The named runs, or the newest run of each checkpoint of a plan, and warnings about runs left out."""
     from hengwen.errors import ConfigError
+    from hengwen.results.comparability import same_prompts
 
     if not names:
         runs = store.latest(plan)
         if not runs:
             plan_text = f"of plan {plan!r} " if plan else ""
             raise ConfigError(f"no runs {plan_text}in {store.name}; see: hengwen run")
-        return runs
+        others = store.left_out(plan)
+        return runs, [_left_out_warning(runs, others)] if others else []
     runs = [store.find(name) for name in names]
     plans = {run.plan for run in runs}
     if len(plans) > 1:
         raise ConfigError(f"a report shows one plan, these runs belong to {', '.join(sorted(plans))}")
-    return runs
+    same, others = same_prompts(runs)
+    if others:
+        raise ConfigError(
+            f"a report shows one plan, but runs of {runs[0].plan!r} differ in tasks or prompts: "
+            f"{_names(same)}; and {_names(others)}; report them separately"
+        )
+    return runs, []
+
+
+def _left_out_warning(taken: Sequence[Run], others: Sequence[Run]) -> str:
+    return (
+        f"runs named {taken[0].plan!r} differ in tasks or prompts; this report takes {_names(taken)} "
+        f"and leaves out {_names(others)}; to report those, name them: hengwen report {others[0].id}"
+    )
+
+
+def _names(runs: Sequence[Run]) -> str:
+    names = [f"{run.checkpoint} ({run.id})" for run in runs]
+    rest = len(names) - MAX_NAMES
+    return ", ".join(names) if rest <= 0 else f"{', '.join(names[:MAX_NAMES])} and {rest} more"

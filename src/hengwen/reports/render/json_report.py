@@ -74,6 +74,7 @@ def _cell(cell: ScoreCell, score: ScoreView) -> dict[str, Any]:
         "coverage": cell.coverage,
         "failures": dict(cell.failures),
         "signature": " + ".join(cell.signatures),
+        "comparability": dict(cell.comparability.parts),
         "prompts": cell.prompts,
         "not_applicable": cell.not_applicable,
         "method": cell.method,

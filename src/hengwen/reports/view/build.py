@@ -21,6 +21,7 @@ from hengwen.reports.view.models import (
 from hengwen.reports.view.summary import summarize
 from hengwen.reports.view.trajectory import trajectory_of
 from hengwen.results.aggregate import aggregate
+from hengwen.results.comparability import comparability_of
 from hengwen.results.score_table import SeriesKey
 
 if TYPE_CHECKING:
@@ -153,7 +154,12 @@ def _score(
     data: ReportData,
 ) -> ScoreView:
     by_run = [summaries.get(SeriesKey(run.id, task, name, kind)) for run in data.runs]
-    cells = tuple(None if summary is None else cell_of(summary) for summary in by_run)
+    cells = tuple(
+        cell_of(summary, comparability_of(SeriesKey(run.id, task, name, kind), data.table, run.facts))
+        if summary
+        else None
+        for run, summary in zip(data.runs, by_run, strict=True)
+    )
     scale = next((summary.scale for summary in by_run if summary and summary.scale), None)
     section, base = section_of(name, kind)
     signatures = dict.fromkeys(s for cell in cells if cell for s in cell.signatures)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from hengwen.results.comparability import UNKNOWN, ComparabilityKey
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -26,6 +28,8 @@ class ScoreCell:
     not_applicable: int = 0
     signatures: tuple[str, ...] = ()
     method: Literal["t", "bootstrap", "scorer", "none"] = "none"
+    comparability: ComparabilityKey = UNKNOWN
+    """What the sample of answers is."""
 
     @property
     def failed(self) -> int:
@@ -33,7 +37,7 @@ class ScoreCell:
         return sum(self.failures.values())
 
 
-def cell_of(summary: Summary) -> ScoreCell:
+def cell_of(summary: Summary, comparability: ComparabilityKey = UNKNOWN) -> ScoreCell:
     """Return the cell of an aggregate; negative zeros become plain zeros.
 
     Examples:
@@ -54,4 +58,5 @@ def cell_of(summary: Summary) -> ScoreCell:
         not_applicable=summary.not_applicable,
         signatures=summary.signatures,
         method=summary.method,
+        comparability=comparability,
     )

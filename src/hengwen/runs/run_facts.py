@@ -1,0 +1,168 @@
+"""Facts of a run: what its sample of answers is, known when the run starts.
+
+Signatures say what a scorer is; facts say which prompts, references, repeats, endpoints and versions its
+scores come from. The store keeps them with the run, and reports compare them.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from contextlib import suppress
+from functools import cache
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from hengwen.records import digest, digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from hengwen.plans.datasets import ResponseSet, Samples
+    from hengwen.plans.plan import CheckpointSpec
+    from hengwen.plans.suite import LoadedPlan, LoadedTask
+    from hengwen.protocols import Backend
+
+SCORING_PACKAGES = ("jieba", "pypinyin", "pypinyin-dict", "sacrebleu")
+"""Packages whose versions can change the score of a deterministic scorer."""
+USUAL_SHARE = 0.95
+"""Share of the prompts that must have the same number of repeats to be called the number of repeats."""
+
+
+class FactCollector:
+    """Collects the facts of the runs of one plan; hashes of samples are computed once.
+
+    Args:
+        suite: The loaded plan.
+        backends: Open backends by name.
+        limit: Number of samples of each task; None for all.
+    """
+
+    def __init__(self, suite: LoadedPlan, backends: Mapping[str, Backend], limit: int | None) -> None:
+        self._suite = suite
+        self._backends = backends
+        self._limit = limit
+        self._hashes: dict[tuple[str, int], dict[str, str]] = {}
+
+    def facts(self, order: int, responses: ResponseSet, earlier: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the facts of the run of one checkpoint.
+
+        ``sequence`` is the hash of the plan's list of checkpoints, ``position`` the index of this one in it;
+        ``prompts`` is the hash of the tasks with all their prompts; ``versions`` are those of
+        ``scoring_versions``; ``tasks`` are the facts of each task.
+
+        Args:
+            order: Index of the checkpoint in the plan.
+            responses: Stored answers of the checkpoint.
+            earlier: Facts of the run that resumes; empty for a new one.
+        """
+        plan = self._suite.plan
+        tasks = {
+            task.spec.name: self._task(
+                task, plan.checkpoints[order], responses, earlier.get("tasks", {}).get(task.spec.name, {})
+            )
+            for task in self._suite.tasks
+        }
+        prompts = sorted(
+            (task.spec.name, self._sample_hashes(task, len(task.samples.samples))["prompts"])
+            for task in self._suite.tasks
+        )
+        return {
+            "sequence": digest([checkpoint.name for checkpoint in plan.checkpoints]),
+            "position": order,
+            "prompts": digest(prompts),
+            "versions": dict(scoring_versions()),
+            "tasks": tasks,
+        }
+
+    def _task(
+        self,
+        task: LoadedTask,
+        checkpoint: CheckpointSpec,
+        responses: ResponseSet,
+        earlier: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Return the facts of one task; a run that resumes keeps the samples that it took before."""
+        name, total = task.spec.name, len(task.samples.samples)
+        taken = max(len(task.samples.take(self._limit)), min(total, int(earlier.get("samples_taken", 0))))
+        hashes = self._sample_hashes(task, taken)
+        repeats = str(task.spec.repeats)
+        if checkpoint.backend is None:
+            samples = task.samples.take(taken)
+            repeats = usual_repeats(len(responses.for_sample(name, sample.id)) for sample in samples)
+        anchors = [label for _, label in self._suite.anchors if label.task == name]
+        return {
+            "samples": hashes["samples"],
+            "references": hashes["references"],
+            "samples_total": total,
+            "samples_taken": taken,
+            "repeats": repeats,
+            "reducer": task.spec.reduce,
+            "anchors": digest(sorted(map(repr, anchors))) if anchors else "",
+            "judges": {
+                judge.name: {
+                    "endpoints": [self._backends[backend].endpoint for backend in judge.spec.backend_names],
+                    "rules": judge.rules is not None,
+                }
+                for judge in task.panel
+            },
+        }
+
+    def _sample_hashes(self, task: LoadedTask, taken: int) -> dict[str, str]:
+        key = (task.spec.name, taken)
+        if key not in self._hashes:
+            self._hashes[key] = sample_hashes(task.samples.take(taken))
+        return self._hashes[key]
+
+
+def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:
+    """Return hashes of samples, whatever their order: ``samples``, ``references`` and ``prompts``.
+
+    ``samples`` covers ids, inputs and metadata; ``prompts`` only ids and inputs.
+
+    Examples:
+        >>> from hengwen.records import Sample
+        >>> before, after = Sample(id="a", references=("x",)), Sample(id="a", references=("y",))
+        >>> first, second = sample_hashes([before]), sample_hashes([after])
+        >>> [name for name in first if first[name] != second[name]]
+        ['references']
+    """
+    contents, references, prompts = [], [], []
+    for sample in samples:
+        contents.append(digest(sample.id, sample.input, dict(sample.metadata)))
+        references.append(digest(sample.id, sample.references))
+        prompts.append(digest(sample.id, sample.input))
+    return {
+        "samples": digest_of(sorted(contents)),
+        "references": digest_of(sorted(references)),
+        "prompts": digest_of(sorted(prompts)),
+    }
+
+
+def usual_repeats(counts: Iterable[int]) -> str:
+    """Return the number of answers that almost all answered prompts have, or the smallest and the largest.
+
+    Args:
+        counts: Number of answers to each prompt; prompts without an answer are a matter of coverage.
+
+    Examples:
+        >>> usual_repeats([3, 3, 0, 3]), usual_repeats([1, 3, 3])
+        ('3', '1-3')
+    """
+    answered = Counter(count for count in counts if count)
+    if not answered:
+        return "0"
+    (usual, prompts), *_ = answered.most_common(1)
+    if prompts >= USUAL_SHARE * answered.total():
+        return str(usual)
+    return f"{min(answered)}-{max(answered)}"
+
+
+@cache
+def scoring_versions() -> Mapping[str, str]:
+    """Return the versions that can change the score of a deterministic scorer."""
+    versions = {"unicode": unicodedata.unidata_version}
+    for package in SCORING_PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[package] = metadata.version(package)
+    return versions
