@@ -12,7 +12,7 @@ repeats, so the share of scored answers alone would hide how much of the task is
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -63,7 +63,7 @@ class Summary:
     scale: Scale | None = None
     """Range and direction of the values."""
     judged_by_rules: bool = False
-    """Whether a rules judge gave scores of the series."""
+    """Whether the judge of the series is a rules judge; scores derived from its levels count too."""
 
     @property
     def prompt_coverage(self) -> float | None:
@@ -78,7 +78,12 @@ def aggregate(table: ScoreTable, *, confidence: float = 0.95) -> dict[SeriesKey,
         table: Outcomes of any number of runs.
         confidence: Confidence level of the intervals, in (0, 1).
     """
-    return {key: summarize_column(column, confidence=confidence) for key, column in table.series.items()}
+    rules_judges = {_judge_of(key) for key, column in table.series.items() if column.judged_by_rules}
+    summaries = {key: summarize_column(column, confidence=confidence) for key, column in table.series.items()}
+    for key, summary in summaries.items():
+        if key.kind == "judge" and _judge_of(key) in rules_judges:
+            summaries[key] = replace(summary, judged_by_rules=True)
+    return summaries
 
 
 def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
@@ -174,6 +179,11 @@ def prompt_values(column: Column) -> tuple[list[float], list[str]]:
     values = value_by_prompt(column)
     cluster_of = dict(zip(column.sample_ids, column.clusters, strict=True))
     return list(values.values()), [cluster_of[sample] for sample in values]
+
+
+def _judge_of(key: SeriesKey) -> tuple[str, str, str]:
+    """Return the run, the task and the name of the judge of a series."""
+    return key.run_id, key.task, key.name.removeprefix("anchor.").partition(".")[0]
 
 
 def _prompt_counts(column: Column) -> tuple[int | None, int | None]:
