@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 def print_view(view: View, console: Console | None = None) -> None:
-    """Print the headline and human scores of each task, their trajectory, failures and the findings."""
+    """Print the headline and human scores of each task, their trajectory, the findings and the failures."""
     console = console or Console(highlight=False)
     for task in view.tasks:
         console.print(_table(view, task))
-    for line in failure_lines(view):
-        console.print(Text(f"未得分 failed: {line}", style="red"))
-    for note in sorted(set(view.notes.values())):
+    for note in dict.fromkeys(note for score in view.scores for note in score.notes):
         console.print(Text(note, style="dim"))
     for finding in view.findings:
         console.print(Text(f"· {finding.address}: {finding.zh}\n  {finding.en}"))
+    for line in failure_lines(view):
+        console.print(Text(f"未得分 failed: {line}", style="red"))
 
 
 def _table(view: View, task: TaskView) -> Table:

@@ -9,7 +9,7 @@ from hengwen.reports.text.numbers import decimals_for
 from hengwen.reports.view.answers import AnswerPicker
 from hengwen.reports.view.bias_findings import LengthBiasDetector
 from hengwen.reports.view.cells import cell_of
-from hengwen.reports.view.judge_notes import note_on, signature_notes, with_judge_notes
+from hengwen.reports.view.judge_notes import judge_name, note_on, signature_notes, with_judge_notes
 from hengwen.reports.view.models import (
     RULE_SIGNATURE_TAG,
     ReportData,
@@ -179,7 +179,7 @@ def _score(
         decimals=decimals_for(scale, [cell.mean for cell in cells if cell]),
         cells=cells,
         trajectory=trajectory_of([run.checkpoint for run in data.runs], cells, data.order_problem),
-        notes=tuple(dict.fromkeys(notes[s] for s in signatures if s in notes)),
+        notes=tuple(dict.fromkeys(f"{judge_name(base)}: {notes[s]}" for s in signatures if s in notes)),
         judge_note=note_on(cells),
     )
 

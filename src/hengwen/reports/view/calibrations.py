@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
 from hengwen.reports.text.numbers import interval, number
-from hengwen.reports.view.judge_notes import NO_NOTE, JudgeNote, add_notes, judge_of
+from hengwen.reports.view.judge_notes import NO_NOTE, JudgeNote, add_notes, judge_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -76,12 +76,14 @@ def _certificate_notes(view: View, by_address: Mapping[str, Calibration]) -> dic
     judged = [score for score in view.scores if score.section == "score" and score.kind == "judge"]
     notes = {score.address: _certificate_note(score, by_address.get(score.address)) for score in judged}
     judges = {
-        judge_of(score): notes[score.address] for score in reversed(judged) if score.address in by_address
+        (score.task, judge_name(score.base)): notes[score.address]
+        for score in reversed(judged)
+        if score.address in by_address
     }
     return {
         score.address: notes[score.address]
         if score.address in by_address
-        else judges.get(judge_of(score), notes[score.address])
+        else judges.get((score.task, judge_name(score.base)), notes[score.address])
         for score in judged
     }
 

@@ -29,9 +29,17 @@ BY_RULES = JudgeNote("由规则评审给出，不是语言模型", "judged by ru
 NO_NOTE = JudgeNote("", "")
 
 
-def judge_of(score: ScoreView) -> tuple[str, str]:
-    """Return the task and the name of the judge of a score."""
-    return score.task, score.base.partition(".")[0]
+def judge_name(base: str) -> str:
+    """Return the name of the judge of a score.
+
+    Args:
+        base: Name of the score without its ``human.`` and ``anchor.`` prefixes.
+
+    Examples:
+        >>> judge_name("craft.final")
+        'craft'
+    """
+    return base.partition(".")[0]
 
 
 def note_on(cells: Sequence[ScoreCell | None]) -> JudgeNote:
