@@ -12,7 +12,7 @@ import pytest
 
 from hengwen.reports import build_view, to_json
 from hengwen.reports.render.write import render
-from hengwen.reports.text.numbers import interval, number
+from hengwen.reports.text.numbers import interval, number, percent
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
@@ -55,21 +55,33 @@ def test_all_formats_show_the_same_numbers(data):
         for run in report["runs"]:
             cell = run["scores"][score.address]
             ci = [interval(tuple(cell["ci"]), score.decimals)] if cell["ci"] else []
-            expected.append([number(cell["mean"], score.decimals), *ci, str(cell["n"])])
+            expected.append([number(cell["mean"], score.decimals), *ci, counts_of(cell)])
         assert html[score.name] == expected
         assert markdown[score.name] == expected
         checked += len(expected)
     assert checked == 28
 
 
+def counts_of(cell):
+    """The numbers of prompts and answers in a JSON cell, as the tables show them."""
+    if not cell["prompts"] and cell["n"]:
+        return f"n {cell['n']}"
+    partly = cell["prompt_coverage"] not in (None, 1)
+    prompts = f"{cell['prompts']}/{cell['prompts_expected']}" if partly else f"{cell['prompts']}"
+    prompt_share = f" ({percent(cell['prompt_coverage'])})" if partly else ""
+    answer_share = f" ({percent(cell['coverage'])})" if cell["coverage"] not in (None, 1) else ""
+    return f"{prompts} 题{prompt_share} · {cell['n']} 答{answer_share}"
+
+
 def html_rows(text):
-    """Name -> for each checkpoint [mean, interval, n], as the score tables show them."""
+    """Name -> for each checkpoint [mean, interval, counts], as the score tables show them."""
     rows = {}
     pattern = r'<th scope="row"><span class="name">(.*?)</span>(.*?)</tr>'
     for name, body in re.findall(pattern, text, re.DOTALL):
         cells = re.findall(r"<td class=\"num\">(.*?)</td>", body, re.DOTALL)
         rows[unescape(name)] = [
-            re.findall(r"class=\"cell-(?:mean|ci)\">([^<]*)<|>n (\d+)", cell) for cell in cells
+            re.findall(r"class=\"cell-(?:mean|ci)\">([^<]*)<|interval: \w+\">([^<]*)<", cell)
+            for cell in cells
         ]
     return {name: [[a or b for a, b in cell] for cell in cells] for name, cells in rows.items()}
 
@@ -82,7 +94,12 @@ def markdown_rows(text):
         if match:
             cells = match[2].replace("\\[", "[").replace("\\]", "]").split("|")
             rows[match[1].replace("\\_", "_")] = [
-                [a or b or c for a, b, c in re.findall(r"\*\*(.*?)\*\*|(\[.*?\])|n (\d+)", cell)]
+                [
+                    a or b or c
+                    for a, b, c in re.findall(
+                        r"\*\*(.*?)\*\*|(\[.*?\])|((?:n \d|\d+(?:/\d+)? 题)[^<]*?)(?=<| $)", cell
+                    )
+                ]
                 for cell in cells
             ]
     return rows

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hengwen.records import Failure, Outcome, Reducer, Row, Scale, Score
+from hengwen.records import Failure, Kind, Outcome, Reducer, Row, Scale, Score
 from hengwen.results.aggregate import Summary, aggregate, reduce_repeats
-from hengwen.results.score_table import ScoreTable
+from hengwen.results.score_table import MAX_MESSAGE, ScoreTable
 
 
 def row(sample: str | None, repeat: int | None, outcome: Outcome, cluster: str | None = None) -> Row:
@@ -136,3 +136,103 @@ def test_every_reducer_stays_between_worst_and_best(values: list[float]) -> None
     assert all(reduced["worst"] <= value <= reduced["best"] for value in reduced.values())
     assert reduced["mode"] in values
     assert set(reduced.values()) == {values[0]} or len(set(values)) > 1
+
+
+def answered(prompts: range, repeats: int) -> list[Row]:
+    return [row(f"p{i}", repeat, score(1)) for i in prompts for repeat in range(1, repeats + 1)]
+
+
+def test_an_unanswered_prompt_misses_all_its_repeats() -> None:
+    unanswered = [row(f"p{i}", 1, failure("missing")) for i in range(20, 40)]
+    summary = summarize(*answered(range(20), 3), *unanswered)
+    assert summary.coverage == 0.75
+    assert (summary.prompts, summary.prompts_expected, summary.prompt_coverage) == (20, 40, 0.5)
+
+
+def test_a_prompt_with_some_repeats_is_covered() -> None:
+    summary = summarize(row("a", 1, score(1)), row("a", 2, failure("timeout")), row("b", 1, score(0)))
+    assert (summary.prompts, summary.prompts_expected, summary.prompt_coverage) == (2, 2, 1.0)
+
+
+def test_prompts_that_a_run_never_reached_are_expected_where_the_size_of_the_task_is_known() -> None:
+    table = ScoreTable(answered(range(5), 3))
+    table.set_sample_count("r", "t", 100)
+    (summary,) = aggregate(table).values()
+    assert (summary.prompts, summary.prompts_attempted, summary.prompts_expected) == (5, 5, 100)
+    assert summary.prompt_coverage == 0.05
+
+
+def test_prompts_to_which_a_score_does_not_apply_are_not_expected() -> None:
+    table = ScoreTable([*answered(range(5), 1), row("x", 1, failure("not_applicable"))])
+    table.set_sample_count("r", "t", 6)
+    (summary,) = aggregate(table).values()
+    assert (summary.prompts_expected, summary.prompt_coverage) == (5, 1.0)
+    assert summarize(row("x", 1, failure("not_applicable"))).prompt_coverage is None
+
+
+def test_human_scores_and_anchors_cover_other_samples_than_the_task() -> None:
+    human = Score(name="human.s", value=1, signature="h", kind="human")
+    anchor = Score(name="anchor.s", value=1, signature="s", kind="judge")
+    table = ScoreTable([row("a", 1, human), row("a", 1, anchor)])
+    table.set_sample_count("r", "t", 100)
+    assert [summary.prompts_expected for summary in aggregate(table).values()] == [1, 1]
+
+
+def test_a_group_score_covers_the_prompts_that_its_details_name() -> None:
+    published = Score(name="s.published", value=3, signature="s", details={"answers": 30, "prompts": 10})
+    table = ScoreTable([row(None, None, published)])
+    table.set_sample_count("r", "t", 20)
+    (summary,) = aggregate(table).values()
+    assert (summary.n, summary.prompts, summary.prompts_expected, summary.prompt_coverage) == (
+        30,
+        10,
+        20,
+        0.5,
+    )
+    whole = summarize(row(None, None, score(0.7)))
+    assert (whole.prompts_expected, whole.prompt_coverage) == (None, None)
+
+
+def test_a_group_score_that_failed_covers_no_prompt() -> None:
+    table = ScoreTable([row(None, None, failure("missing"))])
+    table.set_sample_count("r", "t", 20)
+    (summary,) = aggregate(table).values()
+    assert (summary.prompts, summary.prompt_coverage) == (0, 0.0)
+
+
+def test_of_each_status_the_first_message_is_kept() -> None:
+    failures = [
+        Failure(name="s.total", status=status, message=message, signature="s")
+        for status, message in (
+            ("timeout", ""),
+            ("timeout", "late"),
+            ("missing", "no answer"),
+            ("timeout", "later"),
+            ("not_applicable", "no template"),
+        )
+    ]
+    summary = summarize(*(row(f"p{i}", 1, item) for i, item in enumerate(failures)))
+    assert summary.failures == {"missing": 1, "timeout": 3}
+    assert summary.first_messages == {"missing": "no answer", "timeout": "late"}
+
+
+def test_a_long_message_is_cut_before_it_is_kept() -> None:
+    table = ScoreTable([row("a", 1, Failure(name="s", status="timeout", message="x" * 10**6, signature="s"))])
+    (column,) = table.series.values()
+    assert len(column.first_messages["timeout"]) == MAX_MESSAGE
+
+
+@pytest.mark.parametrize(
+    ("kind", "signature", "details", "by_rules"),
+    [
+        ("judge", "x|v:1", {"model": "rules", "clauses": {}}, True),
+        ("judge", "x|rules:8e24b1b2|v:1", {"model": "gpt"}, False),
+        ("judge", "x|v:1", {"model": "rules"}, False),
+        ("code", "lyric|rules:document|v:1", {}, False),
+    ],
+)
+def test_details_say_whether_a_rules_judge_gave_a_score(
+    kind: Kind, signature: str, details: dict[str, object], by_rules: bool
+) -> None:
+    item = Score(name="x.level", value=1, signature=signature, kind=kind, details=details)
+    assert summarize(row("a", 1, item)).judged_by_rules == by_rules

@@ -4,12 +4,15 @@ The value of a prompt is the mean of its repeats, or the result of the plan's ot
 equally. Intervals are by cluster (default: each prompt is a cluster): t on the cluster-robust standard error
 below 30 clusters, BCa bootstrap from 30 on, both clipped to the scale. Failures are counted and never enter
 a mean; ``not_applicable`` does not enter coverage either.
+
+Coverage is by answer and by prompt: a prompt without an answer has one failure whatever the number of
+repeats, so the share of scored answers alone would hide how much of the task is missing.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -43,14 +46,29 @@ class Summary:
     """Confidence level of the interval."""
     coverage: float | None
     """Scored / (scored + failed); None where every outcome is not applicable."""
+    prompts_expected: int | None = None
+    """Number of prompts that could have a score: those of the task's sample set, or of the outcomes where its
+    size is unknown, without the prompts whose outcomes are all not applicable. None where it is unknown for a
+    group score."""
+    prompts_attempted: int | None = None
+    """Like ``prompts_expected``, but only prompts with an outcome in this run: fewer under a limit."""
     failures: Mapping[str, int] = field(default_factory=dict)
     """Number of failures by status, without ``not_applicable``."""
+    first_messages: Mapping[str, str] = field(default_factory=dict)
+    """Message of the first failure of each status in ``failures`` that has one."""
     not_applicable: int = 0
     """Number of outcomes that are not applicable."""
     signatures: tuple[str, ...] = ()
     """Signatures of the outcomes; values under several signatures are not comparable."""
     scale: Scale | None = None
     """Range and direction of the values."""
+    judged_by_rules: bool = False
+    """Whether the judge of the series is a rules judge; scores derived from its levels count too."""
+
+    @property
+    def prompt_coverage(self) -> float | None:
+        """``prompts`` / ``prompts_expected``; None where no prompt could have a score or none is known."""
+        return self.prompts / self.prompts_expected if self.prompts_expected else None
 
 
 def aggregate(table: ScoreTable, *, confidence: float = 0.95) -> dict[SeriesKey, Summary]:
@@ -60,7 +78,12 @@ def aggregate(table: ScoreTable, *, confidence: float = 0.95) -> dict[SeriesKey,
         table: Outcomes of any number of runs.
         confidence: Confidence level of the intervals, in (0, 1).
     """
-    return {key: summarize_column(column, confidence=confidence) for key, column in table.series.items()}
+    rules_judges = {_judge_of(key) for key, column in table.series.items() if column.judged_by_rules}
+    summaries = {key: summarize_column(column, confidence=confidence) for key, column in table.series.items()}
+    for key, summary in summaries.items():
+        if key.kind == "judge" and _judge_of(key) in rules_judges:
+            summaries[key] = replace(summary, judged_by_rules=True)
+    return summaries
 
 
 def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
@@ -70,6 +93,7 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
     not_applicable = statuses.pop("not_applicable", 0)
     failed = sum(statuses.values())
     values, clusters = prompt_values(column)
+    attempted, expected = _prompt_counts(column)
     is_group_score = scored > 0 and all(
         sample is None
         for sample, value in zip(column.sample_ids, column.values, strict=True)
@@ -93,10 +117,18 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
         method="none" if interval is None else "scorer" if is_group_score else "t",
         confidence=confidence,
         coverage=scored / (scored + failed) if scored + failed else None,
+        prompts_expected=expected,
+        prompts_attempted=attempted,
         failures=dict(sorted(statuses.items())),
+        first_messages={
+            status: column.first_messages[status]
+            for status in sorted(statuses)
+            if status in column.first_messages
+        },
         not_applicable=not_applicable,
         signatures=tuple(sorted(column.signatures)),
         scale=column.scale,
+        judged_by_rules=column.judged_by_rules,
     )
 
 
@@ -147,3 +179,26 @@ def prompt_values(column: Column) -> tuple[list[float], list[str]]:
     values = value_by_prompt(column)
     cluster_of = dict(zip(column.sample_ids, column.clusters, strict=True))
     return list(values.values()), [cluster_of[sample] for sample in values]
+
+
+def _judge_of(key: SeriesKey) -> tuple[str, str, str]:
+    """Return the run, the task and the name of the judge of a series."""
+    return key.run_id, key.task, key.name.removeprefix("anchor.").partition(".")[0]
+
+
+def _prompt_counts(column: Column) -> tuple[int | None, int | None]:
+    """Return ``prompts_attempted`` and ``prompts_expected`` of a summary."""
+    attempted = {
+        sample
+        for sample, status in zip(column.sample_ids, column.statuses, strict=True)
+        if status != "not_applicable"
+    }
+    if attempted == {None}:  # a group score, which names its prompts in its details or not at all
+        if "ok" in column.statuses and column.composed_of is None:
+            return None, None
+        prompts = column.composed_of[1] if column.composed_of else 0
+        return prompts, max(column.sample_count or 0, prompts) or None
+    if column.sample_count is None:
+        return len(attempted), len(attempted)
+    not_applicable = len(set(column.sample_ids) - attempted)
+    return len(attempted), max(column.sample_count - not_applicable, len(attempted))

@@ -12,6 +12,9 @@ from hengwen.results.comparability import provenance_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MAX_MESSAGE = 1000
+"""Characters of a failure's message that a column keeps."""
+
 
 class SeriesKey(NamedTuple):
     """Key of a series: the outcomes of one score within one run."""
@@ -38,9 +41,13 @@ class Column:
     """Values of the outcomes; None for a failure."""
     statuses: list[str] = field(default_factory=list)
     """Status of each outcome: ``ok`` or a failure status."""
+    first_messages: dict[str, str] = field(default_factory=dict)
+    """The message of the first failure of each status that has one, at most ``MAX_MESSAGE`` characters."""
     signatures: set[str] = field(default_factory=set)
     provenance: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Number of a judge's scores by what gave them, such as (``model``, name returned by the server)."""
+    judged_by_rules: bool = False
+    """Whether a rules judge gave a score of this series; its details say so."""
     scale: Scale | None = None
     reducer: Reducer = "mean"
     """Reducer from the repeats of a prompt to its value."""
@@ -48,6 +55,8 @@ class Column:
     """Interval of a group score, from ``ci`` in its details."""
     composed_of: tuple[int, int] | None = None
     """Numbers of answers and prompts behind a group score, from its details."""
+    sample_count: int | None = None
+    """Number of samples of the task; None if it is unknown or if the series covers other samples."""
 
 
 class ScoreTable:
@@ -85,6 +94,19 @@ class ScoreTable:
                 if reducer != "mean":
                     column.signatures = {f"{signature}|repeats:{reducer}" for signature in column.signatures}
 
+    def set_sample_count(self, run_id: str, task: str, count: int) -> None:
+        """Set the number of samples of a task: a run may have outcomes of fewer, such as with a limit.
+
+        Args:
+            run_id: Run of the series.
+            task: Task of the series; its human scores and anchors do not change, they cover other samples.
+            count: Number of samples in the task's files.
+        """
+        for key, column in self.series.items():
+            covers_task = key.kind != "human" and not key.name.startswith("anchor.")
+            if (key.run_id, key.task) == (run_id, task) and covers_task:
+                column.sample_count = count
+
     def add(self, row: Row) -> None:
         """Append a row to its series."""
         outcome = row.outcome
@@ -100,11 +122,14 @@ class ScoreTable:
             column.scale = column.scale or outcome.scale
             if outcome.kind == "judge":
                 column.provenance.update(provenance_of(outcome.details))
+            column.judged_by_rules = column.judged_by_rules or _is_by_rules(outcome)
             if row.sample_id is None:
                 _read_group_details(column, outcome)
         else:
             column.values.append(None)
             column.statuses.append(outcome.status)
+            if outcome.message:
+                column.first_messages.setdefault(outcome.status, outcome.message[:MAX_MESSAGE])
 
 
 def _read_group_details(column: Column, score: Score) -> None:
@@ -114,3 +139,8 @@ def _read_group_details(column: Column, score: Score) -> None:
         column.interval = (float(interval[0]), float(interval[1]))
     if "answers" in score.details and "prompts" in score.details:
         column.composed_of = (int(score.details["answers"]), int(score.details["prompts"]))
+
+
+def _is_by_rules(score: Score) -> bool:
+    """Whether a rules judge gave the score: a model may have any name, but its details hold no clauses."""
+    return score.kind == "judge" and score.details.get("model") == "rules" and "clauses" in score.details

@@ -35,6 +35,8 @@ class RunResult:
     warnings: tuple[str, ...] = ()
     failures: dict[str, int] = field(default_factory=dict)
     """Number of failed outcomes by status, without ``not_applicable``."""
+    first_messages: dict[str, str] = field(default_factory=dict)
+    """Message of the first failure of each status in ``failures`` that has one."""
     unscored: tuple[str, ...] = ()
     """Scores (TASK/SCORE) that have failures only."""
     out_of_budget: bool = False
@@ -144,6 +146,11 @@ def _result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[str
         store=store.name,
         warnings=tuple(warnings),
         failures=dict(failures),
+        first_messages={
+            status: message for status, message in store.first_messages(runs).items() if status in failures
+        }
+        if failures
+        else {},
         unscored=tuple(unscored),
         out_of_budget=resources.budget.stopped,
     )

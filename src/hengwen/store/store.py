@@ -172,6 +172,18 @@ class Store:
         order = {address: index for index, address in enumerate(a for run in runs for a in run.score_order)}
         return dict(sorted(counts.items(), key=lambda item: order.get(item[0], len(order))))
 
+    def first_messages(self, runs: Sequence[Run]) -> dict[str, str]:
+        """Return the message of the first failure of each status that has one, over all these runs."""
+        row = tables.row
+        first = (
+            select(func.min(row.c.id))
+            .where(row.c.run_id.in_([run.id for run in runs]), row.c.status != "ok", row.c.reason != "")
+            .group_by(row.c.status)
+        )
+        query = select(row.c.status, row.c.reason).where(row.c.id.in_(first))
+        with store_errors(self._engine), self._engine.connect() as connection:
+            return {columns.status: columns.reason for columns in connection.execute(query)}
+
     def responses(self, run: Run) -> Iterator[Response]:
         """Yield the answers of a run without outcomes and metadata, ordered by task, sample and repeat."""
         response = tables.response

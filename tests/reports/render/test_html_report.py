@@ -114,8 +114,8 @@ def test_the_rules_judge_is_called_a_baseline_beside_its_scores_and_signature(da
 
 def test_failures_are_flagged_and_listed_by_status(data):
     page = to_html(build_view(data))
-    assert 'title="parse_error 1">未得分 1 failed' in page
-    assert '<td class="flag">parse_error 1</td><td class="num">75%</td>' in page
+    assert 'title="1 parse_error (first: no level in the reply)">未得分 1 failed' in page
+    assert '<td class="flag">1 parse_error</td><td class="why">no level in the reply</td>' in page
 
 
 def test_a_significant_change_for_the_worse_is_marked_in_table_and_chart(table_of):
@@ -134,7 +134,7 @@ def test_a_significant_change_for_the_worse_is_marked_in_table_and_chart(table_o
         pytest.param({}, "There are no runs.", id="no-runs"),
         pytest.param({"a": []}, "There are no scores.", id="no-rows"),
         pytest.param({"a": [None, None]}, "no answer has a score", id="all-failed"),
-        pytest.param({"a": [1.0]}, "n 1 · 100%", id="one-prompt"),
+        pytest.param({"a": [1.0]}, "1 题 · 1 答", id="one-prompt"),
     ],
 )
 def test_a_poor_report_is_a_whole_page(table_of, values, message):

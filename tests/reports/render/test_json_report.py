@@ -40,6 +40,7 @@ def test_the_object_has_exactly_these_keys(data):
     assert set(report["runs"][0]["scores"]["lyrics/lyric.total"]) == {
         *("n", "mean", "ci", "coverage", "failures", "signature", "comparability"),
         *("prompts", "not_applicable", "method", "kind", "scale"),
+        *("prompts_expected", "prompt_coverage", "first_messages"),
     }
     assert report["usage"] == {"judge": {"calls": 1234, "input_tokens": 56789, "output_tokens": 10}}
 

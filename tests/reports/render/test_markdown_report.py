@@ -75,7 +75,7 @@ def test_every_table_row_has_as_many_cells_as_its_head(make):
         pytest.param({}, "There are no runs.", id="no-runs"),
         pytest.param({"a": []}, "There are no scores.", id="no-rows"),
         pytest.param({"a": [None, None]}, "▼ 没有任何得分", id="all-failed"),
-        pytest.param({"a": [1.0]}, "n 1 · 100%", id="one-prompt"),
+        pytest.param({"a": [1.0]}, "1 题 · 1 答", id="one-prompt"),
     ],
 )
 def test_a_poor_report_says_what_it_lacks(table_of, values, message):

@@ -60,8 +60,27 @@ def test_a_stale_one_is_a_warning_and_says_nothing_of_agreement(view) -> None:
 
 
 def test_what_the_report_does_not_show_is_passed_over(view) -> None:
-    assert with_calibrations(view, [calibration_of(view, task="elsewhere")]) == view
+    calibrated = with_calibrations(view, [calibration_of(view, task="elsewhere")])
+    assert (calibrated.tasks, calibrated.warnings) == (view.tasks, view.warnings)
     assert with_calibrations(view, []) == view
+
+
+@pytest.mark.parametrize(
+    ("changes", "ending"),
+    [
+        ({"decision": "certified"}, ""),
+        ({"decision": "not certified"}, "; the judge is not certified"),
+        ({"decision": "insufficient"}, "; the judge is not certified: the labels do not allow a decision"),
+        ({"signature": "other|v:1"}, "; the certificate of the judge is stale"),
+        ({"task": "elsewhere"}, "; the judge is not certified: there is no calibration of it"),
+    ],
+    ids=["certified", "refused", "insufficient", "stale", "absent"],
+)
+def test_the_summary_says_whether_the_judge_is_certified(view, changes, ending) -> None:
+    calibrated = with_calibrations(view, [calibration_of(view, **changes)])
+    for before, after in zip(view.findings, calibrated.findings, strict=True):
+        assert after.en == before.en + (ending if before.address.endswith(SCORE) else "")
+    assert sum(finding.address.endswith(SCORE) for finding in view.findings) == 1
 
 
 def test_without_a_kappa_the_reason_is_given(view) -> None:

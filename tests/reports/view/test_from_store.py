@@ -10,7 +10,7 @@ from sqlalchemy import event
 
 from hengwen.records import Failure, Response, Row, Run, Sample, Score
 from hengwen.reports.view.answers import AnswerList, AnswerPicker, AnswerRecord
-from hengwen.reports.view.from_store import RULES_JUDGE, collect_view
+from hengwen.reports.view.from_store import collect_view
 from hengwen.store import Store, open_store
 
 PROMPTS = 20
@@ -101,16 +101,3 @@ def test_answers_can_be_read_by_key(store: Store) -> None:
         ("s03", (outcome_of(3),)),
         ("s07", (outcome_of(7),)),
     ]
-
-
-@pytest.mark.parametrize(
-    ("signature", "matches"),
-    [
-        ("lyric_craft|rubric:1.16ea716d|rules:8e24b1b2|v:1", True),
-        ("x.published|mean_times:10|[x|rubric:1.16ea716d|rules:8e24b1b2|v:1]|v:1", True),
-        ("lyric|rules:document|carry:no|v:1", False),
-        ("lyric_craft|rubric:1.16ea716d|openai/m|v:1", False),
-    ],
-)
-def test_only_rules_judges_are_called_baselines(signature: str, matches: bool) -> None:
-    assert bool(RULES_JUDGE.search(signature)) == matches

@@ -48,12 +48,19 @@ def exit_code(result: RunResult, *, strict: bool) -> int:
         5 if the budget is reached, 1 if a scorer or judge gave no score at all, or if an outcome failed and
         ``strict`` is set, otherwise 0.
     """
+    from hengwen.reports.text.sanitize import one_line
+    from hengwen.reports.text.wording import failure_text
+    from hengwen.reports.view.cells import MAX_REASON
+
     for warning in result.warnings:
         print_warning(warning)
     failed = sum(result.failures.values())
     if failed:
-        kinds = ", ".join(f"{count} {status}" for status, count in sorted(result.failures.items()))
-        print_warning(f"{failed} outcomes failed ({kinds}); means do not include them")
+        reasons = failure_text(
+            result.failures,
+            {status: one_line(message, MAX_REASON) for status, message in result.first_messages.items()},
+        )
+        print_warning(f"{failed} outcomes failed: {reasons}; means do not include them")
     if result.out_of_budget:
         print_error(
             f"budget reached; the results so far are in {result.store}, a higher budget resumes the run"

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hengwen.reports.text.numbers import NOTHING, interval, number, percent
+from hengwen.reports.text.numbers import NOTHING, interval, number
+from hengwen.reports.view.failures import failure_lines
 from hengwen.reports.view.trajectory import MIN_WINDOWS
 
 if TYPE_CHECKING:
@@ -18,14 +19,16 @@ if TYPE_CHECKING:
 
 
 def print_view(view: View, console: Console | None = None) -> None:
-    """Print the headline and human scores of each task, their trajectory, and the findings."""
+    """Print the headline and human scores of each task, their trajectory, the findings and the failures."""
     console = console or Console(highlight=False)
     for task in view.tasks:
         console.print(_table(view, task))
-    for note in sorted(set(view.notes.values())):
+    for note in dict.fromkeys(note for score in view.scores for note in score.notes):
         console.print(Text(note, style="dim"))
     for finding in view.findings:
         console.print(Text(f"· {finding.address}: {finding.zh}\n  {finding.en}"))
+    for line in failure_lines(view):
+        console.print(Text(f"未得分 failed: {line}", style="red"))
 
 
 def _table(view: View, task: TaskView) -> Table:
@@ -45,9 +48,10 @@ def _table(view: View, task: TaskView) -> Table:
     table.add_row("PEN (m=3)", *(_entropy(score) for score in scores))
     table.add_row("CIN", *(_ratio(score.trajectory.cin, score.trajectory.pairs) for score in scores))
     table.add_row("LIS", *(_ratio(score.trajectory.lis, score.trajectory.n) for score in scores))
+    table.caption = "题 prompts, 答 answers with a score"
     if any(score.trajectory.pen is not None and score.trajectory.too_short for score in scores):
-        table.caption = f"† 太短 too short: PEN needs {MIN_WINDOWS} windows"
-        table.caption_justify = "left"
+        table.caption += f"; † 太短 too short: PEN needs {MIN_WINDOWS} windows"
+    table.caption_justify = "left"
     return table
 
 
@@ -57,11 +61,11 @@ def _cell(cell: ScoreCell | None, score: ScoreView) -> Text:
     text = Text(number(cell.mean, score.decimals), style="bold")
     if cell.ci is not None:
         text.append(f" {interval(cell.ci, score.decimals)}", style="not bold")
-    text.append(f" n={cell.n}", style="not bold dim")
+    text.append(f" {cell.counts}", style="not bold dim" if cell.complete else "not bold red")
     if cell.failed and score.group == "published":
         text.append(" 不完整 incomplete", style="not bold red")
     elif cell.failed:
-        text.append(f" {percent(cell.coverage)}: {cell.failed} failed", style="not bold red")
+        text.append(f" 未得分 {cell.failed} failed", style="not bold red")
     return text
 
 

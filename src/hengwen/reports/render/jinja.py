@@ -11,11 +11,11 @@ from hengwen.reports.text.wording import (
     GUIDE,
     KIND_WORDS,
     STATUS_WORDS,
-    failure_text,
     format_timestamp,
     group_adjacent,
     versions_text,
 )
+from hengwen.reports.view.failures import failure_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> E
         count=numbers.count,
         scale_text=numbers.scale_text,
         NOTHING=numbers.NOTHING,
-        failure_text=failure_text,
+        failure_rows=failure_rows,
         versions_text=versions_text,
         format_timestamp=format_timestamp,
         GUIDE=GUIDE,

@@ -47,13 +47,13 @@ def escape(text: str) -> Markdown:
 
 
 def cell_text(cell: ScoreCell | None, score: ScoreView) -> Markdown:
-    """Return a table cell: mean, interval, n, coverage and failures."""
+    """Return a table cell: mean, interval, numbers of prompts and answers, coverage and failures."""
     if cell is None:
         return Markdown(numbers.NOTHING)
     ci = f" {numbers.interval(cell.ci, score.decimals)}" if cell.ci else ""
     parts = [
         f"**{numbers.number(cell.mean, score.decimals)}**{ci}".replace("[", "\\[").replace("]", "\\]"),
-        f"n {numbers.count(cell.n)} · {numbers.percent(cell.coverage)}",
+        cell.counts,
     ]
     if cell.failed and score.group == "published":
         parts.append("不完整 incomplete")

@@ -42,11 +42,14 @@ GUIDE = (
     ),
     (
         "失败不是分数",
-        "未得分的回答只计数，不按 0 分处理，也不计入均值；"
-        "覆盖率 = 得分数 /（得分数 + 失败数），“不适用”单独计数。",
+        "未得分的回答只计数，不按 0 分处理，也不计入均值。“20/40 题 (50%) · 60 答 (75%)”："
+        "40 题中 20 题有得分，共 60 个回答得分，占应得分回答的 75%；全部得分时不写百分比。"
+        "没有回答的题只算一次失败，所以要看题的覆盖率。“不适用”单独计数。",
         "Failures are not scores",
-        "Failed answers are counted, never treated as 0 and never included in a mean. Coverage = "
-        "scored / (scored + failed); “not applicable” is counted separately.",
+        "Failed answers are counted, never treated as 0 and never included in a mean. “20/40 题 (50%) · 60 "
+        "答 (75%)”: 20 of 40 prompts (题) have a score, with 60 scored answers (答), 75% of the outcomes; no "
+        "percentage is shown where all have one. A prompt without an answer is one failure whatever its "
+        "repeats, so read the coverage of prompts. “Not applicable” is counted separately.",
     ),
     (
         "先看水平，再看次序",
@@ -81,14 +84,21 @@ GUIDE = (
 """How to read a report: heading and text in Chinese, then in English."""
 
 
-def failure_text(failures: Mapping[str, int]) -> str:
-    """Format failures by status, the most frequent first.
+def failure_text(failures: Mapping[str, int], first_messages: Mapping[str, str]) -> str:
+    """Format failures by status, the most frequent first, each with the message of its first failure.
+
+    Args:
+        failures: Number of failures by status.
+        first_messages: Message of the first failure by status; not every status needs one.
 
     Examples:
-        >>> failure_text({"timeout": 1, "parse_error": 3})
-        'parse_error 3, timeout 1'
+        >>> failure_text({"timeout": 1, "parse_error": 3}, {"parse_error": "no level in the reply"})
+        '3 parse_error (first: no level in the reply), 1 timeout'
     """
-    return ", ".join(f"{status} {n}" for status, n in sorted(failures.items(), key=lambda item: -item[1]))
+    return ", ".join(
+        f"{n} {status}{f' (first: {first_messages[status]})' if first_messages.get(status) else ''}"
+        for status, n in sorted(failures.items(), key=lambda item: -item[1])
+    )
 
 
 def versions_text(runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:

@@ -9,6 +9,7 @@ from hengwen.reports.text.numbers import decimals_for
 from hengwen.reports.view.answers import AnswerPicker
 from hengwen.reports.view.bias_findings import LengthBiasDetector
 from hengwen.reports.view.cells import cell_of
+from hengwen.reports.view.judge_notes import judge_name, note_on, signature_notes, with_judge_notes
 from hengwen.reports.view.models import (
     RULE_SIGNATURE_TAG,
     ReportData,
@@ -67,14 +68,17 @@ def build_view(data: ReportData) -> View:
         labels=labels,
         tasks=tasks,
         findings=(
-            *findings,
+            *with_judge_notes(findings, (score for task in tasks for score in task.scores)),
             *length_bias.findings(),
         ),
         usage=dict(data.usage),
         warnings=data.warnings,
         answers=picker.groups(data.answers, [task.name for task in tasks], checkpoints),
         signatures=_signatures(tasks),
-        notes=dict(data.notes),
+        notes={
+            **signature_notes(cell for task in tasks for score in task.scores for cell in score.cells),
+            **data.notes,
+        },
     )
 
 
@@ -163,6 +167,7 @@ def _score(
     scale = next((summary.scale for summary in by_run if summary and summary.scale), None)
     section, base = section_of(name, kind)
     signatures = dict.fromkeys(s for cell in cells if cell for s in cell.signatures)
+    notes = {**signature_notes(cells), **data.notes}
     return ScoreView(
         task=task,
         name=name,
@@ -174,7 +179,8 @@ def _score(
         decimals=decimals_for(scale, [cell.mean for cell in cells if cell]),
         cells=cells,
         trajectory=trajectory_of([run.checkpoint for run in data.runs], cells, data.order_problem),
-        notes=tuple(data.notes[s] for s in signatures if s in data.notes),
+        notes=tuple(dict.fromkeys(f"{judge_name(base)}: {notes[s]}" for s in signatures if s in notes)),
+        judge_note=note_on(cells),
     )
 
 

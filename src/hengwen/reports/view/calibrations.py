@@ -1,4 +1,4 @@
-"""Calibrations in a report: a note for each calibrated score, a warning for each stale calibration."""
+"""Calibrations in a report: what they say about the judges, in notes, warnings and the summary."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
 from hengwen.reports.text.numbers import interval, number
+from hengwen.reports.view.judge_notes import NO_NOTE, JudgeNote, add_notes, judge_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from hengwen.judges.calibration.artifact import Calibration
     from hengwen.reports.view.models import ScoreView, View
@@ -19,6 +20,9 @@ DECISIONS_ZH = {"certified": "可信", "not certified": "不可信", "insufficie
 
 def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
     """Return the view with notes on how far its judge scores agree with human labels.
+
+    The summary says which judges are not certified: there is no calibration, its decision is another one, or
+    it is stale. Without any calibration nothing is added.
 
     Args:
         view: The view of a report.
@@ -44,7 +48,8 @@ def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
         replace(task, scores=tuple(_with_note(score, notes.get(score.address)) for score in task.scores))
         for task in view.tasks
     )
-    return replace(view, tasks=tasks, warnings=(*view.warnings, *warnings))
+    findings = add_notes(view.findings, _certificate_notes(view, by_address)) if by_address else view.findings
+    return replace(view, tasks=tasks, warnings=(*view.warnings, *warnings), findings=findings)
 
 
 def sentence(calibration: Calibration) -> str:
@@ -60,6 +65,39 @@ def sentence(calibration: Calibration) -> str:
     return (
         f"{zh}，二次 {figures}，平均偏差 {bias}。 "
         f"Against human labels: {decision}, quadratic {figures}, mean bias {bias}."
+    )
+
+
+def _certificate_notes(view: View, by_address: Mapping[str, Calibration]) -> dict[str, JudgeNote]:
+    """Return what the summary says about the certificate of each judge, by the address of its scores.
+
+    A score without a calibration of its own, such as a final score, has that of another score of its judge.
+    """
+    judged = [score for score in view.scores if score.section == "score" and score.kind == "judge"]
+    notes = {score.address: _certificate_note(score, by_address.get(score.address)) for score in judged}
+    judges = {
+        (score.task, judge_name(score.base)): notes[score.address]
+        for score in reversed(judged)
+        if score.address in by_address
+    }
+    return {
+        score.address: notes[score.address]
+        if score.address in by_address
+        else judges.get((score.task, judge_name(score.base)), notes[score.address])
+        for score in judged
+    }
+
+
+def _certificate_note(score: ScoreView, calibration: Calibration | None) -> JudgeNote:
+    if calibration is None:
+        return JudgeNote("评审没有校准", "the judge is not certified: there is no calibration of it")
+    if any(is_stale(calibration, signature, rubric_hash_of(signature)) for signature in _signatures(score)):
+        return JudgeNote("评审的校准已失效", "the certificate of the judge is stale")
+    if calibration.decision == "certified":
+        return NO_NOTE
+    why = "" if calibration.decision == "not certified" else ": the labels do not allow a decision"
+    return JudgeNote(
+        f"评审未通过校准（{DECISIONS_ZH[calibration.decision]}）", f"the judge is not certified{why}"
     )
 
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from hengwen.reports.text.numbers import count, percent
+from hengwen.reports.text.sanitize import one_line
+from hengwen.reports.text.wording import failure_text
 from hengwen.results.comparability import UNKNOWN, ComparabilityKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hengwen.results.aggregate import Summary
+
+MAX_REASON = 160
+"""Characters of a failure's message that reports show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,19 +28,80 @@ class ScoreCell:
     confidence: float
     """Confidence level of the interval, 0 to 1."""
     n: int
+    """Number of scored answers."""
     prompts: int
+    """Number of prompts with a scored answer."""
     coverage: float | None
+    """Share of answers that have a score."""
+    prompts_expected: int | None = None
+    """Number of prompts that could have a score; None if it is unknown."""
+    prompt_coverage: float | None = None
+    """Share of prompts that have a score."""
     failures: Mapping[str, int] = field(default_factory=dict)
+    first_messages: Mapping[str, str] = field(default_factory=dict)
+    """Message of the first failure of each status: on one line, without control characters, cut."""
     not_applicable: int = 0
     signatures: tuple[str, ...] = ()
     method: Literal["t", "bootstrap", "scorer", "none"] = "none"
     comparability: ComparabilityKey = UNKNOWN
     """What the sample of answers is."""
+    judged_by_rules: bool = False
+    """Whether a rules judge gave the score."""
 
     @property
     def failed(self) -> int:
         """Number of failures of any status."""
         return sum(self.failures.values())
+
+    @property
+    def reasons(self) -> str:
+        """Failures by status, the most frequent first, each with the message of its first failure."""
+        return failure_text(self.failures, self.first_messages)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every prompt and every answer has a score, as far as is known."""
+        return self.coverage in (None, 1.0) and self.prompt_coverage in (None, 1.0)
+
+    @property
+    def counts(self) -> str:
+        """The numbers of prompts and answers with a score, and their shares unless all have one.
+
+        Examples:
+            >>> from dataclasses import replace
+            >>> cell = ScoreCell(mean=1.0, ci=None, confidence=0.95, n=60, prompts=20, coverage=1.0)
+            >>> cell.counts
+            '20 题 · 60 答'
+            >>> replace(cell, coverage=0.75, prompts_expected=40, prompt_coverage=0.5).counts
+            '20/40 题 (50%) · 60 答 (75%)'
+        """
+        if self.has_no_prompts:
+            return f"n {count(self.n)}"
+        prompts, answers = f"{count(self.prompts)} 题", f"{count(self.n)} 答"
+        if self.prompt_coverage not in (None, 1.0):
+            prompts = f"{count(self.prompts)}/{count(self.prompts_expected or 0)} 题"
+            prompts += f" ({percent(self.prompt_coverage)})"
+        if self.coverage not in (None, 1.0):
+            answers += f" ({percent(self.coverage)})"
+        return f"{prompts} · {answers}"
+
+    @property
+    def counts_in_words(self) -> str:
+        """The same numbers as an English sentence."""
+        if self.has_no_prompts:
+            return "one value for a group of answers"
+        expected = self.prompts if self.prompts_expected is None else self.prompts_expected
+        answers = (
+            f"{count(self.n)} answers"
+            if self.coverage is None
+            else (f"{count(self.n)} answers ({percent(self.coverage)} of those to score)")
+        )
+        return f"{count(self.prompts)} of {count(expected)} prompts, {answers}"
+
+    @property
+    def has_no_prompts(self) -> bool:
+        """Whether it is one value for a group of answers whose prompts are unknown."""
+        return self.n > 0 and self.prompts == 0
 
 
 def cell_of(summary: Summary, comparability: ComparabilityKey = UNKNOWN) -> ScoreCell:
@@ -54,9 +121,15 @@ def cell_of(summary: Summary, comparability: ComparabilityKey = UNKNOWN) -> Scor
         n=summary.n,
         prompts=summary.prompts,
         coverage=summary.coverage,
+        prompts_expected=summary.prompts_expected,
+        prompt_coverage=summary.prompt_coverage,
         failures=dict(summary.failures),
+        first_messages={
+            status: one_line(message, MAX_REASON) for status, message in summary.first_messages.items()
+        },
         not_applicable=summary.not_applicable,
         signatures=summary.signatures,
         method=summary.method,
         comparability=comparability,
+        judged_by_rules=summary.judged_by_rules,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -22,14 +21,6 @@ if TYPE_CHECKING:
     from hengwen.store.store import Store
 
     Key = tuple[str, str, str, int]
-
-RULES_JUDGE_NOTE = (
-    "规则评审：只检查无需模型就能判定的条款，是基线，不是语言模型。"
-    "Rules judge: a baseline that checks only what can be decided without a model; "
-    "it is not a language model."
-)
-RULES_JUDGE = re.compile(r"\|rules:[0-9a-f]{8}\b")
-"""Matches the signatures of rules judges; other uses of ``rules:`` name a set of rules, not its digest."""
 
 
 def collect_view(store: Store, runs: Sequence[Run], warnings: Sequence[str] = ()) -> View:
@@ -51,7 +42,6 @@ def collect_view(store: Store, runs: Sequence[Run], warnings: Sequence[str] = ()
             usage=store.usage(runs),
             warnings=tuple(warnings),
             answers=StoredAnswers(store, order.runs, table),
-            notes=_notes(table),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             version=version("hengwen"),
         )
@@ -115,8 +105,3 @@ def _scores_by_answer(table: ScoreTable, run_id: str) -> dict[Key, dict[str, Sco
                 key = (run_id, series.task, sample_id, repeat)
                 scores[key][series.name] = ScoreValue(value, series.kind, signature)
     return scores
-
-
-def _notes(table: ScoreTable) -> dict[str, str]:
-    signatures = {signature for column in table.series.values() for signature in column.signatures}
-    return {signature: RULES_JUDGE_NOTE for signature in signatures if RULES_JUDGE.search(signature)}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.reports.view.answers import AnswerList
+from hengwen.reports.view.judge_notes import NO_NOTE, JudgeNote
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,6 +70,8 @@ class ScoreView:
     """Sentences about the signatures of the score."""
     comparisons: tuple[Comparison, ...] = ()
     """Paired tests between checkpoints, corrected for all tests of the report; only of summary scores."""
+    judge_note: JudgeNote = NO_NOTE
+    """A clause about the judge that gave the score, such as that it is a rules judge."""
 
     @property
     def address(self) -> str:

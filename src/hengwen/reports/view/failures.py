@@ -1,0 +1,56 @@
+"""The failures of a report: by checkpoint and status, each with the message of the first one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from hengwen.reports.view.models import View
+
+
+class FailureRow(NamedTuple):
+    """The failures of one status at one checkpoint, of all scores that have the same number of them."""
+
+    addresses: tuple[str, ...]
+    """The scores of one task (``TASK/SCORE``) with these failures: a judge's criteria fail together."""
+    checkpoint: str
+    """Label of the run."""
+    status: str
+    failed: int
+    """Number of failures of each score."""
+    message: str
+    """Message of the first failure; empty if it has none."""
+    counts: str
+    """Numbers of prompts and answers with a score."""
+
+
+def failure_rows(view: View) -> list[FailureRow]:
+    """Return the failures of a view in the order of its scores, the most frequent status of a score first."""
+    addresses: dict[tuple[str, str, str, int, str, str], list[str]] = {}
+    for score in view.scores:
+        for label, cell in zip(view.labels, score.cells, strict=True):
+            for status, count in sorted(cell.failures.items(), key=lambda item: -item[1]) if cell else ():
+                message = cell.first_messages.get(status, "") if cell else ""
+                key = (score.task, label, status, count, message, cell.counts if cell else "")
+                addresses.setdefault(key, []).append(score.address)
+    return [FailureRow(tuple(names), *key[1:]) for key, names in addresses.items()]
+
+
+def failure_lines(view: View, limit: int = 8) -> list[str]:
+    """Return a line for each status and first message: the total number over all scores and checkpoints.
+
+    Args:
+        view: The view of a report.
+        limit: Maximum number of lines; a last line counts the others.
+    """
+    totals: dict[tuple[str, str], int] = {}
+    for row in failure_rows(view):
+        key = (row.status, row.message)
+        totals[key] = totals.get(key, 0) + row.failed * len(row.addresses)
+    ranked = sorted(totals.items(), key=lambda item: -item[1])
+    lines = [
+        f"{count} {status}: {message}" if message else f"{count} {status}"
+        for (status, message), count in ranked[:limit]
+    ]
+    rest = sum(count for _, count in ranked[limit:])
+    return [*lines, f"{rest} more of {len(ranked) - limit} other kinds"] if rest else lines

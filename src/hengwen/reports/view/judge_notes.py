@@ -1,0 +1,73 @@
+"""Who judged: what the summary and the notes say about a judge, from what the judge is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from hengwen.reports.view.cells import ScoreCell
+    from hengwen.reports.view.findings import Finding
+    from hengwen.reports.view.models import ScoreView
+
+
+class JudgeNote(NamedTuple):
+    """A clause about a judge, in both languages."""
+
+    zh: str
+    en: str
+
+
+RULES_JUDGE_NOTE = (
+    "规则评审：只检查无需模型就能判定的条款，是基线，不是语言模型。"
+    "Rules judge: a baseline that checks only what can be decided without a model; "
+    "it is not a language model."
+)
+BY_RULES = JudgeNote("由规则评审给出，不是语言模型", "judged by rules, not by a language model")
+NO_NOTE = JudgeNote("", "")
+
+
+def judge_name(base: str) -> str:
+    """Return the name of the judge of a score.
+
+    Args:
+        base: Name of the score without its ``human.`` and ``anchor.`` prefixes.
+
+    Examples:
+        >>> judge_name("craft.final")
+        'craft'
+    """
+    return base.partition(".")[0]
+
+
+def note_on(cells: Sequence[ScoreCell | None]) -> JudgeNote:
+    """Return the note on the judge of a score: that it is a rules judge, if it is one at every checkpoint."""
+    present = [cell for cell in cells if cell is not None]
+    return BY_RULES if present and all(cell.judged_by_rules for cell in present) else NO_NOTE
+
+
+def signature_notes(cells: Iterable[ScoreCell | None]) -> dict[str, str]:
+    """Return a sentence for each signature of a rules judge."""
+    return {
+        signature: RULES_JUDGE_NOTE
+        for cell in cells
+        if cell is not None and cell.judged_by_rules
+        for signature in cell.signatures
+    }
+
+
+def with_judge_notes(findings: Iterable[Finding], scores: Iterable[ScoreView]) -> tuple[Finding, ...]:
+    """Return the findings, each with the note on the judge of its score at its end."""
+    return add_notes(findings, {score.address: score.judge_note for score in scores})
+
+
+def add_notes(findings: Iterable[Finding], notes: Mapping[str, JudgeNote]) -> tuple[Finding, ...]:
+    """Return the findings with notes at their ends, by address."""
+    return tuple(
+        replace(finding, zh=f"{finding.zh}；{note.zh}", en=f"{finding.en}; {note.en}")
+        if (note := notes.get(finding.address, NO_NOTE)).en
+        else finding
+        for finding in findings
+    )
