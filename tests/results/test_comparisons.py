@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hengwen.results.comparability import ComparabilityKey
 from hengwen.results.comparisons import ScoreSeries, compare_checkpoints
 
 
@@ -15,7 +16,7 @@ def score_series(*checkpoints: list[float], **changes: object) -> ScoreSeries:
         "values": values,
         "clusters": {},
         "coverages": (1.0,) * len(values),
-        "keys": ("k",) * len(values),
+        "signatures": ("s|v:1",) * len(values),
     }
     return ScoreSeries(**{**fields, **changes})
 
@@ -49,7 +50,11 @@ def test_only_common_prompts_count() -> None:
     "changes",
     [
         pytest.param({"coverages": (1.0, 0.94)}, id="too few prompts covered"),
-        pytest.param({"keys": ("k", "other")}, id="another way of scoring"),
+        pytest.param({"signatures": ("s|v:1", "s|v:2")}, id="another way of scoring"),
+        pytest.param(
+            {"keys": (ComparabilityKey({"references": "1f"}), ComparabilityKey({"references": "2e"}))},
+            id="edited references",
+        ),
         pytest.param({"values": ({}, {})}, id="no scores"),
         pytest.param({"clusters": {f"p{i}": "one" for i in range(20)}}, id="one cluster"),
     ],

@@ -8,7 +8,7 @@ from hengwen.records import Run
 from hengwen.results.run_order import training_order
 
 
-def run(checkpoint: str, order: int, step: int | None = None, started: str = "") -> Run:
+def run(checkpoint: str, order: int, step: int | None = None, started: str = "", sequence: str = "s") -> Run:
     return Run(
         id=f"run-{checkpoint}",
         plan="p",
@@ -17,6 +17,7 @@ def run(checkpoint: str, order: int, step: int | None = None, started: str = "")
         order=order,
         step=step,
         started=started,
+        facts={"sequence": sequence},
     )
 
 
@@ -46,6 +47,11 @@ def test_a_checkpoint_without_a_step_keeps_its_place_in_the_plan() -> None:
             [run("a", 0, started="1"), run("b", 0, started="2")],
             "the order of a, b is not known",
             id="two plans of one checkpoint each",
+        ),
+        pytest.param(
+            [run("a", 0, sequence="s"), run("b", 1, sequence="t")],
+            "the order of a, b is not known",
+            id="places in two different lists",
         ),
         pytest.param(
             [run("a", 0, 1000), run("b", 0, 1000), run("c", 0, 2000)],

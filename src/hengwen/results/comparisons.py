@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.records import Kind
+    from hengwen.results.comparability import ComparabilityKey
     from hengwen.results.score_table import Column, ScoreTable
 
 ALPHA = 0.05
@@ -40,8 +41,10 @@ class ScoreSeries:
     """The cluster of each prompt."""
     coverages: tuple[float, ...]
     """Share of prompts that have a value, by checkpoint."""
-    keys: tuple[str, ...]
-    """What makes checkpoints comparable: only those with equal keys are compared."""
+    signatures: tuple[str, ...]
+    """The signature of the scorer, by checkpoint; only checkpoints with equal ones are compared."""
+    keys: tuple[ComparabilityKey, ...] = ()
+    """What the sample of answers is, by checkpoint; keys that are known must be equal. Empty: not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +67,14 @@ class Comparison:
         return self.p_adjusted <= ALPHA
 
 
-def score_series(table: ScoreTable, run_ids: Sequence[str], task: str, name: str, kind: Kind) -> ScoreSeries:
+def score_series(
+    table: ScoreTable,
+    run_ids: Sequence[str],
+    task: str,
+    name: str,
+    kind: Kind,
+    keys: Sequence[ComparabilityKey] = (),
+) -> ScoreSeries:
     """Return the prompt values of one score over runs in training order.
 
     Args:
@@ -73,6 +83,7 @@ def score_series(table: ScoreTable, run_ids: Sequence[str], task: str, name: str
         task: Name of the task.
         name: Name of the score.
         kind: Kind of the score.
+        keys: What the sample of answers of each run is; empty if it is not known.
 
     Returns:
         A series without values where a run does not have the score, or has one value for a group of answers.
@@ -87,7 +98,8 @@ def score_series(table: ScoreTable, run_ids: Sequence[str], task: str, name: str
         values=tuple(point.values for point in points),
         clusters=clusters,
         coverages=tuple(point.coverage for point in points),
-        keys=tuple(" + ".join(sorted(column.signatures)) if column else "" for column in columns),
+        signatures=tuple(" + ".join(sorted(column.signatures)) if column else "" for column in columns),
+        keys=tuple(keys),
     )
 
 
@@ -119,8 +131,8 @@ def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
     """Return the pairs of checkpoints, by index, that a report would compare with enough prompts.
 
     Each checkpoint is paired with the one before it, and the last with the first. A pair is left out where a
-    checkpoint scored fewer than 95 % of its prompts, where the comparability keys differ, or where there is
-    no common prompt.
+    checkpoint scored fewer than 95 % of its prompts, where signatures or comparability keys differ, or where
+    there is no common prompt.
     """
     neighbours = list(pairwise(range(len(item.values))))
     pairs = neighbours if len(item.values) < 3 else [*neighbours, (0, len(item.values) - 1)]
@@ -128,7 +140,7 @@ def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
         (earlier, later)
         for earlier, later in pairs
         if min(item.coverages[earlier], item.coverages[later]) >= MIN_PROMPT_COVERAGE
-        and item.keys[earlier] == item.keys[later]
+        and _same_scoring(item, earlier, later)
         and item.values[earlier].keys() & item.values[later].keys()
     ]
 
@@ -153,7 +165,7 @@ def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
         ...     values=(checkpoint(0.1), checkpoint(0.2)),
         ...     clusters={},
         ...     coverages=(1.0, 1.0),
-        ...     keys=("k", "k"),
+        ...     signatures=("s|v:1", "s|v:1"),
         ... )
         >>> (comparison,) = compare_checkpoints([rising])
         >>> round(comparison.test.difference, 3), comparison.p_adjusted, comparison.significant
@@ -203,6 +215,12 @@ def min_clusters(tests: int) -> int:
     while too_few(clusters, tests, ALPHA):
         clusters += 1
     return clusters
+
+
+def _same_scoring(item: ScoreSeries, earlier: int, later: int) -> bool:
+    if item.signatures[earlier] != item.signatures[later]:
+        return False
+    return not item.keys or not item.keys[earlier].differences(item.keys[later])
 
 
 def _cluster_count(item: ScoreSeries, prompts: Sequence[str]) -> int:

@@ -63,6 +63,6 @@ def _key(run: Run) -> tuple[bool, int, int, str]:
 
 
 def _from_one_list(runs: Sequence[Run]) -> bool:
-    """Whether the places of all runs come from one list of checkpoints."""
-    places = {run.order for run in runs}
-    return len(places) == len(runs)
+    """Whether the places of all runs come from one list of checkpoints; older runs do not say which list."""
+    lists = {run.facts.get("sequence", "") for run in runs}
+    return len(lists) <= 1 and len({run.order for run in runs}) == len(runs)

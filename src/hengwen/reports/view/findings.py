@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hengwen.reports.text.numbers import interval, number, percent
-from hengwen.reports.view.trajectory import signature_conflict
+from hengwen.reports.view.trajectory import scoring_conflict
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def finding_of(score: ScoreContext) -> Finding:
         ...     values=tuple(dict.fromkeys(prompts, value) for value in (0.75, 0.25)),
         ...     clusters={},
         ...     coverages=(1.0, 1.0),
-        ...     keys=("k", "k"),
+        ...     signatures=("s|v:1", "s|v:1"),
         ... )
         >>> rest = {"ci": None, "confidence": 0.95, "n": 8, "prompts": 8, "coverage": 1.0}
         >>> cells = [ScoreCell(mean=mean, **rest) for mean in (0.75, 0.25)]
@@ -108,7 +108,7 @@ def finding_of(score: ScoreContext) -> Finding:
 
 
 def _conflict(score: ScoreContext) -> Finding | None:
-    conflict = signature_conflict(score.checkpoints, score.cells)
+    conflict = scoring_conflict(score.checkpoints, score.cells)
     if not conflict:
         return None
     return score.finding(

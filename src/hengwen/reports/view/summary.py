@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.reports.view.findings import ScoreContext, finding_of
+from hengwen.results.comparability import UNKNOWN
 from hengwen.results.comparisons import comparable_pairs, compare_checkpoints, score_series
 
 if TYPE_CHECKING:
@@ -32,7 +33,14 @@ def summarize(
     scores = [score for task in tasks for score in summary_scores(task)]
     run_ids = [run.id for run in data.runs]
     series = {
-        score.address: score_series(data.table, run_ids, score.task, score.name, score.kind)
+        score.address: score_series(
+            data.table,
+            run_ids,
+            score.task,
+            score.name,
+            score.kind,
+            [cell.comparability if cell else UNKNOWN for cell in score.cells],
+        )
         for score in scores
     }
     paired = [] if data.order_problem else [item for item in series.values() if any(item.values)]

@@ -7,6 +7,7 @@ from math import factorial
 from typing import TYPE_CHECKING
 
 from hengwen.relevance_metrics import count_inversions, longest_increasing_subsequence, permutation_entropy
+from hengwen.results.comparability import comparability_conflict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +107,15 @@ def obstacle(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> s
     repeated = sorted({name for name in checkpoints if list(checkpoints).count(name) > 1})
     if repeated:
         return f"several runs of one checkpoint: {', '.join(repeated)}"
-    return signature_conflict(checkpoints, cells)
+    return scoring_conflict(checkpoints, cells)
+
+
+def scoring_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
+    """Return how the signatures or the comparability keys differ, or the empty string."""
+    conflict = signature_conflict(checkpoints, cells)
+    return conflict or comparability_conflict(
+        checkpoints, [cell.comparability if cell else None for cell in cells]
+    )
 
 
 def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
