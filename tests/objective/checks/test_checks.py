@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from hengwen import registry
@@ -62,13 +60,12 @@ def test_a_length_without_bounds_is_two_counts() -> None:
     assert {score.name: score.value for score in scores} == {"length.characters": 5, "length.words": 3}
 
 
-def test_a_pattern_that_explodes_is_given_up_in_time() -> None:
+def test_a_pattern_that_backtracks_is_stopped_after_its_seconds() -> None:
+    """Without the limit this match would never end: the work doubles with every character or two."""
     scorer = registry.build("scorers", "regex", {"pattern": r"(a|aa)+$", "seconds": 0.2})
-    start = time.monotonic()
     (failure,) = ScorerEvaluator(scorer).score(
         Item.build(SAMPLE, Response(sample_id="1", text="a" * 5000 + "b"))
     )
-    assert time.monotonic() - start < 5
     assert "took longer than 0.2 s on a text of 5001 characters" in failure.message
 
 
