@@ -40,6 +40,8 @@ END_TO_END = {
     "engine": ("endtoend/test_judged_runs.py",),
 }
 """Further tests of an area. They are slow: a mutant that survives runs all tests that call its function."""
+RAW_IDS = "disable_test_id_escaping_and_forfeit_all_rights_to_community_support"
+"""mutmut collects tests several times in one process, and pytest would escape some ids again each time."""
 KILLED = ("killed", "timeout", "suspicious", "segfault")
 STATUSES = ("killed", "survived", "no tests", "timeout")
 
@@ -86,7 +88,7 @@ def prepare(area: str) -> Path:
         "source_paths": ["src/"],
         "only_mutate": [f"{PACKAGE / name}/*" for name in AREAS[area]],
         "do_not_mutate": ["*/migrations/*"],
-        "pytest_add_cli_args": ["-p", "no:cacheprovider"],
+        "pytest_add_cli_args": ["-p", "no:cacheprovider", "-o", f"{RAW_IDS}=true"],
         "pytest_add_cli_args_test_selection": tests,
     }
     lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items())
