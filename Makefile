@@ -69,10 +69,13 @@ golden: $(VENV)/.dev  ## rewrite the golden reports; review them as a diff
 bench: $(VENV)/.dev  ## run the benchmarks beside their peers
 	$(PY) -m pytest benchmarks -o python_files='bench_*.py' --benchmark-only $(ARGS)
 
+mutants: $(VENV)/.dev  ## mutation testing of a sample, the same for the same seed; all with ARGS="--sample 0"
+	$(PY) tools/mutants.py $(ARGS)
+
 lock: $(UV)  ## resolve the locks again
 	$(COMPILE) pyproject.toml --group build -o requirements.lock
 	$(COMPILE) pyproject.toml --group dev -o requirements-dev.lock
 	echo uv | $(COMPILE) - -o requirements-uv.lock
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .nox .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*
+	rm -rf $(VENV) .mutants .nox .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.*

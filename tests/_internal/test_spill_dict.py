@@ -69,3 +69,12 @@ def test_a_closed_mapping_is_empty() -> None:
     mapping.close()
     assert list(mapping) == []
     assert len(mapping) == 0
+
+
+def test_twenty_thousand_items_are_kept_in_memory() -> None:
+    mapping: SpillDict[int] = SpillDict()
+    mapping.update((str(number), number) for number in range(20_000))
+    assert mapping._file is None
+    mapping["next"] = 1
+    assert mapping._file is not None
+    assert (len(mapping), mapping["19999"], mapping["next"]) == (20_001, 19_999, 1)

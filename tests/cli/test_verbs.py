@@ -83,7 +83,9 @@ def test_the_same_command_again_weighs_nothing_anew(hengwen, plan: Path) -> None
 
 def test_a_new_checkpoint_leaves_the_runs_of_the_others_alone(hengwen, plan: Path) -> None:
     first = hengwen("run", "plan.yaml", "--json").json
-    plan.write_text(plan.read_text("utf-8").replace("labels:", "  - {name: c, responses: b.jsonl}\nlabels:"))
+    plan.write_text(
+        plan.read_text("utf-8").replace("labels:", "  - {name: c, responses: b.jsonl}\nlabels:"), "utf-8"
+    )
     second = hengwen("run", "plan.yaml", "--json").json
     assert [run["id"] for run in second["runs"][:2]] == [run["id"] for run in first["runs"]]
     assert second["runs"][2]["checkpoint"] == "c"
@@ -91,7 +93,7 @@ def test_a_new_checkpoint_leaves_the_runs_of_the_others_alone(hengwen, plan: Pat
 
 def test_changed_options_make_a_new_run_and_keep_the_old_one(hengwen, plan: Path) -> None:
     first = hengwen("run", "plan.yaml", "--json").json
-    plan.write_text(plan.read_text("utf-8").replace("[lyric]", "[{lyric: {rules: muchin}}]"))
+    plan.write_text(plan.read_text("utf-8").replace("[lyric]", "[{lyric: {rules: muchin}}]"), "utf-8")
     second = hengwen("run", "plan.yaml", "--json").json
     assert second["runs"][0]["id"] != first["runs"][0]["id"]
     assert hengwen("report", first["runs"][0]["id"], "--json").json["runs"][0] == first["runs"][0]
@@ -106,7 +108,7 @@ def test_a_limit_weighs_the_first_samples_and_the_rest_can_follow(hengwen, plan:
 
 def test_the_order_of_the_plan_is_the_order_of_training(hengwen, plan: Path) -> None:
     text = plan.read_text("utf-8").replace("  - {name: a, responses: a.jsonl}\n", "")
-    plan.write_text(text.replace("labels:", "  - {name: a, responses: a.jsonl}\nlabels:"))
+    plan.write_text(text.replace("labels:", "  - {name: a, responses: a.jsonl}\nlabels:"), "utf-8")
     hengwen("run", "plan.yaml", "-q")
     assert [run["checkpoint"] for run in hengwen("report", "--json").json["runs"]] == ["b", "a"]
 

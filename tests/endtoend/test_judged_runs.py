@@ -102,7 +102,7 @@ def test_an_unreachable_judge_is_exit_1_and_what_was_scored_is_kept(run, suite, 
     text = plan.read_text("utf-8").replace(
         '"rubric": "persona_generic"', '"rubric": "persona_generic", "backend": "j"'
     )
-    plan.write_text(text.replace('"judges"', '"scorers": ["distinct_n"], "judges"'))
+    plan.write_text(text.replace('"judges"', '"scorers": ["distinct_n"], "judges"'), "utf-8")
     code, report, err = run(plan)
     assert code == 1
     assert "hengwen: no scores for t/persona_generic.level" in err
@@ -185,7 +185,8 @@ def test_a_chat_model_may_be_built_by_a_function_of_ones_own(
 ) -> None:
     (tmp_path / "own_models.py").write_text(
         "from langchain_core.language_models import FakeListChatModel\n"
-        "def build():\n    return FakeListChatModel(responses=['四个字啊'])\n"
+        "def build():\n    return FakeListChatModel(responses=['四个字啊'])\n",
+        "utf-8",
     )
     monkeypatch.syspath_prepend(tmp_path)
     plan = answered_by(suite(2), {"provider": "langchain", "factory": "own_models:build"})
@@ -201,7 +202,7 @@ def test_a_panel_asks_each_member_and_shares_no_signature_with_one_judge(run, ju
     plan = suite(3, backends=backends)
     plain = '"rubric": "persona_generic"'
     plan.write_text(
-        plan.read_text("utf-8").replace(plain, f'{plain}, "panel": ["j1", "j2"], "reduce": "mean"')
+        plan.read_text("utf-8").replace(plain, f'{plain}, "panel": ["j1", "j2"], "reduce": "mean"'), "utf-8"
     )
     code, report, _ = run(plan)
     level = report["runs"][0]["scores"]["t/persona_generic.level"]

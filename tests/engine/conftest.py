@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import selectors
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -58,6 +59,8 @@ class Oracle:
 
     answer: Callable[[int, Request], str] = lambda number, request: "1"
     delay: float = 0.0
+    turns: int = 0
+    """Further turns of the event loop that an answer takes; unlike seconds the same on every machine."""
     calls: int = 0
     in_flight: int = 0
     most: int = 0
@@ -72,6 +75,8 @@ class Oracle:
         self.most = max(self.most, self.in_flight)
         try:
             await asyncio.sleep(self.delay)
+            for _ in range(self.turns):
+                await asyncio.sleep(0)
             text = self.answer(number, request)
         finally:
             self.in_flight -= 1
@@ -145,3 +150,39 @@ class Bench:
 @pytest.fixture
 def bench() -> Bench:
     return Bench()
+
+
+class InstantSelector(selectors.SelectSelector):
+    """Advances the clock of the loop instead of sleeping."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        self.now += timeout or 0.0
+        return super().select(0)
+
+
+class InstantLoop(asyncio.SelectorEventLoop):
+    """A loop with a simulated clock, on which sleeping takes no real time."""
+
+    def __init__(self) -> None:
+        self.selector = InstantSelector()
+        super().__init__(self.selector)
+
+    def time(self) -> float:
+        return self.selector.now
+
+
+@pytest.fixture
+def instantly() -> Callable[[Coroutine[None, None, None]], float]:
+    """Run a coroutine on a simulated clock and return the seconds that passed on it."""
+
+    def run(work: Coroutine[None, None, None]) -> float:
+        with asyncio.Runner(loop_factory=InstantLoop) as runner:
+            start = runner.get_loop().time()
+            runner.run(work)
+            return runner.get_loop().time() - start
+
+    return run

@@ -13,7 +13,7 @@ from hengwen.importers.conversations import read_exchanges
 
 def write(folder: Path, *rows: object) -> Path:
     path = folder / "test.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return path
 
 
@@ -46,9 +46,9 @@ def test_a_row_gives_its_last_answer_with_what_went_before(tmp_path: Path, case:
 
 def test_a_json_list_and_a_csv_are_read_too(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(
-        json.dumps([{"prompt": "a", "label": "b"}, {"prompt": "c", "label": "d"}])
+        json.dumps([{"prompt": "a", "label": "b"}, {"prompt": "c", "label": "d"}]), "utf-8"
     )
-    (tmp_path / "a.csv").write_text("prompt,label\na,b\nc,d\n")
+    (tmp_path / "a.csv").write_text("prompt,label\na,b\nc,d\n", "utf-8")
     for name in ("a.json", "a.csv"):
         assert [(exchange.prompt, exchange.label) for exchange in read_exchanges(tmp_path / name)] == [
             ("a", "b"),
@@ -78,6 +78,6 @@ def test_a_row_that_gives_nothing_is_told_by_line(tmp_path: Path, row: dict, mes
 @pytest.mark.parametrize("text", ["{}", "[]", "[1]", "[{]", ""])
 def test_a_json_file_that_is_no_list_of_rows_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.json"
-    path.write_text(text)
+    path.write_text(text, "utf-8")
     with pytest.raises(DataError, match=r"a\.json"):
         read_exchanges(path)

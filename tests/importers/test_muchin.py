@@ -65,7 +65,7 @@ ROW = {
 
 def write(folder: Path, *rows: dict) -> Path:
     path = folder / "in.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return path
 
 

@@ -12,17 +12,17 @@ from hengwen.io.atomic_write import atomic_write
 
 def write(path: Path, text: str, error: Exception | None = None) -> None:
     with atomic_write(path) as temporary:
-        temporary.write_text(text)
+        temporary.write_text(text, "utf-8")
         if error is not None:
             raise error
 
 
 def test_the_permissions_of_an_existing_file_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
-    path.write_text("old")
+    path.write_text("old", "utf-8")
     path.chmod(0o640)
     write(path, "new")
-    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", 0o640)
+    assert (path.read_text("utf-8"), path.stat().st_mode & 0o777) == ("new", 0o640)
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.txt"]
 
 
@@ -31,7 +31,7 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "link.txt").symlink_to(tmp_path / "folder" / "x.txt")
     write(tmp_path / "link.txt", "new")
     assert (tmp_path / "link.txt").is_symlink()
-    assert (tmp_path / "folder" / "x.txt").read_text() == "new"
+    assert (tmp_path / "folder" / "x.txt").read_text("utf-8") == "new"
 
 
 def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path: Path) -> None:
@@ -45,10 +45,10 @@ def test_an_error_in_the_block_keeps_the_old_file_and_is_raised_as_it_is(
     tmp_path: Path, error: Exception
 ) -> None:
     path = tmp_path / "x.txt"
-    path.write_text("old")
+    path.write_text("old", "utf-8")
     with pytest.raises(type(error), match=str(error)):
         write(path, "half", error)
-    assert path.read_text() == "old"
+    assert path.read_text("utf-8") == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.txt"]
 
 

@@ -33,7 +33,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         assert process.stdout is not None
         try:
             address = process.stdout.readline().strip()
-            assert address, (folder / "log").read_text()[-2000:]
+            assert address, (folder / "log").read_text("utf-8")[-2000:]
             yield f"{address}/v1"
         finally:
             process.stdin.close()

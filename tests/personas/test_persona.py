@@ -65,7 +65,7 @@ def test_briefs_name_different_topics(briefs: dict[str, str]) -> None:
 
 def test_a_file_that_is_wrong_is_told_by_line(tmp_path: Path) -> None:
     path = tmp_path / "p.yaml"
-    path.write_text("name: a\nvoice: b\nfact: [c]\n")
+    path.write_text("name: a\nvoice: b\nfact: [c]\n", "utf-8")
     with pytest.raises(ConfigError, match=r"p\.yaml:3: unknown key 'fact'; did you mean 'facts'\?"):
         load_persona(path)
 

@@ -133,13 +133,13 @@ def test_the_example_brings_answers_labels_and_a_brief_for_each_topic(tmp_path: 
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    (tmp_path / "f").write_text("a file")
+    (tmp_path / "f").write_text("a file", "utf-8")
     with pytest.raises(ConfigError, match="cannot be written"):
         write_folder(tmp_path / "f", {"plan.yaml": "x"})
 
 
 def test_files_that_are_there_stop_all_of_them(tmp_path: Path) -> None:
-    (tmp_path / "b").write_text("mine")
+    (tmp_path / "b").write_text("mine", "utf-8")
     with pytest.raises(ConfigError, match="b exists; name another folder or use --force"):
         write_folder(tmp_path, {"a": "x", "b": "y"})
     assert [path.name for path in tmp_path.iterdir()] == ["b"]

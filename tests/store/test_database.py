@@ -72,7 +72,7 @@ def test_a_store_that_cannot_be_opened_says_why(
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
-    (tmp_path / "x.db").write_text("dear diary, " * 100)
+    (tmp_path / "x.db").write_text("dear diary, " * 100, "utf-8")
     with pytest.raises(StoreError, match=r"x.db: file is not a database"):
         open_store(tmp_path / "x.db")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
 import sys
 
 import typer
@@ -73,6 +74,8 @@ def _root(
 
 def main() -> None:
     """Run the program; a HengwenError becomes one line on stderr and its exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # an ASCII terminal shows Chinese as escapes, as on stderr
+        sys.stdout.reconfigure(errors="backslashreplace")
     atexit.register(gc.freeze)  # skip the collection at exit: it takes a fifth of a short run
     try:
         with relaxed_gc(freeze=False):  # covers the imports of the command

@@ -185,13 +185,13 @@ class CheckpointRun:
                 checkpoint=self._spec.name,
                 started=datetime.now(UTC).isoformat(timespec="microseconds"),
                 versions=_versions(),
-                seed=plan.seed,
             )
         reducers: dict[str, Reducer] = {task.spec.name: task.spec.reduce for task in self._suite.tasks}
         return replace(
             earlier,
             order=self._order,
             step=self._spec.step,
+            seed=plan.seed,
             score_order=_score_order(tasks),
             reducers={name: reducer for name, reducer in reducers.items() if reducer != "mean"},
             facts=self._resources.facts.facts(self._order, self._responses, earlier.facts),

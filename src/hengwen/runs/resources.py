@@ -68,7 +68,9 @@ class RunResources:
         self.facts = FactCollector(suite, self.backends, options.limit)
         self.dry_backends: dict[tuple[str, Role], DryBackend] = {}
         self.limiters = {
-            name: Limiter(options.concurrency, rpm=spec.rpm, tpm=spec.tpm, stopping=self.stopping)
+            name: Limiter(options.concurrency, stopping=self.stopping)
+            if options.dry  # no call is made, so there is nothing to wait for
+            else Limiter(options.concurrency, rpm=spec.rpm, tpm=spec.tpm, stopping=self.stopping)
             for name, spec in self.specs.items()
         }
 

@@ -169,7 +169,8 @@ class Store:
         with store_errors(self._engine), self._engine.connect() as connection:
             for task, name, status, count in connection.execute(query):
                 counts.setdefault(f"{task}/{name}", Counter())[status] += count
-        order = {address: index for index, address in enumerate(a for run in runs for a in run.score_order)}
+        addresses = dict.fromkeys(address for run in runs for address in run.score_order)
+        order = {address: index for index, address in enumerate(addresses)}
         return dict(sorted(counts.items(), key=lambda item: order.get(item[0], len(order))))
 
     def first_messages(self, runs: Sequence[Run]) -> dict[str, str]:

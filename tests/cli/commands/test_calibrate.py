@@ -169,7 +169,9 @@ def test_a_calibration_is_stale_when_the_judge_changes(hengwen, talk: Path) -> N
     hengwen("calibrate", "plan.yaml", "-q", "-o", "c.json")
     fresh = hengwen("calibrate", "plan.yaml", "--check", "c.json")
     assert (fresh.code, fresh.err) == (0, "chat/mine.level: certified, still valid\n")
-    (talk / "mine.yaml").write_text(RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [x]"))
+    (talk / "mine.yaml").write_text(
+        RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [x]"), "utf-8"
+    )
     hengwen("run", "plan.yaml", "-q")
     other = hengwen("calibrate", "plan.yaml", "--check", "c.json")
     assert other.code == 4
@@ -217,7 +219,9 @@ def test_an_older_judge_is_not_mixed_in(hengwen, talk: Path) -> None:
     """The second checkpoint is judged by changed rules: its judge is calibrated, and only it."""
     hengwen("run", "plan.yaml", "-q")
     text = (talk / "plan.yaml").read_text("utf-8")
-    (talk / "mine.yaml").write_text(RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [x]"))
+    (talk / "mine.yaml").write_text(
+        RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [x]"), "utf-8"
+    )
     (talk / "plan.yaml").write_text(text.replace("  - {name: early, responses: early.jsonl}\n", ""), "utf-8")
     hengwen("run", "plan.yaml", "-q")
     (talk / "plan.yaml").write_text(text, "utf-8")
@@ -241,7 +245,9 @@ def test_a_report_says_what_a_calibration_found_and_when_it_is_stale(hengwen, ta
     text = (talk / "r.md").read_text("utf-8")
     assert "与人工标注比较：可信" in text
     assert "stale" not in text
-    (talk / "mine.yaml").write_text(RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [x]"))
+    (talk / "mine.yaml").write_text(
+        RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [x]"), "utf-8"
+    )
     hengwen("run", "plan.yaml", "-q")
     warnings = hengwen("report", "--calibration", "c.json", "--json").json["warnings"]
     assert any("the calibration is stale: signature: rules:" in warning for warning in warnings)

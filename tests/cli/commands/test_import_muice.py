@@ -28,9 +28,11 @@ def test_the_published_document_becomes_a_good_plan(
 
 
 def test_options_reach_the_suite(hengwen, shared: Callable[[str], Path], tmp_path: Path) -> None:
-    (tmp_path / "test.jsonl").write_text(json.dumps({"prompt": "在吗", "label": "在的呀，等你好久"}) + "\n")
+    (tmp_path / "test.jsonl").write_text(
+        json.dumps({"prompt": "在吗", "label": "在的呀，等你好久"}) + "\n", "utf-8"
+    )
     (tmp_path / "train.jsonl").write_text(
-        json.dumps({"prompt": "早", "label": "早上好呀，今天也加油"}) + "\n"
+        json.dumps({"prompt": "早", "label": "早上好呀，今天也加油"}) + "\n", "utf-8"
     )
     options = ["--test-split", "test.jsonl", "--corpus", "train.jsonl", "--subchoice", "one_of_each"]
     done = hengwen(
@@ -50,7 +52,7 @@ def test_options_reach_the_suite(hengwen, shared: Callable[[str], Path], tmp_pat
 
 
 def test_another_file_is_one_line_with_its_place_and_nothing_is_written(hengwen, tmp_path: Path) -> None:
-    (tmp_path / "notes.md").write_text("# Notes\n")
+    (tmp_path / "notes.md").write_text("# Notes\n", "utf-8")
     done = hengwen("import", "muice", "notes.md", "-o", "out")
     assert done.code == 2
     assert done.err.startswith("hengwen: notes.md:1: no heading contains '新话题发起'")

@@ -133,7 +133,7 @@ def test_a_wrong_character_is_told_by_line_and_nothing_is_written(
 
 def test_files_that_are_there_are_kept_unless_forced(hengwen, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "live.jsonl").write_text("mine")
+    (tmp_path / "mine" / "live.jsonl").write_text("mine", "utf-8")
     done = hengwen("init", "mine", "--persona")
     assert (done.code, "use --force" in done.err) == (2, True)
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["live.jsonl"]

@@ -12,7 +12,7 @@ SEED = "5\n4\n5\n4\n5\n4\n5\n4\n"
 
 
 def test_the_published_example_as_json(hengwen, tmp_path: Path) -> None:
-    (tmp_path / "x.txt").write_text(SEED)
+    (tmp_path / "x.txt").write_text(SEED, "utf-8")
     summary = hengwen("sequence", "x.txt", "--json").json
     assert (summary["pen"]["value"], summary["cin"]["value"], summary["lis"]["value"]) == (
         0.6931471805599453,
@@ -26,7 +26,7 @@ def test_the_published_example_as_json(hengwen, tmp_path: Path) -> None:
 def test_words_in_the_language_that_is_asked_for(
     hengwen, tmp_path: Path, language: str, message: str
 ) -> None:
-    (tmp_path / "x.txt").write_text(SEED)
+    (tmp_path / "x.txt").write_text(SEED, "utf-8")
     both, single = hengwen("sequence", "x.txt").out, hengwen("sequence", "x.txt", "--lang", language).out
     assert message in single
     assert message in both
@@ -36,7 +36,9 @@ def test_words_in_the_language_that_is_asked_for(
 def test_numbers_come_from_standard_input_and_from_a_column(hengwen, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SEED.encode())))
     first = hengwen("sequence", "-", "--json").json
-    (tmp_path / "x.csv").write_text("step,score\n" + "".join(f"1,{value}\n" for value in SEED.split()))
+    (tmp_path / "x.csv").write_text(
+        "step,score\n" + "".join(f"1,{value}\n" for value in SEED.split()), "utf-8"
+    )
     assert hengwen("sequence", "x.csv", "--column", "score", "--json").json == first
 
 
@@ -56,13 +58,13 @@ def test_numbers_come_from_standard_input_and_from_a_column(hengwen, tmp_path: P
 def test_wrong_numbers_are_named_by_line(
     hengwen, tmp_path: Path, text: str, arguments: list, message: str
 ) -> None:
-    (tmp_path / arguments[0].replace("y.", "x.")).write_text(text)
+    (tmp_path / arguments[0].replace("y.", "x.")).write_text(text, "utf-8")
     done = hengwen("sequence", *arguments)
     assert done.code == 2
     assert message in done.err
 
 
 def test_one_score_is_too_short_for_an_entropy_and_says_so(hengwen, tmp_path: Path) -> None:
-    (tmp_path / "x.txt").write_text("5\n")
+    (tmp_path / "x.txt").write_text("5\n", "utf-8")
     done = hengwen("sequence", "x.txt", "--json")
     assert (done.code, done.json["pen"], done.json["cin"]["value"]) == (0, None, 0)

@@ -271,7 +271,7 @@ def test_a_file_that_is_wrong_leaves_nothing_behind(
     broken = tmp_path / "broken.jsonl"
     broken.write_text('{"neither": "nor"}\n', "utf-8")
     other = tmp_path / "other.md"
-    other.write_text("# Something else\n")
+    other.write_text("# Something else\n", "utf-8")
     arguments: dict = {
         "document": {"file": other},
         "test_split": {"test_split": tmp_path / "absent.jsonl"},
@@ -285,11 +285,11 @@ def test_a_file_that_is_wrong_leaves_nothing_behind(
 
 def test_files_that_are_there_are_not_written_over(document: Callable[..., Path], tmp_path: Path) -> None:
     import_muice(document(), tmp_path / "out")
-    (tmp_path / "out" / "live.jsonl").write_text("mine")
+    (tmp_path / "out" / "live.jsonl").write_text("mine", "utf-8")
     (tmp_path / "out" / "plan.yaml").unlink()
     with pytest.raises(ConfigError, match="exists; name another folder or use --force"):
         import_muice(document(), tmp_path / "out")
-    assert (tmp_path / "out" / "live.jsonl").read_text() == "mine"
+    assert (tmp_path / "out" / "live.jsonl").read_text("utf-8") == "mine"
     plan_of(import_muice(document(), tmp_path / "out", force=True))
 
 

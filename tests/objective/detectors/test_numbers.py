@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from time import perf_counter
 
 import pytest
 from hypothesis import given, settings
@@ -106,9 +105,3 @@ def test_an_answer_is_one_number_or_none(value, expected):
 )
 def test_numbers_of_the_question_are_not_wrong(text, question, verdict):
     assert number_verdict(text, Decimal(5), question=question) == verdict
-
-
-def test_a_long_text_is_read_quickly(long_text):
-    begin = perf_counter()
-    find_numbers(long_text)
-    assert perf_counter() - begin < 10

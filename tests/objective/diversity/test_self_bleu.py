@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 
 from hengwen.objective import self_bleu
-from hengwen.objective.diversity.self_bleu import SelfBleu
+from hengwen.objective.diversity.self_bleu import SelfBleu, _clipped_counts, _closest_other, _top_counts
 from hengwen.records import Response, Sample
 
 
@@ -44,3 +46,38 @@ def test_the_scorer_scores_the_repeats() -> None:
     assert scorer.signature.startswith(
         "self_bleu|scope:repeats|width:keep|case:mixed|eff:yes|tok:auto|smooth:exp"
     )
+
+
+def test_a_text_is_clipped_by_the_largest_count_in_another_text() -> None:
+    counts = [Counter({("a",): 3, ("b",): 1}), Counter({("a",): 2}), Counter({("a",): 1, ("b",): 1})]
+    top_counts = _top_counts(counts)
+    assert top_counts == {("a",): (3, 0, 2), ("b",): (1, 0, 1)}
+    assert [_clipped_counts(count, top_counts, index) for index, count in enumerate(counts)] == [
+        [3, 0, 0, 0, 4, 0, 0, 0],
+        [2, 0, 0, 0, 2, 0, 0, 0],
+        [2, 0, 0, 0, 2, 0, 0, 0],
+    ]
+
+
+def test_counts_of_longer_ngrams_are_kept_apart() -> None:
+    counts = [Counter({("a",): 2, ("a", "a"): 1}), Counter({("a",): 1, ("a", "a", "a", "a"): 1})]
+    top_counts = _top_counts(counts)
+    assert _clipped_counts(counts[0], top_counts, 0) == [1, 0, 0, 0, 2, 1, 0, 0]
+    assert _clipped_counts(counts[1], top_counts, 1) == [1, 0, 0, 0, 1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "length", "closest"),
+    [
+        ([2, 4], 2, 4),
+        ([2, 4], 4, 2),
+        ([1, 3, 5], 3, 1),
+        ([1, 3, 4], 3, 4),
+        ([3, 3, 4], 3, 3),
+        ([1, 4, 9], 9, 4),
+    ],
+)
+def test_the_closest_other_length_is_the_shorter_of_two(
+    lengths: list[int], length: int, closest: int
+) -> None:
+    assert _closest_other(lengths, length) == closest

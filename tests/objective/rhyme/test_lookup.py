@@ -106,7 +106,10 @@ def test_the_table_is_what_the_dictionaries_give_today() -> None:
 
 
 def run(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # by stdin: some locales cannot encode the characters in arguments
+    done = subprocess.run(
+        [sys.executable, "-"], input=code, capture_output=True, encoding="utf-8", check=True
+    )
     assert done.stderr == ""
     return done.stdout.strip()
 

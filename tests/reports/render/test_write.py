@@ -49,7 +49,7 @@ def test_a_missing_folder_is_an_error(view, tmp_path):
 
 def test_a_report_replaces_the_old_file_and_leaves_nothing_else(view, tmp_path):
     path = tmp_path / "r.json"
-    path.write_text("old")
+    path.write_text("old", "utf-8")
     path.chmod(0o640)
     write_report(view, str(path))
     assert json.loads(path.read_text(encoding="utf-8"))["plan"] == "songs"

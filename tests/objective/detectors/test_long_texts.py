@@ -1,0 +1,41 @@
+"""Long texts on which a pattern that backtracks would take minutes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HANG_GUARD = 600
+"""Seconds after which a search hangs; it takes a fraction of a second, and much more on a busy machine."""
+PROGRAM = """
+from hengwen.objective.detectors.breakage import find_breakage
+from hengwen.objective.detectors.markup import find_markup
+from hengwen.objective.detectors.numbers import find_numbers
+
+text = {text}
+breakage = find_breakage(text)
+print(breakage and breakage.en, len(find_markup(text)), len(find_numbers(text)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "results"),
+    [
+        ('"a" * 50_000', "loops on 'a' 0 0"),
+        ('"ab" * 20_000 + "c" * 9', "loops on 'ab' 0 0"),
+        ('"".join(map(str, range(12_000)))', "None 0 1"),
+    ],
+    ids=["one letter", "two letters", "digits"],
+)
+def test_a_long_text_is_searched_without_backtracking(text: str, results: str) -> None:
+    """A pattern holds the interpreter, so that only another process can end it."""
+    process = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(text=text)],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=HANG_GUARD,
+        check=True,
+    )
+    assert process.stdout.strip() == results

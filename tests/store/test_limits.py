@@ -1,0 +1,63 @@
+"""Sizes from which the store references prefixes, forgets them, and merges call keys."""
+
+from __future__ import annotations
+
+import pytest
+
+from hengwen.store import call_key_filter
+from hengwen.store.call_key_filter import CallKeyFilter
+from hengwen.store.prefix_dedup import PrefixStore, decode
+
+
+@pytest.mark.parametrize(("length", "is_reference"), [(399, False), (400, True)])
+def test_texts_of_400_characters_are_referenced(length: int, is_reference: bool) -> None:
+    prefixes = PrefixStore()
+    prefixes.encode("x" * length)
+    assert isinstance(prefixes.encode("x" * length), dict) is is_reference
+
+
+@pytest.mark.parametrize(("others", "is_reference"), [(31, True), (32, False)])
+def test_32_texts_are_remembered(others: int, is_reference: bool) -> None:
+    prefixes = PrefixStore()
+    text = "x" * 500
+    prefixes.encode(f"{text}1")
+    for number in range(others):
+        prefixes.encode(f"{number:04}" * 200)
+    assert isinstance(prefixes.encode(f"{text}2"), dict) is is_reference
+
+
+@pytest.mark.parametrize(("shared", "is_reference"), [(499, False), (500, True)])
+def test_a_text_is_referenced_where_half_of_it_is_shared(shared: int, is_reference: bool) -> None:
+    prefixes = PrefixStore()
+    prefixes.encode("x" * shared + "1" * (1000 - shared))
+    assert isinstance(prefixes.encode("x" * shared + "2" * (1000 - shared)), dict) is is_reference
+
+
+def test_a_prefix_is_drained_once_and_the_text_used_last_is_searched_first() -> None:
+    prefixes = PrefixStore()
+    first, second = "x" * 600, "y" * 600
+    for text in (first, second):
+        prefixes.encode(f"{text}0")
+    for number in range(1, 4):
+        reference = prefixes.encode(f"{first}{number}")
+        assert isinstance(reference, dict)
+        assert (reference["length"], reference["rest"]) == (600, str(number))
+        fresh = prefixes.drain()
+        assert list(fresh.values()) == ([f"{first}0"] if number == 1 else [])
+        if fresh:
+            kept = fresh
+        assert decode(reference, kept) == f"{first}{number}"
+    assert [known.text[0] for known in prefixes._recent] == ["x", "y"]
+
+
+def test_keys_are_merged_at_a_hundred_thousand(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert call_key_filter.MERGE_AT == 100_000
+    monkeypatch.setattr(call_key_filter, "MERGE_AT", 3)
+    key_filter = CallKeyFilter(["0" * 16])
+    for number, waiting in ((1, 1), (2, 2), (3, 0), (4, 1)):
+        key_filter.add(f"{number:016x}{'a' * 48}")
+        assert len(key_filter._added) == waiting
+        assert [key_filter.might_contain(f"{other:016x}") for other in range(6)] == [
+            other <= number for other in range(6)
+        ]
+    assert key_filter._sorted.tolist() == [0, 1, 2, 3]
