@@ -74,7 +74,10 @@ def _rows(
                 signature=signature,
                 scale=suite.scale_of(task, score),
                 kind="human",
-                details={"raters": [label.rater for label in group]},
+                details={
+                    "raters": [label.rater for label in group],
+                    "drawn": [label.drawn for label in group],
+                },
             ),
         )
         for (task, sample_id, repeat, score), group in groups.items()
