@@ -256,7 +256,7 @@ def test_a_judge_that_is_not_certified_is_exit_3(hengwen, talk: Path) -> None:
 
 
 def test_the_draw_of_the_labels_is_shown_and_reaches_the_store(hengwen, talk: Path) -> None:
-    hengwen("run", "plan.yaml", "-q")
+    before = hengwen("run", "plan.yaml", "--json").json["runs"][0]["scores"]["chat/human.mine.level"]
     assert "抽样方式 drawn: unknown (40 labels)" in hengwen("calibrate", "plan.yaml").out
     drawn = "random|seed:0|from:48|strata:none"
     with (talk / "labels.csv").open(encoding="utf-8", newline="") as file:
@@ -265,7 +265,8 @@ def test_the_draw_of_the_labels_is_shown_and_reaches_the_store(hengwen, talk: Pa
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    hengwen("run", "plan.yaml", "-q")
+    after = hengwen("run", "plan.yaml", "--json").json["runs"][0]["scores"]["chat/human.mine.level"]
+    assert after == before, "the draw changes no value and no signature"
     for source in ("plan.yaml", "hengwen.db"):
         assert hengwen("calibrate", source, "--json").json["calibrations"][0]["drawn"] == {drawn: 40}, source
 
