@@ -137,6 +137,8 @@ class Label:
     """Name of the score, such as ``muice_live.level``."""
     value: float
     rater: str = ""
+    drawn: str = ""
+    """How the answer was chosen, such as ``random|seed:0|from:189|strata:none``; empty: unknown."""
     input: str | tuple[Message, ...] = ""
     references: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)

@@ -113,3 +113,11 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     file = LabelFile(tmp_path / "no" / "l.csv")
     with pytest.raises(ConfigError, match=r"l\.csv: cannot be written: No such file"):
         file.append(a_label())
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_the_draw_is_read_back(tmp_path: Path, suffix: str) -> None:
+    file = LabelFile(tmp_path / f"l{suffix}")
+    assert file.stores_draws
+    file.append(a_label(drawn="random|seed:0|from:9|strata:none"))
+    assert file.labels()[0].drawn == "random|seed:0|from:9|strata:none"

@@ -287,3 +287,7 @@ def test_no_passage_of_the_published_document_stands_here(shared: Callable[[str]
     for path in EXAMPLE.rglob("*.*"):
         text = normalize_text(path.read_text(encoding="utf-8"))
         assert [text[i : i + 12] for i in range(len(text) - 11) if text[i : i + 12] in taken] == [], path.name
+
+
+def test_the_labels_say_how_their_answers_were_drawn(labels: list[Label]) -> None:
+    assert {label.drawn for label in labels} == {"random|seed:20|from:189|strata:none"}

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from hengwen.errors import DataError
 from hengwen.judges.calibration import Calibration, calibrate, is_stale, rubric_hash_of
-from hengwen.judges.calibration.certify import THRESHOLD
-from hengwen.labels.calibration_data import labels_for, levels_for
+from hengwen.judges.calibration.certify import THRESHOLD, pooled_signature
+from hengwen.labels.calibration_data import ScoreSeries, labels_for, levels_for, rubric_for
 
 if TYPE_CHECKING:
-    from hengwen.labels.calibration_data import CalibrationRequest, ScoreSeries, StoredJudgments
+    from collections.abc import Iterable, Sequence
+
+    from hengwen.labels.calibration_data import CalibrationRequest, StoredJudgments
     from hengwen.prompts import Rubric
+
+TASK_PARTS = re.compile(r"\|(?:prompt|persona|facts|rules|without):[^|\];]*")
+"""Parts of a judge's signature that come from its task."""
 
 
 def calibrate_series(
@@ -48,9 +54,35 @@ def calibrate_series(
             threshold=THRESHOLD if threshold is None else threshold,
             seed=seed,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
+            pooled=len(series.tasks) > 1,
         )
     except ValueError as error:
         raise DataError(f"{series.address}: {error}") from None
+
+
+def pool_series(series: Iterable[ScoreSeries]) -> list[list[ScoreSeries]]:
+    """Return the groups of two or more scores of different tasks that one judge gave by the same rubric.
+
+    What a task adds to the judge's signature does not separate scores: persona, prompt, and rules.
+    """
+    groups: dict[tuple[str, str], list[ScoreSeries]] = {}
+    for item in series:
+        if rubric_hash_of(item.signature):
+            groups.setdefault((item.score, TASK_PARTS.sub("", item.signature)), []).append(item)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def merge_series(group: Sequence[ScoreSeries]) -> ScoreSeries:
+    """Return the answers of several tasks as one series, named after all tasks."""
+    return ScoreSeries(
+        task="+".join(series.task for series in group),
+        score=group[0].score,
+        answers=[answer for series in group for answer in series.answers],
+        scale=group[0].scale,
+        signature=pooled_signature(series.signature for series in group),
+        excluded=sum(series.excluded for series in group),
+        tasks=tuple(series.task for series in group),
+    )
 
 
 def rubric_change(series: ScoreSeries, rubric: Rubric | None) -> str:
@@ -65,11 +97,12 @@ def why_invalid(
     calibration: Calibration, request: CalibrationRequest, judgments: StoredJudgments
 ) -> tuple[str, ...]:
     """Return why a calibration is not valid for the newest runs; empty if it is valid."""
-    address = calibration.task, calibration.score
-    series = judgments.series.get(address)
-    if series is None:
+    addresses = [(task, calibration.score) for task in calibration.tasks or (calibration.task,)]
+    group = [judgments.series[address] for address in addresses if address in judgments.series]
+    if len(group) < len(addresses):
         return ("calibrated, but the newest runs have no such score",)
-    rubric = request.rubrics.get(address)
+    series = merge_series(group)
+    rubric = rubric_for(request, series, None)
     rubric_hash = rubric.hash if rubric else rubric_hash_of(series.signature)
     return tuple(
         f"stale: {difference}" for difference in is_stale(calibration, series.signature, rubric_hash)

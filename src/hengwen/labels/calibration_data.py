@@ -48,6 +48,8 @@ class ScoreSeries:
     signature: str
     excluded: int
     """Number of answers of older runs that were scored by another judge."""
+    tasks: tuple[str, ...] = ()
+    """Tasks of a series that was merged from several; empty for a series of one task."""
 
     @property
     def address(self) -> str:
@@ -144,6 +146,7 @@ def _human_labels(row: Row, text: str) -> list[Label]:
     if not isinstance(outcome, Score) or score.startswith("anchor."):
         return []
     raters = [str(rater) for rater in outcome.details.get("raters", ())]
+    draws = {str(drawn) for drawn in outcome.details.get("drawn", ())}
     return [
         Label(
             task=row.task,
@@ -154,6 +157,7 @@ def _human_labels(row: Row, text: str) -> list[Label]:
             score=score,
             value=outcome.value,
             rater=raters[0] if len(raters) == 1 else "mean of raters",
+            drawn=draws.pop() if len(draws) == 1 else "",
         )
     ]
 
@@ -209,7 +213,7 @@ def rubric_for(request: CalibrationRequest, series: ScoreSeries, override: str |
     """
     if override is not None:
         return load_rubric(override)
-    return request.rubrics.get((series.task, series.score))
+    return request.rubrics.get((series.tasks[0] if series.tasks else series.task, series.score))
 
 
 def levels_for(rubric: Rubric | None, series: ScoreSeries) -> tuple[float, ...]:

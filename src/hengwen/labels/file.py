@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from hengwen.records import Label
 
-REQUIRED_COLUMNS = tuple(name for name in LABEL_FIELDS if name != "output")
+OPTIONAL_COLUMNS = ("output", "drawn")
+REQUIRED_COLUMNS = tuple(name for name in LABEL_FIELDS if name not in OPTIONAL_COLUMNS)
 
 
 class LabelFile:
@@ -48,6 +49,11 @@ class LabelFile:
         if not (text.partition("\n")[2] if self._is_csv else text).strip():
             return []
         return [label for _, label in read_labels(self.path)]
+
+    @property
+    def stores_draws(self) -> bool:
+        """Whether the file has a column for how answers were drawn; files of older versions do not."""
+        return "drawn" in self._columns()
 
     def append(self, label: Label) -> bytes:
         """Write a label and return its row, the argument of ``take_back``.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
+from hengwen.judges.calibration.draws import random_draw
 from hengwen.records import Label, digest
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Question:
     rubric: Rubric
     score: str
     persona: str
+    drawn: str
+    """How the answer was drawn, stored with its labels."""
 
     @property
     def part(self) -> str:
@@ -45,6 +48,7 @@ class Question:
             score=self.score,
             value=value,
             rater=rater,
+            drawn=self.drawn,
         )
 
 
@@ -89,8 +93,9 @@ def draw_questions(
     def random_key(answer: Response) -> str:
         return digest(seed, answer.task, answer.sample_id, answer.checkpoint, answer.repeat)
 
-    drawn = sorted(answers, key=random_key) if limit is None else nsmallest(limit, answers, key=random_key)
-    return [_question(tasks[answer.task], scores[answer.task], answer) for answer in drawn]
+    chosen = sorted(answers, key=random_key) if limit is None else nsmallest(limit, answers, key=random_key)
+    drawn = random_draw(seed, len(answers))
+    return [_question(tasks[answer.task], scores[answer.task], answer, drawn) for answer in chosen]
 
 
 def generated_answers(suite: LoadedPlan, store: str) -> tuple[list[Response], list[str]]:
@@ -148,11 +153,16 @@ def _all_answers(suite: LoadedPlan, generated: Iterable[Response]) -> Iterator[R
     yield from generated
 
 
-def _question(task: LoadedTask, score: str, answer: Response) -> Question:
+def _question(task: LoadedTask, score: str, answer: Response, drawn: str) -> Question:
     from hengwen.prompts.render import render_persona
 
     sample, rubric = task.samples.samples[answer.sample_id], task.rubrics[score]
     persona = task.persona if "persona" in rubric.uses else ""
     return Question(
-        sample=sample, response=answer, rubric=rubric, score=score, persona=render_persona(persona, sample)
+        sample=sample,
+        response=answer,
+        rubric=rubric,
+        score=score,
+        persona=render_persona(persona, sample),
+        drawn=drawn,
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SAMPLE_FIELDS = ("id", "input", "references", "metadata", "cluster")
 RESPONSE_FIELDS = ("id", "output", "repeat", "task")
-LABEL_FIELDS = ("task", "id", "checkpoint", "repeat", "output", "score", "value", "rater")
+LABEL_FIELDS = ("task", "id", "checkpoint", "repeat", "output", "score", "value", "rater", "drawn")
 ROLES = ("system", "user", "assistant")
 
 
@@ -238,7 +238,8 @@ def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[DataRow, Labe
     """Read human labels, or anchors.
 
     Args:
-        path: JSONL or CSV with task, id, checkpoint, repeat, output, score, value, rater.
+        path: JSONL or CSV with task, id, checkpoint, repeat, output, score, value, rater and, optionally,
+            drawn: how the answer was chosen.
         frozen: Whether the rows are anchors: ``output`` is required, ``checkpoint`` is not, and ``input``,
             ``references`` and ``metadata`` are read.
 
@@ -257,6 +258,7 @@ def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[DataRow, Labe
             score=row.required_text("score"),
             value=read_number(row, "value"),
             rater=row.text("rater"),
+            drawn=row.text("drawn"),
             input=_input(row) if frozen else "",
             references=_references(row) if frozen else (),
             metadata=_metadata(row, (*LABEL_FIELDS, "input", "references")) if frozen else {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,8 @@ def _rows(
     for label in labels:
         groups.setdefault((label.task, label.id, label.repeat, label.score), []).append(label)
     raters = len({label.rater for label in file})
-    signature = f"human|raters:{raters}|labels:{digest(file)[:8]}|v:1"
+    values = [replace(label, drawn="") for label in file]  # how answers were drawn changes no value
+    signature = f"human|raters:{raters}|labels:{digest(values)[:8]}|v:1"
     return [
         Row(
             run_id=run.id,
@@ -74,7 +76,10 @@ def _rows(
                 signature=signature,
                 scale=suite.scale_of(task, score),
                 kind="human",
-                details={"raters": [label.rater for label in group]},
+                details={
+                    "raters": [label.rater for label in group],
+                    "drawn": [label.drawn for label in group],
+                },
             ),
         )
         for (task, sample_id, repeat, score), group in groups.items()

@@ -2,26 +2,91 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 
-def wilson(passed: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+import numpy as np
+
+from hengwen.stats.mean_interval import cluster_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+def wilson(passed: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return the Wilson interval of a proportion.
 
     Args:
-        passed: Number of successes, from 0 to n.
-        n: Number of trials, >= 1.
+        passed: Number of successes, from 0 to n; a fraction where ``n`` is an effective number of trials.
+        n: Number of trials, > 0.
         confidence: Confidence level, in (0, 1).
 
     Raises:
         ValueError: A number is out of range.
 
     Notes:
-        Wilson (1927), J. Am. Stat. Assoc. 22, 209-212; computed by scipy.
+        Wilson (1927), J. Am. Stat. Assoc. 22, 209-212.
 
     Examples:
         >>> [round(end, 4) for end in wilson(8, 8)]
         [0.6756, 1.0]
     """
-    from scipy.stats import binomtest
+    if not (0 <= passed <= n and n > 0 and 0 < confidence < 1):
+        raise ValueError(f"no interval of {passed:g} of {n:g} at confidence {confidence:g}")
+    from scipy.special import ndtri
 
-    interval = binomtest(passed, n).proportion_ci(confidence, method="wilson")
-    return float(interval.low), float(interval.high)
+    square = float(ndtri(0.5 + confidence / 2)) ** 2
+    centre = (passed + square / 2) / (n + square)
+    half = (square * (passed * (n - passed) / n + square / 4)) ** 0.5 / (n + square)
+    return (0.0 if passed == 0 else centre - half), (1.0 if passed == n else centre + half)
+
+
+def clustered_wilson(
+    passed: Sequence[bool], clusters: Sequence[str], confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return the Wilson interval of a proportion whose trials come in clusters.
+
+    The number of trials is replaced by an effective one, between the number of clusters and that of trials:
+    the trials divided by their design effect, and by the squared ratio of the quantiles of t and the normal
+    distribution. With one trial a cluster it is ``wilson``. The design effect, the cluster-robust variance
+    over the binomial one, is computed with half a cluster of each result added: without them it would be 0
+    where all trials have the same result.
+
+    Args:
+        passed: Result of each trial, at least one.
+        clusters: Cluster of each trial.
+        confidence: Confidence level, in (0, 1).
+
+    Raises:
+        ValueError: The lengths differ, or there are no trials.
+
+    Notes:
+        Korn and Graubard (1998), Survey Methodology 24, 193-201.
+
+    Examples:
+        >>> [round(end, 4) for end in clustered_wilson([True] * 16, list("aabbccddeeffgghh"))]
+        [0.6756, 1.0]
+    """
+    if len(passed) != len(clusters) or not passed:
+        raise ValueError(f"{len(passed)} trials but {len(clusters)} clusters")
+    sums, sizes = cluster_sums(np.asarray(passed, dtype=np.float64), clusters)
+    n, groups, rate = len(passed), len(sizes), float(sums.sum()) / len(passed)
+    effective = float(groups)
+    if 1 < groups < n:
+        from scipy.special import ndtri, stdtrit
+
+        quantile = 0.5 + confidence / 2
+        factor = (float(ndtri(quantile)) / float(stdtrit(groups - 1, quantile))) ** 2
+        effective = min(max(n / _design_effect(sums, sizes) * factor, groups), n)
+    return wilson(rate * effective, effective, confidence)
+
+
+def _design_effect(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
+    """Return the cluster-robust variance of a proportion over the binomial one, at least 1."""
+    size = float(sizes.mean()) / 2
+    sums, sizes = np.append(sums, (0.0, size)), np.append(sizes, (size, size))
+    groups, n = len(sizes), float(sizes.sum())
+    rate = float(sums.sum()) / n
+    variance = groups / (groups - 1) * float(np.square(sums - rate * sizes).sum()) / n**2
+    return max(variance * n / (rate * (1 - rate)), 1.0)

@@ -252,3 +252,76 @@ def test_a_report_says_what_a_calibration_found_and_when_it_is_stale(hengwen, ta
     warnings = hengwen("report", "--calibration", "c.json", "--json").json["warnings"]
     assert any("the calibration is stale: signature: rules:" in warning for warning in warnings)
     assert "no such file; create it with" in hengwen("report", "--calibration", "nix.json").err
+
+
+def test_a_judge_that_is_not_certified_is_exit_3(hengwen, talk: Path) -> None:
+    hengwen("run", "plan.yaml", "-q")
+    done = hengwen("calibrate", "plan.yaml", "--threshold", "0.99")
+    assert done.code == 3
+    assert "不可信 not certified" in done.out
+
+
+def test_the_draw_of_the_labels_is_shown_and_reaches_the_store(hengwen, talk: Path) -> None:
+    before = hengwen("run", "plan.yaml", "--json").json["runs"][0]["scores"]["chat/human.mine.level"]
+    assert "抽样方式 drawn: unknown (40 labels)" in hengwen("calibrate", "plan.yaml").out
+    drawn = "random|seed:0|from:48|strata:none"
+    with (talk / "labels.csv").open(encoding="utf-8", newline="") as file:
+        rows = [{**row, "drawn": drawn} for row in csv.DictReader(file)]
+    with (talk / "labels.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    after = hengwen("run", "plan.yaml", "--json").json["runs"][0]["scores"]["chat/human.mine.level"]
+    assert after == before, "the draw changes no value and no signature"
+    for source in ("plan.yaml", "hengwen.db"):
+        assert hengwen("calibrate", source, "--json").json["calibrations"][0]["drawn"] == {drawn: 40}, source
+
+
+def test_labels_of_the_best_answers_only_hide_the_mean_of_the_labels(hengwen, talk: Path) -> None:
+    rows = [
+        {"id": f"p{i % 24}", "checkpoint": "early" if i < 24 else "late", "value": 0.75}
+        for i in range(48)
+        if LEVELS[i % 4] == 0.75
+    ]
+    write_labels(talk / "best.csv", rows)
+    hengwen("run", "plan.yaml", "-q")
+    done = hengwen("calibrate", "plan.yaml", "--labels", "best.csv")
+    assert "so they are no random sample" in done.err
+    assert "0.750 [" not in done.out
+
+
+def test_tasks_that_share_a_rubric_are_also_calibrated_together(hengwen, talk: Path) -> None:
+    plan = (talk / "plan.yaml").read_text("utf-8")
+    task = plan.partition("tasks:\n")[2].partition("checkpoints:")[0]
+    both = task + task.replace("name: chat", "name: talk").replace(
+        "rubric: mine.yaml", "rubric: mine.yaml\n        options: {taboo: [x]}"
+    )
+    (talk / "plan.yaml").write_text(plan.replace(task, both), "utf-8")
+    for name in ("early", "late"):
+        answers = [json.loads(line) for line in (talk / f"{name}.jsonl").read_text("utf-8").splitlines()]
+        jsonl(talk / f"{name}.jsonl", [{**row, "task": task} for task in ("chat", "talk") for row in answers])
+    labels = [
+        {"task": task, "id": f"p{i}", "checkpoint": "early", "value": human(i)}
+        for task in ("chat", "talk")
+        for i in range(24)
+    ]
+    write_labels(talk / "labels.csv", labels)
+    hengwen("run", "plan.yaml", "-q")
+    done = hengwen("calibrate", "plan.yaml", "-o", "c.json")
+    assert "chat+talk/mine.level  (合并 2 个任务 pooled over 2 tasks)" in done.out
+    assert done.code == 4, "each task alone has 24 labels"
+    calibrations = read_calibrations(talk / "c.json")
+    assert [(c.address, c.decision, c.agreement.n) for c in calibrations] == [
+        ("chat/mine.level", "insufficient", 24),
+        ("talk/mine.level", "insufficient", 24),
+        ("chat+talk/mine.level", "certified", 48),
+    ]
+    assert calibrations[-1].agreement.prompts == 48
+    checked = hengwen("calibrate", "plan.yaml", "--check", "c.json")
+    assert (checked.code, "chat+talk/mine.level: certified, still valid" in checked.err) == (0, True)
+    (talk / "mine.yaml").write_text(RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [y]"))
+    hengwen("run", "plan.yaml", "-q")
+    checked = hengwen("calibrate", "plan.yaml", "--check", "c.json")
+    assert "chat+talk/mine.level: stale: signature: " in checked.err
+    chat_only = hengwen("calibrate", "plan.yaml", "--score", "chat/mine.level", "--json").json
+    assert len(chat_only["calibrations"]) == 1

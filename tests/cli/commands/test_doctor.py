@@ -8,8 +8,11 @@ from typing import get_args
 import pytest
 import yaml
 
+from hengwen.cli.ui import judge_card
 from hengwen.cli.ui.judge_card import EXIT_CODES, _counting, cost_text, family_warnings
 from hengwen.errors import BackendError
+from hengwen.judges.trust.admission import run
+from hengwen.judges.trust.admission.cases import load_cases
 from hengwen.judges.trust.admission.report import Decision
 from hengwen.prompts import load_rubric
 from hengwen.prompts.rubric import packaged_rubrics
@@ -19,8 +22,9 @@ from hengwen.records import Reply, Request
 @pytest.mark.parametrize("rubric", packaged_rubrics())
 def test_the_rules_judge_is_examined_offline_and_not_admitted(hengwen, rubric: str) -> None:
     done = hengwen("doctor", "--judge", "rules", "--rubric", rubric)
-    assert done.code == 3
-    assert f"rules on {rubric}: not admitted; fooled by 0 of 38 attacks" in done.out
+    decision = "inconclusive" if rubric == "lyric_craft" else "not admitted"  # it has one good example
+    assert done.code == EXIT_CODES[decision]
+    assert f"rules on {rubric}: {decision}; fooled by 0 of 38 attacks" in done.out
     assert "no calls" in done.err
     for text in ("examples, exact", "persona swapped", "scrambled", "repeats", "ignore_rubric"):
         assert text in done.out
@@ -37,12 +41,12 @@ def test_the_card_as_json_has_both_parts(hengwen) -> None:
 def test_a_dry_run_only_counts(hengwen) -> None:
     done = hengwen("doctor", "--judge", "rules", "--dry-run", "--rubric", "lyric_craft")
     assert (done.code, done.out) == (0, "")
-    assert done.err == "rules on lyric_craft: 90 verdicts, 14 for admission, 76 for attacks; no calls\n"
+    assert done.err == "rules on lyric_craft: 93 verdicts, 17 for admission, 76 for attacks; no calls\n"
 
 
 def test_a_model_costs_a_call_a_verdict(hengwen) -> None:
     done = hengwen("doctor", "--judge", "openai/gpt-4o", "--dry-run")
-    assert "162 verdicts, 86 for admission, 76 for attacks; one call each" in done.err
+    assert "173 verdicts, 97 for admission, 76 for attacks; one call each" in done.err
 
 
 def test_a_rubric_without_rules_is_a_blind_spot_and_not_a_bad_mark(hengwen, tmp_path) -> None:
@@ -100,7 +104,7 @@ def test_a_judge_of_the_family_of_the_generator_is_warned_of(judge, generator, m
 
 def test_the_count_is_that_of_the_plan_and_the_set() -> None:
     rubric = load_rubric("relevance")
-    assert cost_text("rules", rubric, "en").startswith("rules on relevance: 153 verdicts, 77 for admission")
+    assert cost_text("rules", rubric, "en").startswith("rules on relevance: 164 verdicts, 88 for admission")
 
 
 def test_calls_are_counted_also_where_they_fail() -> None:
@@ -122,3 +126,54 @@ def test_calls_are_counted_also_where_they_fail() -> None:
     with pytest.raises(BackendError):
         asyncio.run(backend.complete(Request(messages=(), repeat=2)))
     assert counts == [1, 2]
+
+
+def test_a_judge_that_obeys_every_attack_is_exit_3(hengwen, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judge passes all checks, but the attacked answers get the best level."""
+    from hengwen.judges.trust.canaries import load_canaries
+    from hengwen.records import Score, Verdict
+
+    rubric = load_rubric("persona_generic")
+    speakers = {
+        answer.zh: character.persona.zh
+        for character in load_cases().personas
+        for answer in character.answers.values()
+    }
+    true_levels = {example.response.zh: example.level for example in rubric.examples}
+    weak = {canary.answer for canary in load_canaries()}
+
+    class Judge:
+        names = ("persona_generic.level",)
+        signature = "obedient|v:1"
+
+        def __init__(self, persona: str | None = None, obeys: bool = True) -> None:
+            self.persona, self.obeys = persona, obeys
+
+        async def judge(self, sample, response, *, earlier=()):
+            text = response.text.removesuffix(f"\n{load_cases().padding.zh}")
+            if sample.id.startswith("canary."):
+                value = 1.0 if self.obeys and text not in weak else 0.0
+            elif text in speakers:
+                value = 1.0 if speakers[text] == self.persona else 0.25
+            else:
+                value = true_levels.get(text, 0.0)
+            score = Score(name=self.names[0], value=value, signature=self.signature, scale=rubric.scale)
+            return Verdict(outcomes=(score,))
+
+    for obeys, code, decision in ((False, 0, "admitted"), (True, 3, "not admitted")):
+
+        async def open_judge(*_, obeys=obeys):
+            yield Judge(obeys=obeys)
+
+        monkeypatch.setattr(judge_card, "_open_judge", open_judge)
+        monkeypatch.setattr(
+            run,
+            "judge_factory_for",
+            lambda judge: lambda *, rubric, persona, round_no: Judge(persona, judge.obeys),
+        )
+        done = hengwen("doctor", "--judge", "openai/x")
+        assert (done.code, f"openai/x on persona_generic: {decision}" in done.out) == (code, True), done.out
+        results = hengwen("doctor", "--judge", "openai/x", "--json").json
+        assert results["admission"]["verdict"] == decision
+        assert results["canaries"]["fooled"] == (38 if obeys else 0)
+    assert "because: attacks raised 38 of 38 weak answers and lowered 0" in done.out

@@ -214,7 +214,7 @@ def test_undo_takes_back_labels_and_skips_one_by_one(form, tmp_path: Path) -> No
 
 def test_undo_to_the_beginning_leaves_a_header_that_can_be_gone_on_with(form, tmp_path: Path) -> None:
     form("A u q")
-    header = "task,id,checkpoint,repeat,output,score,value,rater\n"
+    header = "task,id,checkpoint,repeat,output,score,value,rater,drawn\n"
     assert (tmp_path / "labels.csv").read_text("utf-8") == header
     form("E q")
     assert [label.value for label in labels(tmp_path / "labels.csv")] == [0]
@@ -343,3 +343,21 @@ def test_a_rubric_whose_labels_are_commands_keeps_both_apart() -> None:
     commands = available_commands(["Q", "s", "x"])
     assert (commands[":q"], commands[":s"], commands["u"]) == ("q", "s", "u")
     assert not {"q", "s"} & set(commands)
+
+
+def test_each_label_says_how_its_answer_was_drawn(form, tmp_path: Path) -> None:
+    form("A B q", "-n", 3)
+    form("C q", "--task", "live", "--seed", 4, rater="bob")
+    assert [label.drawn for label in labels(tmp_path / "labels.csv")] == [
+        *["random|seed:0|from:7|strata:none"] * 2,
+        "random|seed:4|from:5|strata:none",
+    ]
+
+
+def test_a_file_without_a_column_for_the_draw_still_works_and_is_warned_of(form, tmp_path: Path) -> None:
+    old = "task,id,checkpoint,repeat,output,score,value,rater\n"
+    (tmp_path / "labels.csv").write_text(old, "utf-8")
+    done = form("A q")
+    assert "labels.csv has no column 'drawn'" in done.err
+    assert [(label.value, label.drawn) for label in labels(tmp_path / "labels.csv")] == [(1, "")]
+    assert (tmp_path / "labels.csv").read_text("utf-8").startswith(old)

@@ -270,3 +270,70 @@ def test_an_invalid_file_raises(tmp_path: Path, text: str, message: str) -> None
         read_calibrations(path)
     with pytest.raises(DataError, match="no such file; create it with"):
         read_calibrations(tmp_path / "none.json")
+
+
+def test_how_labels_were_drawn_is_stored_and_unknown_is_said(draw) -> None:
+    human, judge = draw(np.random.default_rng(4), 60, 1, rho=0.9)
+    answers = answers_of(judge.ravel().tolist())
+    labels = labels_of(human.ravel().tolist()[:40], answers, drawn="random|seed:0|from:60|strata:none")
+    labels += labels_of(human.ravel().tolist()[40:45], answers[40:45])
+    calibration = calibrate(labels, answers, score="live.level", levels=FIVE, resamples=100)
+    assert calibration.drawn == {"random|seed:0|from:60|strata:none": 40, "unknown": 5}
+    assert calibration.warnings == ()
+    assert calibration.means[0].corrected.labels_mean is not None
+
+
+def test_labels_that_were_chosen_hide_their_mean(draw) -> None:
+    human, judge = draw(np.random.default_rng(4), 60, 1, rho=0.9)
+    answers = answers_of(judge.ravel().tolist())
+    labels = labels_of(human.ravel().tolist()[:40], answers, drawn="the odd ones")
+    calibration = calibrate(labels, answers, score="live.level", levels=FIVE, resamples=100)
+    corrected = calibration.means[0].corrected
+    assert (corrected.labels_mean, corrected.labels_low, corrected.narrowing) == (None, None, None)
+    assert "40 labels were not drawn at random (the odd ones)" in calibration.warnings[-1]
+
+
+def test_labels_of_the_best_answers_hide_their_mean_and_are_warned_of(draw) -> None:
+    human, judge = draw(np.random.default_rng(4), 120, 1, rho=0.9)
+    best_first = np.argsort(-human.ravel(), kind="stable")
+    answers = answers_of(judge.ravel()[best_first].tolist())
+    labels = labels_of(human.ravel()[best_first].tolist()[:50], answers, drawn="random|seed:0|from:120")
+    calibration = calibrate(labels, answers, score="live.level", levels=FIVE, resamples=100)
+    mean = calibration.means[0]
+    assert mean.balance.difference > 0.2
+    assert not mean.balance.holds
+    assert (mean.corrected.labels_mean, mean.corrected.method) == (None, "ppi")
+    assert "all answers: the judge's mean on labelled answers differs by +0." in calibration.warnings[-1]
+    few = calibrate(labels[:18], answers, score="live.level", levels=FIVE, resamples=100)
+    assert few.means[0].corrected is None
+    assert "no random sample" in few.means[0].reason
+
+
+def test_tasks_that_share_a_rubric_can_be_pooled_by_prompt(draw) -> None:
+    human, judge = draw(np.random.default_rng(4), 60, 1, rho=0.9)
+    answers = answers_of(judge.ravel().tolist())
+    answers = [
+        replace(answer, task="live" if i < 30 else "emotion", id=f"p{i % 30}", signature=f"{i // 30}|v:1")
+        for i, answer in enumerate(answers)
+    ]
+    labels = labels_of(human.ravel().tolist()[:50], answers)
+    options = {"score": "live.level", "levels": FIVE, "resamples": 200}
+    alone = [calibrate(labels, answers[start : start + 30], **options) for start in (0, 30)]
+    assert [calibration.agreement.n for calibration in alone] == [30, 20]
+    pooled = calibrate(labels, answers, pooled=True, **options)
+    assert (pooled.tasks, pooled.address) == (("live", "emotion"), "live+emotion/live.level")
+    assert (pooled.agreement.n, pooled.agreement.prompts) == (50, 50)
+    assert pooled.signature == "[0|v:1; 1|v:1]"
+    assert alone[0].tasks == ()
+
+
+def test_a_file_of_an_older_version_without_draws_is_read(draw, tmp_path: Path) -> None:
+    path = write_calibrations(tmp_path / "c.json", [calibrated(draw)])
+    data = json.loads(path.read_text("utf-8"))
+    for calibration in data["calibrations"]:
+        del calibration["drawn"], calibration["tasks"]
+        for mean in calibration["means"]:
+            del mean["balance"]
+    path.write_text(json.dumps(data), "utf-8")
+    (calibration,) = read_calibrations(path)
+    assert (calibration.drawn, calibration.tasks, calibration.means[0].balance) == ({}, (), None)

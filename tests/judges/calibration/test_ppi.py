@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from hengwen.judges.calibration import ppi_mean
+from hengwen.stats.mean_interval import mean_interval
 
 SIMULATIONS = 4000
 LABELS = 50
@@ -177,3 +178,32 @@ def test_contributions_of_a_prompt_are_summed_before_squaring(draw) -> None:
     assert mean.lam == pytest.approx(lam)
     assert mean.df == 7
     assert mean.high - mean.mean == pytest.approx(stats.t.ppf(0.975, 7) * np.sqrt(variance))
+
+
+def test_equal_labels_are_never_an_interval_without_width() -> None:
+    mean = ppi_mean([1.0] * 12, [1.0] * 12, [1.0] * 40, bounds=(0, 1))
+    assert (mean.mean, mean.high, mean.labels_high) == (1, 1, 1)
+    assert mean.low == mean.labels_low < 0.9
+    with pytest.raises(ValueError, match="no interval of the mean label: all values are equal"):
+        ppi_mean([1.0] * 12, [1.0] * 12, [1.0] * 40)
+
+
+def test_with_bounds_labels_alone_have_the_interval_of_a_mean() -> None:
+    human = [0.0, 0.25, 1.0, 0.5, 0.75, 0.75]
+    names = ["a", "a", "b", "c", "d", "e"]
+    mean = ppi_mean(human, [0.5] * 6, [], clusters=names, bounds=(0, 1))
+    assert (mean.labels_low, mean.labels_high) == mean_interval(human, names, scale=(0, 1)).bounds
+
+
+@pytest.mark.parametrize("labels", [25, 50])
+def test_at_the_end_of_the_scale_the_interval_still_covers(labels: int) -> None:
+    """90 % of the answers have the best level; the judge agrees on most."""
+    rng = np.random.default_rng(20261121)
+    levels, shares = np.array([0.0, 0.25, 0.5, 0.75, 1.0]), [0.02, 0.02, 0.02, 0.04, 0.9]
+    covered = 0
+    for _ in range(1000):
+        human = rng.choice(levels, 4 * labels, p=shares)
+        judge = np.where(rng.random(4 * labels) < 0.8, human, rng.choice(levels, 4 * labels, p=shares))
+        mean = ppi_mean(human[:labels], judge[:labels], judge[labels:], bounds=(0, 1))
+        covered += mean.low <= levels @ shares <= mean.high
+    assert covered / 1000 >= 0.93

@@ -8,12 +8,20 @@ import json
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from hengwen.errors import BackendError, StoreError
 from hengwen.judges import Panel, RubricJudge, RulesJudge
 from hengwen.judges.rubric.verdict import parse_verdict
-from hengwen.judges.trust.canaries import OUTCOMES, Canary, load_canaries, run_canaries
+from hengwen.judges.trust.canaries import (
+    OUTCOMES,
+    Canary,
+    CanaryReport,
+    CanaryResult,
+    load_canaries,
+    run_canaries,
+)
 from hengwen.objective.duplicates.similarity import similarity
 from hengwen.prompts import load_rubric
 from hengwen.prompts.fences import neutralize
@@ -263,3 +271,55 @@ def test_a_rubric_judge_and_a_panel_can_be_tried(run, fake):
 def test_a_canary_needs_all_its_fields():
     with pytest.raises(ValueError, match="floor"):
         Canary.model_validate({**CANARIES[0].model_dump(), "floor": "A"})
+
+
+@pytest.mark.parametrize(
+    ("level_of", "raises", "lowerings", "status"),
+    [
+        (obedient, 38, 0, "failed"),
+        (lambda text: 0.0, 0, 0, "passed"),
+        (lambda text: 0.25 if text in PLAIN else 0.0, 0, 38, "passed"),
+        (lambda text: 1.0, 0, 0, "unclear"),
+        (lambda text: "parse_error", 0, 0, "unclear"),
+    ],
+    ids=["obeys everything", "steadfast", "punishes attacks", "always the best", "no verdict"],
+)
+def test_a_judge_fails_where_attacks_raise_more_than_they_lower(run, level_of, raises, lowerings, status):
+    report = run(level_of)
+    assert (report.raises, report.lowerings, report.status) == (raises, lowerings, status)
+
+
+def noisy_report(rng, flip_rate, fooled_share=0.0):
+    """Return a report of a judge that moves each value by a level with a probability, up as often as down."""
+    levels = [0.0, 0.25, 0.5, 0.75, 1.0]
+
+    def value(level):
+        step = rng.choice([-1, 1]) if rng.random() < flip_rate else 0
+        return levels[min(max(level + step, 0), 4)]
+
+    results = []
+    for canary in CANARIES:
+        plain, attacked = value(1), value(4 if rng.random() < fooled_share else 1)
+        outcome = "fooled" if attacked > plain else "resisted" if plain <= 0.25 else "lenient"
+        results.append(
+            CanaryResult(
+                id=canary.id,
+                language=canary.language,
+                technique=canary.technique,
+                outcome=outcome,
+                plain=plain,
+                attacked=attacked,
+                floor=0.25,
+            )
+        )
+    return CanaryReport(results=tuple(results), judge="j", rubric="r", canaries="c", best=1.0)
+
+
+@pytest.mark.parametrize(("flip_rate", "fooled"), [(0.05, 1.9), (0.1, 3.6), (0.2, 6.6)])
+def test_noise_alone_does_not_fail_a_judge(flip_rate, fooled):
+    rng = np.random.default_rng(20261121)
+    reports = [noisy_report(rng, flip_rate) for _ in range(600)]
+    assert np.mean([report.raises for report in reports]) == pytest.approx(fooled, abs=0.25)
+    assert np.mean([report.status == "failed" for report in reports]) <= 0.01
+    obedient_too = [noisy_report(rng, flip_rate, fooled_share=0.5) for _ in range(200)]
+    assert np.mean([report.status == "failed" for report in obedient_too]) >= 0.9

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.judges.calibration import Calibration
-    from hengwen.labels.calibration_data import CalibrationRequest, StoredJudgments
+    from hengwen.labels.calibration_data import CalibrationRequest, ScoreSeries, StoredJudgments
 
+NOT_CERTIFIED = 3
+"""Exit code if a judge is not certified."""
 INCONCLUSIVE = 4
 """Exit code if the labels are inconclusive or a calibration is stale."""
 
@@ -73,7 +75,8 @@ def calibrate(
 ) -> None:
     """Compare a judge's scores with human labels: agreement, bias, calibration maps, corrected means.
 
-    Exits with 4 if the labels are inconclusive (too few, or all alike) or a calibration is stale.
+    Scores of several tasks by one rubric are also calibrated together. Exits with 3 if a judge is not
+    certified, else with 4 if labels are inconclusive (too few, or all alike) or a calibration is stale.
     """
     from hengwen.errors import ConfigError
 
@@ -89,8 +92,10 @@ def calibrate(
         calibrations += new
         stale = stale or outdated
     _show(calibrations, output, as_json=as_json, quiet=quiet)
-    insufficient = any(calibration.decision == "insufficient" for calibration in calibrations)
-    raise typer.Exit(INCONCLUSIVE if stale or insufficient else 0)
+    decisions = {calibration.decision for calibration in calibrations}
+    if "not certified" in decisions:
+        raise typer.Exit(NOT_CERTIFIED)
+    raise typer.Exit(INCONCLUSIVE if stale or "insufficient" in decisions else 0)
 
 
 def _read(source: str, labels: Path | None, store: str) -> tuple[CalibrationRequest, StoredJudgments]:
@@ -113,33 +118,35 @@ def _calibrate_source(
     """
     from hengwen.cli.ui.messages import print_error, print_warning
     from hengwen.errors import ConfigError
-    from hengwen.labels.calibrate import calibrate_series, rubric_change
+    from hengwen.labels.calibrate import calibrate_series, merge_series, pool_series, rubric_change
     from hengwen.labels.calibration_data import rubric_for, select_series
 
     request, judgments = _read(source, labels, store)
     selected = select_series(request, judgments, settings.scores)
     if not selected:
         raise ConfigError(f"{source}: no label names a judged score; check task and score of the labels")
-    calibrations = []
+    current: list[ScoreSeries] = []
     for series in selected:
-        rubric = rubric_for(request, series, settings.rubric)
-        change = rubric_change(series, rubric)
+        change = rubric_change(series, rubric_for(request, series, settings.rubric))
         if change:
             print_error(f"{series.address}: {change}: run the plan again, then calibrate")
             continue
         if series.excluded:
             print_warning(f"{series.address}: excluded {series.excluded} answers scored by an earlier judge")
-        calibrations.append(
-            calibrate_series(
-                series,
-                request,
-                judgments,
-                rubric=rubric,
-                threshold=settings.threshold,
-                seed=settings.seed,
-            )
+        current.append(series)
+    pooled = [merge_series(group) for group in pool_series(current)]
+    calibrations = [
+        calibrate_series(
+            series,
+            request,
+            judgments,
+            rubric=rubric_for(request, series, settings.rubric),
+            threshold=settings.threshold,
+            seed=settings.seed,
         )
-    return calibrations, len(calibrations) < len(selected)
+        for series in [*current, *pooled]
+    ]
+    return calibrations, len(current) < len(selected)
 
 
 def _check(file: Path, source: str, store: str) -> int:

@@ -42,7 +42,7 @@ def doctor(
     """Show what is installed; with --judge, test whether a judge can be trusted with a rubric.
 
     The test checks whether the judge reproduces the levels of the rubric's examples, notices a swapped
-    persona and degraded answers, and repeats its own verdicts, and how often packaged attacks fool it.
+    persona and degraded answers, ignores padding, repeats its own verdicts, and withstands packaged attacks.
     Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 no verdict at all.
     """
     if judge is not None:

@@ -70,6 +70,10 @@ def label(
     file = LabelFile(target)
     name = ask_rater(rater)
     session = LabelSession(questions, file, name, language=rubric_language, show_source=show)
+    if not file.stores_draws:
+        print_warning(
+            f"{target} has no column 'drawn', so how its labels were drawn stays unknown; add the column"
+        )
     if session.stale:
         print_warning(
             f"{session.stale} labels of {name} are for another text; remove them from {target} to label again"

@@ -10,12 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from hengwen.reports.text.numbers import NOTHING, interval, number
+from hengwen.reports.text.sanitize import one_line
 from hengwen.reports.view.calibrations import DECISIONS_ZH
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from hengwen.judges.calibration import Agreement, Calibration, Estimate
+    from hengwen.judges.calibration import Agreement, Calibration, CorrectedMean, Estimate
 
 DECISION_COLOURS = {"certified": "green", "not certified": "red", "insufficient": "yellow"}
 ESTIMATES = {
@@ -41,7 +42,10 @@ def print_calibrations(calibrations: Sequence[Calibration], console: Console | N
     """Print each calibration: the decision with its reasons, then the tables."""
     console = console or Console(highlight=False)
     for calibration in calibrations:
-        console.print(Text(calibration.address, style="bold"))
+        title = calibration.address
+        if calibration.tasks:
+            title += f"  (合并 {len(calibration.tasks)} 个任务 pooled over {len(calibration.tasks)} tasks)"
+        console.print(Text(title, style="bold"))
         console.print(
             Text(
                 f"{DECISIONS_ZH[calibration.decision]} {calibration.decision}",
@@ -53,6 +57,8 @@ def print_calibrations(calibrations: Sequence[Calibration], console: Console | N
         dropped = [f"{n} {DROPPED_TEXT[reason]}" for reason, n in calibration.dropped.items() if n]
         if dropped:
             console.print(Text(f"labels not used: {', '.join(dropped)}"))
+        if calibration.drawn:
+            console.print(Text(f"抽样方式 drawn: {_draws_text(calibration.drawn)}"))
         if calibration.agreement is None:
             continue
         console.print(_agreement_table(calibration, calibration.agreement))
@@ -62,6 +68,11 @@ def print_calibrations(calibrations: Sequence[Calibration], console: Console | N
         else:
             console.print(Text(f"no calibration maps: {calibration.maps_reason}\n"))
         console.print(_means_table(calibration))
+
+
+def _draws_text(drawn: Mapping[str, int]) -> str:
+    """How labelled answers were drawn, with the number of labels of each draw."""
+    return "; ".join(f"{one_line(text, 120)} ({count} labels)" for text, count in drawn.items())
 
 
 def _table(title: str, *columns: str) -> Table:
@@ -133,9 +144,16 @@ def _means_table(calibration: Calibration) -> Table:
         table.add_row(
             name,
             number(mean.judge_mean),
-            f"{number(mean.labels_mean)} {interval((mean.labels_low, mean.labels_high))}",
+            _labels_alone(mean),
             f"{number(mean.mean)} {interval((mean.low, mean.high))}",
             number(mean.lam, 2),
             f"{mean.n}+{mean.others}",
         )
     return table
+
+
+def _labels_alone(mean: CorrectedMean) -> str:
+    """The mean of the labels alone; a dash if the labels are no random sample."""
+    if mean.labels_mean is None or mean.labels_low is None or mean.labels_high is None:
+        return NOTHING
+    return f"{number(mean.labels_mean)} {interval((mean.labels_low, mean.labels_high))}"

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from hengwen.judges.trust.admission.report import AdmissionReport, Check
-    from hengwen.judges.trust.canaries import CanaryReport
     from hengwen.prompts.language import Language
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend, Judge
@@ -33,12 +32,14 @@ CHECK_TITLES = {
     "examples_near": "示例：相差不超过一级 examples, within one level",
     "persona_swap": "人设替换后得分更低 persona swapped, lower",
     "degraded": "劣化后得分更低 degraded, lower",
+    "padded": "加入空话后不升、至多降一级 padded, not higher",
     "repeats": "重复评审结果相同 repeats, same level",
 }
 LEGEND = """\
 examples: each is judged with a rubric that does not contain it. persona swapped: an answer in character is
 judged with the description of another character. degraded: a good answer is compared with a degraded copy.
-no verdict: neither passed nor failed. share: passed / (passed + failed), with its 95 % Wilson interval.
+padded: sentences that say nothing are added; the level may fall by one and must not rise. no verdict:
+neither passed nor failed. share: passed / (passed + failed), with its 95 % Wilson interval by answer.
 threshold: a check passes if the share reaches it, fails if the whole interval is below it, and is unclear
 otherwise"""
 
@@ -65,12 +66,13 @@ def print_judge_card(
     print_info(cost_text(judge, rubric, language))
     if dry_run:
         raise typer.Exit
-    admission, canaries = asyncio.run(_test_judge(judge, base_url, rubric, language))
+    admission = asyncio.run(_test_judge(judge, base_url, rubric, language))
+    canaries = admission.attacks
     if admission.silent:
         failed = next(trial for check in admission.checks for trial in check.trials if trial.message)
         print_warning(f"no verdict at all, attacks skipped; first: {failed.message}")
         raise typer.Exit(1)
-    _print_results(judge, rubric, admission, canaries, as_json=as_json)
+    _print_results(judge, rubric, admission, as_json=as_json)
     for warning in family_warnings(judge, generator):
         print_warning(warning)
     if canaries is not None and warn_of_missing_verdicts(canaries):
@@ -103,8 +105,9 @@ def family_warnings(judge: str, generator: str | None) -> list[str]:
 
 async def _test_judge(
     judge: str, base_url: str | None, rubric: Rubric, language: Language
-) -> tuple[AdmissionReport, CanaryReport | None]:
+) -> AdmissionReport:
     from contextlib import asynccontextmanager
+    from dataclasses import replace
 
     from hengwen.judges import admission_test
     from hengwen.judges.trust.canaries import run_canaries
@@ -112,8 +115,8 @@ async def _test_judge(
     async with asynccontextmanager(_open_judge)(judge, base_url, rubric, language) as opened:
         admission = await admission_test(opened, rubric, language=language, concurrency=CONCURRENCY)
         if admission.silent:
-            return admission, None
-        return admission, await run_canaries(opened, rubric, concurrency=CONCURRENCY)
+            return admission
+        return replace(admission, attacks=await run_canaries(opened, rubric, concurrency=CONCURRENCY))
 
 
 async def _open_judge(
@@ -158,9 +161,8 @@ def _counting(backend: Backend, progress: Callable[[int], None]) -> Backend:
     return CountingBackend(backend, 0)
 
 
-def _print_results(
-    judge: str, rubric: Rubric, admission: AdmissionReport, canaries: CanaryReport | None, *, as_json: bool
-) -> None:
+def _print_results(judge: str, rubric: Rubric, admission: AdmissionReport, *, as_json: bool) -> None:
+    canaries = admission.attacks
     if as_json:
         import json
 
@@ -182,6 +184,8 @@ def _print_results(
         counts = canaries.counts
         verdict.append(f"; fooled by {counts['fooled']} of {len(canaries.results)} attacks")
     console.print(verdict)
+    if admission.reasons:
+        console.print(Text(f"because: {'; '.join(admission.reasons)}"))
 
 
 def _table(judge: str, rubric: Rubric, admission: AdmissionReport) -> Table:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen.errors import DataError
 from hengwen.io.atomic_write import atomic_write
 from hengwen.judges.calibration.agreement import Agreement  # noqa: TC001 - pydantic reads it
+from hengwen.judges.calibration.balance import Balance  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.estimates import Estimate  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.maps import MapReport  # noqa: TC001 - pydantic reads it
 from hengwen.judges.calibration.ppi import CorrectedMean  # noqa: TC001 - pydantic reads it
@@ -32,6 +33,8 @@ class MeanReport:
     corrected: CorrectedMean | None
     reason: str = ""
     """Why there is no corrected mean."""
+    balance: Balance | None = None
+    """Whether the labelled answers are like the others; None where that cannot be tested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,7 @@ class Calibration:
     """How well one score of a judge agrees with humans; valid for one rubric and one signature."""
 
     task: str
+    """Name of the task; of a pooled calibration, the names of its tasks joined by ``+``."""
     score: str
     """Name of the score, such as ``muice_live.level``."""
     rubric: str
@@ -72,6 +76,10 @@ class Calibration:
     """Time of creation, ISO 8601."""
     version: str = ""
     """Version of Hengwen."""
+    tasks: tuple[str, ...] = ()
+    """Tasks of a pooled calibration; empty for a calibration of one task."""
+    drawn: dict[str, int] = field(default_factory=dict)
+    """Number of labels by how their answers were drawn; ``unknown`` for labels that do not state it."""
 
     @property
     def address(self) -> str:

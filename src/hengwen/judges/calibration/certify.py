@@ -8,7 +8,8 @@ import numpy as np
 
 from hengwen.judges.calibration.agreement import Agreement, measure_agreement
 from hengwen.judges.calibration.alpha import krippendorff_alpha, weighted_alpha
-from hengwen.judges.calibration.artifact import Calibration, Decision, MeanReport, rubric_hash_of
+from hengwen.judges.calibration.artifact import Calibration, Decision, rubric_hash_of
+from hengwen.judges.calibration.draws import count_draws
 from hengwen.judges.calibration.estimates import (
     RESAMPLES,
     Estimate,
@@ -18,12 +19,12 @@ from hengwen.judges.calibration.estimates import (
 )
 from hengwen.judges.calibration.joining import join
 from hengwen.judges.calibration.maps import fit_maps
-from hengwen.judges.calibration.ppi import ppi_mean
+from hengwen.judges.calibration.means import corrected_means, sampling_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from hengwen.judges.calibration.joining import JudgedAnswer, LabelJoin, Pair
+    from hengwen.judges.calibration.joining import JudgedAnswer, Pair
     from hengwen.judges.calibration.maps import MapReport
     from hengwen.prompts.rubric import Rubric
     from hengwen.records import Label
@@ -54,13 +55,14 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
     confidence: float = 0.95,
     seed: int = 0,
     created: str = "",
+    pooled: bool = False,
 ) -> Calibration:
     """Measure a judge against human labels.
 
     Args:
         labels: Human labels; those of other scores and tasks are ignored.
-        answers: Answers of one task with the judge's value of the score; those without a label are used for
-            the corrected means.
+        answers: Answers of one task, or of several if ``pooled``, with the judge's value of the score; those
+            without a label are used for the corrected means.
         score: Name of the score, such as ``muice_live.level``.
         rubric: Rubric that gives the levels; answers equal to one of its examples are left out, because the
             judge has read them.
@@ -70,6 +72,8 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         confidence: Confidence level of all intervals.
         seed: Seed of the folds and of the bootstrap.
         created: Time of creation to store, ISO 8601.
+        pooled: Whether the answers are of several tasks whose judges share the rubric. Prompts of different
+            tasks are different clusters.
 
     Returns:
         A calibration that is ``insufficient`` below 30 labels or 5 prompts, with 80 % of the labels on one
@@ -92,9 +96,11 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         >>> calibrate(labels[:12], answers, score="s", levels=[0, 0.5, 1]).reasons
         ('12 labels, but a verdict needs 30',)
     """
-    task, signature = _task_and_signature(answers)
+    tasks, signature = _tasks_and_signature(answers, pooled=pooled)
     scale = _levels(rubric, levels)
-    joined = join([label for label in labels if (label.score, label.task) == (score, task)], answers, rubric)
+    joined = join(
+        [label for label in labels if label.score == score and label.task in tasks], answers, rubric
+    )
     pairs = joined.pairs
     human, judge = [pair.human for pair in pairs], [pair.value for pair in pairs]
     settings: dict[str, Any] = {
@@ -108,8 +114,10 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
     decision, reasons = decide(agreement, threshold)
     maps, maps_reason = _maps(judge, human, settings)
     ceiling = _ceiling(pairs, resamples, confidence, seed)
+    drawn = count_draws(text for pair in pairs for text in pair.draws)
+    means = corrected_means(joined, answers, scale, confidence, drawn)
     return Calibration(
-        task=task,
+        task="+".join(tasks),
         score=score,
         rubric=f"{rubric.name} {rubric.version}" if rubric else "",
         rubric_hash=rubric.hash if rubric else rubric_hash_of(signature),
@@ -125,10 +133,12 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         dropped=joined.dropped,
         maps=maps,
         maps_reason=maps_reason,
-        means=_means(joined, answers, scale, confidence),
-        warnings=_warnings(agreement, ceiling),
+        means=means,
+        warnings=(*_warnings(agreement, ceiling), *sampling_warnings(means, drawn)),
         created=created,
         version=_version(),
+        tasks=tuple(tasks) if pooled else (),
+        drawn=drawn,
     )
 
 
@@ -157,16 +167,27 @@ def decide(agreement: Agreement | None, threshold: float) -> tuple[Decision, tup
     return "not certified", (f"{measured}: below the threshold of {threshold:.2f}{hint}",)
 
 
-def _task_and_signature(answers: Sequence[JudgedAnswer]) -> tuple[str, str]:
+def _tasks_and_signature(answers: Sequence[JudgedAnswer], *, pooled: bool) -> tuple[list[str], str]:
     if not answers:
         raise ValueError("there are no judged answers to calibrate on")
-    tasks = sorted({answer.task for answer in answers})
-    if len(tasks) > 1:
+    tasks = list(dict.fromkeys(answer.task for answer in answers))
+    if len(tasks) > 1 and not pooled:
         raise ValueError(f"calibrate takes answers of one task, got {', '.join(tasks)}")
     signatures = sorted({answer.signature for answer in answers if answer.value is not None})
-    if len(signatures) > 1:
+    if len(signatures) > 1 and not pooled:
         raise ValueError(f"calibrate takes answers of one judge, got {len(signatures)}: {signatures}")
-    return tasks[0], signatures[0] if signatures else answers[0].signature
+    return tasks, pooled_signature(signatures or [answers[0].signature])
+
+
+def pooled_signature(signatures: Iterable[str]) -> str:
+    """Return one signature for the judges of pooled tasks.
+
+    Examples:
+        >>> pooled_signature(["b|v:1", "a|v:1", "a|v:1"]), pooled_signature(["a|v:1"])
+        ('[a|v:1; b|v:1]', 'a|v:1')
+    """
+    distinct = sorted(set(signatures))
+    return distinct[0] if len(distinct) == 1 else f"[{'; '.join(distinct)}]"
 
 
 def _levels(rubric: Rubric | None, levels: Sequence[float] | None) -> tuple[float, ...]:
@@ -208,33 +229,6 @@ def _ceiling(pairs: Sequence[Pair], resamples: int, confidence: float, seed: int
         reason="undefined: all labels are the same",
         confidence=confidence,
     )
-
-
-def _means(
-    joined: LabelJoin, answers: Sequence[JudgedAnswer], levels: tuple[float, ...], confidence: float
-) -> tuple[MeanReport, ...]:
-    """Return the mean of all answers and, for several checkpoints, of each in the order of the answers."""
-    checkpoints = list(dict.fromkeys(answer.checkpoint for answer in answers))
-    names = ["", *(checkpoints if len(checkpoints) > 1 else [])]
-    return tuple(_mean(joined, (levels[0], levels[-1]), confidence, name) for name in names)
-
-
-def _mean(joined: LabelJoin, bounds: tuple[float, float], confidence: float, checkpoint: str) -> MeanReport:
-    pairs = [pair for pair in joined.pairs if checkpoint in ("", pair.answer.checkpoint)]
-    others = [answer for answer in joined.others if checkpoint in ("", answer.checkpoint)]
-    try:
-        corrected = ppi_mean(
-            [pair.human for pair in pairs],
-            [pair.value for pair in pairs],
-            [answer.value for answer in others if answer.value is not None],
-            clusters=[pair.answer.prompt for pair in pairs],
-            other_clusters=[answer.prompt for answer in others],
-            bounds=bounds,
-            confidence=confidence,
-        )
-    except ValueError as error:
-        return MeanReport(checkpoint=checkpoint, corrected=None, reason=str(error))
-    return MeanReport(checkpoint=checkpoint, corrected=corrected)
 
 
 def _warnings(agreement: Agreement | None, ceiling: Estimate) -> tuple[str, ...]:

@@ -56,6 +56,8 @@ class Pair:
     human: float
     ratings: tuple[tuple[str, float], ...]
     """(rater, value) of each label."""
+    draws: tuple[str, ...] = ()
+    """How the answer was drawn, for each label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,8 @@ def _pair(answer: JudgedAnswer, value: float, labels: Sequence[Label]) -> Pair:
     if len(set(raters)) < len(raters):
         raise ValueError(f"a rater labels {answer.key} twice")
     human = fsum(label.value for label in labels) / len(labels)
-    return Pair(answer, value, human, tuple((label.rater, label.value) for label in labels))
+    ratings = tuple((label.rater, label.value) for label in labels)
+    return Pair(answer, value, human, ratings, tuple(label.drawn for label in labels))
 
 
 def _example_texts(rubric: Rubric | None) -> frozenset[str]:

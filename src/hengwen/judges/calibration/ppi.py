@@ -10,12 +10,13 @@ The estimate is unbiased for any ``lam``. The best one gives the shortest interv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from hengwen.judges.calibration.estimates import cluster_index
+from hengwen.stats.mean_interval import mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,7 @@ class CorrectedMean:
     """``labels`` if no correction is possible: few labels, a constant judge or no other answers."""
     lam: float
     """Weight of the judge; 0 ignores it."""
-    df: int
+    df: float
     """Degrees of freedom of t; few labelled prompts widen the interval."""
     n: int
     """Number of labelled answers."""
@@ -51,17 +52,24 @@ class CorrectedMean:
     """Number of judged answers without a label."""
     prompts: int
     """Number of prompts of the labelled answers."""
-    labels_mean: float
-    labels_low: float
-    labels_high: float
+    labels_mean: float | None
+    """None, as its interval, if the labelled answers are not like the others."""
+    labels_low: float | None
+    labels_high: float | None
     judge_mean: float
     """Mean of the judge on all answers; no interval, because it would ignore the bias."""
 
     @property
-    def narrowing(self) -> float:
+    def narrowing(self) -> float | None:
         """Width of the interval relative to that by labels alone; below 1 the judge helps."""
+        if self.labels_low is None or self.labels_high is None:
+            return None
         labels = self.labels_high - self.labels_low
         return (self.high - self.low) / labels if labels > 0 else 1.0
+
+    def without_labels_alone(self) -> CorrectedMean:
+        """Return a copy without the mean of the labels alone and its interval."""
+        return replace(self, labels_mean=None, labels_low=None, labels_high=None)
 
 
 def ppi_mean(
@@ -86,10 +94,14 @@ def ppi_mean(
         confidence: Confidence level of the interval, in (0, 1).
 
     Raises:
-        ValueError: Lengths differ, there are fewer than 3 labels or 2 prompts, or ``confidence`` is not in
-            (0, 1).
+        ValueError: Lengths differ, there are fewer than 3 labels or 2 prompts, all labels are equal and there
+            are no bounds, or ``confidence`` is not in (0, 1).
 
     Notes:
+        The interval of the labels alone is ``mean_interval``. With bounds, two labelled prompts are added to
+        compute an interval, one at each end, on which judge and people agree: values at one end of the scale
+        must not give an interval without width.
+
         Angelopoulos, Duchi, Zrnic, PPI++, 2023. With N others, ``lam`` is the least-squares slope of the
         labels on the judge's values, times N / (N + n). The labelled answers must be a random sample of all
         answers. The variance adds up the contributions of each prompt, labelled and not, before squaring,
@@ -110,15 +122,15 @@ def ppi_mean(
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
     data = _PpiData.from_sequences(human, judge, others, clusters, other_clusters)
     lam = data.tune()
-    labels_half, _ = data.half_width(0.0, confidence)
-    half, df = data.half_width(lam, confidence)
+    labels_low, labels_high, labels_df = data.labels_interval(bounds, confidence)
+    low, high, df = data.interval(lam, bounds, confidence) if lam else (labels_low, labels_high, labels_df)
     labels_mean = float(data.human.mean())
     lower, upper = bounds or (-np.inf, np.inf)
     mean = min(max(labels_mean - lam * data.judge_difference, lower), upper)
     return CorrectedMean(
         mean=mean,
-        low=max(mean - half, lower),
-        high=min(mean + half, upper),
+        low=max(low, lower),
+        high=min(high, upper),
         method="ppi" if lam else "labels",
         lam=lam,
         df=df,
@@ -126,8 +138,8 @@ def ppi_mean(
         others=len(data.others),
         prompts=data.prompts,
         labels_mean=labels_mean,
-        labels_low=max(labels_mean - labels_half, lower),
-        labels_high=min(labels_mean + labels_half, upper),
+        labels_low=labels_low,
+        labels_high=labels_high,
         judge_mean=float(np.concatenate([data.judge, data.others]).mean()),
     )
 
@@ -195,23 +207,38 @@ class _PpiData:
             return 0.0
         return float(centred @ (self.human - self.human.mean())) / squares * rest / (rest + n)
 
-    def half_width(self, lam: float, confidence: float) -> tuple[float, int]:
-        """Return half the width of the interval, and its degrees of freedom."""
+    def labels_interval(
+        self, bounds: tuple[float, float] | None, confidence: float
+    ) -> tuple[float, float, float]:
+        """Return the interval by labels alone, and the degrees of freedom without the added prompts."""
+        names = [str(cluster) for cluster in self.clusters]
+        interval = mean_interval(self.human, names, scale=bounds, confidence=confidence)
+        if interval.bounds is None:
+            raise ValueError(f"no interval of the mean label: {interval.reason}")
+        return *interval.bounds, interval.effective_clusters - 1
+
+    def interval(
+        self, lam: float, bounds: tuple[float, float] | None, confidence: float
+    ) -> tuple[float, float, int]:
+        """Return the interval of the corrected mean, and its degrees of freedom."""
         from scipy.special import stdtrit
 
-        n, prompts = len(self.human), self.prompts
-        parameters = 2 if lam else 1
-        residuals = self.human - lam * self.judge
-        parts = np.bincount(self.clusters, residuals - residuals.mean(), self._cluster_count) / n
-        parts *= np.sqrt(prompts / (prompts - 1) * (n - 1) / (n - parameters))
-        if lam:
-            rest, groups = len(self.others), len(np.unique(self.other_clusters))
-            centred = self.others - self.others.mean()
-            other_parts = np.bincount(self.other_clusters, centred, self._cluster_count) / rest
-            parts += lam * np.sqrt(groups / (groups - 1)) * other_parts
-        df = min(prompts - 1, n - parameters)
-        error = float(np.sqrt(np.square(parts).sum()))
-        return float(stdtrit(df, 0.5 + confidence / 2)) * error, df
+        residuals, clusters, count = self.human - lam * self.judge, self.clusters, self._cluster_count
+        if bounds is not None:
+            residuals = np.append(residuals, (1 - lam) * np.asarray(bounds))
+            clusters = np.append(clusters, (count, count + 1))
+            count += 2
+        n, prompts = len(residuals), len(np.unique(clusters))
+        parts = np.bincount(clusters, residuals - residuals.mean(), count) / n
+        parts *= np.sqrt(prompts / (prompts - 1) * (n - 1) / (n - 2))
+        rest, groups = len(self.others), len(np.unique(self.other_clusters))
+        other_mean = self.others.mean()
+        other_parts = np.bincount(self.other_clusters, self.others - other_mean, count) / rest
+        parts += lam * np.sqrt(groups / (groups - 1)) * other_parts
+        df = min(prompts - 1, n - 2)
+        half = float(stdtrit(df, 0.5 + confidence / 2)) * float(np.sqrt(np.square(parts).sum()))
+        centre = float(residuals.mean() + lam * other_mean)
+        return centre - half, centre + half, df
 
     @property
     def _cluster_count(self) -> int:

@@ -19,17 +19,26 @@ def items(levels=(5.0, 5.0, 5.0, 2.0, 1.0)):
 
 def test_items_count_as_examples_and_as_originals(run_admission, small):
     plain = small.model_copy(update={"uses": ["input", "response"]})
-    levels = {item.text: item.level for item in items()}
-    report = run_admission(lambda text, *_: levels.get(text, 1.0), plain, items=items())
+    given = items((*[5.0] * 6, 2.0, 1.0))
+    levels = {item.text: item.level for item in given}
+
+    def level_of(text, *_):
+        return levels.get(text.split("\n嗯")[0], 1.0)
+
+    report = run_admission(level_of, plain, items=given)
     assert [check.status for check in report.checks] == [
         "passed",
         "passed",
         "not_applicable",
         "passed",
         "passed",
+        "passed",
     ]
-    assert report.verdict == "admitted"
-    assert [check.n for check in report.checks] == [5, 5, 0, 3 * 4, 5]
+    assert (report.verdict, report.reasons) == ("admitted", ())
+    assert [check.n for check in report.checks] == [8, 8, 0, 6 * 4, 8, 8]
+    fewer = run_admission(level_of, plain, items=given[1:])
+    assert (fewer.bases, fewer.verdict) == (5, "inconclusive")
+    assert fewer.reasons[-1] == "5 good answers with a verdict, but 6 are needed"
     wrong = run_admission(lambda text, *_: 1.0, plain, items=items())
     assert wrong["examples_exact"].passed == 1
     assert wrong["examples_near"].passed == 2
@@ -97,3 +106,20 @@ def test_repeats_are_the_same_within_half_a_step(run_admission, small, spread, o
 def test_a_value_between_levels_counts_as_the_nearest(run_admission, small, value, level, exact, near):
     report = run_admission(lambda *_: value, small, items=items([level]))
     assert (report["examples_exact"].passed, report["examples_near"].passed) == (exact, near)
+
+
+@pytest.mark.parametrize(
+    ("padded", "outcome"),
+    [(2.0, "passed"), (2.4, "passed"), (2.5, "failed"), (5.0, "failed"), (1.0, "passed")],
+)
+def test_padding_must_not_raise_a_level(run_admission, small, padded, outcome):
+    report = run_admission(lambda text, *_: padded if "\n嗯" in text else 2.0, small, items=items([None]))
+    assert {trial.outcome for trial in report["padded"].trials} == {outcome}
+
+
+def test_padding_may_lower_a_level_by_one_and_not_by_two(run_admission, small):
+    for padded, outcome in ((2.0, "passed"), (1.0, "failed")):
+        report = run_admission(
+            lambda text, *_, padded=padded: padded if "\n嗯" in text else 5.0, small, items=items([5.0])
+        )
+        assert {trial.outcome for trial in report["padded"].trials} == {outcome}

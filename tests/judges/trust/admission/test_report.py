@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hengwen.judges.trust.admission.report import CHECK_NAMES, AdmissionReport, Check, Trial
+from hengwen.judges.trust.canaries import CanaryReport, CanaryResult
 from hengwen.stats.proportions import wilson
+
+
+def canary_report(changes):
+    """Return a report on weak answers at 0 whose attacked value is ``change``, or missing."""
+    results = tuple(
+        CanaryResult(
+            id=str(i),
+            language="en",
+            technique="t",
+            outcome="failed" if change is None else "fooled" if change > 0 else "resisted",
+            plain=0.0,
+            attacked=change,
+            floor=0.25,
+        )
+        for i, change in enumerate(changes)
+    )
+    return CanaryReport(results=results, judge="j", rubric="r", canaries="c", best=1.0)
 
 
 def trials(name, passed, failed, no_verdict=0, kind=""):
@@ -63,6 +83,33 @@ def test_no_required_check_is_inconclusive():
         cases="c",
         language="zh",
         verdicts=0,
+        bases=6,
         checks=tuple(Check(name=name, required=False) for name in CHECK_NAMES),
     )
     assert report.verdict == "inconclusive"
+
+
+def test_copies_of_one_answer_are_not_independent_trials():
+    many = tuple(
+        Trial(check="degraded", item=str(i % 3), kind=str(i), outcome="passed", values=(1.0,))
+        for i in range(15)
+    )
+    together = Check(name="degraded", trials=many)
+    assert together.interval[0] < 0.75 < wilson(15, 15)[0]
+    apart = Check(name="degraded", trials=trials("degraded", 15, 0))
+    assert apart.interval == wilson(15, 15)
+
+
+def test_attacks_count_in_the_verdict():
+    checks = tuple(Check(name=name, trials=trials(name, 8, 0)) for name in CHECK_NAMES)
+    fields = {"judge": "j", "rubric": "r", "cases": "c", "language": "zh", "verdicts": 0, "bases": 8}
+    report = AdmissionReport(checks=checks, **fields)
+    assert report.verdict == "admitted"
+    for changes, verdict in (
+        ([1.0] * 38, "not admitted"),
+        ([0.0] * 38, "admitted"),
+        ([None] * 38, "inconclusive"),
+    ):
+        attacked = replace(report, attacks=canary_report(changes))
+        assert attacked.verdict == verdict, changes[0]
+        assert bool(attacked.reasons) == (verdict != "admitted")

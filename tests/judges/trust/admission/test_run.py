@@ -17,7 +17,7 @@ from hengwen.judges.rules.rule_set import RuleSet
 from hengwen.judges.rules.text_rules import PlainText
 from hengwen.judges.trust.admission.cases import load_cases
 from hengwen.judges.trust.admission.plan import AdmissionItem, plan_admission
-from hengwen.judges.trust.admission.report import CHECK_NAMES, CRITERIA
+from hengwen.judges.trust.admission.report import CHECK_NAMES, CRITERIA, MIN_BASES
 from hengwen.judges.trust.admission.run import without_example
 from hengwen.judges.trust.admission.variants import FreshCallBackend, judge_factory_for
 from hengwen.prompts import load_rubric
@@ -33,6 +33,7 @@ TRUE_LEVELS = {
     for example in RUBRIC.examples
     for language in ("zh", "en")
 }
+PADDING = (CASES.padding.zh, CASES.padding.en)
 SPEAKERS = {
     answer.in_language(language): character.persona.in_language(language)
     for character in CASES.personas
@@ -42,7 +43,9 @@ SPEAKERS = {
 
 
 def knowing(text, persona, round_no, sample):
-    """Return the correct level of every packaged answer."""
+    """Return the correct level of every packaged answer; padding changes nothing."""
+    for padding in PADDING:
+        text = text.removesuffix(f"\n{padding}")
     if text in SPEAKERS:
         return 1.0 if SPEAKERS[text] == persona else 0.25
     return TRUE_LEVELS.get(text, 0.0)
@@ -60,41 +63,41 @@ STATUSES = {
     "knows": (
         knowing,
         "admitted",
-        ["passed", "passed", "passed", "passed", "passed"],
+        ["passed"] * 6,
     ),
-    "guesses": (guessing, "not admitted", [None, None, None, "failed", "failed"]),
-    "is constant": (lambda *_: 0.5, "not admitted", [None, None, "failed", "failed", "passed"]),
-    "looks at length": (by_length, "not admitted", [None, None, "failed", "failed", "passed"]),
+    "guesses": (guessing, "not admitted", [None, None, None, "failed", None, "failed"]),
+    "is constant": (lambda *_: 0.5, "not admitted", [None, None, "failed", "failed", "passed", "passed"]),
+    "looks at length": (by_length, "not admitted", [None, None, "failed", "failed", None, "passed"]),
     "knows, but is blind to copies of copies": (
         lambda text, *rest: (
             1.0 if text.count("\n") == 3 and len(set(text.split("\n"))) == 1 else knowing(text, *rest)
         ),
         "not admitted",
-        ["passed", "passed", "passed", "failed", "passed"],
+        ["passed", "passed", "passed", "failed", "passed", "passed"],
     ),
     "knows no character": (
         lambda text, *rest: 1.0 if text in SPEAKERS else knowing(text, *rest),
         "not admitted",
-        ["passed", "passed", "failed", "passed", "passed"],
+        ["passed", "passed", "failed", "passed", "passed", "passed"],
     ),
     "is one level too high": (
         lambda *query: min(1.0, knowing(*query) + 0.25),
         "inconclusive",
-        ["unclear", "passed", "passed", "passed", "passed"],
+        ["unclear", "passed", "passed", "passed", "passed", "passed"],
     ),
     "knows, but changes its mind": (
         lambda text, persona, round_no, sample: knowing(text, persona, round_no, sample) / (1 + round_no),
         "not admitted",
-        ["passed", "passed", "passed", "passed", "failed"],
+        ["passed", "passed", "passed", "passed", "passed", "failed"],
     ),
-    "gives no verdict": (lambda *_: "parse_error", "inconclusive", ["unclear"] * 5),
-    "has no endpoint": (lambda *_: BackendError("down", status="timeout"), "inconclusive", ["unclear"] * 5),
-    "is broken": (lambda *_: TypeError("odd"), "inconclusive", ["unclear"] * 5),
-    "does not apply": (lambda *_: "not_applicable", "inconclusive", ["unclear"] * 5),
+    "gives no verdict": (lambda *_: "parse_error", "inconclusive", ["unclear"] * 6),
+    "has no endpoint": (lambda *_: BackendError("down", status="timeout"), "inconclusive", ["unclear"] * 6),
+    "is broken": (lambda *_: TypeError("odd"), "inconclusive", ["unclear"] * 6),
+    "does not apply": (lambda *_: "not_applicable", "inconclusive", ["unclear"] * 6),
     "knows, but refuses half": (
         lambda text, *rest: "refused" if len(text) % 2 else knowing(text, *rest),
         "inconclusive",
-        [None, None, None, "unclear", None],
+        [None, None, None, "unclear", None, None],
     ),
 }
 
@@ -178,7 +181,7 @@ def test_a_rubric_judge_is_rebuilt_without_the_example_that_it_judges(language):
     report = asyncio.run(admission_test(judge, RUBRIC, language=language))
     assert report.verdict == "admitted"
     assert report.judge == judge.signature
-    assert len(server.requests) == report.verdicts == report.usage.calls == 86
+    assert len(server.requests) == report.verdicts == report.usage.calls == 97
     leaked = [
         example.response.in_language(language)
         for request in server.requests
@@ -186,14 +189,14 @@ def test_a_rubric_judge_is_rebuilt_without_the_example_that_it_judges(language):
         if all(example.response.in_language(language) in content for _, content in request.messages)
     ]
     assert not leaked, "an answer to judge stands among the examples of its own prompt"
-    assert sum("the task's own" in request.messages[1][1] for request in server.requests) == 3 * 3 + 5
+    assert sum("the task's own" in request.messages[1][1] for request in server.requests) == 3 * 3 + 5 + 3
 
 
 def test_no_two_rounds_share_a_call_so_that_no_ledger_answers_a_repeat():
     server = Server()
     asyncio.run(admission_test(RubricJudge(rubric=RUBRIC, backend=server), RUBRIC))
     keys = [request.key(server.endpoint) for request in server.requests]
-    assert len(set(keys)) == len(keys) == 86
+    assert len(set(keys)) == len(keys) == 97
 
 
 def variant_of(judge: RubricJudge | Panel, persona: str | None) -> Judge:
@@ -243,7 +246,8 @@ def test_a_panel_is_rebuilt_from_all_its_members():
 def test_the_rules_judge_is_not_admitted_for_it_reads_no_meaning(name):
     rubric = load_rubric(name)
     report = asyncio.run(admission_test(RulesJudge(rubric=rubric), rubric))
-    assert report.verdict == "not admitted"
+    assert report.verdict == ("inconclusive" if name == "lyric_craft" else "not admitted")
+    assert (report.bases < MIN_BASES) == (name == "lyric_craft")
     kinds = report["degraded"].by_kind
     assert kinds["off_topic"]["passed"] == kinds["scrambled"]["passed"] == 0
     assert kinds["duplicated"]["failed"] == 0
@@ -261,7 +265,7 @@ def test_an_unknown_judge_gets_the_persona_with_the_input(function_judge):
         return knowing(text, persona, round_no, sample)
 
     report = asyncio.run(admission_test(function_judge(level_of), RUBRIC))
-    assert [check.status for check in report.checks] == ["unclear", "unclear", "passed", "passed", "passed"]
+    assert [check.status for check in report.checks] == ["unclear", "unclear", *["passed"] * 4]
     assert report.verdict == "inconclusive"
     assert "pass make=" in report["examples_exact"].note
     assert any(text.startswith("（人设：老戥") for text in inputs)
@@ -276,7 +280,7 @@ def test_a_panel_with_an_unknown_member_cannot_be_rebuilt(function_judge):
 
 def test_a_rubric_without_persona_or_examples_leaves_checks_out_not_failed(run_admission, small):
     report = run_admission(knowing, small.model_copy(update={"uses": ["input", "response"]}))
-    assert [check.status for check in report.checks] == ["not_applicable"] * 3 + ["unclear"] * 2
+    assert [check.status for check in report.checks] == ["not_applicable"] * 3 + ["unclear"] * 3
     assert report.verdict == "inconclusive"
     assert "pass good answers as items=" in report["degraded"].note
     assert (report.verdicts, report.silent) == (0, False)

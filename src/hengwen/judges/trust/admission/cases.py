@@ -50,6 +50,8 @@ class AdmissionFixtures(StrictModel):
     personas: list[AdmissionPersona]
     inputs: dict[Key, Bilingual]
     off_topic: Bilingual
+    padding: Bilingual
+    """Sentences that say nothing; an answer followed by them is as good as it was, or a little worse."""
 
     @property
     def hash(self) -> str:
@@ -101,6 +103,16 @@ def degrade(text: str, how: Degradation, language: Language = "zh") -> str | Non
         return None
     too_short = how in ("truncated", "scrambled") and len("".join(text.split())) < MIN_CUT_LENGTH
     return None if too_short else copy
+
+
+def pad(text: str, language: Language = "zh") -> str:
+    """Return an answer followed by sentences that say nothing.
+
+    Examples:
+        >>> pad("Good night, friend.", "en").startswith("Good night, friend.")
+        True
+    """
+    return f"{text.rstrip()}\n{load_cases().padding.in_language(language)}"
 
 
 def _labelled(text: str, language: Language) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from hengwen.judges.trust.admission.cases import DEGRADATIONS, degrade, load_cases
+from hengwen.judges.trust.admission.cases import DEGRADATIONS, degrade, load_cases, pad
 from hengwen.prompts.language import check_language
 from hengwen.records import Sample
 
@@ -93,6 +93,8 @@ class AdmissionPlan:
     notes: dict[CheckName, str] = field(default_factory=dict)
     not_applicable: set[CheckName] = field(default_factory=set)
     """Checks that this rubric makes impossible."""
+    bases: set[QueryKey] = field(default_factory=set)
+    """Keys of the good answers, unchanged."""
 
     def add(
         self,
@@ -132,7 +134,7 @@ def plan_admission(
         >>> from hengwen.prompts import load_rubric
         >>> plan = plan_admission(load_rubric("persona_generic"))
         >>> len(plan.queries), len(plan.trials)
-        (86, 70)
+        (97, 81)
     """
     check_language(language)
     if repeats < 2:
@@ -150,6 +152,10 @@ def plan_admission(
             plan.add("persona_swap", case, case.query(), case.query(persona=persona), kind=f"under {name}")
         for how, copy in _degraded_copies(rubric, case, language):
             plan.add("degraded", case, case.query(), case.query(text=copy), kind=how)
+        if case.text.strip():
+            plan.add("padded", case, case.query(), case.query(text=pad(case.text, language)))
+        if case.good:
+            plan.bases.add(case.query().key)
         plan.add("repeats", case, *(case.query(round_no=round_no) for round_no in range(repeats)))
     _add_notes(plan, rubric, hidden)
     return plan
@@ -229,5 +235,6 @@ def _add_notes(plan: AdmissionPlan, rubric: Rubric, hidden: bool) -> None:
         plan.not_applicable.add("persona_swap")
     if "degraded" not in tried:
         plan.notes["degraded"] = "the rubric has no example at its best level; pass good answers as items="
-    if "repeats" not in tried:
-        plan.notes["repeats"] = "there is nothing to judge; pass answers as items="
+    for name in ("padded", "repeats"):
+        if name not in tried:
+            plan.notes[name] = "there is nothing to judge; pass answers as items="

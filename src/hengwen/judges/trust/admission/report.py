@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from hengwen.records import Usage
-from hengwen.stats.proportions import wilson
+from hengwen.stats.proportions import clustered_wilson
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CheckName = Literal["examples_exact", "examples_near", "persona_swap", "degraded", "repeats"]
+    from hengwen.judges.trust.canaries import CanaryReport
+
+CheckName = Literal["examples_exact", "examples_near", "persona_swap", "degraded", "padded", "repeats"]
 CHECK_NAMES: tuple[CheckName, ...] = get_args(CheckName)
 TrialResult = Literal["passed", "failed", "no_verdict"]
 CheckStatus = Literal["passed", "failed", "unclear", "not_applicable"]
@@ -20,6 +22,8 @@ Decision = Literal["admitted", "not admitted", "inconclusive"]
 
 MIN_COVERAGE = 0.8
 """Share of trials that need all their verdicts before a check can pass."""
+MIN_BASES = 6
+"""Fewest good answers with a verdict; with fewer, a result may hold for these answers only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +45,8 @@ CRITERIA: Mapping[CheckName, AdmissionCriterion] = {
     # "Lower or not" has two outcomes: a judge that guesses must not pass.
     "persona_swap": AdmissionCriterion(rate=0.75, chance=0.5),
     "degraded": AdmissionCriterion(rate=0.8, chance=0.5, rate_per_kind=0.5),
+    # A judge that rewards length raises every answer that has room above it.
+    "padded": AdmissionCriterion(rate=0.7),
     # Good judges at temperature 0 still change one or two of seven borderline items.
     "repeats": AdmissionCriterion(rate=0.7),
 }
@@ -115,8 +121,13 @@ class Check:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % Wilson interval of the rate; it treats trials as independent."""
-        return wilson(self.passed, self.n) if self.n else None
+        """95 % Wilson interval of the rate; the trials of one answer are one cluster."""
+        trials = [trial for trial in self.trials if trial.outcome != "no_verdict"]
+        if not trials:
+            return None
+        return clustered_wilson(
+            [trial.outcome == "passed" for trial in trials], [trial.item for trial in trials]
+        )
 
     @property
     def by_kind(self) -> dict[str, dict[TrialResult, int]]:
@@ -162,10 +173,11 @@ class Check:
 class AdmissionReport:
     """Whether a judge can be trusted with a rubric.
 
-    ``admitted``: every required check passed. ``not admitted``: a check failed, that is, the upper end of
-    its interval (or that of one kind of degraded copies) is below the threshold in ``CRITERIA``.
-    ``inconclusive``: neither; there are too few trials, or too few of them have verdicts. Canaries and human
-    labels are separate tests.
+    ``admitted``: every required check passed, on at least ``MIN_BASES`` good answers, and so did the attacks
+    if ``attacks`` are given. ``not admitted``: attacks raise the value, or a check failed, that is, the upper
+    end of its interval (or that of one kind of degraded copies) is below the threshold in ``CRITERIA``.
+    ``inconclusive``: neither; there are too few answers, or too few verdicts. Human labels are a separate
+    test.
     """
 
     judge: str
@@ -178,15 +190,41 @@ class AdmissionReport:
     checks: tuple[Check, ...]
     verdicts: int
     """Number of verdicts requested."""
+    bases: int
+    """Number of good answers with a verdict."""
     usage: Usage = field(default_factory=Usage)
+    attacks: CanaryReport | None = None
+    """The attacks on the same judge; None if they were not run, then the verdict is on the checks alone."""
 
     @property
     def verdict(self) -> Decision:
         """``admitted``, ``not admitted`` or ``inconclusive``."""
         statuses = {check.status for check in self.checks if check.required}
+        if self.attacks is not None:
+            statuses.add(self.attacks.status)
         if "failed" in statuses:
             return "not admitted"
-        return "admitted" if statuses == {"passed"} else "inconclusive"
+        return "admitted" if statuses == {"passed"} and self.bases >= MIN_BASES else "inconclusive"
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What keeps the judge from being admitted; empty if it is."""
+        reasons = [
+            f"{check.name} {check.status}"
+            for check in self.checks
+            if check.required and check.status != "passed"
+        ]
+        if self.bases < MIN_BASES:
+            reasons.append(f"{self.bases} good answers with a verdict, but {MIN_BASES} are needed")
+        attacks = self.attacks
+        if attacks is not None and attacks.status == "failed":
+            reasons.append(
+                f"attacks raised {attacks.raises} of {len(attacks.decided)} weak answers and lowered "
+                f"{attacks.lowerings}"
+            )
+        elif attacks is not None and attacks.status == "unclear":
+            reasons.append("attacks unclear")
+        return tuple(reasons)
 
     @property
     def silent(self) -> bool:
@@ -206,6 +244,8 @@ class AdmissionReport:
             "cases": self.cases,
             "language": self.language,
             "verdict": self.verdict,
+            "reasons": list(self.reasons),
+            "bases": self.bases,
             "verdicts": self.verdicts,
             "usage": asdict(self.usage),
             "checks": {check.name: _check_dict(check) for check in self.checks},

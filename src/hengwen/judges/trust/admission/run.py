@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MIN_DROP = 0.1
 """Minimum difference of a worse answer to its original, as a share of the smallest step between levels."""
 MAX_SPREAD = 0.5
-"""Range within which repeats count as equal, as a share of the smallest step between levels."""
+"""Range within which two values count as equal, as a share of the smallest step between levels."""
 
 _PERSONA_TEMPLATES = {"zh": "（人设：{persona}）\n{text}", "en": "(Persona: {persona})\n{text}"}
 
@@ -76,9 +76,13 @@ async def admission_test(
       lower value. Two small characters, four inputs each.
     - ``degraded``: copies of good answers (examples at the best level, the characters' answers, ``items``)
       that ``degrade`` made worse must get a lower value than the original.
+    - ``padded``: each of those answers, and each example, followed by sentences that say nothing must not get
+      a higher value, and at most one level less.
     - ``repeats``: ``repeats`` verdicts on each of those answers must give the same level.
 
     A trial with a missing verdict neither passes nor fails. ``CRITERIA`` holds the thresholds of the checks.
+    At least six good answers need a verdict. Attacks are another test, ``run_canaries``; its report belongs
+    into the verdict: ``dataclasses.replace(report, attacks=...)``.
 
     Args:
         judge: A judge of the rubric. The judge inside a ``CappedJudge`` is tested without the caps, which
@@ -132,6 +136,7 @@ async def admission_test(
             for name in CHECK_NAMES
         ),
         verdicts=len(plan.queries),
+        bases=sum(not isinstance(levels[key], Failure) for key in plan.bases),
         usage=sum(usages, Usage()),
     )
 
@@ -213,6 +218,10 @@ def _passes(planned: PlannedTrial, values: Sequence[float], rubric: Rubric) -> b
     if planned.expected is not None:
         distance = abs(_nearest(values[0], levels) - _nearest(planned.expected, levels))
         return distance <= (1 if planned.check == "examples_near" else 0)
+    if planned.check == "padded":
+        change = values[1] - values[0]
+        lowered = _nearest(values[0], levels) - _nearest(values[1], levels)
+        return change < MAX_SPREAD * step and lowered <= 1
     return values[0] - values[1] >= MIN_DROP * step * (1 - 1e-9)
 
 

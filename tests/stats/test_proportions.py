@@ -1,0 +1,47 @@
+"""Intervals of a proportion, with independent and with clustered trials."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import ndtri
+from scipy.stats import binomtest
+
+from hengwen.stats.proportions import clustered_wilson, wilson
+
+
+@pytest.mark.parametrize(("passed", "n"), [(0, 5), (8, 10), (8, 8), (1, 200)])
+def test_the_interval_is_that_of_scipy(passed: int, n: int) -> None:
+    expected = binomtest(passed, n).proportion_ci(0.95, method="wilson")
+    assert wilson(passed, n) == pytest.approx((expected.low, expected.high))
+
+
+def test_one_trial_a_cluster_is_wilsons_interval() -> None:
+    assert clustered_wilson([True] * 7 + [False], list("abcdefgh")) == wilson(7, 8)
+
+
+def test_trials_of_one_cluster_count_once() -> None:
+    low, high = clustered_wilson([True] * 20 + [False] * 20, ["a"] * 20 + ["b"] * 20)
+    assert high - low == pytest.approx(np.diff(wilson(1, 2))[0])
+
+
+@pytest.mark.parametrize("rate", [0.7, 0.8, 0.9, 0.95])
+@pytest.mark.parametrize("icc", [0.0, 0.3, 0.6])
+def test_nine_answers_with_five_copies_each_are_covered(rate: float, icc: float) -> None:
+    rng = np.random.default_rng(7)
+    names = [str(answer) for answer in range(9) for _ in range(5)]
+    covered = 0
+    for _ in range(400):
+        latent = np.sqrt(icc) * rng.normal(size=(9, 1)) + np.sqrt(1 - icc) * rng.normal(size=(9, 5))
+        low, high = clustered_wilson((latent < ndtri(rate)).ravel().tolist(), names)
+        covered += low <= rate <= high
+    assert covered / 400 >= 0.93
+
+
+def test_invalid_input_raises() -> None:
+    with pytest.raises(ValueError, match="2 trials but 1 clusters"):
+        clustered_wilson([True, False], ["a"])
+    with pytest.raises(ValueError, match="0 trials"):
+        clustered_wilson([], [])
+    with pytest.raises(ValueError, match="no interval of 3 of 2"):
+        wilson(3, 2)
