@@ -101,9 +101,17 @@ def test_changed_options_make_a_new_run_and_keep_the_old_one(hengwen, plan: Path
 
 def test_a_limit_weighs_the_first_samples_and_the_rest_can_follow(hengwen, plan: Path) -> None:
     some = hengwen("run", "plan.yaml", "--json", "-n", "1").json
-    assert some["runs"][0]["scores"]["lyrics/lyric.total"]["n"] == 1
+    total = some["runs"][0]["scores"]["lyrics/lyric.total"]
+    assert (total["n"], total["prompts"], total["prompts_expected"], total["prompt_coverage"]) == (
+        1,
+        1,
+        2,
+        0.5,
+    )
+    assert "1/2 题 (50%) · 1 答" in hengwen("report").out
     full = hengwen("run", "plan.yaml", "--json").json
-    assert full["runs"][0]["scores"]["lyrics/lyric.total"]["n"] == 2
+    total = full["runs"][0]["scores"]["lyrics/lyric.total"]
+    assert (total["n"], total["prompts_expected"], total["prompt_coverage"]) == (2, 2, 1)
 
 
 def test_the_order_of_the_plan_is_the_order_of_training(hengwen, plan: Path) -> None:

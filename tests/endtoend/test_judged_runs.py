@@ -38,6 +38,24 @@ def test_a_verdict_becomes_a_level_and_its_criteria(run, judge_server, suite) ->
     assert judge_server.keys == {KEY}
 
 
+def test_a_model_is_not_called_a_rules_judge_beside_a_scorer_with_rules(
+    run, judge_server, suite, tmp_path: Path
+) -> None:
+    plan = suite(2)
+    scorer = '"scorers": [{"lyric": {"rules": "document"}}], "judges"'
+    plan.write_text(plan.read_text("utf-8").replace('"judges"', scorer), "utf-8")
+    prompts = tmp_path / "prompts.jsonl"
+    template = r'"metadata": {"template": "(verse)\ncccR"}, "input"'
+    prompts.write_text(prompts.read_text("utf-8").replace('"input"', template), "utf-8")
+    page, text = tmp_path / "r.html", tmp_path / "r.md"
+    code, _, err = run(plan, *judged_by(judge_server), "-o", page, "-o", text)
+    assert code == 0, err
+    assert "lyric|rules:document" in page.read_text("utf-8")
+    for report in (page, text):
+        assert "规则评审" not in report.read_text("utf-8")
+        assert "judged by rules" not in report.read_text("utf-8")
+
+
 def test_nothing_is_asked_again_by_the_same_command(run, judge_server, suite) -> None:
     plan = suite(5)
     first = run(plan, *judged_by(judge_server))[1]

@@ -155,6 +155,8 @@ class Store:
         for run in runs:
             for task, reducer in run.reducers.items():
                 table.reduce(run.id, task, reducer)
+            for task, facts in run.facts.get("tasks", {}).items():
+                table.set_sample_count(run.id, task, facts["samples_total"])
         return table
 
     def statuses(self, runs: Sequence[Run]) -> dict[str, Counter[str]]:
