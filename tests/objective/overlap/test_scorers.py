@@ -93,7 +93,7 @@ def test_corpus_bleu_is_no_mean_and_has_no_interval_for_the_repeats_of_one_sampl
 def test_a_sample_without_reference_is_named() -> None:
     scorer = registry.build("scorers", "corpus_bleu", {})
     (failure,) = GroupEvaluator(scorer).score([(Sample(id="x7"), ANSWER)])
-    assert failure.message == "sample 'x7': there is no reference to compare with"
+    assert failure.message == "ValueError: sample 'x7': there is no reference to compare with"
 
 
 @pytest.mark.parametrize(

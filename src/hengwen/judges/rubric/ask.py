@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import fsum
 from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen.errors import BackendError, JudgeError
@@ -97,7 +98,7 @@ def _judged_reply(parsed: ParsedVerdict, attempt: Try, replies: Sequence[Reply])
     usage, latency = reply.usage, reply.latency
     if len(replies) > 1:
         usage = sum((each.usage for each in replies), Usage())
-        latency = sum(each.latency for each in replies)
+        latency = fsum(each.latency for each in replies)
     reply_details: dict[str, str] = {"attempt": attempt, "model": reply.model}
     if reply.response_format:
         reply_details["form"] = reply.response_format
