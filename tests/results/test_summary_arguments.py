@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from hengwen.records import Failure, Row, Scale, Score
-from hengwen.results.aggregate import Summary, aggregate, cluster_interval, summarize_column
+from hengwen.results.aggregate import Summary, aggregate, summarize_column
 from hengwen.results.score_table import Column, ScoreTable
+from hengwen.stats.mean_interval import mean_interval
 
-VALUES = np.random.default_rng(3).gamma(2.0, size=40).round(2).tolist()
-SHORT = VALUES[:12]
+VALUES = np.random.default_rng(3).gamma(2.0, size=12).round(2).tolist()
+SCALE = Scale(low=0, high=99)
 
 
 def table(values: list[float | str], sample_ids: list[str | None] | None = None) -> ScoreTable:
@@ -26,7 +27,7 @@ def table(values: list[float | str], sample_ids: list[str | None] | None = None)
             cluster=f"q{number}",
             outcome=Failure(**common, status=value, message="")  # type: ignore[arg-type]
             if isinstance(value, str)
-            else Score(**common, value=value, scale=Scale(low=0, high=99)),
+            else Score(**common, value=value, scale=SCALE),
         )
         for number, value in enumerate(values)
     )
@@ -37,36 +38,29 @@ def summary(values: list[float | str], **options: float) -> Summary:
     return only
 
 
-@pytest.mark.parametrize("values", [SHORT, VALUES], ids=["t", "bootstrap"])
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.99])
-def test_the_level_that_is_asked_for_is_that_of_the_interval(values: list[float], confidence: float) -> None:
-    clusters = [str(number) for number in range(len(values))]
-    result = summary(values, confidence=confidence)  # type: ignore[arg-type]
-    assert result.confidence == confidence
-    assert result.interval == cluster_interval(values, clusters, confidence=confidence)
-    assert result.interval != summary(values).interval  # type: ignore[arg-type]
+def test_the_interval_has_the_requested_confidence(confidence: float) -> None:
+    result = summary(VALUES, confidence=confidence)
+    expected = mean_interval(VALUES, scale=(SCALE.low, SCALE.high), confidence=confidence).bounds
+    assert (result.confidence, result.interval, result.method) == (confidence, expected, "t")
+    assert result.interval != summary(VALUES).interval
 
 
-def test_by_default_the_level_is_95_per_cent_and_the_seed_zero() -> None:
+def test_by_default_the_confidence_is_95_per_cent() -> None:
     column = next(iter(table(VALUES).series.values()))
-    clusters = [str(number) for number in range(len(VALUES))]
     intervals = {
-        cluster_interval(VALUES, clusters),
-        cluster_interval(VALUES, clusters, confidence=0.95, seed=0),
+        mean_interval(VALUES, scale=(SCALE.low, SCALE.high), confidence=0.95).bounds,
         summarize_column(column).interval,
-        summarize_column(column, confidence=0.95, seed=0).interval,
         summary(VALUES).interval,
     }
     assert len(intervals) == 1
-    others = {summary(VALUES, seed=1).interval, summarize_column(column, seed=1).interval}
-    assert len(others) == 1
-    assert intervals != others
+    assert (summarize_column(column).confidence, summary(VALUES).confidence) == (0.95, 0.95)
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, -0.1, 1.1])
-def test_a_level_of_all_or_nothing_is_refused(confidence: float) -> None:
+def test_a_confidence_of_zero_or_one_is_refused(confidence: float) -> None:
     with pytest.raises(ValueError, match=rf"^confidence must lie in \(0, 1\), got {confidence}$"):
-        cluster_interval([1.0, 2.0], ["a", "b"], confidence=confidence)
+        summary(VALUES, confidence=confidence)
 
 
 def test_without_failures_none_is_counted() -> None:
@@ -83,9 +77,8 @@ def test_what_does_not_apply_is_counted_apart() -> None:
 
 def test_an_empty_series_is_not_the_value_of_a_whole_set() -> None:
     result = summarize_column(Column(composed_of=(7, 3), interval=(0.0, 1.0)))
-    assert result == Summary(
-        n=0, prompts=0, clusters=0, mean=None, interval=None, method="none", confidence=0.95, coverage=None
-    )
+    assert (result.n, result.prompts, result.clusters, result.mean) == (0, 0, 0, None)
+    assert (result.interval, result.method, result.coverage) == (None, "none", None)
 
 
 def test_a_failure_of_a_whole_set_is_counted_and_has_no_mean() -> None:
@@ -97,14 +90,3 @@ def test_a_failure_of_a_whole_set_is_counted_and_has_no_mean() -> None:
         0.0,
         "none",
     )
-
-
-@pytest.mark.parametrize("count", [29, 30])
-def test_thirty_clusters_are_enough_for_the_bootstrap(count: int) -> None:
-    assert summary(VALUES[:count]).method == ("bootstrap" if count == 30 else "t")
-
-
-def test_nearly_equal_values_are_not_taken_for_equal_ones() -> None:
-    values = [1.0] * 39 + [1.001]
-    low, high = cluster_interval(values, [str(number) for number in range(40)]) or (0, 0)
-    assert low < np.mean(values) < high
