@@ -122,3 +122,9 @@ def test_checkpoints_that_do_not_differ_are_told_apart_in_at_most_six_of_a_hundr
         earlier, later = rng.choice(levels, (2, prompts, 3), p=shares).mean(axis=2)
         rejected += sign_flip_test(earlier, later).p <= 0.05
     assert rejected / 400 <= 0.06
+
+
+@pytest.mark.parametrize(("before", "after"), [([], []), ([1.0], [1.0, 2.0]), ([[1.0]], [[2.0]]), (1.0, 2.0)])
+def test_pairs_are_two_equally_long_sequences(before: object, after: object) -> None:
+    with pytest.raises(ValueError, match="two equally long sequences are needed, got shapes"):
+        sign_flip_test(before, after)  # type: ignore[arg-type]

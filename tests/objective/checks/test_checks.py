@@ -43,6 +43,8 @@ SAMPLE = Sample(id="1", references=("2181",), metadata={"must": ["主人", "月�
         ("length", {"least": 5, "most": 5}, "你好， OK", 1),
         ("length", {"unit": "words", "most": 3}, "你好， OK", 1),
         ("length", {"least": 1}, " \n", 0),
+        ("length", {"least": 0}, " \n", 1),
+        ("length", {"most": 4}, "", 1),
     ],
 )
 def test_an_answer_passes_or_does_not(name: str, options: dict, text: str, value: int) -> None:
@@ -89,10 +91,10 @@ def test_every_field_of_the_scores_of_a_bounded_length(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"least": -1}, "least"),
-        ({"most": -1}, "most"),
-        ({"most": 1.5}, "most"),
-        ({"least": True}, "least"),
+        ({"least": -1}, r"\bleast must be"),
+        ({"most": -1}, r"\bmost must be"),
+        ({"most": 1.5}, r"\bmost must be"),
+        ({"least": True}, r"\bleast must be"),
         ({"unit": "bytes"}, "unit must be characters or words, got 'bytes'"),
     ],
 )
@@ -185,3 +187,17 @@ def test_the_signature_tells_lists_apart() -> None:
         for words in ("a", ["b"], ["a", "b"])
     }
     assert len(signatures) == 3
+
+
+@pytest.mark.parametrize(
+    ("normalize", "text"),
+    [("none", " ＯＫ！\n"), ("strip", "ＯＫ！"), ("fold", "ok!"), ("words", "ok")],
+)
+def test_each_normalization_leaves_less_of_a_text(normalize: str, text: str) -> None:
+    assert checks.normalized(" ＯＫ！\n", normalize) == text  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("words", [[], [""], ["a", ""]])
+def test_a_search_needs_words_that_are_not_empty(words: list[str]) -> None:
+    with pytest.raises(ValueError, match="^words must be one or more, none of them empty$"):
+        checks.contains("a", words)

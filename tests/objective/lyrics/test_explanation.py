@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from hengwen.objective import score_lyric
+from hengwen.objective.lyrics.explanation import build_table
 
 TEMPLATE = "(verse)\ncccR\ncccR\ncccc\n(bridge)\ncc\n(chorus)\ncccR\ncccR"
 
@@ -49,3 +50,17 @@ def test_the_table_shows_lines_with_square_brackets_as_they_are() -> None:
     out = io.StringIO()
     Console(file=out, width=140).print(score_lyric("(verse)\n[bold]月光", "(verse)\ncc").table())
     assert "[bold]月光" in out.getvalue()
+
+
+def test_the_table_has_the_total_as_title_and_the_signature_as_caption() -> None:
+    score = score_lyric(LYRIC, TEMPLATE)
+    table = build_table(score)
+    assert table.title == f"{score.total:.2f} = {score.base:.2f} + {score.bonus:.2f}"
+    assert table.caption == score.signature
+    assert len(table.rows) == len(score.lines)
+
+
+def test_the_explanation_has_the_factor_of_each_phase() -> None:
+    rows = [line.split() for line in score_lyric(LYRIC, TEMPLATE).explain().splitlines()]
+    factors = {row[1]: row[4] for row in rows if row[:1] == ["phase"] and row[3] == "="}
+    assert factors == {"1": "10", "2.1": "32.5", "2.2": "17.5", "3": "20", "4": "20"}
