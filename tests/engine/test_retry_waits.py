@@ -66,7 +66,8 @@ async def test_without_retry_after_each_wait_is_random(bench, monkeypatch: pytes
     waits, all_calls = await pauses(bench, 1, 40, status="timeout")
     assert len(set(waits)) == 40
     assert all(0 <= wait <= 0.5 for wait in waits)
-    assert min(waits) < 0.1 < 0.4 < max(waits)
+    assert min(waits) < 0.1
+    assert max(waits) > 0.4
     assert set(all_calls) == {0.0}
 
 

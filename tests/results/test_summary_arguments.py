@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from hengwen.records import Failure, Row, Scale, Score
-from hengwen.results.aggregate import Summary, aggregate, cluster_interval, summarize_column
+from hengwen.results.aggregate import Summary, aggregate, summarize_column
 from hengwen.results.score_table import Column, ScoreTable
+from hengwen.stats.mean_interval import mean_interval
 
 VALUES = np.random.default_rng(3).gamma(2.0, size=40).round(2).tolist()
 SHORT = VALUES[:12]
@@ -24,7 +25,7 @@ def table(values: list[float | str], sample_ids: list[str | None] | None = None)
             sample_id=sample_ids[number] if sample_ids else f"q{number}",
             repeat=1,
             cluster=f"q{number}",
-            outcome=Failure(**common, status=value, message="")  # type: ignore[arg-type]
+            outcome=Failure(**common, status=value, message="")
             if isinstance(value, str)
             else Score(**common, value=value, scale=Scale(low=0, high=99)),
         )
@@ -33,40 +34,34 @@ def table(values: list[float | str], sample_ids: list[str | None] | None = None)
 
 
 def summary(values: list[float | str], **options: float) -> Summary:
-    (only,) = aggregate(table(values), **options).values()  # type: ignore[arg-type]
+    (only,) = aggregate(table(values), **options).values()
     return only
 
 
-@pytest.mark.parametrize("values", [SHORT, VALUES], ids=["t", "bootstrap"])
+@pytest.mark.parametrize("values", [SHORT, VALUES], ids=["12 prompts", "40 prompts"])
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.99])
 def test_the_level_that_is_asked_for_is_that_of_the_interval(values: list[float], confidence: float) -> None:
-    clusters = [str(number) for number in range(len(values))]
-    result = summary(values, confidence=confidence)  # type: ignore[arg-type]
+    result = summary(values, confidence=confidence)
     assert result.confidence == confidence
-    assert result.interval == cluster_interval(values, clusters, confidence=confidence)
-    assert result.interval != summary(values).interval  # type: ignore[arg-type]
+    assert result.interval == mean_interval(values, scale=(0, 99), confidence=confidence).bounds
+    assert result.interval != summary(values).interval
 
 
-def test_by_default_the_level_is_95_per_cent_and_the_seed_zero() -> None:
+def test_by_default_the_level_is_95_per_cent() -> None:
     column = next(iter(table(VALUES).series.values()))
-    clusters = [str(number) for number in range(len(VALUES))]
     intervals = {
-        cluster_interval(VALUES, clusters),
-        cluster_interval(VALUES, clusters, confidence=0.95, seed=0),
+        mean_interval(VALUES, scale=(0, 99), confidence=0.95).bounds,
         summarize_column(column).interval,
-        summarize_column(column, confidence=0.95, seed=0).interval,
+        summarize_column(column, confidence=0.95).interval,
         summary(VALUES).interval,
     }
     assert len(intervals) == 1
-    others = {summary(VALUES, seed=1).interval, summarize_column(column, seed=1).interval}
-    assert len(others) == 1
-    assert intervals != others
 
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, -0.1, 1.1])
 def test_a_level_of_all_or_nothing_is_refused(confidence: float) -> None:
     with pytest.raises(ValueError, match=rf"^confidence must lie in \(0, 1\), got {confidence}$"):
-        cluster_interval([1.0, 2.0], ["a", "b"], confidence=confidence)
+        summary([1.0, 2.0], confidence=confidence)
 
 
 def test_without_failures_none_is_counted() -> None:
@@ -84,7 +79,16 @@ def test_what_does_not_apply_is_counted_apart() -> None:
 def test_an_empty_series_is_not_the_value_of_a_whole_set() -> None:
     result = summarize_column(Column(composed_of=(7, 3), interval=(0.0, 1.0)))
     assert result == Summary(
-        n=0, prompts=0, clusters=0, mean=None, interval=None, method="none", confidence=0.95, coverage=None
+        n=0,
+        prompts=0,
+        clusters=0,
+        mean=None,
+        interval=None,
+        method="none",
+        confidence=0.95,
+        coverage=None,
+        prompts_expected=0,
+        prompts_attempted=0,
     )
 
 
@@ -99,12 +103,7 @@ def test_a_failure_of_a_whole_set_is_counted_and_has_no_mean() -> None:
     )
 
 
-@pytest.mark.parametrize("count", [29, 30])
-def test_thirty_clusters_are_enough_for_the_bootstrap(count: int) -> None:
-    assert summary(VALUES[:count]).method == ("bootstrap" if count == 30 else "t")
-
-
 def test_nearly_equal_values_are_not_taken_for_equal_ones() -> None:
-    values = [1.0] * 39 + [1.001]
-    low, high = cluster_interval(values, [str(number) for number in range(40)]) or (0, 0)
-    assert low < np.mean(values) < high
+    values = [*[1.0] * 39, 1.001]
+    low, high = summary(values).interval or (0, 0)
+    assert low < 1.000025 < high
