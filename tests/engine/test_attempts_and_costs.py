@@ -89,12 +89,12 @@ def kept(**more: Any) -> Attempt:
 
 
 def wrap(
-    meter: CallContext, backend: Answering, limiter: Limiter | None = None, **more: Any
+    meter: Any, backend: Answering, limiter: Limiter | None = None, **more: Any
 ) -> metered_backend.LedgerBackend:
     return meter.wrap(backend, more.pop("role", "judge"), limiter or Limiter(4), **more)
 
 
-async def test_every_field_of_a_successful_attempt_is_recorded(meter: CallContext) -> None:
+async def test_every_field_of_a_successful_attempt_is_recorded(meter: Any) -> None:
     reply = replace(REPLY, response_format="tool")
     assert await wrap(meter, Answering(reply)).complete(ASK) == reply
     assert meter.ledger.attempts == [kept(extras={"form": "tool"})]
@@ -102,7 +102,7 @@ async def test_every_field_of_a_successful_attempt_is_recorded(meter: CallContex
     assert meter.usage == {"judge": REPLY.usage, "subject": Usage()}
 
 
-async def test_every_field_of_an_attempt_without_reply_is_recorded(meter: CallContext) -> None:
+async def test_every_field_of_an_attempt_without_reply_is_recorded(meter: Any) -> None:
     backend = wrap(
         meter, Answering(BackendError("busy", status="timeout", raw="<html>")), retries=0, role="subject"
     )
@@ -115,7 +115,7 @@ async def test_every_field_of_an_attempt_without_reply_is_recorded(meter: CallCo
 
 @pytest.mark.parametrize(("error_raw", "raw"), [("", "fine"), ("the part", "the part")])
 async def test_every_field_of_an_attempt_that_cannot_be_parsed_is_recorded(
-    meter: CallContext, error_raw: str, raw: str
+    meter: Any, error_raw: str, raw: str
 ) -> None:
     def accept(reply: Reply) -> None:
         raise JudgeError("not a verdict", status="parse_error", raw=error_raw)
@@ -126,7 +126,7 @@ async def test_every_field_of_an_attempt_that_cannot_be_parsed_is_recorded(
     assert meter.committer.paid == [False]
 
 
-async def test_the_usage_of_all_calls_of_a_role_is_summed(meter: CallContext) -> None:
+async def test_the_usage_of_all_calls_of_a_role_is_summed(meter: Any) -> None:
     judge = wrap(meter, Answering(REPLY, REPLY))
     for name in ("a", "b"):
         await judge.complete(replace(ASK, signature=name))
@@ -134,14 +134,14 @@ async def test_the_usage_of_all_calls_of_a_role_is_summed(meter: CallContext) ->
     assert meter.usage == {"judge": REPLY.usage + REPLY.usage, "subject": REPLY.usage}
 
 
-async def test_by_default_a_call_has_four_retries(meter: CallContext) -> None:
+async def test_by_default_a_call_has_four_retries(meter: Any) -> None:
     backend = Answering(*[BackendError("busy", status="timeout", retryable=True, retry_after=0.0)] * 9)
     with pytest.raises(BackendError, match="busy"):
         await wrap(meter, backend).complete(ASK)
     assert backend.calls == 5
 
 
-async def test_an_error_of_the_parser_is_not_retried(meter: CallContext) -> None:
+async def test_an_error_of_the_parser_is_not_retried(meter: Any) -> None:
     busy = BackendError("busy", status="timeout", retryable=True, retry_after=0.0)
     backend = Answering(busy, JudgeError("not a verdict", status="parse_error"), REPLY)
     with pytest.raises(JudgeError, match="not a verdict"):
@@ -149,7 +149,7 @@ async def test_an_error_of_the_parser_is_not_retried(meter: CallContext) -> None
     assert backend.calls == 2
 
 
-async def test_a_reply_resets_the_count_of_unreachable_calls(meter: CallContext) -> None:
+async def test_a_reply_resets_the_count_of_unreachable_calls(meter: Any) -> None:
     gone = BackendError("gone", status="transport_error")
     backend = Answering(*[gone] * 7, REPLY, *[gone] * 8, REPLY)
     calls = wrap(meter, backend, retries=0)
@@ -166,7 +166,7 @@ async def test_a_reply_resets_the_count_of_unreachable_calls(meter: CallContext)
 
 
 @pytest.mark.parametrize(("status", "limit"), [("timeout", 2), ("rate_limited", 2), ("refused", 4)])
-async def test_a_throttled_endpoint_gets_half_the_calls(meter: CallContext, status: str, limit: int) -> None:
+async def test_a_throttled_endpoint_gets_half_the_calls(meter: Any, status: str, limit: int) -> None:
     limiter = Limiter(4)
     with pytest.raises(BackendError):
         await wrap(meter, Answering(BackendError("no", status=status)), limiter, retries=0).complete(ASK)
@@ -209,7 +209,7 @@ async def test_a_call_that_fails_costs_nothing() -> None:
 
 @pytest.mark.parametrize(("tpm", "tokens"), [(600.0, [55]), (None, [0])])
 async def test_tokens_are_counted_where_the_endpoint_limits_them(
-    meter: CallContext, tpm: float | None, tokens: list[int]
+    meter: Any, tpm: float | None, tokens: list[int]
 ) -> None:
     class Noting(Limiter):
         taken: list[int] = []
@@ -274,7 +274,7 @@ def row(run: str = "r1", sample: str = "a", **outcome: Any) -> Row:
 
 
 def run(name: str = "r1", **more: str) -> Run:
-    return Run(**{"id": name, "plan": "p", "plan_hash": "h", "checkpoint": "c", **more})  # type: ignore[arg-type]
+    return Run(**{"id": name, "plan": "p", "plan_hash": "h", "checkpoint": "c", **more})
 
 
 def key(sample: str) -> tuple[str, str, int, str, str]:

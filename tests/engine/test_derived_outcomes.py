@@ -66,7 +66,7 @@ class Deriving:
 
 
 def judged(judge: object) -> TaskJob:
-    return TaskJob(name="t", samples=[SAMPLE], answers=lambda _: STORED, judges=[judge])  # type: ignore[list-item]
+    return TaskJob(name="t", samples=[SAMPLE], answers=lambda _: STORED, judges=[judge])
 
 
 async def test_an_outcome_that_follows_from_a_stored_verdict_is_derived_without_a_call() -> None:

@@ -41,7 +41,7 @@ class Part:
     def outcome(self) -> Score:
         if self.error is not None:
             raise self.error
-        return Score(name=self.names[0], value=1.0, signature=self.signature, kind=self.kind)  # type: ignore[arg-type]
+        return Score(name=self.names[0], value=1.0, signature=self.signature, kind=self.kind)
 
     def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Score]:
         self.inputs.append((sample.id, response.text, [response.text for response in earlier]))
@@ -94,7 +94,7 @@ def row(part: Part, sample: Sample | None, repeat: int | None, key: str, kind: s
         sample_id=sample.id if sample else None,
         repeat=repeat,
         cluster=sample.cluster if sample else "t",
-        outcome=Score(name=part.names[0], value=1.0, signature=part.signature, kind=kind),  # type: ignore[arg-type]
+        outcome=Score(name=part.names[0], value=1.0, signature=part.signature, kind=kind),
         item_hash=key,
     )
 
@@ -156,7 +156,7 @@ async def test_a_group_is_not_scored_again_in_the_next_run() -> None:
 
 
 def failure(part: Part, sample: Sample | None, key: str = "", repeat: int | None = 1, **more: Any) -> Row:
-    outcome = Failure(name=part.names[0], signature=part.signature, kind=part.kind, **more)  # type: ignore[arg-type]
+    outcome = Failure(name=part.names[0], signature=part.signature, kind=part.kind, **more)
     return row(part, sample, repeat, key)._replace(outcome=outcome)
 
 
@@ -172,7 +172,7 @@ async def test_a_missing_answer_is_a_failure_with_every_field() -> None:
 @pytest.mark.parametrize(
     ("error", "status", "message", "raw"),
     [
-        (ValueError("too short"), "scorer_error", "too short", ""),
+        (ValueError("too short"), "scorer_error", "ValueError: too short", ""),
         (KeyError("x"), "scorer_error", "KeyError: 'x'", ""),
         (JudgeError("no verdict", status="parse_error", raw="<b>"), "parse_error", "no verdict", "<b>"),
         (JudgeError("odd", status="of another version"), "scorer_error", "odd", ""),
@@ -214,14 +214,13 @@ async def test_a_broken_promise_is_a_failure_of_every_name(kind: str, extra: tup
 
         def outcomes(self) -> list[Outcome]:
             return [
-                Score(name=name, value=1, signature="x|v:1", kind=self.kind)  # type: ignore[arg-type]
-                for name in ("x.total", *extra)
+                Score(name=name, value=1, signature="x|v:1", kind=self.kind) for name in ("x.total", *extra)
             ]
 
         def score(self, sample: Sample, response: Response) -> list[Outcome]:
             return self.outcomes()
 
-        score_after = None
+        score_after = None  # type: ignore[assignment]  # as in a scorer without the method
 
         async def judge(self, sample: Sample, response: Response, *, earlier: object = ()) -> Verdict:
             return Verdict(outcomes=tuple(self.outcomes()))
@@ -231,13 +230,13 @@ async def test_a_broken_promise_is_a_failure_of_every_name(kind: str, extra: tup
     task = TaskJob(name="t", samples=SAMPLES[1:], answers=STORED.__getitem__, **parts)
     rows = await evaluate(Ledger(), task)
     message = (
-        f"x|v:1 gave {['x.total', *extra]}, but promised ['x.total', 'x.rest'], each once"
+        f"ValueError: x|v:1 gave {['x.total', *extra]}, but promised ['x.total', 'x.rest'], each once"
         if extra
         else "no outcome was given for this name"
     )
     failures = [row.outcome for row in rows if isinstance(row.outcome, Failure)]
     assert failures == [
-        Failure(name=name, status="scorer_error", message=message, signature="x|v:1", kind=kind)  # type: ignore[arg-type]
+        Failure(name=name, status="scorer_error", message=message, signature="x|v:1", kind=kind)
         for name in (part.names if extra else ("x.rest",))
     ]
     assert len(rows) == 2
@@ -308,7 +307,7 @@ async def test_repeats_run_concurrently_and_all_end_before_an_error_is_raised(be
             raise StoreError(f"disk {request.repeat}")
 
     def task(meter: CallContext) -> TaskJob:
-        target = Target(backend=Failing(), signature="s", system=None, user="{{ input }}", repeats=3)  # type: ignore[arg-type]
+        target = Target(backend=Failing(), signature="s", system=None, user="{{ input }}", repeats=3)
         return TaskJob(name="t", samples=SAMPLES[:1], target=target)
 
     with pytest.raises(StoreError, match="disk 1"):

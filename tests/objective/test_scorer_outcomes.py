@@ -219,7 +219,7 @@ def test_a_scorer_of_sets_fills_every_field(name: str, options: dict, expected: 
     assert fields(score) == expected
 
 
-CORPUS = {
+CORPUS: dict[str, tuple] = {
     "bleu": (
         pytest.approx(100 * (22 / 28 * 14 / 24 * 8 / 20 * 4 / 16) ** (1 / 4)),
         "bleu.corpus|width:keep|case:mixed|eff:no|tok:auto|smooth:exp|v:1",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from hengwen.store.store import Store, open_store
 
 def run(name: str, checkpoint: str = "a", order: int = 0, plan: str = "p", **more: object) -> Run:
     values = {"id": name, "checkpoint": checkpoint, "order": order, "plan": plan, "started": "2026-01-01"}
-    return Run(**{"plan_hash": "h", **values, **more})  # type: ignore[arg-type]
+    return Run(**{"plan_hash": "h", **values, **more})
 
 
 def row(
@@ -31,14 +32,14 @@ def row(
     outcome = (
         Score(name=name, value=0.5, signature="s|v:1")
         if status == "ok"
-        else Failure(name=name, status=status, message="why", signature="s|v:1")  # type: ignore[arg-type]
+        else Failure(name=name, status=status, message="why", signature="s|v:1")
     )
     values = {"run_id": run_id, "task": "t", "checkpoint": "a", "sample_id": sample, "repeat": repeat}
-    return Row(**{**values, "cluster": "c", "item_hash": "i", "outcome": outcome, **more})  # type: ignore[arg-type]
+    return Row(**{**values, "cluster": "c", "item_hash": "i", "outcome": outcome, **more})
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path) -> Iterator[Store]:
     with open_store(tmp_path / "x.db") as opened:
         yield opened
 
@@ -208,7 +209,7 @@ def attempt(number: int, run_id: str, role: str, *counts: int) -> Attempt:
         number=1,
         status="ok",
         run_id=run_id,
-        role=role,  # type: ignore[arg-type]
+        role=role,
         request={"messages": [("user", "x")], "params": {"temperature": 0}},
         raw="y",
         usage=usage,

@@ -205,5 +205,5 @@ def test_at_the_end_of_the_scale_the_interval_still_covers(labels: int) -> None:
         human = rng.choice(levels, 4 * labels, p=shares)
         judge = np.where(rng.random(4 * labels) < 0.8, human, rng.choice(levels, 4 * labels, p=shares))
         mean = ppi_mean(human[:labels], judge[:labels], judge[labels:], bounds=(0, 1))
-        covered += mean.low <= levels @ shares <= mean.high
+        covered += bool(mean.low <= levels @ shares <= mean.high)
     assert covered / 1000 >= 0.93

@@ -28,7 +28,7 @@ def row(prompt: int, repeat: int, outcome: Score | Failure) -> Row:
 
 
 def score(name: str, signature: str = "s|v:1", kind: str = "judge", **details: object) -> Score:
-    return Score(name=name, value=0.5, signature=signature, kind=kind, details=details)  # type: ignore[arg-type]
+    return Score(name=name, value=0.5, signature=signature, kind=kind, details=details)
 
 
 def view_of(*rows: Row, samples: int | None = None):
@@ -39,9 +39,9 @@ def view_of(*rows: Row, samples: int | None = None):
 
 
 def terminal(view) -> str:
-    console = Console(file=io.StringIO(), width=200, highlight=False)
-    print_view(view, console)
-    return console.file.getvalue()
+    text = io.StringIO()
+    print_view(view, Console(file=text, width=200, highlight=False))
+    return text.getvalue()
 
 
 def formats(view) -> dict[str, str]:
@@ -124,7 +124,7 @@ def test_more_kinds_of_failures_than_lines_are_counted() -> None:
     names = ("timeout", "refused", "truncated")
     view = view_of(
         *(
-            row(prompt, 1, Failure(name="a.x", status=status, message="", signature="s|v:1"))  # type: ignore[arg-type]
+            row(prompt, 1, Failure(name="a.x", status=status, message="", signature="s|v:1"))
             for status, count in zip(names, (3, 2, 1), strict=True)
             for prompt in range(count)
         )
