@@ -1,9 +1,8 @@
 """Aggregation of outcomes: means, coverage, failures and intervals of each series.
 
 The value of a prompt is the mean of its repeats, or the result of the plan's other reducer; prompts weigh
-equally. Intervals are by cluster (default: each prompt is a cluster): t on the cluster-robust standard error
-below 30 clusters, BCa bootstrap from 30 on, both clipped to the scale. Failures are counted and never enter
-a mean; ``not_applicable`` does not enter coverage either.
+equally. Intervals are by cluster (default: each prompt is a cluster), see ``stats.mean_interval``. Failures
+are counted and never enter a mean; ``not_applicable`` does not enter coverage either.
 
 Coverage is by answer and by prompt: a prompt without an answer has one failure whatever the number of
 repeats, so the share of scored answers alone would hide how much of the task is missing.

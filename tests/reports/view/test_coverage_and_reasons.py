@@ -77,7 +77,7 @@ def test_a_run_under_a_limit_says_how_many_prompts_of_the_task_it_covers() -> No
     view = view_of(*(row(prompt, 1, score("a.x")) for prompt in range(5)), samples=100)
     for text in formats(view).values():
         assert "5/100 题 (5%) · 5 答" in text
-    assert 'title="5 of 100 prompts, 5 answers (100% of those to score)' in render(view, "html")
+    assert 'title="5 of 100 prompts, 5 answers; interval' in render(view, "html")
 
 
 def test_a_complete_cell_needs_no_percentages() -> None:

@@ -46,7 +46,7 @@ def _point(score: ScoreView, labels: Sequence[str], i: int) -> Point:
         mean=cell.mean,
         ci=cell.ci,
         text=mean,
-        hint=f"{labels[i]}: {mean}{ci}, n={cell.n}",
+        hint=f"{labels[i]}: {mean}{ci}, {cell.counts_in_words}",
         joined=_same_signatures(score.cells[i - 1] if i else None, cell),
         flagged=i in score.drops,
     )

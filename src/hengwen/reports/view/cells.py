@@ -91,11 +91,9 @@ class ScoreCell:
         if self.has_no_prompts:
             return "one value for a group of answers"
         expected = self.prompts if self.prompts_expected is None else self.prompts_expected
-        answers = (
-            f"{count(self.n)} answers"
-            if self.coverage is None
-            else (f"{count(self.n)} answers ({percent(self.coverage)} of those to score)")
-        )
+        answers = f"{count(self.n)} answers"
+        if self.coverage not in (None, 1.0):
+            answers += f" ({percent(self.coverage)} of those to score)"
         return f"{count(self.prompts)} of {count(expected)} prompts, {answers}"
 
     @property
