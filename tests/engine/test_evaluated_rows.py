@@ -172,7 +172,7 @@ async def test_a_missing_answer_is_a_failure_with_every_field() -> None:
 @pytest.mark.parametrize(
     ("error", "status", "message", "raw"),
     [
-        (ValueError("too short"), "scorer_error", "too short", ""),
+        (ValueError("too short"), "scorer_error", "ValueError: too short", ""),
         (KeyError("x"), "scorer_error", "KeyError: 'x'", ""),
         (JudgeError("no verdict", status="parse_error", raw="<b>"), "parse_error", "no verdict", "<b>"),
         (JudgeError("odd", status="of another version"), "scorer_error", "odd", ""),
@@ -231,7 +231,7 @@ async def test_a_broken_promise_is_a_failure_of_every_name(kind: str, extra: tup
     task = TaskJob(name="t", samples=SAMPLES[1:], answers=STORED.__getitem__, **parts)
     rows = await evaluate(Ledger(), task)
     message = (
-        f"x|v:1 gave {['x.total', *extra]}, but promised ['x.total', 'x.rest'], each once"
+        f"ValueError: x|v:1 gave {['x.total', *extra]}, but promised ['x.total', 'x.rest'], each once"
         if extra
         else "no outcome was given for this name"
     )
