@@ -13,7 +13,7 @@ from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
-from hengwen.records import digest, digest_of
+from hengwen.records import digest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -118,7 +118,8 @@ class FactCollector:
 def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:
     """Return hashes of samples, whatever their order: ``samples``, ``references`` and ``prompts``.
 
-    ``samples`` covers ids, inputs and metadata; ``prompts`` only ids and inputs.
+    ``samples`` covers ids, inputs and metadata; ``prompts`` only ids and inputs. Digests are added up instead
+    of sorted, so that the memory does not grow with the number of samples.
 
     Examples:
         >>> from hengwen.records import Sample
@@ -127,16 +128,12 @@ def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:
         >>> [name for name in first if first[name] != second[name]]
         ['references']
     """
-    contents, references, prompts = [], [], []
+    sums = dict.fromkeys(("samples", "references", "prompts"), 0)
     for sample in samples:
-        contents.append(digest(sample.id, sample.input, dict(sample.metadata)))
-        references.append(digest(sample.id, sample.references))
-        prompts.append(digest(sample.id, sample.input))
-    return {
-        "samples": digest_of(sorted(contents)),
-        "references": digest_of(sorted(references)),
-        "prompts": digest_of(sorted(prompts)),
-    }
+        sums["samples"] += int(digest(sample.id, sample.input, dict(sample.metadata)), 16)
+        sums["references"] += int(digest(sample.id, sample.references), 16)
+        sums["prompts"] += int(digest(sample.id, sample.input), 16)
+    return {name: digest(f"{total:x}") for name, total in sums.items()}
 
 
 def usual_repeats(counts: Iterable[int]) -> str:
