@@ -334,8 +334,8 @@ def test_the_doctor_asks_a_judge_with_every_case_and_attack_and_says_what_became
     code, out, err = doctor()
     last = next(line for line in out.splitlines() if line.split()[:1] == ["all"]).split()
     assert code == 3
-    assert "162 verdicts, 86 for admission, 76 for attacks" in err
-    assert len(judge_server.prompts) == 162
+    assert "173 verdicts, 97 for admission, 76 for attacks" in err
+    assert len(judge_server.prompts) == 173
     assert int(last[1]) == 0
     assert sum(map(int, last[1:])) == 38
     assert "on persona_generic: not admitted; fooled by 0 of 38 attacks" in out
@@ -349,11 +349,11 @@ def test_a_judge_that_gives_no_verdict_at_all_is_exit_1_with_the_reason_and_not_
     assert code == 1
     assert "no verdict at all, attacks skipped; first: " in err
     assert "the endpoint answered 401: who are you?; check the key in OPENAI_API_KEY" in err
-    assert len(judge_server.prompts) <= 86
+    assert len(judge_server.prompts) <= 97
     assert "admitted" not in out
 
 
 def test_a_dry_run_of_the_doctor_asks_nobody(doctor, judge_server) -> None:
     code, out, err = doctor("--dry-run")
     assert (code, out, judge_server.prompts) == (0, "", [])
-    assert "162 verdicts" in err
+    assert "173 verdicts" in err

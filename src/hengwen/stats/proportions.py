@@ -66,7 +66,9 @@ def clustered_wilson(
 
     Examples:
         >>> [round(end, 4) for end in clustered_wilson([True] * 16, list("aabbccddeeffgghh"))]
-        [0.6756, 1.0]
+        [0.7099, 1.0]
+        >>> [round(end, 4) for end in wilson(16, 16)]
+        [0.8064, 1.0]
     """
     if len(passed) != len(clusters) or not passed:
         raise ValueError(f"{len(passed)} trials but {len(clusters)} clusters")

@@ -158,7 +158,7 @@ class CanaryReport:
 
     @property
     def p_value(self) -> float | None:
-        """The p value of the one-sided sign test of raises against lowerings; None if no value changed.
+        """One-sided p value of the sign test of raises against lowerings; None if no value changed.
 
         A judge that changes its verdicts at random raises as often as it lowers.
         """
