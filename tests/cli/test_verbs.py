@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,18 @@ def test_the_demo_needs_nothing_and_finds_what_is_in_it(hengwen, tmp_path: Path)
     assert done.json["sequences"]["lyrics/lyric.total"]["cin"] == 0
     assert done.json["sequences"]["lyrics/lyric.total"]["too_short"] is True
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".db"] == []
+
+
+def test_the_demo_finds_better_lyrics_and_a_worse_persona(hengwen, tmp_path: Path) -> None:
+    assert hengwen("demo", "--quiet", "-o", "r.md").code == 0
+    lines = (tmp_path / "r.md").read_text("utf-8").replace("\\", "").splitlines()
+    (lyric, craft, persona) = (
+        next(line for line in lines if line.startswith(f"- **{score}**"))
+        for score in ("lyrics/lyric.total", "lyrics/lyric_craft.level", "persona/persona_generic.level")
+    )
+    assert re.search("better at ckpt-4000 .* than at ckpt-1000 ", lyric)
+    assert "no significant difference" in craft
+    assert re.search("worse at ckpt-4000 .* than at ckpt-3000 ", persona)
 
 
 def test_the_demo_says_the_same_twice(hengwen) -> None:
