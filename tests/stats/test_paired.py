@@ -127,4 +127,4 @@ def test_checkpoints_that_do_not_differ_are_told_apart_in_at_most_six_of_a_hundr
 @pytest.mark.parametrize(("before", "after"), [([], []), ([1.0], [1.0, 2.0]), ([[1.0]], [[2.0]]), (1.0, 2.0)])
 def test_pairs_are_two_equally_long_sequences(before: object, after: object) -> None:
     with pytest.raises(ValueError, match="two equally long sequences are needed, got shapes"):
-        sign_flip_test(before, after)  # type: ignore[arg-type]
+        sign_flip_test(before, after)
