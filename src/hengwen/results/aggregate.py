@@ -110,7 +110,7 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
     return Summary(
         n=n,
         prompts=prompts,
-        clusters=0 if is_group_score else len(set(clusters)),
+        clusters=0 if is_group_score else len(values if clusters is None else set(clusters)),
         mean=float(np.mean(values)) if values else None,
         interval=interval,
         method="none" if interval is None else "scorer" if is_group_score else "t",
@@ -159,9 +159,9 @@ def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_bette
 
 def value_by_prompt(column: Column) -> dict[str | None, float]:
     """Return the value of each prompt with a scored repeat, in order of appearance."""
-    if len(set(column.sample_ids)) == len(column.sample_ids):  # one answer a prompt: nothing to reduce
-        pairs = zip(column.sample_ids, column.values, strict=True)
-        return {sample: value for sample, value in pairs if value is not None}
+    single = dict(zip(column.sample_ids, column.values, strict=True))
+    if len(single) == len(column.sample_ids):  # one answer a prompt: nothing to reduce
+        return {sample: value for sample, value in single.items() if value is not None}
     repeats: dict[str | None, list[float]] = {}
     for sample, value in zip(column.sample_ids, column.values, strict=True):
         if value is not None:
@@ -173,9 +173,14 @@ def value_by_prompt(column: Column) -> dict[str | None, float]:
     }
 
 
-def prompt_values(column: Column) -> tuple[list[float], list[str]]:
-    """Return the value and the cluster of each prompt with a scored repeat, in order of appearance."""
+def prompt_values(column: Column) -> tuple[list[float], list[str] | None]:
+    """Return the value and the cluster of each prompt with a scored repeat, in order of appearance.
+
+    The clusters are None where every prompt is a cluster of its own.
+    """
     values = value_by_prompt(column)
+    if column.clusters == column.sample_ids:
+        return list(values.values()), None
     cluster_of = dict(zip(column.sample_ids, column.clusters, strict=True))
     return list(values.values()), [cluster_of[sample] for sample in values]
 
@@ -187,11 +192,10 @@ def _judge_of(key: SeriesKey) -> tuple[str, str, str]:
 
 def _prompt_counts(column: Column) -> tuple[int | None, int | None]:
     """Return ``prompts_attempted`` and ``prompts_expected`` of a summary."""
-    attempted = {
-        sample
-        for sample, status in zip(column.sample_ids, column.statuses, strict=True)
-        if status != "not_applicable"
-    }
+    attempted = set(column.sample_ids)
+    if "not_applicable" in column.statuses:
+        pairs = zip(column.sample_ids, column.statuses, strict=True)
+        attempted = {sample for sample, status in pairs if status != "not_applicable"}
     if attempted == {None}:  # a group score, which names its prompts in its details or not at all
         if "ok" in column.statuses and column.composed_of is None:
             return None, None
