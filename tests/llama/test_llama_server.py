@@ -121,7 +121,7 @@ async def test_a_prompt_beyond_the_context_is_an_error_that_says_so(openai, lang
     for backend in (openai(), langchain()):
         with pytest.raises(BackendError, match="the endpoint answered 400: .*context") as caught:
             await backend.complete(ask("x" * 6000))
-        assert (caught.value.status, caught.value.retryable) == ("transport_error", False)
+        assert (caught.value.status, caught.value.retryable) == ("rejected", False)
 
 
 async def test_a_schema_that_is_none_is_an_error_where_the_form_is_pinned(openai, langchain):
