@@ -1,0 +1,30 @@
+"""Parts of a comparability key that depend on the judge: its endpoints, and versions where rules decide."""
+
+from __future__ import annotations
+
+import pytest
+
+from hengwen.results.comparability import _judge_parts
+
+VERSIONS = {"jieba": "1", "numpy": "2"}
+ENDPOINT = {"endpoint": "x + y"}
+
+
+@pytest.mark.parametrize(
+    ("name", "rules", "parts"),
+    [
+        ("craft.level", True, ENDPOINT),
+        ("craft.final", True, ENDPOINT | VERSIONS),
+        ("craft.published", True, ENDPOINT | VERSIONS),
+        ("craft.normalised", True, ENDPOINT | VERSIONS),
+        ("craft.final", False, ENDPOINT),
+        ("final.level", True, ENDPOINT),
+    ],
+)
+def test_versions_count_for_scores_that_rules_decide(name: str, rules: bool, parts: dict[str, str]) -> None:
+    assert _judge_parts(name, {"endpoints": ["x", "y"], "rules": rules}, VERSIONS) == parts
+
+
+@pytest.mark.parametrize("judge", [{}, {"endpoints": []}, {"endpoints": [], "rules": True}])
+def test_a_judge_without_endpoints_depends_on_the_versions(judge: dict) -> None:
+    assert _judge_parts("craft.level", judge, VERSIONS) == VERSIONS
