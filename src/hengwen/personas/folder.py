@@ -37,8 +37,8 @@ def name_after(folder: Path, files: Mapping[str, str | bytes]) -> dict[str, str 
 
     Examples:
         >>> from pathlib import Path
-        >>> name_after(Path("my model (2)"), {"plan.yaml": "name: x\ntasks: []\n"})["plan.yaml"]
-        'name: my-model-2\ntasks: []\n'
+        >>> name_after(Path("my model (2)"), {"plan.yaml": "name: x\\ntasks: []\\n"})["plan.yaml"]
+        'name: my-model-2\\ntasks: []\\n'
     """
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-._")[:MAX_NAME]
     plan = files["plan.yaml"]
