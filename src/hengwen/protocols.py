@@ -42,7 +42,7 @@ class Scorer(Protocol):
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the scores, the headline first; an exception becomes a Failure for each of them."""
+        """Names of the scores, the headline first. If ``score`` raises, each of them gets a Failure."""
         ...
 
     def score(self, sample: Sample, response: Response) -> Sequence[Outcome]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hengwen.errors import TimeLimitError
 from hengwen.plans.plan import load_plan
 from hengwen.records import Run
 from hengwen.runs.run_plan import RunResult, run_plan
@@ -236,14 +237,11 @@ def test_anchors_are_judged_in_another_run_once_a_run_is_finished(tmp_path: Path
 
 
 def test_an_interrupted_run_with_anchors_resumes(tmp_path: Path) -> None:
-    def interrupt(checkpoint: str, done: int, total: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path / "p", files(), progress=interrupt)
+    with pytest.raises(TimeLimitError):
+        run(tmp_path / "p", files(), time_limit=0)
     with open_store(tmp_path / "p.db") as store:
         (interrupted,) = store.runs()
-    assert interrupted.status != "finished"
+    assert interrupted.status == "interrupted"
     finished = run(tmp_path / "p", files()).runs[0]
     assert (finished.id, finished.status) == (interrupted.id, "finished")
 

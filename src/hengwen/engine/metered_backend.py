@@ -10,13 +10,12 @@ from hengwen.engine.attempt_codec import extras_of, reply_of
 from hengwen.engine.budget import Budget, Price, estimate
 from hengwen.engine.limiter import interruptible_sleep
 from hengwen.engine.pacing import PY311_EXTRA_TICK, FairScheduler
+from hengwen.engine.retries import MAX_RETRY_WAIT, retrying
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, Reply, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
-    from tenacity import AsyncRetrying, RetryCallState
+    from collections.abc import Callable, Mapping
 
     from hengwen.engine.committer import Committer
     from hengwen.engine.limiter import Limiter
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 Role = Literal["judge", "subject"]
 
-MAX_RETRY_WAIT = 60.0
-"""Seconds before a retry at most, even if the endpoint asks for more."""
 THROTTLE_STATUSES = ("rate_limited", "timeout")
 """Statuses after which fewer calls are sent at a time."""
 UNREACHABLE_STATUSES = ("transport_error", "rejected")
@@ -187,7 +184,7 @@ class LedgerBackend:
             if not error.retryable or not self._retries:
                 raise
             first_error: BackendError | None = error
-        async for attempt in _retrying(
+        async for attempt in retrying(
             self._retries, self._context.sleep
         ):  # only on failure: tenacity is slow
             with attempt:
@@ -281,23 +278,3 @@ class LedgerBackend:
 
 def _no_value(reply: Reply) -> None:
     """Parse nothing."""
-
-
-def _retrying(retries: int, sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:
-    """Return the retries after a first attempt; each waits as long as the endpoint asked, or with jitter."""
-    from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
-
-    jitter = wait_random_exponential(multiplier=0.5, max=MAX_RETRY_WAIT)
-
-    def wait(state: RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome is not None else None
-        retry_after = error.retry_after if isinstance(error, BackendError) else None
-        return min(retry_after, MAX_RETRY_WAIT) if retry_after is not None else jitter(state)
-
-    return AsyncRetrying(
-        sleep=sleep,
-        stop=stop_after_attempt(retries + 1),
-        wait=wait,
-        retry=retry_if_exception(lambda error: isinstance(error, BackendError) and error.retryable),
-        reraise=True,
-    )

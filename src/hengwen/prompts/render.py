@@ -82,7 +82,7 @@ def render_judge_prompt(
 def judge_system(
     rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, task_instruction: str = ""
 ) -> str:
-    """Return the system turn of a judge; only its last lines hold the fence, so that servers can cache it.
+    """Return the system turn of a judge; only its last lines hold the fence: servers can cache the rest.
 
     Args:
         rubric: Instructions, levels, criteria and examples.

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from importlib import metadata
@@ -20,9 +20,9 @@ from hengwen.engine.metered_backend import CallContext
 from hengwen.errors import StoreError
 from hengwen.plans.datasets import ResponseSet
 from hengwen.plans.plan import PromptSpec
-from hengwen.records import Failure, Response, Run, Sample, digest, digest_of
+from hengwen.records import Failure, Response, Run, Sample
 from hengwen.runs.human_rows import human_rows
-from hengwen.runs.run_facts import scoring_versions
+from hengwen.runs.run_identity import JudgedTask, plan_hash, resumes
 from hengwen.runs.task_scores import TaskScore, published_rows
 
 if TYPE_CHECKING:
@@ -47,14 +47,6 @@ PACKAGES = (
     "langchain-openai",
 )
 """Packages whose versions a run records, because they can change a score."""
-
-
-@dataclass(frozen=True, slots=True)
-class _JudgedTask:
-    """A task with its judges, built for one run."""
-
-    task: LoadedTask
-    judges: Sequence[Judge]
 
 
 class CheckpointRun:
@@ -84,7 +76,7 @@ class CheckpointRun:
         new_id = f"{self._resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         context = CallContext(ledger, committer, new_id, self._resources.budget, self._resources.stopping)
         scope = new_id if self._options.fresh else ""
-        tasks = [_JudgedTask(task, self._judges(task, context, scope)) for task in self._suite.tasks]
+        tasks = [JudgedTask(task, self._judges(task, context, scope)) for task in self._suite.tasks]
         run = self._begin(new_id, tasks)
         context.run_id = run.id  # calls are recorded under the run that resumes
         ledger.begin(run)
@@ -137,7 +129,7 @@ class CheckpointRun:
             progress=None if progress is None else partial(progress, self._spec.name),
         )
 
-    def _record_task_scores(self, run: Run, tasks: Sequence[_JudgedTask], ledger: Ledger) -> None:
+    def _record_task_scores(self, run: Run, tasks: Sequence[JudgedTask], ledger: Ledger) -> None:
         """Record the values of whole tasks, from all rows of the run in the store."""
         task_scores = [
             TaskScore(
@@ -164,61 +156,37 @@ class CheckpointRun:
             if isinstance(row.outcome, Failure)
         ]
 
-    def _begin(self, new_id: str, tasks: Sequence[_JudgedTask]) -> Run:
+    def _begin(self, new_id: str, tasks: Sequence[JudgedTask]) -> Run:
         """Return the newest run of the checkpoint if it can resume, or else a new one."""
-        plan_hash, plan = self._plan_hash(tasks), self._suite.plan
+        suite, checkpoint = self._suite, self._spec
+        digest = plan_hash(suite, checkpoint, tasks, self._responses, self._resources.backends)
         earlier = next(
-            (run for run in self._store.runs(plan.name) if run.checkpoint == self._spec.name), None
+            (run for run in self._store.runs(suite.plan.name) if run.checkpoint == checkpoint.name), None
         )
-        resumes = (
-            earlier is not None
-            and earlier.plan_hash == plan_hash
-            and earlier.facts.get("versions") == scoring_versions()
-            and not self._options.fresh
-            and not (self._suite.anchors and earlier.status == "finished")  # anchors are judged in every run
-        )
-        if earlier is None or not resumes:
+        if earlier is None or not resumes(
+            earlier, digest, fresh=self._options.fresh, has_anchors=bool(suite.anchors)
+        ):
             earlier = Run(
                 id=new_id,
-                plan=plan.name,
-                plan_hash=plan_hash,
-                checkpoint=self._spec.name,
+                plan=suite.plan.name,
+                plan_hash=digest,
+                checkpoint=checkpoint.name,
                 started=datetime.now(UTC).isoformat(timespec="microseconds"),
                 versions=_versions(),
             )
-        reducers: dict[str, Reducer] = {task.spec.name: task.spec.reduce for task in self._suite.tasks}
+        reducers: dict[str, Reducer] = {task.spec.name: task.spec.reduce for task in suite.tasks}
         return replace(
             earlier,
             order=self._order,
-            step=self._spec.step,
-            seed=plan.seed,
+            step=checkpoint.step,
+            seed=suite.plan.seed,
             score_order=_score_order(tasks),
             reducers={name: reducer for name, reducer in reducers.items() if reducer != "mean"},
             facts=self._resources.facts.facts(self._order, self._responses, earlier.facts),
             status="running",
         )
 
-    def _plan_hash(self, tasks: Sequence[_JudgedTask]) -> str:
-        """Return a hash of all that determines this run's rows: no other checkpoints, no paths."""
-        parts = [
-            [
-                judged.task.spec.name,
-                digest_of(sample.hash for sample in judged.task.samples.samples.values()),
-                [scorer.signature for scorer in judged.task.scorers],
-                [scorer.signature for scorer in judged.task.set_scorers],
-                [judge.signature for judge in judged.judges],
-                [judged.task.spec.prompt, judged.task.spec.repeats] if self._spec.backend else None,
-            ]
-            for judged in tasks
-        ]
-        answers = digest_of((r.task, r.sample_id, r.repeat, r.text) for r in self._responses)
-        target = self._resources.backends[self._spec.backend].signature if self._spec.backend else None
-        labels = [label for _, label in (*self._suite.labels, *self._suite.anchors)]
-        return digest(
-            self._suite.plan.name, self._spec.name, parts, answers, target, self._spec.prompt, labels
-        )
-
-    def _task_job(self, judged: _JudgedTask, context: CallContext, scope: str) -> TaskJob:
+    def _task_job(self, judged: JudgedTask, context: CallContext, scope: str) -> TaskJob:
         task = judged.task
         anchors = self._anchors(task)
         anchor_judges = judged.judges  # with --fresh, all calls are already made anew in this run
@@ -283,7 +251,7 @@ class CheckpointRun:
         return list(anchors.values())
 
 
-def _score_order(tasks: Sequence[_JudgedTask]) -> tuple[str, ...]:
+def _score_order(tasks: Sequence[JudgedTask]) -> tuple[str, ...]:
     """Return the scores (TASK/SCORE) in the order of the plan: scorers, judges, then anchors and labels."""
     addresses: list[str] = []
     for judged in tasks:

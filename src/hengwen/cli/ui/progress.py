@@ -56,7 +56,7 @@ class ProgressTicker:
 
 @contextmanager
 def count_bar(description: str, *, quiet: bool) -> Iterator[Callable[[int], None] | None]:
-    """Yield a callback for the number done, when the total is unknown; None if quiet or not on a terminal."""
+    """Yield a callback that takes the number done (no total), or None if quiet or not on a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

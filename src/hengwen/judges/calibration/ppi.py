@@ -1,4 +1,4 @@
-"""The mean human value of all answers, from labels on some and the judge's values on all (PPI++).
+"""Estimate of the mean human value of all answers from labels on some and the judge's values on all (PPI++).
 
 The judge's mean is precise but biased, the mean of the labels is unbiased but imprecise. The estimate is the
 mean label minus the difference of the judge's means on labelled and other answers, times a weight ``lam``::

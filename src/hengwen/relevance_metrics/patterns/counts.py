@@ -44,7 +44,7 @@ def pattern_counts(
     Args:
         x: Scores in order.
         m: Number of scores in a window, at least 2.
-        delay: Distance between the scores of a window, at least 1.
+        delay: Positions from one score of a window to the next, at least 1.
         ties: Policy for ties, as in `permutation_entropy`.
         nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.
         seed: Seed for ``ties="random"``.
@@ -105,7 +105,7 @@ def missing_patterns(
     Args:
         x: Scores in order.
         m: Number of scores in a window, at least 2.
-        delay: Distance between the scores of a window, at least 1.
+        delay: Positions from one score of a window to the next, at least 1.
         ties: Policy for ties: ``stable``, ``dense``, ``drop`` or ``raise``.
         nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.
         seed: Seed of the random orders behind ``expected``.

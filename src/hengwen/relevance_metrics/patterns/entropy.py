@@ -51,7 +51,7 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
     Args:
         x: Scores in order, at least (m - 1) * delay + 1; for a batch any shape.
         m: Number of scores in a window, at least 2. For a fair estimate n should be well above 5 m!.
-        delay: Distance between the scores of a window, at least 1.
+        delay: Positions from one score of a window to the next, at least 1.
         base: Base of the logarithm; ``"e"`` gives nats, 2 bits.
         normalize: None returns the entropy; ``m!`` divides it by the logarithm of the number of possible
             patterns, ``attainable`` by that of min(m!, windows), ``null`` by the mean over random orders of

@@ -32,7 +32,7 @@ def pattern_js_distance(
         a: Scores of one sequence in order.
         b: Scores of the other sequence in order; lengths may differ.
         m: Number of scores in a window, at least 2.
-        delay: Distance between the scores of a window, at least 1.
+        delay: Positions from one score of a window to the next, at least 1.
         base: Base of the logarithm; with 2 the distance is from 0 to 1.
         ties: Policy for ties, as in `permutation_entropy`.
         nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.

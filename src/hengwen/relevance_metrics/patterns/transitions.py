@@ -53,7 +53,7 @@ def ordinal_transitions(
     Args:
         x: Scores in order, enough for two windows.
         m: Number of scores in a window, at least 2.
-        delay: Distance between the scores of a window, at least 1.
+        delay: Positions from one score of a window to the next, at least 1.
         ties: Policy for ties: ``stable``, ``dense``, ``drop`` or ``raise``. A dropped window has no
             transitions.
         nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``. An omitted window has no transitions.

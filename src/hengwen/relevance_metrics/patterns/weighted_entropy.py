@@ -32,7 +32,7 @@ def weighted_permutation_entropy(
     Args:
         x: Scores in order, finite, at least (m - 1) * delay + 1; for a batch any shape.
         m: Number of scores in a window, at least 2.
-        delay: Distance between the scores of a window, at least 1.
+        delay: Positions from one score of a window to the next, at least 1.
         base: Base of the logarithm; ``"e"`` gives nats.
         normalize: None, or ``m!`` to divide by log m!.
         axis: Axis of the sequences in a batch.

@@ -1,0 +1,43 @@
+"""Retries of a failed call: which failures are retried, and how long each retry waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.errors import BackendError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tenacity import AsyncRetrying, RetryCallState
+
+MAX_RETRY_WAIT = 60.0
+"""Seconds before a retry at most, even if the endpoint asks for more."""
+
+
+def retrying(retries: int, sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:
+    """Return the retries after a first attempt; each waits as long as the endpoint asked, or with jitter.
+
+    Args:
+        retries: Number of retries, >= 0.
+        sleep: Waits for a number of seconds.
+
+    Returns:
+        Attempts that end with the last error, which is raised again; only retryable errors are retried.
+    """
+    from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+
+    jitter = wait_random_exponential(multiplier=0.5, max=MAX_RETRY_WAIT)
+
+    def wait(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome is not None else None
+        retry_after = error.retry_after if isinstance(error, BackendError) else None
+        return min(retry_after, MAX_RETRY_WAIT) if retry_after is not None else jitter(state)
+
+    return AsyncRetrying(
+        sleep=sleep,
+        stop=stop_after_attempt(retries + 1),
+        wait=wait,
+        retry=retry_if_exception(lambda error: isinstance(error, BackendError) and error.retryable),
+        reraise=True,
+    )

@@ -1,0 +1,76 @@
+"""Whether a run resumes an earlier one: the same plan, answers, labels and versions give the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hengwen.records import digest, digest_of
+from hengwen.runs.run_facts import scoring_versions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.plans.datasets import ResponseSet
+    from hengwen.plans.plan import CheckpointSpec
+    from hengwen.plans.suite import LoadedPlan, LoadedTask
+    from hengwen.protocols import Backend, Judge
+    from hengwen.records import Run
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTask:
+    """A task with its judges, built for one run."""
+
+    task: LoadedTask
+    judges: Sequence[Judge]
+
+
+def resumes(earlier: Run, new_hash: str, *, fresh: bool, has_anchors: bool) -> bool:
+    """Return whether an earlier run of the same plan and checkpoint is resumed instead of a new one.
+
+    Args:
+        earlier: Newest run of the plan and the checkpoint.
+        new_hash: ``plan_hash`` of the run that is about to start.
+        fresh: Whether the user asked for a new run.
+        has_anchors: Whether the plan has anchors, which are judged in every run.
+    """
+    return (
+        earlier.plan_hash == new_hash
+        and earlier.facts.get("versions") == scoring_versions()
+        and not fresh
+        and not (has_anchors and earlier.status == "finished")
+    )
+
+
+def plan_hash(
+    suite: LoadedPlan,
+    checkpoint: CheckpointSpec,
+    tasks: Sequence[JudgedTask],
+    responses: ResponseSet,
+    backends: Mapping[str, Backend],
+) -> str:
+    """Return a hash of all that determines the rows of a run: no other checkpoints, no paths.
+
+    Args:
+        suite: Loaded plan.
+        checkpoint: Checkpoint of the run.
+        tasks: Tasks of the plan with their judges.
+        responses: Stored answers of the checkpoint.
+        backends: Backends of the plan by name.
+    """
+    parts = [
+        [
+            judged.task.spec.name,
+            digest_of(sample.hash for sample in judged.task.samples.samples.values()),
+            [scorer.signature for scorer in judged.task.scorers],
+            [scorer.signature for scorer in judged.task.set_scorers],
+            [judge.signature for judge in judged.judges],
+            [judged.task.spec.prompt, judged.task.spec.repeats] if checkpoint.backend else None,
+        ]
+        for judged in tasks
+    ]
+    answers = digest_of((r.task, r.sample_id, r.repeat, r.text) for r in responses)
+    target = backends[checkpoint.backend].signature if checkpoint.backend else None
+    labels = [label for _, label in (*suite.labels, *suite.anchors)]
+    return digest(suite.plan.name, checkpoint.name, parts, answers, target, checkpoint.prompt, labels)
