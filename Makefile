@@ -42,8 +42,8 @@ setup: $(VENV)/.dev  ## create .venv with everything that development needs
 demo: $(VENV)/.core  ## run the main job on the packaged sample suite
 	$(VENV)/bin/hengwen demo -o demo-report.html $(ARGS)
 
-test: $(VENV)/.dev  ## install what tests need, run tests and doctests on all cores
-	$(PY) -m pytest -n $(WORKERS) $(ARGS)
+test: $(VENV)/.dev  ## install what tests need, run all tests but the slow ones, and doctests, on all cores
+	$(PY) -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
 
 lint: $(VENV)/.dev  ## check format and rules with ruff; no host names in the locks
 	$(VENV)/bin/ruff format --check .
@@ -53,7 +53,7 @@ lint: $(VENV)/.dev  ## check format and rules with ruff; no host names in the lo
 types: $(VENV)/.dev  ## check types with mypy: strict in src, relaxed in tests
 	$(VENV)/bin/mypy
 
-coverage: $(VENV)/.dev  ## run the tests with coverage; at least 95 % of lines, 90 % of branches
+coverage: $(VENV)/.dev  ## run all tests, slow ones too, with coverage: at least 95 % of lines, 90 % of branches
 	$(PY) -m pytest -n $(WORKERS) --cov --cov-report=json:.coverage.json -q $(ARGS)
 	$(PY) tools/coverage_floor.py .coverage.json
 

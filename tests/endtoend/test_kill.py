@@ -15,6 +15,8 @@ import pytest
 
 from hengwen import Score, open_store
 
+pytestmark = pytest.mark.slow
+
 COUNT = 120
 IN_FLIGHT = 4
 

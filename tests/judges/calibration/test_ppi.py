@@ -51,6 +51,7 @@ def simulate(draw, design: str, rho: float, true: float, simulations: int = SIMU
     return held / simulations, np.mean(widths), np.mean(alone), np.corrcoef(human, judge)[0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS)
 def test_the_interval_holds_the_truth_as_often_as_it_says_and_is_shorter_than_by_labels_alone(
     draw, true_mean: float, design: str

@@ -58,6 +58,7 @@ def test_the_interval_by_hand():
     assert bias.interval == pytest.approx((math.tanh(z - half), math.tanh(z + half)), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_interval_covers_what_it_promises():
     """2,000 samples of 40 normal pairs with Pearson .5: Spearman's is 6 / pi * asin(.25)."""
     rng = np.random.default_rng(7)

@@ -99,6 +99,7 @@ def test_the_segmenter_is_asked_only_where_a_word_could_matter() -> None:
     assert [needs_segmenter(line) for line in lines] == [False, True, False, False]
 
 
+@pytest.mark.slow
 def test_the_table_is_what_the_dictionaries_give_today() -> None:
     built, shipped = build().splitlines(), TABLE.read_text(encoding="utf-8").splitlines()
     assert shipped[0].startswith("# rhyme classes of U+4E00..U+9FFF")

@@ -7,6 +7,8 @@ import random
 import subprocess
 import sys
 
+import pytest
+
 from hengwen.objective import rhyme_class
 
 TEXT = """
@@ -44,6 +46,7 @@ def oracle_class(reading: str) -> str:
     return {pair[0]: pair[1:] for pair in table.split()}[plain[-1]]
 
 
+@pytest.mark.slow
 def test_random_endings_are_classed_as_by_the_dictionaries() -> None:
     chance = random.Random(4)
     lines = WORDS + ["".join(chance.choices(WORDS, k=chance.randrange(2, 5))) for _ in range(1500)]

@@ -107,8 +107,15 @@ def test_different_signatures_are_not_compared(table_of) -> None:
         pytest.param(
             {"a": [None, None]}, "alarm", "no answer has a score; see the failures below", id="failed"
         ),
-        pytest.param({"a": [3.0, 3.0]}, "note", "a 3.00", id="one checkpoint"),
-        pytest.param({"a": [3.0, 3.0], "b": [None, None]}, "note", "a 3.00", id="one of two scored"),
+        pytest.param(
+            {"a": [3.0, 3.0]}, "note", "a 3.00; to compare it, score a second checkpoint", id="one checkpoint"
+        ),
+        pytest.param(
+            {"a": [3.0, 3.0], "b": [None, None]},
+            "note",
+            "a 3.00; to compare it, score a second checkpoint",
+            id="one of two",
+        ),
     ],
 )
 def test_little_is_said_where_little_is_known(table_of, values, weight: str, text: str) -> None:

@@ -93,14 +93,18 @@ def finding_of(score: ScoreContext) -> Finding:
             "没有任何得分；请看下方失败原因", "no answer has a score; see the failures below", alarm=True
         )
     if len(scored) == 1:
-        return score.finding(score.named_value(scored[0]), score.named_value(scored[0]))
+        value = score.named_value(scored[0])
+        return score.finding(
+            f"{value}；再有一个检查点得分即可比较", f"{value}; to compare it, score a second checkpoint"
+        )
     problem = _conflict(score) or _order_problem(score) or _coverage_problem(score)
     if problem is not None:
         return problem
     if score.series is None:
         return score.finding(
-            "整组回答的一个数值，不能按题目配对检验",
-            "one value for a whole group of answers: there are no prompts to pair, so it is not tested",
+            "整组回答的一个数值，不能按题目配对检验；请与上下可检验的分数一并看",
+            "one value for a whole group of answers: there are no prompts to pair, so it is not tested; "
+            "read it beside the scores that are",
         )
     if not score.comparisons:
         return _too_few(score, scored)
