@@ -8,14 +8,7 @@ import typer
 
 from hengwen.cli.ui import options
 
-EXTRA_MODULES = {
-    "web": "fastapi",
-    "ray": "ray",
-    "postgres": "psycopg",
-    "parquet": "pyarrow",
-    "fast": "rjieba",
-    "text": "nltk",
-}
+EXTRA_MODULES = {"postgres": "psycopg", "text": "nltk"}
 """A module of each optional dependency group."""
 
 
