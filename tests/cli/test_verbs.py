@@ -147,7 +147,7 @@ def test_a_started_plan_runs_at_once(hengwen, tmp_path: Path) -> None:
 
 def test_doctor_says_what_there_is(hengwen) -> None:
     out = hengwen("doctor").out
-    for text in ("python 3", "numpy", "extra ray", "scorers: ", ", lyric", "judges: rubric, rules"):
+    for text in ("python 3", "numpy", "extra postgres", "scorers: ", ", lyric", "judges: rubric, rules"):
         assert text in out
 
 
