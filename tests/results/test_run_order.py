@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hengwen.records import Run
@@ -70,3 +72,37 @@ def test_where_nothing_decides_the_order_is_not_known(runs: list[Run], problem: 
 def test_one_run_is_in_order() -> None:
     assert training_order([run("a", 0)]).problem == ""
     assert training_order([]).runs == ()
+
+
+def test_runs_of_one_place_are_sorted_by_their_start() -> None:
+    order = training_order([run("b", 0, started="2"), run("a", 0, started="1"), run("c", 1, started="0")])
+    assert [item.checkpoint for item in order.runs] == ["a", "b", "c"]
+
+
+def test_runs_with_a_step_come_before_runs_without_one() -> None:
+    order = training_order([run("b", 0), run("a", 0, 1000), run("zero", 1, 0)])
+    assert [item.checkpoint for item in order.runs] == ["zero", "a", "b"]
+    assert order.problem == "the order of b is not known"
+
+
+def test_steps_that_fall_along_the_list_leave_the_order_unknown() -> None:
+    order = training_order([run("a", 0, 2000), run("b", 1, 1000), run("c", 2)])
+    assert [item.checkpoint for item in order.runs] == ["b", "a", "c"]
+    assert order.problem == "the order of c is not known"
+
+
+def test_equal_steps_of_one_list_keep_their_places() -> None:
+    order = training_order([run("b", 1, 1000, "1"), run("a", 0, 1000, "2")])
+    assert ([item.checkpoint for item in order.runs], order.problem) == (["a", "b"], "")
+
+
+def test_different_steps_decide_whatever_the_lists_and_places() -> None:
+    order = training_order([run("b", 0, 2000, sequence="s"), run("a", 5, 1000, sequence="t")])
+    assert ([item.checkpoint for item in order.runs], order.problem) == (["a", "b"], "")
+
+
+def test_older_runs_that_name_no_list_have_one_list() -> None:
+    older = [replace(run(name, place), facts={}) for name, place in (("b", 1), ("a", 0))]
+    order = training_order(older)
+    assert ([item.checkpoint for item in order.runs], order.problem) == (["a", "b"], "")
+    assert training_order([older[0], run("c", 2)]).problem == "the order of b, c is not known"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hengwen.stats.mean_interval import cluster_sums, mean_interval
+from hengwen.stats.mean_interval import MeanInterval, cluster_sums, mean_interval
 
 UNIT = (0.0, 1.0)
 
@@ -112,3 +112,20 @@ def test_values_and_clusters_of_different_lengths_are_refused() -> None:
 def test_distinct_clusters_are_the_prompts_themselves() -> None:
     sums, sizes = cluster_sums(np.array([3.0, 1.0]), ["b", "a"])
     assert (sums.tolist(), sizes.tolist()) == ([3.0, 1.0], [1.0, 1.0])
+
+
+def test_the_effective_number_of_clusters_is_known_without_an_interval() -> None:
+    assert mean_interval([]).effective_clusters == 0.0
+    assert mean_interval([1.0, 2.0], ["a", "a"]).effective_clusters == 1.0
+    assert mean_interval([3.0, 3.0, 3.0]).effective_clusters == 3.0
+
+
+def test_nearly_equal_values_have_an_interval_on_an_unbounded_scale() -> None:
+    low, high = mean_interval([-1.0, -1.0, -1.0 + 1e-9]).bounds or (0.0, 0.0)
+    assert -1.00001 < low < high < -0.99999
+
+
+def test_an_interval_has_bounds_only_where_it_has_both_ends() -> None:
+    assert MeanInterval(low=0.0, high=None, effective_clusters=2.0).bounds is None
+    assert MeanInterval(low=None, high=0.0, effective_clusters=2.0).bounds is None
+    assert mean_interval([0.0, 1.0]).reason == ""

@@ -128,3 +128,52 @@ def test_checkpoints_that_do_not_differ_are_told_apart_in_at_most_six_of_a_hundr
 def test_pairs_are_two_equally_long_sequences(before: object, after: object) -> None:
     with pytest.raises(ValueError, match="two equally long sequences are needed, got shapes"):
         sign_flip_test(before, after)
+
+
+def test_two_clusters_have_a_standard_error() -> None:
+    result = sign_flip_test([0.0, 0.0], [0.0, 1.0])
+    assert (result.difference, result.error, result.clusters) == (0.5, 0.5, 2)
+    assert sign_flip_test([0.0], [1.0]).error == 0.0
+
+
+def test_the_standard_error_is_over_clusters_of_unequal_size() -> None:
+    result = sign_flip_test([0.0] * 4, [1.0, 2.0, 3.0, 6.0], ["a", "a", "b", "c"])
+    residuals = np.array([3 - 2 * 3, 3 - 3, 6 - 3])
+    assert result.error == pytest.approx(np.sqrt(3 / 2 * np.square(residuals).sum()) / 4)
+
+
+def test_prompts_without_a_difference_do_not_change_p() -> None:
+    changed = sign_flip_test([0.0] * 6, [1.0] * 6).p
+    assert sign_flip_test([0.0] * 40, [1.0] * 6 + [0.0] * 34).p == changed
+    assert sign_flip_test([0.0] * 40, [1.0] + [0.0] * 39).p == 1.0
+
+
+def test_another_seed_draws_other_sign_patterns() -> None:
+    rng = np.random.default_rng(8)
+    earlier, later = rng.normal(size=40), rng.normal(size=40) + 0.3
+    draws = [sign_flip_test(earlier, later, seed=seed).p for seed in range(4)]
+    assert len(set(draws)) > 1
+    assert draws[0] == sign_flip_test(earlier, later).p
+    assert draws == pytest.approx([draws[0]] * 4, abs=0.02)
+
+
+def test_p_is_never_zero_beyond_two_thousand_clusters() -> None:
+    assert sign_flip_test([0.0] * 2001, [1.0] * 2001).p == 5e-324
+    assert sign_flip_test([0.0] * 2002, [1.0, -1.0] * 1001).p == 1.0
+
+
+def test_more_power_and_a_lower_level_need_a_larger_difference() -> None:
+    result = sign_flip_test([0.0] * 10, [float(i) for i in range(10)])
+    assert result.detectable() == result.detectable(0.05, 0.8)
+    expected = (stats.t.ppf(0.995, 9) + stats.t.ppf(0.9, 9)) * result.error
+    assert result.detectable(0.01, 0.9) == pytest.approx(expected)
+
+
+def test_holm_of_no_tests_is_empty_and_no_p_exceeds_one() -> None:
+    assert holm({}) == {}
+    assert list(holm({"a": 0.9, "b": 0.8}).items()) == [("a", 1.0), ("b", 1.0)]
+
+
+def test_the_level_of_a_family_may_be_another() -> None:
+    assert [too_few(clusters, 1, 0.01) for clusters in (7, 8)] == [True, False]
+    assert not too_few(5, 1, 1 / 16)  # p is as small as the level

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy.special import ndtri
 from scipy.stats import binomtest
+from scipy.stats import t as student_t
 
 from hengwen.stats.proportions import clustered_wilson, wilson
 
@@ -45,3 +48,37 @@ def test_invalid_input_raises() -> None:
         clustered_wilson([], [])
     with pytest.raises(ValueError, match="no interval of 3 of 2"):
         wilson(3, 2)
+
+
+@pytest.mark.parametrize(
+    ("passed", "n", "confidence"),
+    [(-1, 2, 0.95), (0, 0, 0.95), (1, 2, 0.0), (1, 2, 1.0), (1, 2, 1.5), (2.5, 2, 0.95)],
+)
+def test_numbers_out_of_range_are_refused(passed: float, n: float, confidence: float) -> None:
+    message = f"no interval of {passed:g} of {n:g} at confidence {confidence:g}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        wilson(passed, n, confidence)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.99])
+def test_the_level_is_that_of_the_interval(confidence: float) -> None:
+    expected = binomtest(3, 9).proportion_ci(confidence, method="wilson")
+    assert wilson(3, 9, confidence) == pytest.approx((expected.low, expected.high))
+    one_a_cluster = clustered_wilson([True] * 3 + [False] * 6, list("abcdefghi"), confidence)
+    assert one_a_cluster == wilson(3, 9, confidence)
+
+
+def test_less_than_one_trial_has_an_interval() -> None:
+    low, high = wilson(0.25, 0.5)
+    assert (low, high) == pytest.approx((1 - high, high))
+    assert 0 < low < 0.5 < high < 1
+
+
+def test_correlated_trials_widen_the_interval_with_the_quantile_of_t() -> None:
+    passed, clusters = [True] * 9 + [False] * 3, list("aaabbbcccddd")
+    low, high = clustered_wilson(passed, clusters)
+    assert (low, high) == wilson(0.75 * 4, 4)  # all trials of a cluster agree: four trials
+    mixed = clustered_wilson([True, True, False] * 8, [f"{i // 3}" for i in range(24)])
+    t, normal = student_t.ppf(0.975, 7), ndtri(0.975)
+    effective = 24 * (normal / t) ** 2
+    assert mixed == pytest.approx(wilson(effective * 2 / 3, effective))

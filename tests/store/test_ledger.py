@@ -224,7 +224,11 @@ def test_what_is_adopted_takes_the_place_of_what_failed(store: Store) -> None:
     assert list(store.rows([later])) == [row(run="r2")]
 
 
-@pytest.mark.parametrize("text", ["\ud800", "a\x00b", "'; DROP TABLE run; --", "\u202e", "🖋"])
+@pytest.mark.parametrize(
+    "text",
+    ["\ud800", "a\x00b", "'; DROP TABLE run; --", "\u202e", "🖋"],
+    ids=["surrogate", "null", "SQL", "right to left", "emoji"],
+)
 def test_hostile_text_is_stored_as_data(store: Store, text: str) -> None:
     ledger = store.ledger()
     ledger.begin(RUN)

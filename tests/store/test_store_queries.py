@@ -1,0 +1,178 @@
+"""Queries of a store: runs that are left out, first messages, sizes of tasks, and completed evaluations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hengwen.records import Attempt, Failure, Outcome, Row, Run, Score, Usage
+from hengwen.store.codec import row_columns
+from hengwen.store.database import _url
+from hengwen.store.prefix_dedup import _Prefix
+from hengwen.store.store import Store, open_store
+
+
+def run(name: str, checkpoint: str = "a", **more: Any) -> Run:
+    return Run(
+        **{"id": name, "plan": "p", "plan_hash": "h", "checkpoint": checkpoint, "started": name, **more}
+    )
+
+
+def row(outcome: Outcome, run_id: str = "1", sample: str = "x", task: str = "t") -> Row:
+    return Row(run_id, task, "a", sample, 1, sample, outcome, item_hash="i")
+
+
+def score(name: str = "s", **more: Any) -> Score:
+    return Score(**{"name": name, "value": 1, "signature": f"signature of {name}", **more})
+
+
+def failure(status: str, message: str, name: str = "s") -> Failure:
+    return Failure(name=name, status=status, message=message, signature="f")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "x.db") as opened:
+        yield opened
+
+
+def record(store: Store, *entries: Run | Row | Attempt) -> None:
+    ledger = store.ledger()
+    for entry in entries:
+        if isinstance(entry, Run):
+            ledger.begin(entry)
+        elif isinstance(entry, Row):
+            ledger.record_rows([entry])
+        else:
+            ledger.record_attempt(entry)
+    ledger.commit()
+
+
+def test_runs_with_other_prompts_than_the_newest_run_are_left_out(store: Store) -> None:
+    now, before = {"prompts": "now"}, {"prompts": "before"}
+    record(
+        store,
+        run("1", "a", facts=before),
+        run("2", "a", facts=before),
+        run("3", "b", facts=now),
+        run("4", "a", facts=now),
+        run("0", "c", plan="other"),
+    )
+    assert [item.id for item in store.left_out()] == ["2"]
+    assert [item.id for item in store.left_out("p")] == ["2"]
+    assert sorted(item.id for item in store.latest()) == ["3", "4"]
+    assert store.left_out("other") == store.left_out("none") == []
+
+
+def test_of_each_status_the_first_message_of_these_runs_comes_back(store: Store) -> None:
+    record(
+        store,
+        run("1"),
+        run("2"),
+        row(failure("timeout", "another run"), "2"),
+        row(score(reason="a reason is no message")),
+        row(failure("timeout", ""), sample="y"),
+        row(failure("timeout", "late"), sample="z"),
+        row(failure("refused", "no"), sample="u"),
+        row(failure("timeout", "later"), sample="v"),
+    )
+    first, second = store.find("1"), store.find("2")
+    assert store.first_messages([first]) == {"timeout": "late", "refused": "no"}
+    assert store.first_messages([first, second]) == {"timeout": "another run", "refused": "no"}
+    assert store.first_messages([]) == {}
+
+
+def test_statuses_of_several_runs_are_added_up(store: Store) -> None:
+    record(store, run("1"), run("2"))
+    for run_id in ("1", "2"):
+        late = row(failure("timeout", "late"), run_id, "z")
+        record(store, row(score(), run_id), row(score(), run_id, "y"), late)
+    assert store.statuses(store.runs()) == {"t/s": {"ok": 4, "timeout": 2}}
+
+
+def test_a_table_knows_the_number_of_samples_of_each_task(store: Store) -> None:
+    facts = {"tasks": {"t": {"samples_total": 7}, "u": {"samples_total": 9}}}
+    record(store, run("1", facts=facts), run("2"))
+    record(store, *(row(score(), run_id, task=task) for run_id in "12" for task in "tu"))
+    counts = {key[:2]: column.sample_count for key, column in store.table(store.runs()).series.items()}
+    assert counts == {("1", "t"): 7, ("1", "u"): 9, ("2", "t"): None, ("2", "u"): None}
+
+
+def test_the_attempts_at_a_call_are_counted_by_scope(store: Store) -> None:
+    attempt = Attempt(
+        call_key="0c" * 32,
+        scope="",
+        number=1,
+        status="timeout",
+        run_id="1",
+        role="judge",
+        request={"messages": []},
+        raw="",
+        usage=Usage(calls=1),
+        latency=0.5,
+        model="m",
+        finish="stop",
+        extras={},
+    )
+    record(store, run("1"), attempt, replace(attempt, number=2))
+    ledger = store.ledger()
+    assert ledger.next_number(attempt.call_key, "") == 3
+    assert ledger.next_number(attempt.call_key, "another") == 1
+    assert ledger.next_number("ff" * 32, "") == 1
+
+
+@pytest.mark.parametrize(
+    ("outcome", "same_versions", "other_versions"),
+    [
+        (score(kind="judge", details={"model": "gpt"}), True, True),
+        (score(kind="judge", details={"model": "rules", "clauses": {}}), True, False),
+        (score(kind="judge", details={"label": "A"}), True, False),
+        (score(kind="code", details={"model": "gpt"}), True, False),
+        (failure("timeout", "late"), False, False),
+        (failure("not_applicable", "no template"), True, False),
+    ],
+    ids=["model", "rules", "no model", "code", "failure", "not applicable"],
+)
+def test_only_verdicts_of_models_outlast_another_version_of_a_package(
+    store: Store, outcome: Outcome, same_versions: bool, other_versions: bool
+) -> None:
+    now = {"versions": {"jieba": "1"}}
+    record(store, run("1", facts=now), row(outcome))
+    key = ("t", "x", 1, outcome.signature, "i")
+    for versions, is_done in (({"jieba": "1"}, same_versions), ({"jieba": "2"}, other_versions)):
+        completed = store.ledger().done(run("2", facts={"versions": versions}))
+        assert (completed.get(key) == "1") == is_done
+
+
+def test_a_failure_has_its_raw_reply_and_no_scale_in_the_store() -> None:
+    failed = Failure(name="s", status="parse_error", message="why", signature="f", raw="<b>")
+    columns = row_columns(row(failed), {})
+    assert (columns["scale"], columns["details"], columns["reason"], columns["value"]) == (
+        "",
+        "<b>",
+        "why",
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("url", "driver"),
+    [
+        ("postgresql://host/db", "postgresql+psycopg"),
+        ("postgresql+pg8000://host/db", "postgresql+pg8000"),
+        ("sqlite:///x.db", "sqlite"),
+        ("x.db", "sqlite"),
+    ],
+)
+def test_a_url_without_a_driver_has_that_of_the_extra(url: str, driver: str) -> None:
+    assert _url(url).drivername == driver
+
+
+def test_the_length_that_texts_share_is_searched_again_where_the_last_one_is_wrong() -> None:
+    prefix = _Prefix("abcd")
+    lengths = [prefix.shared_with(text) for text in ("abx", "aby", "abcz", "abcy", "ab", "abcd", "abcde")]
+    assert lengths == [2, 2, 3, 3, 2, 4, 4]
