@@ -132,16 +132,19 @@ def test_a_limit_evaluates_only_the_first_samples(tmp_path: Path) -> None:
         assert {row.sample_id for row in store.rows([run])} == {"q0", "q1", "q2"}
 
 
+NOBODY = "http://127.0.0.1:9/v1"
+"""An endpoint of this machine where nothing listens: no test calls anybody else."""
 BACKENDS = {
     "limited": {
         "provider": "openai",
+        "base_url": NOBODY,
         "model": "m",
         "rpm": 30,
         "tpm": 500,
         "retries": 7,
         "price": {"input": 1.0, "output": 2.0},
     },
-    "plain": {"provider": "openai", "model": "n"},
+    "plain": {"provider": "openai", "model": "n", "base_url": NOBODY},
 }
 
 
