@@ -60,7 +60,8 @@ def test_no_difference_says_what_could_have_been_seen(table_of) -> None:
     result = finding(table_of({"a": [0.2, 0.8] * 10, "b": [0.8, 0.2] * 10}, scale=UNIT))
     assert result.weight == "note"
     assert result.en.startswith(
-        "no significant difference between checkpoints (smallest p = 1.00, 1 test in the report); "
+        "no significant difference between neighbouring checkpoints or first and last "
+        "(smallest p = 1.00, 1 test in the report); "
         "a difference below 0.4"
     )
 

@@ -172,9 +172,11 @@ def _tested(score: ScoreContext) -> Finding:
     limit = number(missed, score.decimals)
     tests_zh, tests_en = _tests_text(score)
     return score.finding(
-        f"检查点之间没有显著差别（最小 p {_p_text(smallest)}，{tests_zh}）；小于 {limit} 的差别可能未被看出，"
+        f"相邻检查点之间、首末之间没有显著差别"
+        f"（最小 p {_p_text(smallest)}，{tests_zh}）；小于 {limit} 的差别可能未被看出，"
         "题目增至四倍可看出一半大小的差别",
-        f"no significant difference between checkpoints (smallest p {_p_text(smallest)}, {tests_en}); "
+        f"no significant difference between neighbouring checkpoints or first and last "
+        f"(smallest p {_p_text(smallest)}, {tests_en}); "
         f"a difference below {limit} may have been missed, four times as many prompts would show half of it",
     )
 
