@@ -42,7 +42,7 @@ class ScoreCell:
     """Message of the first failure of each status: on one line, without control characters, cut."""
     not_applicable: int = 0
     signatures: tuple[str, ...] = ()
-    method: Literal["t", "bootstrap", "scorer", "none"] = "none"
+    method: Literal["t", "scorer", "none"] = "none"
     comparability: ComparabilityKey = UNKNOWN
     """What the sample of answers is."""
     judged_by_rules: bool = False
