@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 from hengwen.errors import ConfigError, did_you_mean
-
-Subchoice = Literal["one", "one_of_each"]
-Topics = Literal["code", "legacy5"]
 
 _TAG = re.compile(r"(?:\\?<|&lt;)\s*([^<>:：\\]+?)\s*([:：])\s*([^<>]+?)\s*(?:\\?>|&gt;)")
 
