@@ -9,7 +9,7 @@ import pytest
 
 from hengwen import registry
 from hengwen.backends import OpenAIBackend, ReplayBackend
-from hengwen.backends.replay import replay_row, request_hash
+from hengwen.backends.replay import request_hash
 from hengwen.errors import BackendError, ConfigError, DataError
 from hengwen.protocols import Backend
 from hengwen.records import Reply, Request, Usage
@@ -36,7 +36,9 @@ async def test_a_recorded_reply_comes_back_whole(write):
         finish="length",
         response_format="tool",
     )
-    backend = ReplayBackend(file=write(replay_row(ASK, reply)))
+    row = {"key": request_hash(ASK), "text": "你好", "model": "m-1", "finish": "length", "latency": 0.5}
+    row |= {"form": "tool", "input_tokens": 3, "output_tokens": 2}
+    backend = ReplayBackend(file=write(row))
     assert [await backend.complete(ASK) for _ in range(2)] == [reply, reply]
 
 

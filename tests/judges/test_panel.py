@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from hengwen.errors import BackendError, JudgeError, StoreError
 from hengwen.judges import Panel, RubricJudge, RulesJudge
-from hengwen.judges.panel import outcomes_or_failures
 from hengwen.prompts import load_rubric
 from hengwen.protocols import Judge
 from hengwen.records import Failure, Response, Sample, Scale, Score, Usage, Verdict
@@ -349,25 +348,6 @@ def test_a_stopped_panel_stops_its_members():
         return [other.done() for other in asyncio.all_tasks() if other is not asyncio.current_task()]
 
     assert asyncio.run(stopped()) == []
-
-
-def _score(name):
-    return Score(name=name, value=1.0, signature="s")
-
-
-@pytest.mark.parametrize(
-    ("names", "failed"),
-    [
-        (("tone.level",), {"tone.wit"}),
-        (("tone.level", "tone.level"), {"tone.level", "tone.wit"}),
-        (("tone.level", "tone.wit", "tone.more"), {"tone.level", "tone.wit"}),
-        ((), {"tone.level", "tone.wit"}),
-    ],
-)
-def test_a_verdict_that_breaks_its_promise_is_a_failure(names, failed):
-    outcomes = outcomes_or_failures(Member("a", 1.0), Verdict(outcomes=tuple(map(_score, names))))
-    assert {name for name, outcome in outcomes.items() if isinstance(outcome, Failure)} == failed
-    assert set(outcomes) == {"tone.level", "tone.wit"}
 
 
 def test_two_rules_judges_sit_in_a_panel():

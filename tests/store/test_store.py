@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from sqlalchemy.engine import make_url
 from hengwen.errors import ConfigError
 from hengwen.records import Attempt, Failure, Response, Row, Run, Sample, Scale, Score, Usage
 from hengwen.store import database
-from hengwen.store.store import Store, open_store
+from hengwen.store.store import Store
 
 
 def run(name: str, checkpoint: str = "a", order: int = 0, plan: str = "p", **more: object) -> Run:
@@ -38,29 +38,13 @@ def row(
     return Row(**{**values, "cluster": "c", "item_hash": "i", "outcome": outcome, **more})
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "x.db") as opened:
-        yield opened
-
-
-def record(store: Store, *entries: Run | Row | Attempt) -> None:
-    ledger = store.ledger()
-    for entry in entries:
-        if isinstance(entry, Run):
-            ledger.begin(entry)
-        elif isinstance(entry, Row):
-            ledger.record_rows([entry])
-        else:
-            ledger.record_attempt(entry)
-    ledger.commit()
-
-
-def test_runs_are_newest_first_and_of_one_command_the_last_checkpoint_first(store: Store) -> None:
+def test_runs_are_newest_first_and_of_one_command_the_last_checkpoint_first(
+    store: Store, record: Callable[..., None]
+) -> None:
     old = run("old", "a", 0, started="2026-01-01")
     first, second = run("n1", "a", 0, started="2026-01-02"), run("n2", "b", 1, started="2026-01-02")
     other = run("other", "a", 0, "q", started="2025-12-31")
-    record(store, first, old, other, second)
+    record(first, old, other, second)
     assert [run.id for run in store.runs()] == ["n2", "n1", "old", "other"]
     assert [run.id for run in store.runs("p")] == ["n2", "n1", "old"]
     assert [run.id for run in store.runs("none")] == []
@@ -69,7 +53,7 @@ def test_runs_are_newest_first_and_of_one_command_the_last_checkpoint_first(stor
     assert store.latest("none") == []
 
 
-def test_every_field_of_a_run_comes_back(store: Store) -> None:
+def test_every_field_of_a_run_comes_back(store: Store, record: Callable[..., None]) -> None:
     whole = Run(
         id="r1",
         plan="p",
@@ -84,15 +68,17 @@ def test_every_field_of_a_run_comes_back(store: Store) -> None:
         seed=5,
         status="interrupted",
     )
-    record(store, whole)
+    record(whole)
     assert store.runs() == [whole]
-    record(store, replace(whole, status="finished", order=4, score_order=()))
+    record(replace(whole, status="finished", order=4, score_order=()))
     assert store.runs() == [replace(whole, status="finished", order=4, score_order=())]
 
 
-def test_find_takes_an_id_a_prefix_or_the_newest_run_of_a_checkpoint(store: Store) -> None:
-    record(store, run("ab1", "a"), run("ab", "b"), run("c1", "ab1"), run("c2", "z", started="2026-01-02"))
-    record(store, run("c3", "z"))
+def test_find_takes_an_id_a_prefix_or_the_newest_run_of_a_checkpoint(
+    store: Store, record: Callable[..., None]
+) -> None:
+    record(run("ab1", "a"), run("ab", "b"), run("c1", "ab1"), run("c2", "z", started="2026-01-02"))
+    record(run("c3", "z"))
     assert [store.find(name).id for name in ("ab", "ab1", "c1", "c2", "z", "b")] == [
         "ab",
         "ab1",
@@ -103,8 +89,10 @@ def test_find_takes_an_id_a_prefix_or_the_newest_run_of_a_checkpoint(store: Stor
     ]
 
 
-def test_an_error_about_an_unknown_run_says_how_to_find_one(store: Store, tmp_path: Path) -> None:
-    record(store, *(run(f"r{number}", order=number) for number in range(7)))
+def test_an_error_about_an_unknown_run_says_how_to_find_one(
+    store: Store, record: Callable[..., None], tmp_path: Path
+) -> None:
+    record(*(run(f"r{number}", order=number) for number in range(7)))
     with pytest.raises(ConfigError) as caught:
         store.find("r")
     assert str(caught.value) == "run 'r' is ambiguous: r6, r5, r4, r3, r2"
@@ -113,16 +101,16 @@ def test_an_error_about_an_unknown_run_says_how_to_find_one(store: Store, tmp_pa
     assert str(caught.value) == f"no run or checkpoint 'x' in {tmp_path / 'x.db'}; see: hengwen runs list"
 
 
-def test_rows_come_back_by_run_in_the_order_of_writing(store: Store) -> None:
+def test_rows_come_back_by_run_in_the_order_of_writing(store: Store, record: Callable[..., None]) -> None:
     first, second = run("r1"), run("r2", "b")
     rows = [row("s.b"), row("s.a"), row("s.c", sample=None, repeat=None), row("s.f", status="refused")]
     others = [row("s.z", "r2", checkpoint="b")]
-    record(store, first, second, *others, *rows)
+    record(first, second, *others, *rows)
     assert list(store.rows([first, second])) == [*rows, *others]
     assert list(store.rows([second, first])) == [*others, *rows]
 
 
-def test_every_field_of_an_outcome_comes_back(store: Store) -> None:
+def test_every_field_of_an_outcome_comes_back(store: Store, record: Callable[..., None]) -> None:
     scale = Scale(low=0, high=10, levels=(0.0, 5.0, 10.0), higher_is_better=False)
     score = Score(
         name="s.x",
@@ -136,18 +124,20 @@ def test_every_field_of_an_outcome_comes_back(store: Store) -> None:
     words = replace(score, name="s.y", scale=Scale(low=0, high=10), details={"label": "B"}, kind="judge")
     failure = Failure(name="s.z", status="off_scale", message="7?", signature="z", kind="judge", raw="<7>")
     rows = [row()._replace(outcome=outcome) for outcome in (score, words, failure)]
-    record(store, run("r1"), *rows)
+    record(run("r1"), *rows)
     assert list(store.rows([run("r1")])) == rows
 
 
-def test_statuses_are_counted_over_runs_in_the_order_of_the_plan(store: Store) -> None:
+def test_statuses_are_counted_over_runs_in_the_order_of_the_plan(
+    store: Store, record: Callable[..., None]
+) -> None:
     first, second = (
         run("r1", score_order=("t/s.b", "t/s.a")),
         run("r2", "b", score_order=("t/s.b", "t/s.a", "t/s.c")),
     )
     rows = [row("s.new"), row("s.a"), row("s.b"), row("s.b", sample="q2", status="timeout")]
     more = [row("s.b", "r2"), row("s.c", "r2", status="refused"), row("s.a", "else")]
-    record(store, first, second, *rows, *more)
+    record(first, second, *rows, *more)
     assert list(store.statuses([first, second]).items()) == [
         ("t/s.b", Counter(ok=2, timeout=1)),
         ("t/s.a", Counter(ok=1)),
@@ -156,9 +146,11 @@ def test_statuses_are_counted_over_runs_in_the_order_of_the_plan(store: Store) -
     ]
 
 
-def test_a_table_is_in_the_order_of_the_plan_and_knows_its_reducers(store: Store) -> None:
+def test_a_table_is_in_the_order_of_the_plan_and_knows_its_reducers(
+    store: Store, record: Callable[..., None]
+) -> None:
     record_of_run = run("r1", score_order=("t/s.b", "t/s.a"), reducers={"t": "worst"})
-    record(store, record_of_run, row("s.a"), row("s.b"))
+    record(record_of_run, row("s.a"), row("s.b"))
     table = store.table([record_of_run])
     assert [(key.name, column.reducer) for key, column in table.series.items()] == [
         ("s.b", "worst"),
@@ -216,13 +208,13 @@ def attempt(number: int, run_id: str, role: str, *counts: int) -> Attempt:
     )
 
 
-def test_usage_is_summed_by_role_over_these_runs(store: Store) -> None:
+def test_usage_is_summed_by_role_over_these_runs(store: Store, record: Callable[..., None]) -> None:
     calls = [
         attempt(1, "r1", "judge", 1, 20, 3),
         attempt(2, "r2", "judge", 2, 40, 5),
         attempt(3, "r1", "subject", 1, 7, 9),
     ]
-    record(store, *calls, attempt(4, "r3", "judge", 100, 100, 100))
+    record(*calls, attempt(4, "r3", "judge", 100, 100, 100))
     assert store.usage([run("r1"), run("r2")]) == {
         "judge": Usage(calls=3, input_tokens=60, output_tokens=8),
         "subject": Usage(calls=1, input_tokens=7, output_tokens=9),
@@ -230,10 +222,9 @@ def test_usage_is_summed_by_role_over_these_runs(store: Store) -> None:
     assert list(store.attempts(run("r1"))) == [calls[0], calls[2]]
 
 
-def test_a_baseline_is_one_run_of_a_plan_and_goes_with_it(store: Store) -> None:
+def test_a_baseline_is_one_run_of_a_plan_and_goes_with_it(store: Store, record: Callable[..., None]) -> None:
     first, second, other = run("r1"), run("r2", "b"), run("r3", plan="q")
     record(
-        store,
         first,
         second,
         other,
@@ -275,21 +266,22 @@ def test_a_sqlite_file_uses_a_write_ahead_log_and_a_busy_timeout_of_ten_seconds(
     assert settings == [10_000, "wal", 1]
 
 
-def test_an_attempt_that_was_good_is_never_replaced(store: Store) -> None:
+def test_an_attempt_that_was_good_is_never_replaced(store: Store, record: Callable[..., None]) -> None:
     good = attempt(1, "r1", "judge", 1, 2, 3)
-    record(store, good)
-    record(store, replace(good, status="timeout", raw=""))
+    record(good)
+    record(replace(good, status="timeout", raw=""))
     assert list(store.attempts(run("r1"))) == [good]
     bad = replace(attempt(2, "r1", "judge", 1, 2, 3), status="timeout")
-    record(store, bad)
-    record(store, replace(bad, status="ok"))
+    record(bad)
+    record(replace(bad, status="ok"))
     assert [attempt.status for attempt in store.attempts(run("r1"))] == ["ok", "ok"]
 
 
-def test_the_source_of_a_key_is_the_run_itself_or_else_the_newest_run(store: Store) -> None:
+def test_the_source_of_a_key_is_the_run_itself_or_else_the_newest_run(
+    store: Store, record: Callable[..., None]
+) -> None:
     runs = [run("r1", started="2026-01-01"), run("r2", started="2026-01-03"), run("r3", started="2026-01-02")]
     record(
-        store,
         *runs,
         *(row(run_id=earlier.id) for earlier in runs),
         row("s.y", "r1", sample="q2"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from hengwen.records import Attempt, Failure, Outcome, Row, Run, Score, Usage
 from hengwen.store.codec import row_columns
 from hengwen.store.database import _url
 from hengwen.store.prefix_dedup import _Prefix
-from hengwen.store.store import Store, open_store
+from hengwen.store.store import Store
 
 
 def run(name: str, checkpoint: str = "a", **more: Any) -> Run:
@@ -34,28 +33,11 @@ def failure(status: str, message: str, name: str = "s") -> Failure:
     return Failure(name=name, status=status, message=message, signature="f")
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "x.db") as opened:
-        yield opened
-
-
-def record(store: Store, *entries: Run | Row | Attempt) -> None:
-    ledger = store.ledger()
-    for entry in entries:
-        if isinstance(entry, Run):
-            ledger.begin(entry)
-        elif isinstance(entry, Row):
-            ledger.record_rows([entry])
-        else:
-            ledger.record_attempt(entry)
-    ledger.commit()
-
-
-def test_runs_with_other_prompts_than_the_newest_run_are_left_out(store: Store) -> None:
+def test_runs_with_other_prompts_than_the_newest_run_are_left_out(
+    store: Store, record: Callable[..., None]
+) -> None:
     now, before = {"prompts": "now"}, {"prompts": "before"}
     record(
-        store,
         run("1", "a", facts=before),
         run("2", "a", facts=before),
         run("3", "b", facts=now),
@@ -68,9 +50,10 @@ def test_runs_with_other_prompts_than_the_newest_run_are_left_out(store: Store) 
     assert store.left_out("other") == store.left_out("none") == []
 
 
-def test_of_each_status_the_first_message_of_these_runs_comes_back(store: Store) -> None:
+def test_of_each_status_the_first_message_of_these_runs_comes_back(
+    store: Store, record: Callable[..., None]
+) -> None:
     record(
-        store,
         run("1"),
         run("2"),
         row(failure("timeout", "another run"), "2"),
@@ -86,23 +69,23 @@ def test_of_each_status_the_first_message_of_these_runs_comes_back(store: Store)
     assert store.first_messages([]) == {}
 
 
-def test_statuses_of_several_runs_are_added_up(store: Store) -> None:
-    record(store, run("1"), run("2"))
+def test_statuses_of_several_runs_are_added_up(store: Store, record: Callable[..., None]) -> None:
+    record(run("1"), run("2"))
     for run_id in ("1", "2"):
         late = row(failure("timeout", "late"), run_id, "z")
-        record(store, row(score(), run_id), row(score(), run_id, "y"), late)
+        record(row(score(), run_id), row(score(), run_id, "y"), late)
     assert store.statuses(store.runs()) == {"t/s": {"ok": 4, "timeout": 2}}
 
 
-def test_a_table_knows_the_number_of_samples_of_each_task(store: Store) -> None:
+def test_a_table_knows_the_number_of_samples_of_each_task(store: Store, record: Callable[..., None]) -> None:
     facts = {"tasks": {"t": {"samples_total": 7}, "u": {"samples_total": 9}}}
-    record(store, run("1", facts=facts), run("2"))
-    record(store, *(row(score(), run_id, task=task) for run_id in "12" for task in "tu"))
+    record(run("1", facts=facts), run("2"))
+    record(*(row(score(), run_id, task=task) for run_id in "12" for task in "tu"))
     counts = {key[:2]: column.sample_count for key, column in store.table(store.runs()).series.items()}
     assert counts == {("1", "t"): 7, ("1", "u"): 9, ("2", "t"): None, ("2", "u"): None}
 
 
-def test_the_attempts_at_a_call_are_counted_by_scope(store: Store) -> None:
+def test_the_attempts_at_a_call_are_counted_by_scope(store: Store, record: Callable[..., None]) -> None:
     attempt = Attempt(
         call_key="0c" * 32,
         scope="",
@@ -118,7 +101,7 @@ def test_the_attempts_at_a_call_are_counted_by_scope(store: Store) -> None:
         finish="stop",
         extras={},
     )
-    record(store, run("1"), attempt, replace(attempt, number=2))
+    record(run("1"), attempt, replace(attempt, number=2))
     ledger = store.ledger()
     assert ledger.next_number(attempt.call_key, "") == 3
     assert ledger.next_number(attempt.call_key, "another") == 1
@@ -138,10 +121,14 @@ def test_the_attempts_at_a_call_are_counted_by_scope(store: Store) -> None:
     ids=["model", "rules", "no model", "code", "failure", "not applicable"],
 )
 def test_only_verdicts_of_models_outlast_another_version_of_a_package(
-    store: Store, outcome: Outcome, same_versions: bool, other_versions: bool
+    store: Store,
+    record: Callable[..., None],
+    outcome: Outcome,
+    same_versions: bool,
+    other_versions: bool,
 ) -> None:
     now = {"versions": {"jieba": "1"}}
-    record(store, run("1", facts=now), row(outcome))
+    record(run("1", facts=now), row(outcome))
     key = ("t", "x", 1, outcome.signature, "i")
     for versions, is_done in (({"jieba": "1"}, same_versions), ({"jieba": "2"}, other_versions)):
         completed = store.ledger().done(run("2", facts={"versions": versions}))

@@ -105,18 +105,6 @@ def request_hash(request: Request) -> str:
     return digest(request.identity or request.messages, request.repeat)
 
 
-def replay_row(request: Request, reply: Reply) -> dict[str, Any]:
-    """Return the row of a replay file for a reply.
-
-    Args:
-        request: Request that was sent.
-        reply: Reply to it.
-    """
-    row: dict[str, Any] = {"key": request_hash(request), "text": reply.text, "model": reply.model}
-    row |= {"finish": reply.finish, "latency": reply.latency, "form": reply.response_format}
-    return row | {"input_tokens": reply.usage.input_tokens, "output_tokens": reply.usage.output_tokens}
-
-
 def _read(path: Path) -> dict[str, Reply | BackendError]:
     by_key: dict[str, Reply | BackendError] = {}
     for row in read_rows(path):
