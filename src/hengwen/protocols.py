@@ -277,11 +277,11 @@ class Ledger(Protocol):
         """Return the outcomes that a run holds for a key."""
         ...
 
-    def find_call(self, call_key: str, scope: str) -> Attempt | None:
+    def find_call(self, call_key: str, cache_scope: str) -> Attempt | None:
         """Return the successful attempt of a call, or None."""
         ...
 
-    def next_number(self, call_key: str, scope: str) -> int:
+    def next_attempt_no(self, call_key: str, cache_scope: str) -> int:
         """Return the number of the next attempt of a call, from 1."""
         ...
 

@@ -32,7 +32,7 @@ Status = Literal[
 wrong key or too long a prompt. ``missing``: there is no answer. ``not_applicable`` is counted separately."""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
-Kind = Literal["code", "judge", "human"]
+Kind = Literal["scorer", "judge", "human"]
 Reducer = Literal["mean", "median", "mode", "worst", "best"]
 """How the values of a prompt's repeats are reduced to one."""
 Message = tuple[str, str]
@@ -193,7 +193,7 @@ class Score:
     signature: str
     """All settings that can change the number; only series of equal signatures are compared."""
     scale: Scale | None = None
-    kind: Kind = "code"
+    kind: Kind = "scorer"
     reason: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -212,7 +212,7 @@ class Failure:
     status: Status
     message: str
     signature: str
-    kind: Kind = "code"
+    kind: Kind = "scorer"
     raw: str = ""
     """The raw reply, if there was one."""
 
@@ -316,12 +316,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """The record of one call to a backend. Unique on (call_key, scope, number)."""
+    """The record of one call to a backend. Unique on (call_key, cache_scope, attempt_no)."""
 
     call_key: str
-    scope: str
-    """Empty, or the run id for anchors and under ``--fresh``: attempts are reused only within their scope."""
-    number: int
+    cache_scope: str
+    """Empty, or the run id for anchors and under ``--fresh``: only attempts of the same value are reused."""
+    attempt_no: int
     """From 1, counting the tries of this call."""
     status: str
     """``ok`` or a failure status; only ``ok`` attempts are reused."""

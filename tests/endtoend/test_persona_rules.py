@@ -127,7 +127,7 @@ def test_the_details_name_the_repeat_and_the_rule(run, judge_server, folder: Pat
     assert copy.details["flags"] == ["leak_suspect"]
     code_score = finals(folder, "near_duplicate.similarity")["a", 3]
     assert isinstance(code_score, Score)
-    assert (code_score.value, code_score.kind) == (0.9, "code")
+    assert (code_score.value, code_score.kind) == (0.9, "scorer")
 
 
 def with_repeats(options: dict[str, object]) -> list[object]:

@@ -73,8 +73,8 @@ def meter(monkeypatch: pytest.MonkeyPatch) -> CallContext:
 def kept(**more: Any) -> Attempt:
     plain = Attempt(
         call_key=ASK.key("https://model.invalid"),
-        scope="",
-        number=1,
+        cache_scope="",
+        attempt_no=1,
         status="ok",
         run_id="r1",
         role="judge",
@@ -291,11 +291,11 @@ def test_a_dry_run_reads_the_ledger_and_writes_nothing() -> None:
     assert dry.read("r1", key("a")) == [SCORE]
     assert dry.find_call(kept().call_key, "") == kept()
     assert dry.find_call(kept().call_key, "other") is None
-    assert (dry.next_number(kept().call_key, ""), dry.next_number("other", "")) == (2, 1)
+    assert (dry.next_attempt_no(kept().call_key, ""), dry.next_attempt_no("other", "")) == (2, 1)
     dry.begin(run("r2"))
     dry.record_rows([row("r2")])
     dry.adopt("r2", "r1", key("a"))
-    dry.record_attempt(kept(number=2))
+    dry.record_attempt(kept(attempt_no=2))
     dry.record_response("r2", Sample(id="a"), Response(sample_id="a", text="x"))
     dry.commit()
     dry.commit_attempts()

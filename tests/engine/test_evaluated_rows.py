@@ -25,7 +25,7 @@ class Part:
     """A scorer, group scorer and judge that notes its inputs and may raise."""
 
     name: str
-    kind: str = "code"
+    kind: str = "scorer"
     scope: str = "checkpoint"
     error: Exception | None = None
     inputs: list[Any] = field(default_factory=list)
@@ -86,7 +86,7 @@ async def evaluate(
     return [row for row in ledger.rows if row.run_id == run]
 
 
-def row(part: Part, sample: Sample | None, repeat: int | None, key: str, kind: str = "code") -> Row:
+def row(part: Part, sample: Sample | None, repeat: int | None, key: str, kind: str = "scorer") -> Row:
     return Row(
         run_id="r1",
         task="t",
@@ -101,7 +101,7 @@ def row(part: Part, sample: Sample | None, repeat: int | None, key: str, kind: s
 
 async def test_rows_of_stored_answers_have_every_field() -> None:
     ledger, progress = Ledger(), []
-    code, judge = Part("code"), Part("judge", "judge")
+    code, judge = Part("scorer"), Part("judge", "judge")
     repeats, whole = Part("repeats", scope="repeats"), Part("whole")
     task = TaskJob(
         name="t",
@@ -161,7 +161,7 @@ def failure(part: Part, sample: Sample | None, key: str = "", repeat: int | None
 
 
 async def test_a_missing_answer_is_a_failure_with_every_field() -> None:
-    code, judge = Part("code"), Part("judge", "judge")
+    code, judge = Part("scorer"), Part("judge", "judge")
     task = TaskJob(name="t", samples=SAMPLES[:1], scorers=[code], judges=[judge], set_scorers=[Part("whole")])
     message = "there is no stored answer to this sample"
     assert await evaluate(Ledger(), task) == [
@@ -182,7 +182,7 @@ async def test_an_exception_of_a_part_becomes_a_failure_with_every_field(
     error: Exception, status: str, message: str, raw: str
 ) -> None:
     code, judge, whole = (
-        Part("code", error=error),
+        Part("scorer", error=error),
         Part("judge", "judge", error=error),
         Part("whole", error=error),
     )
@@ -206,7 +206,7 @@ async def test_a_store_that_fails_while_a_judge_asks_is_no_failure_of_the_judge(
         await evaluate(Ledger(), task)
 
 
-@pytest.mark.parametrize("kind", ["code", "judge"])
+@pytest.mark.parametrize("kind", ["scorer", "judge"])
 @pytest.mark.parametrize("extra", [(), ("x.more",), ("x.total",)], ids=["none", "unknown", "twice"])
 async def test_a_broken_promise_is_a_failure_of_every_name(kind: str, extra: tuple[str, ...]) -> None:
     class Broken(Part):
@@ -226,7 +226,7 @@ async def test_a_broken_promise_is_a_failure_of_every_name(kind: str, extra: tup
             return Verdict(outcomes=tuple(self.outcomes()))
 
     part = Broken("x", kind)
-    parts: dict[str, Any] = {"scorers": [part]} if kind == "code" else {"judges": [part]}
+    parts: dict[str, Any] = {"scorers": [part]} if kind == "scorer" else {"judges": [part]}
     task = TaskJob(name="t", samples=SAMPLES[1:], answers=STORED.__getitem__, **parts)
     rows = await evaluate(Ledger(), task)
     message = (
@@ -264,7 +264,7 @@ async def test_a_target_gets_the_prompt_of_the_plan_and_its_answers_are_stored(b
         requests.append(request)
         return f"answer {request.repeat}"
 
-    bench.ledger, code = Ledger(), Part("code")
+    bench.ledger, code = Ledger(), Part("scorer")
     await bench.weigh(generated(bench, bench.Oracle(answer=answer), 2, scorers=[code]))
     assert [
         (request.messages, dict(request.params), request.signature, request.repeat) for request in requests
@@ -285,7 +285,7 @@ async def test_a_refusal_of_a_target_is_a_failure_with_every_field(bench) -> Non
             raise BackendError("the filter", status="refused")
         return "fine"
 
-    code, judge = Part("code"), Part("judge", "judge")
+    code, judge = Part("scorer"), Part("judge", "judge")
     await bench.weigh(generated(bench, bench.Oracle(answer=answer), 2, scorers=[code], judges=[judge]))
     failures = [row for row in bench.ledger.rows if isinstance(row.outcome, Failure)]
     assert failures == [

@@ -54,7 +54,7 @@ async def test_a_retryable_error_is_retried_and_every_attempt_is_recorded(bench,
 
     oracle = bench.Oracle(answer=answer)
     assert (await bench.wrap(meter, oracle, "judge", retries=4).complete(ask())).text == "fine"
-    kept = [(attempt.number, attempt.status) for attempt in bench.ledger.attempts]
+    kept = [(attempt.attempt_no, attempt.status) for attempt in bench.ledger.attempts]
     assert kept == [(1, "rate_limited"), (2, "rate_limited"), (3, "ok")]
 
 

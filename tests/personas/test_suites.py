@@ -74,7 +74,7 @@ def test_a_judge_is_written_with_what_it_needs() -> None:
     assert judge == {
         "rubric": "muice_live",
         "language": "en",
-        "note": {"zh": zh, "en": en},
+        "task_instruction": {"zh": zh, "en": en},
         "backend": "judge",
     }
     options = {"markers": ["a: b", "c # d", "#e", "是"]}

@@ -129,7 +129,7 @@ tasks:
     samples: live.jsonl
     repeats: 3
     rules: [broken, {near_duplicate: {zero_from: 0.9}}, {leakage: {corpus: data/train.jsonl}}]
-    judges: [{rubric: muice_live, level_from: min_aspect, note: only the style}]
+    judges: [{rubric: muice_live, level_from: min_aspect, task_instruction: only the style}]
     scale: {mean_times: 10}
 checkpoints:
   - {name: a, responses: a.jsonl}
@@ -146,8 +146,8 @@ def test_rules_a_scale_and_what_a_judge_is_told_besides(tmp_path: Path) -> None:
     assert task.scale is not None
     assert (task.scale.mean_times, task.scale.sum_divided_by) == (10, None)
     (judge,) = task.judges
-    assert judge.note is not None
-    assert (judge.level_from, judge.note.zh, judge.note.en) == (
+    assert judge.task_instruction is not None
+    assert (judge.level_from, judge.task_instruction.zh, judge.task_instruction.en) == (
         "min_aspect",
         "only the style",
         "only the style",
@@ -174,9 +174,9 @@ def test_a_corpus_may_be_several_files(tmp_path: Path) -> None:
         ("mean_times: 10", "mean_times: 0", r"plan.yaml:8: .*greater than 0"),
         ("mean_times: 10", "mean: 10", r"plan.yaml:8: unknown key 'mean'"),
         ("min_aspect", "max_aspect", r"plan.yaml:7: .*'holistic', 'min_aspect' or 'median_aspect'"),
-        ("note: only the style", "note: ''", r"plan.yaml:7: .*a text is empty"),
+        ("task_instruction: only the style", "task_instruction: ''", r"plan.yaml:7: .*a text is empty"),
         (
-            "    judges: [{rubric: muice_live, level_from: min_aspect, note: only the style}]\n",
+            "    judges: [{rubric: muice_live, level_from: min_aspect, task_instruction: only the style}]\n",
             "    scorers: [distinct_n]\n",
             r"plan.yaml:3: .*task 'live' has rules or a scale, but no judges",
         ),
@@ -186,3 +186,23 @@ def test_wrong_rules_and_scales_are_named_by_line(tmp_path: Path, old: str, new:
     assert old in RULED
     with pytest.raises(ConfigError, match=message):
         load_plan(write(tmp_path, RULED.replace(old, new, 1)))
+
+
+def test_former_keys_mean_the_present_ones(tmp_path: Path) -> None:
+    judge = "{rubric: muice_live, panel: [a, b], reduce: mean, note: only the style}"
+    former = RULED.replace("    repeats: 3", "    repeats: 3\n    reduce: worst")
+    former = former.replace(
+        "{rubric: muice_live, level_from: min_aspect, task_instruction: only the style}", judge
+    )
+    former += "backends:\n  a: {provider: openai, model: m}\n  b: {provider: openai, model: n}\n"
+    present = former.replace("reduce: worst", "repeat_reducer: worst").replace("note:", "task_instruction:")
+    present = present.replace("reduce: mean", "panel_reducer: mean")
+    (task,) = load_plan(write(tmp_path, former)).tasks
+    assert (task.repeat_reducer, task.judges[0].panel_reducer) == ("worst", "mean")
+    assert [task] == load_plan(write(tmp_path, present)).tasks
+
+
+def test_a_former_key_beside_the_present_one_is_an_error(tmp_path: Path) -> None:
+    text = RULED.replace("    repeats: 3", "    reduce: worst\n    repeat_reducer: best")
+    with pytest.raises(ConfigError, match="'reduce' is the former name of 'repeat_reducer': give only one"):
+        load_plan(write(tmp_path, text))

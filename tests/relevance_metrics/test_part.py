@@ -47,7 +47,7 @@ def test_the_import_loads_no_scipy() -> None:
         pytest.param(lambda: metrics.bootstrap_ci(X, n_boot=9), id="bootstrap_ci"),
         pytest.param(lambda: metrics.compare_rankings(X, X[::-1]), id="compare_rankings"),
         pytest.param(lambda: metrics.summarize(X, n_perm=9), id="summarize"),
-        pytest.param(lambda: metrics.Stream(5).update(1), id="Stream"),
+        pytest.param(lambda: metrics.StreamingMetrics(5).update(1), id="StreamingMetrics"),
     ],
 )
 def test_results_are_frozen_and_plain(compute: object) -> None:

@@ -149,10 +149,10 @@ def cell() -> Callable[..., ScoreCell]:
     """A cell with a mean and half the width of its interval."""
 
     def build(mean: float | None, half: float | None = None, *signatures: str) -> ScoreCell:
-        ci = None if mean is None or half is None else (mean - half, mean + half)
+        interval = None if mean is None or half is None else (mean - half, mean + half)
         return ScoreCell(
             mean=mean,
-            ci=ci,
+            interval=interval,
             confidence=0.95,
             n=4,
             prompts=4,

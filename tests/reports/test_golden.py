@@ -90,7 +90,7 @@ def markdown_rows(text):
     """The same from the Markdown tables."""
     rows = {}
     for line in text.splitlines():
-        match = re.match(r"\| (\S+) \((?:规则|评审|人工) \w+\) \|[^|]*\|(.*)\|$", line)
+        match = re.match(r"\| (\S+) \((?:评分器|评审|人工) \w+\) \|[^|]*\|(.*)\|$", line)
         if match:
             cells = match[2].replace("\\[", "[").replace("\\]", "]").split("|")
             rows[match[1].replace("\\_", "_")] = [

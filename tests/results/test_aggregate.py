@@ -104,7 +104,7 @@ def test_a_plan_may_want_another_value_of_repeats_than_their_mean(
         scale = Scale(low=0, high=1, higher_is_better=higher_is_better)
         scores = [Score(name="s.total", value=value, signature="s|v:1", scale=scale) for value in values]
         table = ScoreTable([row("a", number, item) for number, item in enumerate(scores, start=1)])
-        table.reduce("r", "t", reducer)
+        table.set_reducer("r", "t", reducer)
         (summary,) = aggregate(table).values()
         assert summary.mean == pytest.approx(expected)
         suffix = "" if reducer == "mean" else f"|repeats:{reducer}"
@@ -113,7 +113,7 @@ def test_a_plan_may_want_another_value_of_repeats_than_their_mean(
 
 def test_the_value_of_a_whole_set_has_no_repeats_to_reduce() -> None:
     table = ScoreTable([row(None, None, score(3))])
-    table.reduce("r", "t", "worst")
+    table.set_reducer("r", "t", "worst")
     (summary,) = aggregate(table).values()
     assert summary.signatures == ("s|v:1",)
 
@@ -228,7 +228,7 @@ def test_a_long_message_is_cut_before_it_is_kept() -> None:
         ("judge", "x|v:1", {"model": "rules", "clauses": {}}, True),
         ("judge", "x|rules:8e24b1b2|v:1", {"model": "gpt"}, False),
         ("judge", "x|v:1", {"model": "rules"}, False),
-        ("code", "lyric|rules:document|v:1", {}, False),
+        ("scorer", "lyric|rules:document|v:1", {}, False),
     ],
 )
 def test_details_say_whether_a_rules_judge_gave_a_score(

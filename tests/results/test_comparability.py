@@ -66,8 +66,8 @@ def key_of(
     return comparability_of(SeriesKey("r", "t", name, kind), ScoreTable([row]), run_facts)
 
 
-CODE = {"name": "rouge.f", "kind": "code"}
-SET = {"name": "distinct_n.distinct_2", "kind": "code", "sample_id": None, "repeat": None}
+CODE = {"name": "rouge.f", "kind": "scorer"}
+SET = {"name": "distinct_n.distinct_2", "kind": "scorer", "sample_id": None, "repeat": None}
 ANCHOR = {"name": "anchor.craft.level"}
 
 
@@ -129,7 +129,7 @@ def test_a_run_without_facts_is_compared_by_signatures_alone() -> None:
 def test_a_series_without_a_score_says_so() -> None:
     failure = Failure(name="rouge.f", status="timeout", message="slow", signature="s")
     table = ScoreTable([Row("r", "t", "c", "a", 1, "a", failure)])
-    assert comparability_of(SeriesKey("r", "t", "rouge.f", "code"), table, facts()) == UNSCORED
+    assert comparability_of(SeriesKey("r", "t", "rouge.f", "scorer"), table, facts()) == UNSCORED
 
 
 def rows_by(models: list[str]) -> list[Row]:

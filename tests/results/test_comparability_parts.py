@@ -44,7 +44,7 @@ MODEL = {"model": "gpt"}
 
 
 def row(
-    name: str, kind: Any = "code", *, sample: str | None = "a", repeat: int | None = 1, **details: Any
+    name: str, kind: Any = "scorer", *, sample: str | None = "a", repeat: int | None = 1, **details: Any
 ) -> Row:
     score: Outcome = Score(name=name, value=1, signature="s", kind=kind, details=details)
     return Row("r", "t", "c", sample, repeat, sample or "t", score)
@@ -59,7 +59,7 @@ def parts_of(item: Row, *others: Row, facts: Mapping[str, Any] = FACTS) -> dict[
 @pytest.mark.parametrize(
     ("item", "parts"),
     [
-        pytest.param(row("rouge.f"), {**SHORT_SAMPLE, **SHORT_REFERENCES, **VERSIONS}, id="code"),
+        pytest.param(row("rouge.f"), {**SHORT_SAMPLE, **SHORT_REFERENCES, **VERSIONS}, id="scorer"),
         pytest.param(row("human.taste", "human"), SHORT_SAMPLE, id="people see no references"),
         pytest.param(row("anchor.length"), {**SHORT_ANCHORS, **VERSIONS}, id="anchors of code"),
         pytest.param(row("human.anchor.taste", "human"), SHORT_ANCHORS, id="anchors of people"),

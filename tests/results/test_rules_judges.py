@@ -25,11 +25,11 @@ def row(name: str, kind: Any = "judge", *, run: str = "r", task: str = "t", **de
         (row("anchor.craft.level"), True),
         (row("craft"), True),
         (row("crafts.final"), False),
-        (row("craft.final", "code"), False),
+        (row("craft.final", "scorer"), False),
         (row("craft.final", run="another"), False),
         (row("craft.final", task="another"), False),
     ],
-    ids=["derived", "anchor", "without a part", "another judge", "code", "another run", "another task"],
+    ids=["derived", "anchor", "without a part", "another judge", "scorer", "another run", "another task"],
 )
 @pytest.mark.parametrize("level", ["craft.level", "anchor.craft.level"])
 def test_a_score_is_by_rules_where_a_level_of_its_judge_is(level: str, other: Row, by_rules: bool) -> None:

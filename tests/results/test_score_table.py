@@ -33,7 +33,7 @@ def test_series_are_sorted_by_address_and_others_follow_in_their_order() -> None
 
 def test_a_reducer_is_set_for_one_run_and_one_task() -> None:
     table = ScoreTable([row(), row(run="other"), row(task="other"), row("s.set", sample=None)])
-    table.reduce("r", "t", "worst")
+    table.set_reducer("r", "t", "worst")
     reducers = [(column.reducer, column.signatures) for column in table.series.values()]
     assert reducers == [("worst", {"s|repeats:worst"}), *[("mean", {"s"})] * 3]
 
@@ -49,7 +49,7 @@ def test_a_column_has_one_entry_for_each_outcome() -> None:
     scale = Scale(low=0, high=5)
     table = ScoreTable([Row("r", "t", "c", "b", 2, "k2", failure), row(scale=scale), row()])
     assert table.series == {
-        SeriesKey("r", "t", "s.total", "code"): Column(
+        SeriesKey("r", "t", "s.total", "scorer"): Column(
             sample_ids=["b", "a", "a"],
             repeats=[2, 1, 1],
             clusters=["k2", "k", "k"],

@@ -110,10 +110,10 @@ def test_another_version_of_a_package_scores_again_in_a_new_run(
     monkeypatch.setattr(run_facts, "scoring_versions", lambda: versions)
     monkeypatch.setattr("hengwen.runs.run_identity.scoring_versions", lambda: versions)
     with open_store(folder / "x.db") as store, store._engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE row SET value = 0.125 WHERE kind = 'code'")
+        connection.exec_driver_sql("UPDATE row SET value = 0.125 WHERE kind = 'scorer'")
     after, _ = run(folder)
     assert after.id != before.id
     assert key_of(folder, after)["jieba"] == "99"
     with open_store(folder / "x.db") as store:
-        values = {row.outcome.value for row in store.rows([after]) if row.outcome.kind == "code"}
+        values = {row.outcome.value for row in store.rows([after]) if row.outcome.kind == "scorer"}
     assert 0.125 not in values, "a score of the other version was copied"

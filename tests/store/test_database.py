@@ -126,3 +126,31 @@ def test_a_store_of_an_older_version_is_migrated_with_its_runs(tmp_path: Path, v
         (run,) = store.runs()
         assert "label" not in inspect(store._engine).get_table_names()
     assert (run.id, run.reducers, run.facts) == ("r1", {}, {})
+
+
+def test_kinds_and_attempts_of_an_older_store_keep_their_meaning(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
+    key = "ab" * 32
+    database.upgrade(engine, "0004")
+    with engine.begin() as connection:
+        for sample, kind in (("a", "code"), ("b", "judge")):
+            connection.exec_driver_sql(
+                "INSERT INTO row (run_id, task, sample_id, repeat, name, kind, cluster, status, value, "
+                "signature, item_hash, scale, reason, details) VALUES "
+                f"('r1', 't', '{sample}', 1, 's', '{kind}', 'c', 'ok', 0.5, 's|v:1', '', '', '', '{{}}')"
+            )
+        connection.exec_driver_sql(
+            "INSERT INTO attempt (call_key, scope, number, status, run_id, role, request, raw, calls, "
+            "input_tokens, output_tokens, latency, model, finish, extras) VALUES "
+            f"('{key}', 'r1', 2, 'ok', 'r1', 'judge', '{{\"messages\": []}}', 'yes', 1, 0, 0, 0, '', '', '')"
+        )
+    engine.dispose()
+    with open_store(tmp_path / "x.db") as store:
+        ledger = store.ledger()
+        good = ledger.find_call(key, "r1")
+        assert good is not None
+        assert (good.raw, good.attempt_no, good.cache_scope) == ("yes", 2, "r1")
+        assert ledger.next_attempt_no(key, "r1") == 3
+        with store._engine.connect() as connection:
+            kinds = connection.exec_driver_sql("SELECT kind FROM row ORDER BY sample_id").scalars().all()
+        assert kinds == ["scorer", "judge"]

@@ -52,11 +52,11 @@ def row(
     )
 
 
-def attempt(number: int = 1, status: str = "ok", raw: str = "{}", key: str = KEY) -> Attempt:
+def attempt(attempt_no: int = 1, status: str = "ok", raw: str = "{}", key: str = KEY) -> Attempt:
     return Attempt(
         call_key=key,
-        scope="",
-        number=number,
+        cache_scope="",
+        attempt_no=attempt_no,
         status=status,
         run_id="r1",
         role="judge",
@@ -142,7 +142,7 @@ def test_attempts_can_be_committed_before_the_rest(store: Store) -> None:
     ledger.commit_attempts()
     assert store.ledger().find_call(KEY, "") == ledger.find_call(KEY, "") == attempt()
     assert (store.runs(), list(store.rows([RUN])), list(store.answers(RUN))) == ([], [], [])
-    assert ledger.next_number(KEY, "") == 2
+    assert ledger.next_attempt_no(KEY, "") == 2
     ledger.commit()
     assert (store.runs(), list(store.rows([RUN])), len(list(store.answers(RUN)))) == ([RUN], [row()], 1)
     assert list(store.attempts(RUN)) == [attempt()]
@@ -162,10 +162,10 @@ def test_only_good_attempts_are_found_and_numbers_go_on(store: Store) -> None:
     ledger = store.ledger()
     ledger.record_attempt(attempt(1, "timeout"))
     assert ledger.find_call(KEY, "") is None
-    assert ledger.next_number(KEY, "") == 2
+    assert ledger.next_attempt_no(KEY, "") == 2
     ledger.commit()
     ledger = store.ledger()
-    assert (ledger.find_call(KEY, ""), ledger.next_number(KEY, "")) == (None, 2)
+    assert (ledger.find_call(KEY, ""), ledger.next_attempt_no(KEY, "")) == (None, 2)
     ledger.record_attempt(attempt(2))
     assert ledger.find_call(KEY, "") == attempt(2)
     ledger.commit()

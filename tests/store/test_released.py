@@ -17,12 +17,12 @@ RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="2026-01-01"
 TABLES = ("run", "sample", "response", "attempt", "prompt", "row")
 
 
-def attempt(call: int, number: int = 1, status: str = "ok") -> Attempt:
+def attempt(call: int, attempt_no: int = 1, status: str = "ok") -> Attempt:
     rules = "Judge by these rules. " * 40
     return Attempt(
         call_key=f"{call:064x}",
-        scope="",
-        number=number,
+        cache_scope="",
+        attempt_no=attempt_no,
         status=status,
         run_id="r1",
         role="judge",
@@ -130,7 +130,7 @@ def test_the_newest_attempt_of_a_committed_call_is_read_from_the_store(store: St
     other.record_attempt(attempt(1, 2, "timeout"))
     other.record_attempt(attempt(1, 3))
     other.commit()
-    assert ledger.next_number(attempt(1).call_key, "") == 4
+    assert ledger.next_attempt_no(attempt(1).call_key, "") == 4
     assert ledger.find_call(attempt(1).call_key, "") == attempt(1, 3)
 
 

@@ -197,8 +197,8 @@ def attempt(number: int, run_id: str, role: str, *counts: int) -> Attempt:
     usage = Usage(**dict(zip(("calls", "input_tokens", "output_tokens"), counts, strict=True)))
     return Attempt(
         call_key=f"{number:064x}",
-        scope="",
-        number=1,
+        cache_scope="",
+        attempt_no=1,
         status="ok",
         run_id=run_id,
         role=role,

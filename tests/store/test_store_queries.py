@@ -88,8 +88,8 @@ def test_a_table_knows_the_number_of_samples_of_each_task(store: Store, record: 
 def test_the_attempts_at_a_call_are_counted_by_scope(store: Store, record: Callable[..., None]) -> None:
     attempt = Attempt(
         call_key="0c" * 32,
-        scope="",
-        number=1,
+        cache_scope="",
+        attempt_no=1,
         status="timeout",
         run_id="1",
         role="judge",
@@ -101,11 +101,11 @@ def test_the_attempts_at_a_call_are_counted_by_scope(store: Store, record: Calla
         finish="stop",
         extras={},
     )
-    record(run("1"), attempt, replace(attempt, number=2))
+    record(run("1"), attempt, replace(attempt, attempt_no=2))
     ledger = store.ledger()
-    assert ledger.next_number(attempt.call_key, "") == 3
-    assert ledger.next_number(attempt.call_key, "another") == 1
-    assert ledger.next_number("ff" * 32, "") == 1
+    assert ledger.next_attempt_no(attempt.call_key, "") == 3
+    assert ledger.next_attempt_no(attempt.call_key, "another") == 1
+    assert ledger.next_attempt_no("ff" * 32, "") == 1
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ def test_the_attempts_at_a_call_are_counted_by_scope(store: Store, record: Calla
         (score(kind="judge", details={"model": "gpt"}), True, True),
         (score(kind="judge", details={"model": "rules", "clauses": {}}), True, False),
         (score(kind="judge", details={"label": "A"}), True, False),
-        (score(kind="code", details={"model": "gpt"}), True, False),
+        (score(kind="scorer", details={"model": "gpt"}), True, False),
         (failure("timeout", "late"), False, False),
         (failure("not_applicable", "no template"), True, False),
     ],
-    ids=["model", "rules", "no model", "code", "failure", "not applicable"],
+    ids=["model", "rules", "no model", "scorer", "failure", "not applicable"],
 )
 def test_only_verdicts_of_models_outlast_another_version_of_a_package(
     store: Store,

@@ -81,13 +81,13 @@ class DryLedger:
         """Return the stored outcomes of a key."""
         return self._ledger.read(run_id, key)
 
-    def find_call(self, call_key: str, scope: str) -> Attempt | None:
+    def find_call(self, call_key: str, cache_scope: str) -> Attempt | None:
         """Return the successful attempt of a call, or None."""
-        return self._ledger.find_call(call_key, scope)
+        return self._ledger.find_call(call_key, cache_scope)
 
-    def next_number(self, call_key: str, scope: str) -> int:
+    def next_attempt_no(self, call_key: str, cache_scope: str) -> int:
         """Return the number of the next attempt of a call."""
-        return self._ledger.next_number(call_key, scope)
+        return self._ledger.next_attempt_no(call_key, cache_scope)
 
     def record_response(self, run_id: str, sample: Sample, response: Response) -> None:
         """Do nothing."""

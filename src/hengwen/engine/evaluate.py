@@ -80,7 +80,7 @@ class ScorerEvaluator(Evaluator):
     """
 
     def __init__(self, scorer: Scorer) -> None:
-        super().__init__(scorer, "code")
+        super().__init__(scorer, "scorer")
         self._scorer = scorer
         self._history_scorer = scorer if isinstance(scorer, HistoryScorer) else None
 
@@ -104,7 +104,7 @@ class GroupEvaluator(Evaluator):
     """
 
     def __init__(self, scorer: GroupScorer) -> None:
-        super().__init__(scorer, "code")
+        super().__init__(scorer, "scorer")
         self.scope = scorer.scope
         self._scorer = scorer
 

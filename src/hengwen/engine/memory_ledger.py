@@ -60,16 +60,18 @@ class MemoryLedger:
     def _rows_for_key(self, run_id: str, key: EvaluationKey) -> list[Row]:
         return [row for row in self.rows if row.run_id == run_id and _evaluation_key(row) == key]
 
-    def find_call(self, call_key: str, scope: str) -> Attempt | None:
+    def find_call(self, call_key: str, cache_scope: str) -> Attempt | None:
         """Return the successful attempt of a call, or None."""
         for attempt in self.attempts:
-            if (attempt.call_key, attempt.scope, attempt.status) == (call_key, scope, "ok"):
+            if (attempt.call_key, attempt.cache_scope, attempt.status) == (call_key, cache_scope, "ok"):
                 return attempt
         return None
 
-    def next_number(self, call_key: str, scope: str) -> int:
+    def next_attempt_no(self, call_key: str, cache_scope: str) -> int:
         """Return the number of the next attempt of a call."""
-        return 1 + sum((attempt.call_key, attempt.scope) == (call_key, scope) for attempt in self.attempts)
+        return 1 + sum(
+            (attempt.call_key, attempt.cache_scope) == (call_key, cache_scope) for attempt in self.attempts
+        )
 
     def record_response(self, run_id: str, sample: Sample, response: Response) -> None:
         """Record a response."""

@@ -259,8 +259,8 @@ class LedgerBackend:
         context.ledger.record_attempt(
             Attempt(
                 call_key=call_key,
-                scope=self._cache_scope,
-                number=context.ledger.next_number(call_key, self._cache_scope),
+                cache_scope=self._cache_scope,
+                attempt_no=context.ledger.next_attempt_no(call_key, self._cache_scope),
                 status=status,
                 run_id=context.run_id,
                 role=self._role,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from hengwen.errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 Location = tuple[str | int, ...]
@@ -22,12 +22,16 @@ Model = TypeVar("Model", bound="StrictModel")
 class StrictModel(BaseModel):
     """A frozen model that refuses unknown keys; the error names the nearest known key."""
 
+    former_keys: ClassVar[dict[str, str]] = {}
+    """Fields by keys that older files use for them."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False, arbitrary_types_allowed=True)
 
     @model_validator(mode="before")
     @classmethod
     def _no_unknown_keys(cls, data: Any) -> Any:
         if isinstance(data, dict):
+            data = rename_keys(data, cls.former_keys)
             known = {field.alias or name for name, field in cls.model_fields.items()}
             for key in data:
                 if key not in known:
@@ -36,6 +40,26 @@ class StrictModel(BaseModel):
                         "unknown_key", "unknown key '{key}'{hint}", {"key": str(key), "hint": hint}
                     )
         return data
+
+
+def rename_keys(data: Mapping[str, Any], former_keys: Mapping[str, str]) -> dict[str, Any]:
+    """Return a mapping with present keys in place of former ones.
+
+    Args:
+        data: Keys and values of a file.
+        former_keys: Present keys by former ones.
+
+    Raises:
+        ValueError: The data has both a key and its former name.
+
+    Examples:
+        >>> rename_keys({"reduce": "mean"}, {"reduce": "repeat_reducer"})
+        {'repeat_reducer': 'mean'}
+    """
+    for former, key in former_keys.items():
+        if former in data and key in data:
+            raise ValueError(f"{former!r} is the former name of {key!r}: give only one of them")
+    return {former_keys.get(key, key): value for key, value in data.items()}
 
 
 @dataclass(frozen=True, slots=True)

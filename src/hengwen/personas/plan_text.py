@@ -143,7 +143,7 @@ def _judge(task: PlannedTask, annotate: Annotate) -> list[str]:
     lines = [] if task.language == "zh" else [f"        language: {task.language}"]
     if task.task.task_instruction:
         zh, en = task.task.task_instruction
-        lines.append(f"        note: {yaml_flow({'zh': zh, 'en': en})}")
+        lines.append(f"        task_instruction: {yaml_flow({'zh': zh, 'en': en})}")
     if task.backend:
         lines.append(f"        backend: {yaml_flow(task.backend)}")
         lines.append(

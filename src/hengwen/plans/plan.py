@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
@@ -78,12 +78,14 @@ class ScaleSpec(StrictModel):
 class JudgeSpec(StrictModel):
     """A rubric with the model that applies it; without a model, the packaged rules judge does, at no cost."""
 
+    former_keys: ClassVar[dict[str, str]] = {"reduce": "panel_reducer", "note": "task_instruction"}
+
     rubric: str
     """Name of a packaged rubric, or a path that ends in .yaml."""
     backend: str | None = None
     panel: list[str] = []
     """Backends that each judge by the rubric, instead of one ``backend``."""
-    reduce: Literal["mean", "median", "majority"] = "median"
+    panel_reducer: Literal["mean", "median", "majority"] = "median"
     """How the levels of a panel's members are reduced to one."""
     quorum: Annotated[int, Field(ge=1)] | None = None
     """Members of a panel that must give a verdict; default: more than half."""
@@ -94,7 +96,7 @@ class JudgeSpec(StrictModel):
     language: Literal["zh", "en"] = "zh"
     level_from: LevelFrom = "holistic"
     """Source of the level: the overall level, or the minimum or lower median of the criteria."""
-    note: EitherText | None = None
+    task_instruction: EitherText | None = None
     """Instruction of this task to the judge, in addition to the rubric."""
     options: dict[str, Any] = {}
 
@@ -132,13 +134,15 @@ class PromptSpec(StrictModel):
 class TaskSpec(StrictModel):
     """Samples with the scorers and judges of their answers."""
 
+    former_keys: ClassVar[dict[str, str]] = {"reduce": "repeat_reducer"}
+
     name: Name
     samples: Path
     columns: dict[str, str] = {}
     prompt: PromptSpec | None = None
     repeats: Annotated[int, Field(ge=1, le=1000)] = 1
     """Answers to generate for each sample."""
-    reduce: Reducer = "mean"
+    repeat_reducer: Reducer = "mean"
     """How the values of a prompt's repeats are reduced to one."""
     scorers: list[PluginSpec] = []
     rules: list[RuleSpec] = []

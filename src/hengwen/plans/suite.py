@@ -68,7 +68,9 @@ class ConfiguredJudge:
         ]
         judge = judges[0]
         if len(judges) > 1:
-            judge = Panel(judges=judges, reducer=self.spec.reduce, quorum=self.spec.quorum, name=self.name)
+            judge = Panel(
+                judges=judges, reducer=self.spec.panel_reducer, quorum=self.spec.quorum, name=self.name
+            )
         if self.rules is None:
             return judge
         return CappedJudge(
@@ -80,8 +82,9 @@ class ConfiguredJudge:
         arguments: dict[str, Any] = {}
         if self.spec.level_from != "holistic":
             arguments["level_from"] = self.spec.level_from
-        if self.spec.note is not None and self.spec.plugin != "rules":  # the rules judge has no prompt
-            arguments["task_instruction"] = self.spec.note.in_language(self.spec.language)
+        instruction = self.spec.task_instruction
+        if instruction is not None and self.spec.plugin != "rules":  # the rules judge has no prompt
+            arguments["task_instruction"] = instruction.in_language(self.spec.language)
         if self.rules is not None and self._accepts("evidence_signature"):
             arguments["evidence_signature"] = self.rules.evidence_signature
         # a clause that is also a rule is left to the rule; otherwise the raw score would already contain it

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hengwen.relevance_metrics.patterns.weighted_entropy import weighted_permutation_entropy
     from hengwen.relevance_metrics.summaries.rankings import RankingComparison, compare_rankings
     from hengwen.relevance_metrics.summaries.rolling import Rolling, rolling
-    from hengwen.relevance_metrics.summaries.streaming import Snapshot, Stream
+    from hengwen.relevance_metrics.summaries.streaming import Snapshot, Stream, StreamingMetrics
     from hengwen.relevance_metrics.summaries.summary import MetricResult, SequenceSummary, summarize
 
 _EXPORTS = {
@@ -40,8 +40,9 @@ _EXPORTS = {
     "MetricResult": "summaries.summary",
     "Rolling": "summaries.rolling",
     "Snapshot": "summaries.streaming",
-    "Stream": "summaries.streaming",
     "SequenceSummary": "summaries.summary",
+    "Stream": "summaries.streaming",
+    "StreamingMetrics": "summaries.streaming",
     "PermutationTest": "inference.permutation_tests",
     "Transitions": "patterns.transitions",
     "bootstrap_ci": "inference.intervals",
@@ -75,6 +76,7 @@ __all__ = [
     "SequenceSummary",
     "Snapshot",
     "Stream",
+    "StreamingMetrics",
     "Transitions",
     "bootstrap_ci",
     "compare_rankings",

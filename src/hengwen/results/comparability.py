@@ -118,7 +118,7 @@ def comparability_of(series: SeriesKey, table: ScoreTable, facts: Mapping[str, A
     base = series.name.removeprefix("human.")
     is_anchor = base.startswith("anchor.")
     parts = {"anchors": task["anchors"]} if is_anchor else _sample_parts(series, column, task)
-    if series.kind == "code":
+    if series.kind == "scorer":
         parts |= facts["versions"]
     elif series.kind == "judge":
         base = base.removeprefix("anchor.")

@@ -80,7 +80,7 @@ class ScoreTable:
         rank = {address: index for index, address in enumerate(dict.fromkeys(score_order))}
         self.series = dict(sorted(self.series.items(), key=lambda item: rank.get(item[0].address, len(rank))))
 
-    def reduce(self, run_id: str, task: str, reducer: Reducer) -> None:
+    def set_reducer(self, run_id: str, task: str, reducer: Reducer) -> None:
         """Set the reducer of the repeats of a prompt; signatures name it unless it is the mean.
 
         Args:

@@ -75,8 +75,8 @@ class CheckpointRun:
         committer = Committer(ledger)
         new_id = f"{self._resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         context = CallContext(ledger, committer, new_id, self._resources.budget, self._resources.stopping)
-        scope = new_id if self._options.fresh else ""
-        tasks = [JudgedTask(task, self._judges(task, context, scope)) for task in self._suite.tasks]
+        cache_scope = new_id if self._options.fresh else ""
+        tasks = [JudgedTask(task, self._judges(task, context, cache_scope)) for task in self._suite.tasks]
         run = self._begin(new_id, tasks)
         context.run_id = run.id  # calls are recorded under the run that resumes
         ledger.begin(run)
@@ -85,7 +85,7 @@ class CheckpointRun:
         self.warnings += warnings
         job = Job(
             run=run,
-            tasks=[self._task_job(judged, context, scope) for judged in tasks],
+            tasks=[self._task_job(judged, context, cache_scope) for judged in tasks],
             human_rows=rows,
             fresh=self._options.fresh,
         )
@@ -174,7 +174,7 @@ class CheckpointRun:
                 started=datetime.now(UTC).isoformat(timespec="microseconds"),
                 versions=_versions(),
             )
-        reducers: dict[str, Reducer] = {task.spec.name: task.spec.reduce for task in suite.tasks}
+        reducers: dict[str, Reducer] = {task.spec.name: task.spec.repeat_reducer for task in suite.tasks}
         return replace(
             earlier,
             order=self._order,
@@ -186,17 +186,17 @@ class CheckpointRun:
             status="running",
         )
 
-    def _task_job(self, judged: JudgedTask, context: CallContext, scope: str) -> TaskJob:
+    def _task_job(self, judged: JudgedTask, context: CallContext, cache_scope: str) -> TaskJob:
         task = judged.task
         anchors = self._anchors(task)
         anchor_judges = judged.judges  # with --fresh, all calls are already made anew in this run
-        if anchors and scope != context.run_id:
+        if anchors and cache_scope != context.run_id:
             anchor_judges = self._judges(task, context, context.run_id)
         return TaskJob(
             name=task.spec.name,
             samples=task.samples.take(self._options.limit),
             answers=partial(self._responses.for_sample, task.spec.name),
-            target=self._target(task, context, scope),
+            target=self._target(task, context, cache_scope),
             scorers=() if self._options.dry else task.scorers,
             set_scorers=() if self._options.dry else task.set_scorers,
             judges=judged.judges,
@@ -204,22 +204,22 @@ class CheckpointRun:
             anchor_judges=anchor_judges if anchors else (),
         )
 
-    def _judges(self, task: LoadedTask, context: CallContext, scope: str) -> list[Judge]:
+    def _judges(self, task: LoadedTask, context: CallContext, cache_scope: str) -> list[Judge]:
         """Build the judges of a task; those that name the same backend share its wrapper."""
         names = dict.fromkeys(name for configured in task.panel for name in configured.spec.backend_names)
         backends: dict[str, Backend] = {
-            name: self._resources.wrap(context, name, "judge", scope) for name in names
+            name: self._resources.wrap(context, name, "judge", cache_scope) for name in names
         }
         return [
             configured.build(task.persona, [backends[name] for name in configured.spec.backend_names])
             for configured in task.panel
         ]
 
-    def _target(self, task: LoadedTask, context: CallContext, scope: str) -> Target | None:
+    def _target(self, task: LoadedTask, context: CallContext, cache_scope: str) -> Target | None:
         if self._spec.backend is None:
             return None
         prompt = self._spec.prompt or task.spec.prompt or PromptSpec()
-        backend = self._resources.wrap(context, self._spec.backend, "subject", scope)
+        backend = self._resources.wrap(context, self._spec.backend, "subject", cache_scope)
         return Target(
             backend=backend,
             signature=f"subject|{backend.signature}|v:1",

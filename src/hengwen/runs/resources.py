@@ -74,14 +74,14 @@ class RunResources:
             for name, spec in self.specs.items()
         }
 
-    def wrap(self, context: CallContext, name: str, role: Role, scope: str) -> LedgerBackend:
+    def wrap(self, context: CallContext, name: str, role: Role, cache_scope: str) -> LedgerBackend:
         """Return a backend whose calls are limited, paid and recorded.
 
         Args:
             context: State of the run.
             name: Name of the backend in the plan.
             role: Role of the calls.
-            scope: Scope in which earlier attempts are reused; empty, or the run id.
+            cache_scope: Scope in which earlier attempts are reused; empty, or the run id.
         """
         spec, backend = self.specs[name], self.backends[name]
         if self.options.dry:
@@ -91,7 +91,7 @@ class RunResources:
             backend,
             role,
             self.limiters[name],
-            cache_scope=scope,
+            cache_scope=cache_scope,
             retries=spec.retries,
             price=self.price(name),
             params=spec.params,

@@ -97,7 +97,7 @@ class FactCollector:
             "samples_total": total,
             "samples_taken": taken,
             "repeats": repeats,
-            "reducer": task.spec.reduce,
+            "reducer": task.spec.repeat_reducer,
             "anchors": digest(sorted(map(repr, anchors))) if anchors else "",
             "judges": {
                 judge.name: {

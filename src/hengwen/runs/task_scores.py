@@ -120,14 +120,14 @@ class TaskScore:
 
         task_scale = None
         value = scaled(fsum(values) / len(values))
-        ci = None if interval is None else [scaled(end) for end in interval]
+        bounds = None if interval is None else [scaled(end) for end in interval]
         if scale is not None:
             task_scale = Scale(
                 low=scaled(scale.low), high=scaled(scale.high), higher_is_better=scale.higher_is_better
             )
             value = min(max(value, task_scale.low), task_scale.high)  # rounding may exceed the maximum
-            if ci is not None:
-                ci = [max(ci[0], task_scale.low), min(ci[1], task_scale.high)]
+            if bounds is not None:
+                bounds = [max(bounds[0], task_scale.low), min(bounds[1], task_scale.high)]
         return Score(
             name=name,
             value=value,
@@ -135,7 +135,7 @@ class TaskScore:
             scale=task_scale,
             kind="judge",
             reason=f"{details['answers']} answers to {len(values)} prompts",
-            details={**details, **({} if ci is None else {"ci": ci})},
+            details={**details, **({} if bounds is None else {"ci": bounds})},
         )
 
     def _factor(self, name: str, prompts: int, scale: Scale | None) -> tuple[float, float]:

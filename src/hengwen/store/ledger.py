@@ -104,33 +104,35 @@ class SqlLedger:
             rows = connection.execute(query).mappings().all()
         return [codec.row_from(columns, "").outcome for columns in rows]
 
-    def find_call(self, call_key: str, scope: str) -> Attempt | None:
+    def find_call(self, call_key: str, cache_scope: str) -> Attempt | None:
         """Return the good attempt at a call, or None."""
-        if (call_key, scope) not in self._numbers:
-            self._look_up(call_key, scope)
-        return self._good.get((call_key, scope))
+        if (call_key, cache_scope) not in self._numbers:
+            self._look_up(call_key, cache_scope)
+        return self._good.get((call_key, cache_scope))
 
-    def _look_up(self, call_key: str, scope: str) -> None:
+    def _look_up(self, call_key: str, cache_scope: str) -> None:
         attempt = tables.attempt
         if self._stored_calls is None:
             with store_errors(self._engine), self._engine.connect() as connection:
                 self._stored_calls = CallKeyFilter(connection.execute(select(attempt.c.call_key)).scalars())
         if not self._stored_calls.might_contain(call_key):
-            self._numbers[(call_key, scope)] = 0
+            self._numbers[(call_key, cache_scope)] = 0
             return
-        query = select(attempt).where(attempt.c.call_key == call_key, attempt.c.scope == scope)
+        query = select(attempt).where(attempt.c.call_key == call_key, attempt.c.cache_scope == cache_scope)
         with store_errors(self._engine), self._engine.connect() as connection:
             attempts = connection.execute(query).mappings().all()
-        self._numbers[(call_key, scope)] = max((columns["number"] for columns in attempts), default=0)
+        self._numbers[(call_key, cache_scope)] = max(
+            (columns["attempt_no"] for columns in attempts), default=0
+        )
         for columns in attempts:
             if columns["status"] == "ok":
                 prefixes = read_prefixes(self._engine, columns)
-                self._good[(call_key, scope)] = codec.attempt_from(columns, prefixes)
+                self._good[(call_key, cache_scope)] = codec.attempt_from(columns, prefixes)
 
-    def next_number(self, call_key: str, scope: str) -> int:
+    def next_attempt_no(self, call_key: str, cache_scope: str) -> int:
         """Return the number of the next attempt at a call."""
-        self.find_call(call_key, scope)
-        return self._numbers[(call_key, scope)] + 1
+        self.find_call(call_key, cache_scope)
+        return self._numbers[(call_key, cache_scope)] + 1
 
     def record_response(self, run_id: str, sample: Sample, response: Response) -> None:
         """Record an answer and its sample."""
@@ -141,10 +143,10 @@ class SqlLedger:
 
     def record_attempt(self, attempt: Attempt) -> None:
         """Record an attempt; ``find_call`` returns it from now on."""
-        call = (attempt.call_key, attempt.scope)
+        call = (attempt.call_key, attempt.cache_scope)
         if self._stored_calls is not None:
             self._stored_calls.add(attempt.call_key)
-        self._numbers[call] = max(self._numbers.get(call, 0), attempt.number)
+        self._numbers[call] = max(self._numbers.get(call, 0), attempt.attempt_no)
         if attempt.status == "ok":
             self._good[call] = attempt
         self._attempts.append(codec.attempt_columns(attempt, self._prefixes))

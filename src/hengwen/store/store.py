@@ -154,7 +154,7 @@ class Store:
         table.arrange(address for run in runs for address in run.score_order)
         for run in runs:
             for task, reducer in run.reducers.items():
-                table.reduce(run.id, task, reducer)
+                table.set_reducer(run.id, task, reducer)
             for task, facts in run.facts.get("tasks", {}).items():
                 table.set_sample_count(run.id, task, facts["samples_total"])
         return table

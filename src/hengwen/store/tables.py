@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0004"
+HEAD = "0005"
 """The newest migration."""
 
 metadata = MetaData()
@@ -66,8 +66,8 @@ attempt = Table(
     "attempt",
     metadata,
     Column("call_key", String, nullable=False),
-    Column("scope", String, nullable=False),
-    Column("number", Integer, nullable=False),
+    Column("cache_scope", String, nullable=False),
+    Column("attempt_no", Integer, nullable=False),
     Column("status", String, nullable=False),
     Column("run_id", String, nullable=False),
     Column("role", String, nullable=False),
@@ -80,7 +80,7 @@ attempt = Table(
     Column("model", String, nullable=False),
     Column("finish", String, nullable=False),
     Column("extras", Text, nullable=False),
-    PrimaryKeyConstraint("call_key", "scope", "number"),
+    PrimaryKeyConstraint("call_key", "cache_scope", "attempt_no"),
     Index("attempt_run", "run_id"),
 )
 

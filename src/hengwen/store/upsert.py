@@ -24,7 +24,7 @@ UNIQUE_COLUMNS = {
     "sample": ("hash",),
     "response": ("run_id", "task", "sample_id", "repeat"),
     "prompt": ("hash",),
-    "attempt": ("call_key", "scope", "number"),
+    "attempt": ("call_key", "cache_scope", "attempt_no"),
     "row": ("run_id", "task", "sample_id", "repeat", "name"),
 }
 """Unique columns by table. A later row replaces an earlier one with the same values there; a good attempt is

@@ -46,7 +46,7 @@ def test_a_test_split_makes_the_comprehensive_task_runnable(
     assert task.scale is not None
     assert task.scale.sum_divided_by == 10
     assert "near_duplicate" not in [rule.name for rule in task.rules]
-    assert "风格" in task.judges[0].note.zh
+    assert "风格" in task.judges[0].task_instruction.zh
     warnings = {note.code: note.message for note in result.notes if note.kind == "warning"}
     assert "has 3 rows: the published score, sum / 10, is 0..10 only with 100" in warnings["not_100_rows"]
     assert warnings["example_in_test"].endswith("which judges see: lines 2")

@@ -28,7 +28,7 @@ def test_a_chain_is_compared_with_every_earlier_answer_and_the_first_keeps_its_s
 
 @pytest.mark.parametrize(("threshold", "cap"), [(0.85, None), (0.75, 0.0)])
 def test_the_threshold_is_where_it_is_set(rule_input, threshold: float, cap: float | None) -> None:
-    result = NearDuplicate(zero_from=threshold, also=[]).evaluate(
+    result = NearDuplicate(zero_from=threshold, extra_thresholds=[]).evaluate(
         rule_input("abxd", earlier=("abcd",))  # similarity 1 - 2 / 8
     )
     assert (result.value, result.cap) == (0.75, cap)
@@ -82,3 +82,8 @@ def test_without_a_corpus_leakage_is_not_assessed_and_the_judge_is_told_so(rule_
     (outcome,) = RuleScorer(TrainingLeak()).score(rule_input(A).sample, rule_input(A).response)
     assert isinstance(outcome, Failure)
     assert outcome.status == "not_applicable"
+
+
+def test_the_former_option_of_extra_thresholds_still_works():
+    assert NearDuplicate(also=[0.8]) == NearDuplicate(extra_thresholds=[0.8])
+    assert NearDuplicate(also=[]).signature == NearDuplicate(extra_thresholds=[]).signature

@@ -37,9 +37,13 @@ def test_every_rule_can_be_made_by_name() -> None:
             "rule 'near_duplicate': zero_from must be a number above 0 to 1",
         ),
         ("near_duplicate", {"zero_from": 0.6}, "review_from 0.7 is above zero_from 0.6"),
-        ("near_duplicate", {"also": 0.8}, "also must be a list of thresholds"),
-        ("near_duplicate", {"also": [0.85]}, "also must name other thresholds than zero_from 0.85"),
-        ("near_duplicate", {"also": [1.5]}, "also must be a number above 0 to 1, got 1.5"),
+        ("near_duplicate", {"extra_thresholds": 0.8}, "extra_thresholds must be a list of thresholds"),
+        (
+            "near_duplicate",
+            {"extra_thresholds": [0.85]},
+            "extra_thresholds must name other thresholds than zero_from 0.85",
+        ),
+        ("near_duplicate", {"also": [1.5]}, "extra_thresholds must be a number above 0 to 1, got 1.5"),
         ("target_copy", {"cap": 2}, "cap must be a number from 0 to 1, got 2"),
         ("plain_text", {"cap": "half"}, "cap must be a number from 0 to 1, got 'half'"),
         ("plain_text", {"names": ["墨团"]}, r"names must be a text, got \['墨团'\]"),
@@ -143,7 +147,9 @@ def test_what_a_judge_is_told_never_quotes_the_answer(corpus: str, template: str
 def test_what_a_judge_is_told_does_not_depend_on_a_threshold(
     corpus: str, text: str, zero_from: float, other: float
 ) -> None:
-    rule_sets = [everything(corpus, zero_from=threshold, also=()) for threshold in (zero_from, other)]
+    rule_sets = [
+        everything(corpus, zero_from=threshold, extra_thresholds=()) for threshold in (zero_from, other)
+    ]
     sample, response = Sample(id="1", references=(A1,)), Response(sample_id="1", text=text, repeat=2)
     earlier = [Response(sample_id="1", text=A)]
     first, second = (

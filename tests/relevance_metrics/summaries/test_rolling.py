@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hengwen.relevance_metrics import (
-    Stream,
+    StreamingMetrics,
     count_inversions,
     longest_increasing_subsequence,
     permutation_entropy,
@@ -89,7 +89,7 @@ def test_rolling_errors_say_what_to_do(arguments: Any, message: str) -> None:
 )
 @settings(deadline=None, max_examples=100)
 def test_a_stream_is_the_metric_of_its_last_scores(x: list[float], window: int, m: int, delay: int) -> None:
-    stream = Stream(window, ALL, m=m, delay=delay)
+    stream = StreamingMetrics(window, ALL, m=m, delay=delay)
     for end, score in enumerate(x, 1):
         result = stream.update(score)
         part = x[max(0, end - window) : end]
@@ -108,7 +108,7 @@ def test_a_stream_is_the_metric_of_its_last_scores(x: list[float], window: int, 
 
 def test_a_long_stream_does_not_drift() -> None:
     x = np.random.default_rng(0).integers(1, 6, 20_000).tolist()
-    stream = Stream(50, ("pen", "cin"))
+    stream = StreamingMetrics(50, ("pen", "cin"))
     for score in x:
         result = stream.update(score)
     assert result.pen == pytest.approx(permutation_entropy(x[-50:]), abs=1e-12)
@@ -117,7 +117,7 @@ def test_a_long_stream_does_not_drift() -> None:
 
 
 def test_a_quiet_stream_has_entropy_zero_and_no_sign() -> None:
-    stream = Stream(7)
+    stream = StreamingMetrics(7)
     for score in [5, 4, 3, 2, 2, 2, 2, 2, 2, 2, 2]:
         result = stream.update(score)
     assert result.pen == 0
@@ -125,7 +125,7 @@ def test_a_quiet_stream_has_entropy_zero_and_no_sign() -> None:
 
 
 def test_a_refused_score_leaves_the_stream_as_it_was() -> None:
-    stream = Stream(4, m=2)
+    stream = StreamingMetrics(4, m=2)
     stream.update(1)
     before = stream.update(2.5)
     for bad in (math.nan, math.inf, "x", None, [1]):
@@ -135,7 +135,7 @@ def test_a_refused_score_leaves_the_stream_as_it_was() -> None:
 
 
 def test_an_empty_stream_has_nothing_to_say() -> None:
-    result = Stream(4, m=2).snapshot()
+    result = StreamingMetrics(4, m=2).snapshot()
     assert (result.n, result.pen, result.mean, result.cin, result.lis) == (0, None, None, 0, 0)
 
 
@@ -150,4 +150,4 @@ def test_an_empty_stream_has_nothing_to_say() -> None:
 )
 def test_stream_errors_say_what_to_do(arguments: Any, options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Stream(*arguments, **options)
+        StreamingMetrics(*arguments, **options)

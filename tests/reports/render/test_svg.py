@@ -80,7 +80,10 @@ def test_a_higher_mean_is_drawn_higher():
 
 
 def test_the_chart_is_well_formed_and_has_a_name():
-    points = [Point(label="a", mean=1.0, ci=(0.5, 1.5), text="1.0"), Point(label="b", mean=2.0, text="2.0")]
+    points = [
+        Point(label="a", mean=1.0, interval=(0.5, 1.5), text="1.0"),
+        Point(label="b", mean=2.0, text="2.0"),
+    ]
     root = ET.fromstring(str(chart(points)))
     assert [child.tag for child in root][:2] == ["title", "desc"]
     assert root.get("aria-labelledby") == "c0-t c0-d"

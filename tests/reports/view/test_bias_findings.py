@@ -68,7 +68,7 @@ def test_human_labels_stand_beside_where_there_are_some():
         [answer(i % 9, i + 1, noisy(i)) for i in range(40)],
         [answer(i, random.Random(i).randrange(1, 99), random.Random(-i - 1).random()) for i in range(40)],
         [answer(i, i + 1, noisy(i), signature=f"s{i % 2}") for i in range(40)],
-        [answer(i, i + 1, noisy(i), kind="code") for i in range(40)],
+        [answer(i, i + 1, noisy(i), kind="scorer") for i in range(40)],
         [answer(i, i + 1, noisy(i), name="j.voice") for i in range(40)],
         [answer(i, i + 1, noisy(i), name="anchor.j.level") for i in range(40)],
     ],

@@ -20,7 +20,7 @@ def test_means_are_over_scored_prompts_and_failures_are_counted(table_of):
     assert (cell.n, cell.prompts, cell.mean, cell.coverage) == (3, 3, 2.0, 0.75)
     assert (cell.failures, cell.failed, cell.method) == ({"timeout": 1}, 1, "t")
     # t with 2 degrees of freedom: 2 -+ 4.3027 * 1 / sqrt(3)
-    assert cell.ci == pytest.approx((-0.484138, 4.484138), abs=1e-5)
+    assert cell.interval == pytest.approx((-0.484138, 4.484138), abs=1e-5)
 
 
 def test_scores_stand_in_the_order_of_the_table_code_first(data):
@@ -172,8 +172,8 @@ def ruled(*, complete: bool = False) -> ReportData:
     table = ScoreTable()
     for repeat, (alike, raw, final) in enumerate([(0.1, 0.75, 0.75), (0.9, 1.0, 0.0)], 1):
         for name, value, kind, signature in (
-            ("near_duplicate.similarity", alike, "code", "near_duplicate|rule:cap|v:1"),
-            ("distinct.share", 0.5, "code", "distinct|v:1"),
+            ("near_duplicate.similarity", alike, "scorer", "near_duplicate|rule:cap|v:1"),
+            ("distinct.share", 0.5, "scorer", "distinct|v:1"),
             ("x.level", raw, "judge", "x|v:1"),
             ("x.wit", raw, "judge", "x|v:1"),
             ("x.final", final, "judge", "x.final|caps:[near_duplicate|rule:cap|v:1]|[x|v:1]|v:1"),
@@ -212,7 +212,7 @@ def test_the_score_of_the_task_stands_first_and_the_final_score_beside_the_raw_o
         "x.level",
         "x.final",
     ]
-    assert [score.group for score in task.headlines] == ["published", "code", "judge", "judge"]
+    assert [score.group for score in task.headlines] == ["published", "scorer", "judge", "judge"]
     assert [score.name for score in task.others] == ["near_duplicate.similarity", "x.wit"]
 
 

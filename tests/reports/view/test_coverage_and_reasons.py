@@ -134,7 +134,7 @@ def test_more_kinds_of_failures_than_lines_are_counted() -> None:
 
 def test_a_rules_judge_is_named_by_what_it_is_in_notes_and_summary() -> None:
     view = view_of(
-        row(1, 1, score("lyric.total", "lyric|rules:document|v:1", "code")),
+        row(1, 1, score("lyric.total", "lyric|rules:document|v:1", "scorer")),
         row(1, 1, score("gpt.level", "gpt|rubric:1.16ea716d|rules:8e24b1b2|openai/m|v:1", model="m")),
         row(1, 1, score("base.level", "base|v:1", **RULES)),
         row(1, 1, score("base.final", "base.final|caps:[]|[base|v:1]|v:1")),

@@ -59,8 +59,8 @@ def _cell(cell: ScoreCell | None, score: ScoreView) -> Text:
     if cell is None:
         return Text(NOTHING, style="dim")
     text = Text(number(cell.mean, score.decimals), style="bold")
-    if cell.ci is not None:
-        text.append(f" {interval(cell.ci, score.decimals)}", style="not bold")
+    if cell.interval is not None:
+        text.append(f" {interval(cell.interval, score.decimals)}", style="not bold")
     text.append(f" {cell.counts}", style="not bold dim" if cell.complete else "not bold red")
     if cell.failed and score.group == "published":
         text.append(" 不完整 incomplete", style="not bold red")

@@ -49,7 +49,7 @@ class CappedJudge:
         >>> from hengwen.prompts import load_rubric
         >>> from hengwen.records import Response, Sample
         >>> inner = RulesJudge(rubric=load_rubric("persona_generic"), language="en")
-        >>> judge = CappedJudge(inner, RuleSet((NearDuplicate(also=[]),)), language="en")
+        >>> judge = CappedJudge(inner, RuleSet((NearDuplicate(extra_thresholds=[]),)), language="en")
         >>> first = Response(sample_id="1", text="I went down to the sea today")
         >>> again = Response(sample_id="1", text="I went down to the sea today!", repeat=2)
         >>> asyncio.run(judge.judge(Sample(id="1"), first)).outcomes[-1].value

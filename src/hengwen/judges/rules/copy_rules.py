@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from hengwen.judges.rules.rule import FAIL_SCALE, LOWER_BETTER, RuleResult, check_share, not_applicable
@@ -29,43 +29,42 @@ class NearDuplicate:
 
     It is compared with every earlier answer, including those that are repeats themselves: otherwise the
     result for A, A', A'' would depend on the chain. The first answer keeps its score. The thresholds are
-    this project's own: ``also`` names others at which the final score is given as well.
+    this project's own: ``extra_thresholds`` names others at which the final score is given as well.
     """
 
     zero_from: float = THRESHOLD
     review_from: float = REVIEW_THRESHOLD
     """From here up to ``zero_from`` an answer is flagged ``review``."""
-    also: Sequence[float] = DEFAULT_EXTRA_THRESHOLDS
+    extra_thresholds: Sequence[float] = DEFAULT_EXTRA_THRESHOLDS
     """Extra thresholds; default: those of 0.8, 0.85 and 0.9 that differ from ``zero_from``."""
+    also: InitVar[Sequence[float] | None] = None
+    """Former name of ``extra_thresholds``."""
     name: ClassVar[str] = "near_duplicate"
     score_name: ClassVar[str] = "near_duplicate.similarity"
     scale: ClassVar[Scale] = LOWER_BETTER
     evidence_signature: ClassVar[str] = "near_duplicate|v:1"
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, also: Sequence[float] | None) -> None:
         zero = check_share("zero_from", self.zero_from, above_zero=True)
         if check_share("review_from", self.review_from) > zero:
             raise ValueError(f"review_from {self.review_from} is above zero_from {self.zero_from}")
-        if not isinstance(self.also, (list, tuple)):
-            raise ValueError(f"also must be a list of thresholds, got {self.also!r}")
-        thresholds = self.also
+        thresholds = self.extra_thresholds if also is None else also
+        if not isinstance(thresholds, (list, tuple)):
+            raise ValueError(f"extra_thresholds must be a list of thresholds, got {thresholds!r}")
         if thresholds is DEFAULT_EXTRA_THRESHOLDS:
             thresholds = [threshold for threshold in thresholds if threshold != zero]
-        extra = [check_share("also", threshold, above_zero=True) for threshold in thresholds]
+        extra = [check_share("extra_thresholds", threshold, above_zero=True) for threshold in thresholds]
         if len({zero, *extra}) <= len(extra):
-            raise ValueError(f"also must name other thresholds than zero_from {zero:g}, each once")
-        object.__setattr__(self, "also", tuple(extra))
-
-    @property
-    def extra_thresholds(self) -> Sequence[float]:
-        """Thresholds of the option ``also``."""
-        return self.also
+            raise ValueError(
+                f"extra_thresholds must name other thresholds than zero_from {zero:g}, each once"
+            )
+        object.__setattr__(self, "extra_thresholds", tuple(extra))
 
     @property
     def signature(self) -> str:
         """Signature with all thresholds."""
-        also = ",".join(f"{threshold:g}" for threshold in self.also) or "none"
-        thresholds = (("zero", self.zero_from), ("review", self.review_from), ("also", also))
+        extra = ",".join(f"{threshold:g}" for threshold in self.extra_thresholds) or "none"
+        thresholds = (("zero", self.zero_from), ("review", self.review_from), ("also", extra))
         return build_signature("near_duplicate", ("rule", "cap"), *thresholds, ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
@@ -85,7 +84,9 @@ class NearDuplicate:
             reason=f"similarity {similarity:.2f} to answer {repeat}"
             + (", which it repeats" if is_repeat else ""),
             cap=0.0 if is_repeat else None,
-            extra_caps={threshold: 0.0 if similarity >= threshold else None for threshold in self.also},
+            extra_caps={
+                threshold: 0.0 if similarity >= threshold else None for threshold in self.extra_thresholds
+            },
             flags=("duplicate",) if is_repeat else ("review",) if is_near else (),
             details=details | ({"dup_of": repeat} if is_repeat else {}),
         )

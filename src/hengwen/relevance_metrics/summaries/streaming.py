@@ -38,7 +38,7 @@ class Snapshot:
     lnds: int | None = None
 
 
-class Stream:
+class StreamingMetrics:
     """Metrics of the last ``window`` scores of a stream.
 
     An update takes O(m) for ``pen``, a binary search and a memory shift for ``cin``, O(w) for ``mean`` and
@@ -55,7 +55,7 @@ class Stream:
         ValueError: The window is too short, or a metric is unknown.
 
     Examples:
-        >>> stream = Stream(3, m=2)
+        >>> stream = StreamingMetrics(3, m=2)
         >>> for score in [5, 4, 5, 4]:
         ...     snapshot = stream.update(score)
         >>> snapshot.cin, snapshot.lis, snapshot.mean, snapshot.n
@@ -128,6 +128,10 @@ class Stream:
         self._inversions -= index
         del self._ranked[index]
         self._tied -= bisect_right(self._ranked, oldest) - index
+
+
+Stream = StreamingMetrics
+"""Former name of ``StreamingMetrics``."""
 
 
 class _Patterns:

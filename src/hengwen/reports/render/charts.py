@@ -40,13 +40,13 @@ def _point(score: ScoreView, labels: Sequence[str], i: int) -> Point:
     if cell is None or cell.mean is None:
         return Point(label=labels[i], mean=None, hint=f"{labels[i]}: no score")
     mean = number(cell.mean, score.decimals)
-    ci = f" {interval(cell.ci, score.decimals)}" if cell.ci else ""
+    bounds = f" {interval(cell.interval, score.decimals)}" if cell.interval else ""
     return Point(
         label=labels[i],
         mean=cell.mean,
-        ci=cell.ci,
+        interval=cell.interval,
         text=mean,
-        hint=f"{labels[i]}: {mean}{ci}, {cell.counts_in_words}",
+        hint=f"{labels[i]}: {mean}{bounds}, {cell.counts_in_words}",
         joined=_same_signatures(score.cells[i - 1] if i else None, cell),
         flagged=i in score.drops,
     )

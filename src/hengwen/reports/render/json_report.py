@@ -70,7 +70,7 @@ def _cell(cell: ScoreCell, score: ScoreView) -> dict[str, Any]:
     return {
         "n": cell.n,
         "mean": cell.mean,
-        "ci": None if cell.ci is None else list(cell.ci),
+        "ci": None if cell.interval is None else list(cell.interval),
         "coverage": cell.coverage,
         "failures": dict(cell.failures),
         "signature": " + ".join(cell.signatures),

@@ -50,9 +50,9 @@ def cell_text(cell: ScoreCell | None, score: ScoreView) -> Markdown:
     """Return a table cell: mean, interval, numbers of prompts and answers, coverage and failures."""
     if cell is None:
         return Markdown(numbers.NOTHING)
-    ci = f" {numbers.interval(cell.ci, score.decimals)}" if cell.ci else ""
+    bounds = f" {numbers.interval(cell.interval, score.decimals)}" if cell.interval else ""
     parts = [
-        f"**{numbers.number(cell.mean, score.decimals)}**{ci}".replace("[", "\\[").replace("]", "\\]"),
+        f"**{numbers.number(cell.mean, score.decimals)}**{bounds}".replace("[", "\\[").replace("]", "\\]"),
         cell.counts,
     ]
     if cell.failed and score.group == "published":

@@ -30,7 +30,7 @@ class Point:
 
     label: str
     mean: float | None
-    ci: tuple[float, float] | None = None
+    interval: tuple[float, float] | None = None
     text: str = ""
     """The mean as printed."""
     hint: str = ""
@@ -156,7 +156,7 @@ def line_chart(
     """
     if not points:
         raise ValueError("a chart needs at least one point")
-    values = [v for p in points for v in (p.mean, *(p.ci or ())) if v is not None]
+    values = [v for p in points for v in (p.mean, *(p.interval or ())) if v is not None]
     axis = axis_for(values, limits)
     xs = x_positions(len(points))
     radius = 4.2 if len(points) < 2 or xs[1] - xs[0] >= 16 else 2.8
@@ -243,8 +243,8 @@ def _mark(point: Point, x: float, axis: Axis, radius: float) -> Markup:
             '<g class="none">{hint}<path d="M{a:g} {c:g}L{b:g} {d:g}M{a:g} {d:g}L{b:g} {c:g}"/></g>'
         ).format(hint=hint, a=x - 4, b=x + 4, c=y - 4, d=y + 4)
     bar = Markup("")
-    if point.ci:
-        low, high = axis.y(point.ci[0]), axis.y(point.ci[1])
+    if point.interval:
+        low, high = axis.y(point.interval[0]), axis.y(point.interval[1])
         bar = Markup(
             '<path class="bar" d="M{x:g} {h:.2f}V{l:.2f}M{a:g} {h:.2f}H{b:g}M{a:g} {l:.2f}H{b:g}"/>'
         ).format(x=x, h=high, l=low, a=x - 4, b=x + 4)
@@ -269,7 +269,7 @@ def _values(points: Sequence[Point], xs: Sequence[float], axis: Axis) -> list[Ma
     last = max((i for i, p in enumerate(points) if p.mean is not None), default=-1)
     label = Markup('<text class="value" x="{x:g}" y="{y:.2f}">{text}</text>')
     return [
-        label.format(x=x, y=axis.y(point.ci[1] if point.ci else point.mean) - 8, text=point.text)
+        label.format(x=x, y=axis.y(point.interval[1] if point.interval else point.mean) - 8, text=point.text)
         for i, (point, x) in enumerate(zip(points, xs, strict=True))
         if point.mean is not None and (spacious or i == last or point.mean in (min(means), max(means)))
     ]

@@ -64,14 +64,14 @@ def signed_difference(first: float | None, last: float | None, decimals: int = 3
     return f"+{text}" if last > first and float(text) != 0 else text
 
 
-def interval(ci: tuple[float, float] | None, decimals: int = 3) -> str:
+def interval(bounds: tuple[float, float] | None, decimals: int = 3) -> str:
     """Format an interval in square brackets; a dash for None.
 
     Examples:
         >>> interval((72.08, 80.93), 1), interval(None)
         ('[72.1, 80.9]', '–')
     """
-    return NOTHING if ci is None else f"[{number(ci[0], decimals)}, {number(ci[1], decimals)}]"
+    return NOTHING if bounds is None else f"[{number(bounds[0], decimals)}, {number(bounds[1], decimals)}]"
 
 
 def percent(share: float | None) -> str:

@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 KIND_WORDS = {
     "published": ("任务得分", "task score"),
-    "code": ("规则", "code"),
+    "scorer": ("评分器", "scorer"),
     "judge": ("评审", "judge"),
     "human": ("人工", "human"),
 }

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_table import ScoreTable
 
-KIND_ORDER: tuple[Kind, ...] = ("code", "judge", "human")
+KIND_ORDER: tuple[Kind, ...] = ("scorer", "judge", "human")
 
 
 def build_view(data: ReportData) -> View:
@@ -146,7 +146,7 @@ def _is_rule(score: ScoreView) -> bool:
     """Whether the score belongs to a rule that caps a judge: the final score already contains it."""
     return any(
         RULE_SIGNATURE_TAG in signature for cell in score.cells if cell for signature in cell.signatures
-    ) and (score.kind == "code")
+    ) and (score.kind == "scorer")
 
 
 def _score(

@@ -24,7 +24,7 @@ class ScoreCell:
     """The mean of one score at one checkpoint, with its interval, counts and signatures."""
 
     mean: float | None
-    ci: tuple[float, float] | None
+    interval: tuple[float, float] | None
     confidence: float
     """Confidence level of the interval, 0 to 1."""
     n: int
@@ -69,7 +69,7 @@ class ScoreCell:
 
         Examples:
             >>> from dataclasses import replace
-            >>> cell = ScoreCell(mean=1.0, ci=None, confidence=0.95, n=60, prompts=20, coverage=1.0)
+            >>> cell = ScoreCell(mean=1.0, interval=None, confidence=0.95, n=60, prompts=20, coverage=1.0)
             >>> cell.counts
             '20 题 · 60 答'
             >>> replace(cell, coverage=0.75, prompts_expected=40, prompt_coverage=0.5).counts
@@ -109,12 +109,12 @@ def cell_of(summary: Summary, comparability: ComparabilityKey = UNKNOWN) -> Scor
         >>> from hengwen.results.aggregate import Summary
         >>> ends = {"interval": (-0.0, 0.5), "method": "t", "confidence": 0.95, "coverage": 1.0}
         >>> cell = cell_of(Summary(n=4, prompts=2, clusters=2, mean=-0.0, **ends))
-        >>> cell.mean, cell.ci
+        >>> cell.mean, cell.interval
         (0.0, (0.0, 0.5))
     """
     return ScoreCell(
         mean=None if summary.mean is None else summary.mean + 0.0,
-        ci=None if summary.interval is None else (summary.interval[0] + 0.0, summary.interval[1] + 0.0),
+        interval=None if summary.interval is None else (summary.interval[0] + 0.0, summary.interval[1] + 0.0),
         confidence=summary.confidence,
         n=summary.n,
         prompts=summary.prompts,

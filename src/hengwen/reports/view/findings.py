@@ -51,7 +51,7 @@ class ScoreContext(NamedTuple):
         """Format the mean of a checkpoint with its interval."""
         cell = self.cells[index]
         mean = number(cell.mean if cell else None, self.decimals)
-        return f"{mean} {interval(cell.ci, self.decimals)}" if cell and cell.ci else mean
+        return f"{mean} {interval(cell.interval, self.decimals)}" if cell and cell.interval else mean
 
     def named_value(self, index: int) -> str:
         """Format a checkpoint's name with its mean and interval."""
@@ -80,7 +80,7 @@ def finding_of(score: ScoreContext) -> Finding:
         ...     coverages=(1.0, 1.0),
         ...     signatures=("s|v:1", "s|v:1"),
         ... )
-        >>> rest = {"ci": None, "confidence": 0.95, "n": 8, "prompts": 8, "coverage": 1.0}
+        >>> rest = {"interval": None, "confidence": 0.95, "n": 8, "prompts": 8, "coverage": 1.0}
         >>> cells = [ScoreCell(mean=mean, **rest) for mean in (0.75, 0.25)]
         >>> tests = compare_checkpoints([series])
         >>> score = ScoreContext("t/s", ["a", "b"], cells, series, tests, 1, 1, decimals=2)

@@ -63,7 +63,7 @@ def trajectory_of(
 
     Examples:
         >>> from hengwen.reports.view.cells import ScoreCell
-        >>> rest = {"ci": None, "confidence": 0.95, "n": 1, "prompts": 1, "coverage": 1.0}
+        >>> rest = {"interval": None, "confidence": 0.95, "n": 1, "prompts": 1, "coverage": 1.0}
         >>> rest["signatures"] = ("s",)
         >>> cells = [ScoreCell(mean=mean, **rest) for mean in (1.0, 3.0, 2.0, 4.0)]
         >>> trajectory = trajectory_of(["a", "b", "c", "d"], cells)
@@ -123,7 +123,7 @@ def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | N
 
     Examples:
         >>> from hengwen.reports.view.cells import ScoreCell
-        >>> rest = {"mean": 1.0, "ci": None, "confidence": 0.95, "n": 1, "prompts": 1, "coverage": 1.0}
+        >>> rest = {"mean": 1.0, "interval": None, "confidence": 0.95, "n": 1, "prompts": 1, "coverage": 1.0}
         >>> signature_conflict(["a", "b"], [ScoreCell(**rest, signatures=(s,)) for s in ("x|v:1", "x|v:2")])
         'signatures differ: v:1 (a); v:2 (b)'
     """
