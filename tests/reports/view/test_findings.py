@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
+from hengwen.cli.ui.tables import print_view
 from hengwen.records import Run, Scale
-from hengwen.reports import build_view
+from hengwen.reports import build_view, to_html, to_markdown
 from hengwen.reports.view.models import ReportData
 from hengwen.results.score_table import ScoreTable
 
@@ -25,7 +28,7 @@ def test_a_change_for_the_worse_is_named_with_p_and_the_smallest_visible_differe
     assert result.weight == "alarm"
     assert result.en == (
         "worse at b 0.450 [0.340, 0.574] than at a 0.850 [0.662, 0.938]: difference -0.400 "
-        "on 12 common prompts, p = .0005 (1 test in the report); smallest visible difference 0.093; "
+        "on 12 common prompts, p = .0005; smallest visible difference 0.093; "
         "read the lowest answers of b below"
     )
     assert "b 0.450 [0.340, 0.574] 比 a 0.850 [0.662, 0.938] 差" in result.zh
@@ -59,18 +62,15 @@ def test_more_tests_in_a_report_need_more_prompts(table_of) -> None:
 def test_no_difference_says_what_could_have_been_seen(table_of) -> None:
     result = finding(table_of({"a": [0.2, 0.8] * 10, "b": [0.8, 0.2] * 10}, scale=UNIT))
     assert result.weight == "note"
-    assert result.en.startswith(
-        "no significant difference between neighbouring checkpoints or first and last "
-        "(smallest p = 1.00, 1 test in the report); "
-        "a difference below 0.4"
-    )
+    assert result.en.startswith("no significant difference (smallest p = 1.00); a difference below 0.4")
+    assert result.en.endswith("may have been missed; to see one of 0.203, use about 80 prompts")
 
 
 def test_a_fall_counts_before_a_rise_and_there_is_one_line(table_of) -> None:
     values = {"a": [0.5] * 20, "b": [1.0] * 20, "c": [0.7] * 20}
-    result = finding(table_of(values, scale=UNIT))
-    assert result.en.startswith("worse at c 0.700")
-    assert "corrected for 3 tests in the report" in result.en
+    view = build_view(table_of(values, scale=UNIT))
+    assert [item.en.split(" [")[0] for item in view.findings] == ["worse at c 0.700"]
+    assert view.tests == 3
 
 
 def test_below_95_percent_of_the_prompts_nothing_is_compared(table_of) -> None:
@@ -122,3 +122,22 @@ def test_different_signatures_are_not_compared(table_of) -> None:
 def test_little_is_said_where_little_is_known(table_of, values, weight: str, text: str) -> None:
     result = finding(table_of(values))
     assert (result.weight, result.en) == (weight, text)
+
+
+@pytest.mark.parametrize("face", ["html", "md", "terminal"])
+@pytest.mark.parametrize(
+    ("values", "tests"),
+    [({"a": [0.4] * 12, "b": [0.9] * 12}, "1 test)"), ({"a": [0.4] * 2, "b": [0.9] * 2}, "")],
+    ids=["a test", "too few prompts"],
+)
+def test_the_summary_begins_with_how_checkpoints_are_compared(table_of, face, values, tests) -> None:
+    view = build_view(table_of(values, scale=UNIT))
+    if face == "terminal":
+        console = Console(width=400, record=True, file=io.StringIO())
+        print_view(view, console)
+        text = console.export_text()
+    else:
+        text = {"html": to_html, "md": to_markdown}[face](view)
+    assert ("eight evaluations in ten show it" in text) == bool(tests)
+    assert text.count("Each checkpoint is compared") == text.count("每个检查点与前一个比较") == bool(tests)
+    assert tests in text

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hengwen.reports.text.numbers import NOTHING, interval, number
+from hengwen.reports.text.wording import comparison_text
 from hengwen.reports.view.failures import failure_lines
 from hengwen.reports.view.trajectory import MIN_WINDOWS
 
@@ -25,6 +26,8 @@ def print_view(view: View, console: Console | None = None) -> None:
         console.print(_table(view, task))
     for note in dict.fromkeys(note for score in view.scores for note in score.notes):
         console.print(Text(note, style="dim"))
+    if view.tests:
+        console.print(Text("\n".join(comparison_text(view.tests)), style="dim"))
     for finding in view.findings:
         console.print(Text(f"· {finding.address}: {finding.zh}\n  {finding.en}"))
     for line in failure_lines(view):

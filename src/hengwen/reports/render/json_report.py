@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from hengwen.reports.text.sanitize import scrub
+from hengwen.reports.text.sanitize import sanitize
 
 if TYPE_CHECKING:
     from hengwen.records import Run, Scale
@@ -30,6 +30,13 @@ def to_json(view: View) -> dict[str, Any]:
         "schema": SCHEMA,
         "plan": view.plan,
         "runs": [_run(run, i, view.scores) for i, run in enumerate(view.runs)],
+        "summary": {
+            "tests": view.tests,
+            "findings": [
+                {"address": item.address, "weight": item.weight, "zh": item.zh, "en": item.en}
+                for item in view.findings
+            ],
+        },
         "sequences": {score.address: _trajectory(score.trajectory) for score in view.scores},
         "usage": {
             role: {
@@ -45,7 +52,7 @@ def to_json(view: View) -> dict[str, Any]:
 
 def to_json_text(view: View) -> str:
     """Return the report as JSON text that is valid UTF-8 and ends with a line feed."""
-    return json.dumps(scrub(to_json(view)), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(sanitize(to_json(view)), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def json_schema() -> dict[str, Any]:

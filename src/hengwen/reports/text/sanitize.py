@@ -30,17 +30,17 @@ def shorten(text: str, limit: int) -> str:
     return f"{text[:limit]}\n… ({len(text) - limit:,} more characters)"
 
 
-def scrub(value: Any) -> Any:
+def sanitize(value: Any) -> Any:
     """Replace lone surrogates in every string of plain JSON data by U+FFFD; nothing else changes.
 
     Examples:
-        >>> scrub({"a\\ud800": ["x", 1, None]}) == {"a\\ufffd": ["x", 1, None]}
+        >>> sanitize({"a\\ud800": ["x", 1, None]}) == {"a\\ufffd": ["x", 1, None]}
         True
     """
     if isinstance(value, str):
         return replace_surrogates(value)
     if isinstance(value, dict):
-        return {scrub(key): scrub(item) for key, item in value.items()}
+        return {sanitize(key): sanitize(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [scrub(item) for item in value]
+        return [sanitize(item) for item in value]
     return value

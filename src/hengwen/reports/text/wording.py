@@ -65,13 +65,12 @@ GUIDE = (
         "差别要经过检验",
         "概要中的“好”与“差”来自共同题目上的配对检验（翻转符号，双侧）：相邻检查点两两比较，"
         "末个与首个比较，p 值按全报告的检验次数用 Holm 法校正，0.05 以下才算显著。"
-        "区间是否重叠不能代替检验。▼ 表示显著变差。“可看出的最小差别”以 80% 的功效计。",
+        "区间是否重叠不能代替检验。▼ 表示显著变差。",
         "A difference needs a test",
         "“Better” and “worse” in the summary come from paired tests on common prompts (sign flips, "
         "two-sided): each checkpoint against the one before, the last against the first, p corrected by "
         "Holm's method for all tests of the report, significant up to .05. Overlap of intervals is no test. "
-        "▼ marks a significant change for the worse. The smallest visible difference is stated for a power "
-        "of 80%.",
+        "▼ marks a significant change for the worse.",
     ),
     (
         "签名相同才可比",
@@ -82,6 +81,32 @@ GUIDE = (
     ),
 )
 """How to read a report: heading and text in Chinese, then in English."""
+
+
+def comparison_text(tests: int) -> tuple[str, str]:
+    """Return in Chinese and English how the summary compares checkpoints; empty without a test.
+
+    Args:
+        tests: Number of paired tests of the report.
+
+    Examples:
+        >>> comparison_text(12)[1].partition(" (")[0]
+        'Each checkpoint is compared with the one before it, and the last with the first'
+    """
+    if tests == 0:
+        return "", ""
+    corrected = (
+        ("共 1 次", "1 test")
+        if tests == 1
+        else (f"共 {tests} 次，p 已校正", f"{tests} tests, p corrected for all")
+    )
+    return (
+        f"每个检查点与前一个比较，最后一个再与第一个比较，只用双方都有得分的题目配对检验（{corrected[0]}）。"
+        "“可看出的最小差别”：真实差别有这么大时，十次评测有八次能看出来。",
+        "Each checkpoint is compared with the one before it, and the last with the first (paired on the "
+        f"prompts that both have scores for; {corrected[1]}). Smallest visible difference: if the true difference is "
+        "this large, eight evaluations in ten show it.",
+    )
 
 
 def failure_text(failures: Mapping[str, int], first_messages: Mapping[str, str]) -> str:

@@ -38,8 +38,6 @@ class ScoreContext(NamedTuple):
     """Prompt values by checkpoint; None for a score of a whole group of answers."""
     comparisons: Sequence[Comparison]
     """Paired tests of this score, corrected for all tests of the report."""
-    tests: int
-    """Number of tests in the report."""
     pairs: int
     """Number of pairs of checkpoints that the report would test with enough prompts."""
     higher_is_better: bool = True
@@ -83,7 +81,7 @@ def finding_of(score: ScoreContext) -> Finding:
         >>> rest = {"interval": None, "confidence": 0.95, "n": 8, "prompts": 8, "coverage": 1.0}
         >>> cells = [ScoreCell(mean=mean, **rest) for mean in (0.75, 0.25)]
         >>> tests = compare_checkpoints([series])
-        >>> score = ScoreContext("t/s", ["a", "b"], cells, series, tests, 1, 1, decimals=2)
+        >>> score = ScoreContext("t/s", ["a", "b"], cells, series, tests, 1, decimals=2)
         >>> finding_of(score).en.split(", p = ")[0]
         'worse at b 0.25 than at a 0.75: difference -0.50 on 8 common prompts'
     """
@@ -167,17 +165,15 @@ def _tested(score: ScoreContext) -> Finding:
         return _change(score, max(worse, key=lambda item: abs(item.test.difference)), worse=True)
     if significant:
         return _change(score, max(significant, key=lambda item: abs(item.test.difference)), worse=False)
-    smallest = min(item.p_adjusted for item in score.comparisons)
+    smallest = _p_text(min(item.p_adjusted for item in score.comparisons))
     missed = max((item.detectable or 0.0 for item in score.comparisons), default=0.0)
-    limit = number(missed, score.decimals)
-    tests_zh, tests_en = _tests_text(score)
+    limit, half = number(missed, score.decimals), number(missed / 2, score.decimals)
+    prompts = 4 * max(item.test.prompts for item in score.comparisons)
     return score.finding(
-        f"相邻检查点之间、首末之间没有显著差别"
-        f"（最小 p {_p_text(smallest)}，{tests_zh}）；小于 {limit} 的差别可能未被看出，"
-        "题目增至四倍可看出一半大小的差别",
-        f"no significant difference between neighbouring checkpoints or first and last "
-        f"(smallest p {_p_text(smallest)}, {tests_en}); "
-        f"a difference below {limit} may have been missed, four times as many prompts would show half of it",
+        f"没有显著差别（最小 p {smallest}）；小于 {limit} 的差别可能未被看出；"
+        f"要看出 {half} 的差别，约需 {prompts} 个题目",
+        f"no significant difference (smallest p {smallest}); a difference below {limit} may have been "
+        f"missed; to see one of {half}, use about {prompts} prompts",
     )
 
 
@@ -185,7 +181,6 @@ def _change(score: ScoreContext, item: Comparison, *, worse: bool) -> Finding:
     earlier, later = score.named_value(item.earlier), score.named_value(item.later)
     difference = number(item.test.difference, score.decimals)
     visible = number(item.detectable, score.decimals)
-    tests_zh, tests_en = _tests_text(score)
     p = _p_text(item.p_adjusted)
     name = score.checkpoints[item.later]
     verb_zh, verb_en = ("差", "worse") if worse else ("好", "better")
@@ -196,18 +191,11 @@ def _change(score: ScoreContext, item: Comparison, *, worse: bool) -> Finding:
     )
     return score.finding(
         f"{later} 比 {earlier} {verb_zh}：{item.test.prompts} 个共同题目上相差 {difference}，"
-        f"p {p}（{tests_zh}）；可看出的最小差别 {visible}；{next_zh}",
+        f"p {p}；可看出的最小差别 {visible}；{next_zh}",
         f"{verb_en} at {later} than at {earlier}: difference {difference} "
-        f"on {item.test.prompts} common prompts, p {p} ({tests_en}); smallest visible difference {visible}; "
-        f"{next_en}",
+        f"on {item.test.prompts} common prompts, p {p}; smallest visible difference {visible}; {next_en}",
         alarm=worse,
     )
-
-
-def _tests_text(score: ScoreContext) -> tuple[str, str]:
-    if score.tests == 1:
-        return "报告中仅此一次检验", "1 test in the report"
-    return f"按全部 {score.tests} 次检验校正", f"corrected for {score.tests} tests in the report"
 
 
 def _p_text(p: float) -> str:

@@ -168,6 +168,11 @@ class View:
         """Scores of all tasks."""
         return tuple(score for task in self.tasks for score in task.scores)
 
+    @property
+    def tests(self) -> int:
+        """Number of paired tests of the summary, over which their p-values are corrected."""
+        return sum(len(score.comparisons) for score in self.scores)
+
 
 def is_published(name: str, kind: Kind) -> bool:
     """Return whether a score is one number for a whole task."""

@@ -57,7 +57,6 @@ def summarize(
                 cells=score.cells,
                 series=series[score.address] if any(series[score.address].values) else None,
                 comparisons=by_address[score.address],
-                tests=len(comparisons),
                 pairs=pairs,
                 higher_is_better=score.higher_is_better,
                 decimals=score.decimals,
