@@ -104,8 +104,8 @@ def comparison_text(tests: int) -> tuple[str, str]:
         f"每个检查点与前一个比较，最后一个再与第一个比较，只用双方都有得分的题目配对检验（{corrected[0]}）。"
         "“可看出的最小差别”：真实差别有这么大时，十次评测有八次能看出来。",
         "Each checkpoint is compared with the one before it, and the last with the first (paired on the "
-        f"prompts that both have scores for; {corrected[1]}). Smallest visible difference: if the true difference is "
-        "this large, eight evaluations in ten show it.",
+        f"prompts that both have scores for; {corrected[1]}). Smallest visible difference: if the true "
+        "difference is this large, eight evaluations in ten show it.",
     )
 
 
