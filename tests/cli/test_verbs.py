@@ -37,9 +37,9 @@ def test_the_demo_finds_better_lyrics_and_a_worse_persona(hengwen, tmp_path: Pat
         next(line for line in lines if line.startswith(f"- **{score}**"))
         for score in ("lyrics/lyric.total", "lyrics/lyric_craft.level", "persona/persona_generic.level")
     )
-    assert re.search("better at ckpt-4000 .* than at ckpt-1000 ", lyric)
+    assert re.search("ckpt-4000 .* is better than ckpt-1000 ", lyric)
     assert "no significant difference" in craft
-    assert re.search("worse at ckpt-4000 .* than at ckpt-3000 ", persona)
+    assert re.search("ckpt-4000 .* is worse than ckpt-3000 ", persona)
 
 
 def test_the_demo_says_the_same_twice(hengwen) -> None:
@@ -121,7 +121,7 @@ def test_a_limit_weighs_the_first_samples_and_the_rest_can_follow(hengwen, plan:
         2,
         0.5,
     )
-    assert "1/2 题 (50%) · 1 答" in hengwen("report").out
+    assert "1/2 prompts (50%) · 1 answer" in hengwen("report").out
     full = hengwen("run", "plan.yaml", "--json").json
     total = full["runs"][0]["scores"]["lyrics/lyric.total"]
     assert (total["n"], total["prompts_expected"], total["prompt_coverage"]) == (2, 2, 1)

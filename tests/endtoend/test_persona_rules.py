@@ -337,9 +337,7 @@ def test_the_whole_path_offline_with_the_rules_judge(run, folder: Path, tmp_path
     table = html[html.index('<table class="scores">') :]
     assert 0 < table.index("任务得分") < table.index("muice_live.level") < table.index("muice_live.final")
     assert "由 0.75 降为 0：near_duplicate（同一题的先前回答中，最像的是第 1 次" in html
-    assert "muice_live.published (任务得分 task score)" in (tmp_path / "r.md").read_text("utf-8").replace(
-        "\\", ""
-    )
+    assert "muice_live.published (任务得分)" in (tmp_path / "r.md").read_text("utf-8").replace("\\", "")
     import jsonschema
 
     jsonschema.validate(json.loads((tmp_path / "r.json").read_text("utf-8")), json_schema())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hengwen.records import Failure, Outcome, Row, Run, Scale, Score, Usage
+from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.view.answers import AnswerList, AnswerRecord
 from hengwen.reports.view.cells import ScoreCell
 from hengwen.reports.view.models import ReportData
@@ -126,9 +127,10 @@ def make_data(suffix: str = "", text: str = "(verse)\n  山水之间  ") -> Repo
         usage={f"judge{suffix}": Usage(calls=1234, input_tokens=56789, output_tokens=10)},
         warnings=(f"prompts.jsonl:3: template without sections{suffix}",),
         answers=AnswerList(answers),
-        notes={RULES: f"A baseline, not a language model{suffix}"},
+        notes={RULES: Bilingual(f"基线，不是语言模型{suffix}", f"A baseline, not a language model{suffix}")},
         created="2026-01-05T00:00:00Z",
         version="0.1.0",
+        language="en",
     )
 
 
@@ -191,6 +193,6 @@ def table_of() -> Callable[..., ReportData]:
                         outcome=outcome,
                     )
                 )
-        return ReportData(plan="p", runs=runs, table=table)
+        return ReportData(plan="p", runs=runs, table=table, language="en")
 
     return build

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -25,10 +26,23 @@ def golden(name, text):
     return path.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("format", ["html", "md"])
-def test_the_text_is_the_golden_text(data, format):  # noqa: A002
-    text = render(build_view(data), format)
-    assert text == golden(f"report.{format}", text)
+def test_the_text_is_the_golden_text(data, format, language):  # noqa: A002
+    text = render(build_view(replace(data, language=language)), format)
+    assert text == golden(f"report.{language}.{format}", text)
+
+
+@pytest.mark.parametrize("format", ["html", "md"])
+def test_a_report_is_in_one_language(table_of, format):  # noqa: A002
+    data = table_of({"a": [1.0, None], "b": [0.5, 0.25]})
+    english = render(build_view(replace(data, language="en")), format)
+    assert not re.findall(
+        r"[\u4e00-\u9fff]", english.replace('<div class="seal" aria-hidden="true">衡文</div>', "")
+    )
+    chinese = render(build_view(replace(data, language="zh")), format)
+    for phrase in ("prompts", "answers", "checkpoints", "failed", "better", "How to read"):
+        assert phrase not in re.sub(r"<style>.*?</style>|class=\"[^\"]*\"", "", chinese, flags=re.DOTALL)
 
 
 def rounded(value):
@@ -70,7 +84,8 @@ def counts_of(cell):
     prompts = f"{cell['prompts']}/{cell['prompts_expected']}" if partly else f"{cell['prompts']}"
     prompt_share = f" ({percent(cell['prompt_coverage'])})" if partly else ""
     answer_share = f" ({percent(cell['coverage'])})" if cell["coverage"] not in (None, 1) else ""
-    return f"{prompts} 题{prompt_share} · {cell['n']} 答{answer_share}"
+    nouns = ("prompt" if cell["prompts"] == 1 else "prompts", "answer" if cell["n"] == 1 else "answers")
+    return f"{prompts} {nouns[0]}{prompt_share} · {cell['n']} {nouns[1]}{answer_share}"
 
 
 def html_rows(text):
@@ -90,14 +105,14 @@ def markdown_rows(text):
     """The same from the Markdown tables."""
     rows = {}
     for line in text.splitlines():
-        match = re.match(r"\| (\S+) \((?:评分器|评审|人工) \w+\) \|[^|]*\|(.*)\|$", line)
+        match = re.match(r"\| (\S+) \((?:scorer|judge|human)\) \|[^|]*\|(.*)\|$", line)
         if match:
             cells = match[2].replace("\\[", "[").replace("\\]", "]").split("|")
             rows[match[1].replace("\\_", "_")] = [
                 [
                     a or b or c
                     for a, b, c in re.findall(
-                        r"\*\*(.*?)\*\*|(\[.*?\])|((?:n \d|\d+(?:/\d+)? 题)[^<]*?)(?=<| $)", cell
+                        r"\*\*(.*?)\*\*|(\[.*?\])|((?:n \d|\d+(?:/\d+)? prompt)[^<]*?)(?=<| $)", cell
                     )
                 ]
                 for cell in cells
@@ -110,7 +125,7 @@ def test_the_course_is_the_same_in_all_formats(data):
     html, markdown = render(view, "html"), render(view, "md").replace("\\_", "_")
     total = to_json(view)["sequences"]["lyrics/lyric.total"]
     pen = number(total["pen"], 3)
-    assert f"| lyric.total | 65.0 → 77.0 | +12.0 | {pen} | 1 / 6 | 3 / 4 | 2 | 太短 too short |" in markdown
+    assert f"| lyric.total | 65.0 → 77.0 | +12.0 | {pen} | 1 / 6 | 3 / 4 | 2 | too short |" in markdown
     row = re.search(r"<code>lyric\.total</code></th>(.*?)</tr>", html, re.DOTALL)
     assert row is not None
     assert re.findall(r'num">(.*?)<', row[1]) == ["65.0 → 77.0", "+12.0", pen, "1 / 6", "3 / 4", "2"]

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator, mo
 from hengwen import registry
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.yaml_config import Location, StrictModel, YamlFile, load_yaml, parse_model, read_text
+from hengwen.prompts.language import Language
 from hengwen.prompts.rubric import EitherText
 from hengwen.records import Reducer
 
@@ -93,7 +94,7 @@ class JudgeSpec(StrictModel):
     """``rubric`` (a model judges; default with a backend), ``rules`` (default without), or a plug-in."""
     name: Name | None = None
     """First part of the score names; default: name of the rubric."""
-    language: Literal["zh", "en"] = "zh"
+    language: Language = "zh"
     level_from: LevelFrom = "holistic"
     """Source of the level: the overall level, or the minimum or lower median of the criteria."""
     task_instruction: EitherText | None = None
@@ -220,6 +221,8 @@ class Plan(StrictModel):
     labels: Path | None = None
     anchors: Path | None = None
     seed: int = 0
+    language: Language | None = None
+    """Language of reports and of the label form; None for that of the locale."""
 
     @property
     def used_backends(self) -> dict[str, BackendSpec]:

@@ -73,6 +73,7 @@ class FactCollector:
             "prompts": digest(prompts),
             "versions": dict(scoring_versions()),
             "tasks": tasks,
+            **({"language": plan.language} if plan.language else {}),
         }
 
     def _task(

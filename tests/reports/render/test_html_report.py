@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -90,10 +91,11 @@ def test_the_page_loads_nothing(data):
     assert "default-src 'none'" in page
 
 
-def test_headings_are_bilingual_and_languages_marked(data):
-    page = to_html(build_view(data))
-    assert '<html lang="zh-Hans">' in page
-    assert '<span lang="zh-Hans">概要</span> <span class="en" lang="en">Summary</span>' in page
+@pytest.mark.parametrize(("language", "tag", "heading"), [("zh", "zh-Hans", "概要"), ("en", "en", "Summary")])
+def test_the_page_names_its_language(data, language, tag, heading):
+    page = to_html(build_view(replace(data, language=language)))
+    assert f'<html lang="{tag}">' in page
+    assert f"<h2>{heading}</h2>" in page
 
 
 def test_each_headline_has_a_chart_with_a_name(data):
@@ -114,7 +116,7 @@ def test_the_rules_judge_is_called_a_baseline_beside_its_scores_and_signature(da
 
 def test_failures_are_flagged_and_listed_by_status(data):
     page = to_html(build_view(data))
-    assert 'title="1 parse_error (first: no level in the reply)">未得分 1 failed' in page
+    assert 'title="1 parse_error (first: no level in the reply)">failed 1' in page
     assert '<td class="flag">1 parse_error</td><td class="why">no level in the reply</td>' in page
 
 
@@ -134,7 +136,7 @@ def test_a_significant_change_for_the_worse_is_marked_in_table_and_chart(table_o
         pytest.param({}, "There are no runs.", id="no-runs"),
         pytest.param({"a": []}, "There are no scores.", id="no-rows"),
         pytest.param({"a": [None, None]}, "no answer has a score", id="all-failed"),
-        pytest.param({"a": [1.0]}, "1 题 · 1 答", id="one-prompt"),
+        pytest.param({"a": [1.0]}, "1 prompt · 1 answer", id="one-prompt"),
     ],
 )
 def test_a_poor_report_is_a_whole_page(table_of, values, message):
@@ -145,7 +147,7 @@ def test_a_poor_report_is_a_whole_page(table_of, values, message):
 
 
 def test_an_empty_answer_says_that_it_is_empty(make):
-    assert "（空 empty）</pre>" in to_html(build_view(make(text="")))
+    assert "(empty)</pre>" in to_html(build_view(make(text="")))
 
 
 def test_a_single_checkpoint_has_no_trajectory(table_of):

@@ -74,8 +74,8 @@ def test_every_table_row_has_as_many_cells_as_its_head(make):
     [
         pytest.param({}, "There are no runs.", id="no-runs"),
         pytest.param({"a": []}, "There are no scores.", id="no-rows"),
-        pytest.param({"a": [None, None]}, "▼ 没有任何得分", id="all-failed"),
-        pytest.param({"a": [1.0]}, "1 题 · 1 答", id="one-prompt"),
+        pytest.param({"a": [None, None]}, "▼ no answer has a score", id="all-failed"),
+        pytest.param({"a": [1.0]}, "1 prompt · 1 answer", id="one-prompt"),
     ],
 )
 def test_a_poor_report_says_what_it_lacks(table_of, values, message):
@@ -84,8 +84,8 @@ def test_a_poor_report_says_what_it_lacks(table_of, values, message):
 
 def test_anchors_and_humans_have_their_blocks(data):
     text = to_markdown(build_view(data))
-    assert "### 锚点 Anchors" in text
-    human = text.split("### 评审与人工对照 Judge versus humans")[1].split("###")[0]
+    assert "### Anchors" in text
+    human = text.split("### Judge versus humans")[1].split("###")[0]
     assert re.findall(r"^\| ([a-z]\S+)", human, re.MULTILINE) == [
         r"lyric\_craft.level",
         r"human.lyric\_craft.level",

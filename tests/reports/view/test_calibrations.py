@@ -44,7 +44,7 @@ def test_every_format_but_the_json_says_it(view) -> None:
     calibrated = with_calibrations(view, [calibration])
     kappa = f"{calibration.agreement.quadratic_kappa.value:.2f}"
     for text in (to_html(calibrated), to_markdown(calibrated)):
-        assert "与人工标注比较：可信" in text
+        assert "against human labels: certified" in text
         assert f"kappa {kappa}" in text
     assert calibrated.warnings == view.warnings
     assert to_json(calibrated) == to_json(view)
@@ -52,10 +52,8 @@ def test_every_format_but_the_json_says_it(view) -> None:
 
 def test_a_stale_one_is_a_warning_and_says_nothing_of_agreement(view) -> None:
     calibrated = with_calibrations(view, [calibration_of(view, signature="other|v:1")])
-    assert any(
-        "校准已失效 the calibration is stale: signature: other" in warning for warning in calibrated.warnings
-    )
-    assert "与人工标注比较" not in to_html(calibrated)
+    assert any("the calibration is stale: signature: other" in warning for warning in calibrated.warnings)
+    assert "against human labels" not in to_html(calibrated)
     assert "the calibration is stale" in to_html(calibrated)
 
 
@@ -85,7 +83,5 @@ def test_the_summary_says_whether_the_judge_is_certified(view, changes, ending) 
 
 def test_without_a_kappa_the_reason_is_given(view) -> None:
     calibration = calibration_of(view, agreement=None, decision="insufficient", reasons=("no label",))
-    assert (
-        sentence(calibration)
-        == f"{SCORE} 与人工标注比较：证据不足。 Against human labels: insufficient (no label)."
-    )
+    assert sentence(calibration).zh == f"{SCORE} 与人工标注比较：证据不足。"
+    assert sentence(calibration).en == f"{SCORE} against human labels: insufficient (no label)."

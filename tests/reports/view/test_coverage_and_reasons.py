@@ -35,7 +35,7 @@ def view_of(*rows: Row, samples: int | None = None):
     table = ScoreTable(rows)
     if samples is not None:
         table.set_sample_count("r", "t", samples)
-    return build_view(ReportData(plan="p", runs=(RUN,), table=table))
+    return build_view(ReportData(plan="p", runs=(RUN,), table=table, language="en"))
 
 
 def terminal(view) -> str:
@@ -67,7 +67,7 @@ def half_answered():
 
 def test_every_format_shows_prompts_and_answers_with_their_coverage(half_answered) -> None:
     for text in formats(half_answered).values():
-        assert "20/40 题 (50%) · 60 答 (75%)" in text
+        assert "20/40 prompts (50%) · 60 answers (75%)" in text
     cell = json.loads(render(half_answered, "json"))["runs"][0]["scores"]["t/a.x"]
     assert (cell["prompts"], cell["prompts_expected"], cell["prompt_coverage"]) == (20, 40, 0.5)
     assert (cell["n"], cell["coverage"]) == (60, 0.75)
@@ -76,20 +76,20 @@ def test_every_format_shows_prompts_and_answers_with_their_coverage(half_answere
 def test_a_run_under_a_limit_says_how_many_prompts_of_the_task_it_covers() -> None:
     view = view_of(*(row(prompt, 1, score("a.x")) for prompt in range(5)), samples=100)
     for text in formats(view).values():
-        assert "5/100 题 (5%) · 5 答" in text
+        assert "5/100 prompts (5%) · 5 answers" in text
     assert 'title="5 of 100 prompts, 5 answers; interval' in render(view, "html")
 
 
 def test_a_complete_cell_needs_no_percentages() -> None:
     view = view_of(*(row(prompt, 1, score("a.x")) for prompt in range(5)), samples=5)
     for text in formats(view).values():
-        assert "5 题 · 5 答" in text
+        assert "5 prompts · 5 answers" in text
 
 
 def test_every_format_gives_each_status_with_its_first_reason(half_answered) -> None:
     texts = formats(half_answered)
     reason = "there is no stored answer to this sample"
-    assert f"未得分 failed: 20 missing: {reason}" in texts["terminal"]
+    assert f"failed: 20 missing: {reason}" in texts["terminal"]
     assert "20 missing | there is no stored answer to this sample |" in texts["md"]
     assert f'20 missing</td><td class="why">{reason}</td>' in texts["html"]
     assert f'title="20 missing (first: {reason})"' in texts["html"]
@@ -115,7 +115,7 @@ def test_scores_that_fail_together_are_one_row() -> None:
     view = view_of(*failures)
     (failure,) = failure_rows(view)
     assert failure.addresses == ("t/j.level", "t/j.tone", "t/j.form")
-    assert (failure.failed, failure.counts) == (3, "0/3 题 (0%) · 0 答 (0%)")
+    assert (failure.failed, failure.counts) == (3, "0/3 prompts (0%) · 0 answers (0%)")
     assert failure_lines(view) == ["9 timeout: late"]
     assert "t/j.level (+2)" in render(view, "md")
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from hengwen.cli.ui.tables import print_view
 from hengwen.records import Run, Scale
 from hengwen.reports import build_view, to_html, to_markdown
+from hengwen.reports.view.comparison_note import comparison_note
 from hengwen.reports.view.models import ReportData
 from hengwen.results.score_table import ScoreTable
 
@@ -27,7 +28,7 @@ def test_a_change_for_the_worse_is_named_with_p_and_the_smallest_visible_differe
     result = finding(table_of(values, scale=UNIT))
     assert result.weight == "alarm"
     assert result.en == (
-        "worse at b 0.450 [0.340, 0.574] than at a 0.850 [0.662, 0.938]: difference -0.400 "
+        "b 0.450 [0.340, 0.574] is worse than a 0.850 [0.662, 0.938]: difference -0.400 "
         "on 12 common prompts, p = .0005; smallest visible difference 0.093; "
         "read the lowest answers of b below"
     )
@@ -37,13 +38,14 @@ def test_a_change_for_the_worse_is_named_with_p_and_the_smallest_visible_differe
 def test_a_change_for_the_better_is_a_note(table_of) -> None:
     result = finding(table_of({"a": [0.4] * 12, "b": [0.9] * 12}, scale=UNIT))
     assert result.weight == "note"
-    assert result.en.startswith("better at b 0.900")
+    assert result.en.startswith("b 0.900 [")
+    assert "] is better than a 0.400 [" in result.en
 
 
 def test_where_lower_is_better_a_rise_is_worse(table_of) -> None:
     errors = Scale(low=0, high=10, higher_is_better=False)
     result = finding(table_of({"a": [2.0] * 12, "b": [8.0] * 12}, scale=errors))
-    assert (result.weight, result.en.split(" at ")[0]) == ("alarm", "worse")
+    assert (result.weight, "is worse than" in result.en) == ("alarm", True)
 
 
 def test_intervals_that_do_not_overlap_are_no_finding_without_a_test(table_of) -> None:
@@ -62,14 +64,18 @@ def test_more_tests_in_a_report_need_more_prompts(table_of) -> None:
 def test_no_difference_says_what_could_have_been_seen(table_of) -> None:
     result = finding(table_of({"a": [0.2, 0.8] * 10, "b": [0.8, 0.2] * 10}, scale=UNIT))
     assert result.weight == "note"
-    assert result.en.startswith("no significant difference (smallest p = 1.00); a difference below 0.4")
-    assert result.en.endswith("may have been missed; to see one of 0.203, use about 80 prompts")
+    assert result.en.startswith(
+        "no significant difference (smallest p = 1.00); smallest visible difference at most 0.407"
+    )
+    assert result.en.endswith("to see half of it (0.203), use about 80 prompts")
 
 
 def test_a_fall_counts_before_a_rise_and_there_is_one_line(table_of) -> None:
     values = {"a": [0.5] * 20, "b": [1.0] * 20, "c": [0.7] * 20}
     view = build_view(table_of(values, scale=UNIT))
-    assert [item.en.split(" [")[0] for item in view.findings] == ["worse at c 0.700"]
+    assert [item.en.split(" [")[0] for item in view.findings] == ["c 0.700"]
+    assert "; last against first: +0.200, p < .0001" in view.findings[0].en
+    assert "; 2 of the 2 other comparisons significant;" in view.findings[0].en
     assert view.tests == 3
 
 
@@ -86,7 +92,7 @@ def test_an_unknown_order_is_no_trend(table_of) -> None:
     result = finding(data)
     assert result.en == "not compared: the order of a, b is not known; give each checkpoint a step"
     (score,) = build_view(data).scores
-    assert score.trajectory.reason == "the order of a, b is not known"
+    assert score.trajectory.reason.en == "the order of a, b is not known"
     assert score.drops == {}
 
 
@@ -124,20 +130,46 @@ def test_little_is_said_where_little_is_known(table_of, values, weight: str, tex
     assert (result.weight, result.en) == (weight, text)
 
 
+def test_where_lower_is_better_a_fall_is_no_alarm(table_of) -> None:
+    errors = Scale(low=0, high=10, higher_is_better=False)
+    data = table_of({"a": [8.0] * 12, "b": [2.0] * 12}, scale=errors)
+    assert finding(data).weight == "note"
+    assert build_view(data).scores[0].drops == {}
+
+
+def test_a_score_with_equal_values_is_said_to_tell_checkpoints_hardly_apart(table_of) -> None:
+    result = finding(table_of({"a": [0.75] * 18 + [0.25, 0.5], "b": [0.75] * 20}, scale=UNIT))
+    assert "95% of the values by prompt are 0.750" in result.en
+    assert result.en.endswith("use a finer score or judge")
+    assert "95% 的逐题得分同为 0.750" in result.zh
+
+
+@pytest.mark.parametrize(("language", "other"), [("zh", "Each checkpoint"), ("en", "每个检查点")])
 @pytest.mark.parametrize("face", ["html", "md", "terminal"])
 @pytest.mark.parametrize(
     ("values", "tests"),
-    [({"a": [0.4] * 12, "b": [0.9] * 12}, "1 test)"), ({"a": [0.4] * 2, "b": [0.9] * 2}, "")],
+    [({"a": [0.4] * 12, "b": [0.9] * 12}, 1), ({"a": [0.4] * 2, "b": [0.9] * 2}, 0)],
     ids=["a test", "too few prompts"],
 )
-def test_the_summary_begins_with_how_checkpoints_are_compared(table_of, face, values, tests) -> None:
-    view = build_view(table_of(values, scale=UNIT))
+def test_the_summary_begins_with_how_checkpoints_are_compared(
+    table_of, face, values, tests, language, other
+) -> None:
+    view = build_view(replace(table_of(values, scale=UNIT), language=language))
     if face == "terminal":
         console = Console(width=400, record=True, file=io.StringIO())
         print_view(view, console)
         text = console.export_text()
     else:
         text = {"html": to_html, "md": to_markdown}[face](view)
-    assert ("eight evaluations in ten show it" in text) == bool(tests)
-    assert text.count("Each checkpoint is compared") == text.count("每个检查点与前一个比较") == bool(tests)
-    assert tests in text
+    assert text.count("eight evaluations in ten" if language == "en" else "十次评测有八次") == tests
+    assert text.count("(1 test)" if language == "en" else "（共 1 次检验）") == tests
+    assert "their order is that of the plan" in text or language == "zh" or not tests
+    assert other not in text
+
+
+def test_the_note_on_comparisons_counts_scores_and_tests(table_of) -> None:
+    view = build_view(table_of({name: [0.4] * 12 for name in "abc"}, scale=UNIT))
+    assert "(1 score, 3 tests, p corrected for all)" in comparison_note(view).en
+    (task,) = view.tasks
+    doubled = replace(view, tasks=(replace(task, scores=(*task.scores, *task.scores)),))
+    assert "(2 scores, 3 × 2 = 6 tests, p corrected for all)" in comparison_note(doubled).en

@@ -16,7 +16,7 @@ def test_the_course_of_a_zigzag(cell):
     assert (trajectory.cin, trajectory.pairs, trajectory.lis) == (10, 28, 2)
     assert (trajectory.first, trajectory.last, trajectory.n, trajectory.windows) == (5.0, 4.0, 8, 6)
     assert trajectory.too_short
-    assert trajectory.reason == ""
+    assert trajectory.reason.en == ""
 
 
 def test_a_rise_has_neither_entropy_nor_inversions(cell):
@@ -34,7 +34,7 @@ def test_the_course_is_too_short_below_30_windows(cell, n, short):
 def test_two_checkpoints_have_no_entropy_and_say_why(cell):
     trajectory = trajectory_of(["a", "b"], [cell(2.0), cell(1.0)])
     assert (trajectory.pen, trajectory.cin, trajectory.lis) == (None, 1, 1)
-    assert trajectory.reason == "PEN needs 3 checkpoints, there are 2"
+    assert trajectory.reason.en == "PEN needs 3 checkpoints, there are 2"
 
 
 @pytest.mark.parametrize(
@@ -47,17 +47,17 @@ def test_two_checkpoints_have_no_entropy_and_say_why(cell):
 )
 def test_what_is_no_sequence_has_a_reason(cell, names, means, reason):
     trajectory = trajectory_of(names, [cell(mean) for mean in means])
-    assert trajectory.reason == reason
+    assert trajectory.reason.en == reason
     assert (trajectory.pen, trajectory.cin, trajectory.lis, trajectory.first) == (None, None, None, None)
 
 
 def test_a_run_without_the_score_is_no_mean(cell):
-    assert trajectory_of(["a", "b"], [cell(1.0), None]).reason == "no mean at b"
+    assert trajectory_of(["a", "b"], [cell(1.0), None]).reason.en == "no mean at b"
 
 
 def test_different_signatures_are_not_compared(cell):
     trajectory = trajectory_of(["a", "b", "c"], [cell(1.0), cell(2.0, None, "s|v:2"), cell(3.0)])
-    assert trajectory.reason == "signatures differ: v:1 (a, c); v:2 (b)"
+    assert trajectory.reason.en == "signatures differ: v:1 (a, c); v:2 (b)"
     assert trajectory.cin is None
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import typer
 
-from hengwen.cli.ui import options
+from hengwen.cli.ui import language, options
 
 
 def demo(
     output: options.Outputs = None,
     judge: options.Judge = None,
     base_url: options.BaseUrl = None,
+    lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -29,6 +30,7 @@ def demo(
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import open_store
 
+    language.choose_language(lang)
     paths = check_outputs(output)
     with (
         TemporaryDirectory(prefix="hengwen-demo-") as folder,
@@ -39,5 +41,11 @@ def demo(
             result = run_plan(
                 data / "plan.yaml", store=store, judge=judge, base_url=base_url, progress=progress
             )
-        show_view(collect_view(store, result.runs, result.warnings), paths, as_json=as_json, quiet=quiet)
+        view_language = language.report_language(lang, result.runs)
+        show_view(
+            collect_view(store, result.runs, result.warnings, view_language),
+            paths,
+            as_json=as_json,
+            quiet=quiet,
+        )
     raise typer.Exit(exit_code(result, strict=False))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hengwen.cli.ui import options
+from hengwen.cli.ui import language, options
 
 
 def label(
@@ -44,7 +44,7 @@ def label(
             "--show", help="Show the checkpoint and repeat of each answer; labels are then not blind."
         ),
     ] = False,
-    language: Annotated[str, typer.Option("--lang", help="Language of the rubric: zh or en.")] = "zh",
+    lang: language.Lang = None,
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:
     """Label answers one at a time, in random order, without seeing judges' scores or checkpoints.
@@ -58,8 +58,8 @@ def label(
     from hengwen.plans.plan import load_plan
     from hengwen.plans.suite import load_suite
 
-    rubric_language = options.parse_language(language)
     loaded = load_plan(plan)
+    form_language = language.choose_language(lang, loaded.language)
     target = output or loaded.labels or plan.with_name("labels.csv")
     suite = load_suite(loaded.model_copy(update={"labels": None}))
     answers, warnings = generated_answers(suite, store)
@@ -69,7 +69,7 @@ def label(
     questions = draw_questions(suite, answers, task=task, score=score, seed=order_seed, limit=limit)
     file = LabelFile(target)
     name = ask_rater(rater)
-    session = LabelSession(questions, file, name, language=rubric_language, show_source=show)
+    session = LabelSession(questions, file, name, language=form_language, show_source=show)
     if not file.stores_draws:
         print_warning(
             f"{target} has no column 'drawn', so how its labels were drawn stays unknown; add the column"

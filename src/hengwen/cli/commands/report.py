@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hengwen.cli.ui import options
+from hengwen.cli.ui import language, options
 from hengwen.cli.ui.messages import print_warning
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def report(
         ),
     ] = None,
     store: options.Store = options.DEFAULT_STORE,
+    lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -55,7 +56,9 @@ def report(
         selected, warnings = _select_runs(opened, runs, plan)
         for warning in warnings:
             print_warning(warning)
-        view = with_calibrations(collect_view(opened, selected, warnings), calibrations)
+        view = with_calibrations(
+            collect_view(opened, selected, warnings, language.report_language(lang, selected)), calibrations
+        )
         show_view(view, paths, as_json=as_json, quiet=quiet)
 
 

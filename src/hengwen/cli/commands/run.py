@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hengwen.cli.ui import options
+from hengwen.cli.ui import language, options
 from hengwen.cli.ui.messages import print_error
 
 
@@ -25,6 +25,7 @@ def run(
     dry_run: options.DryRun = False,
     fresh: options.Fresh = False,
     strict: options.Strict = False,
+    lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -37,6 +38,7 @@ def run(
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import open_store
 
+    language.choose_language(lang)  # a wrong --lang is an error before any call
     paths = check_outputs(output)
     with open_store(store) as opened:
         if dry_run:
@@ -66,5 +68,7 @@ def run(
         if paths or as_json or not quiet:
             from hengwen.reports.view.from_store import collect_view
 
-            show_view(collect_view(opened, result.runs, result.warnings), paths, as_json=as_json, quiet=quiet)
+            view_language = language.report_language(lang, result.runs)
+            view = collect_view(opened, result.runs, result.warnings, view_language)
+            show_view(view, paths, as_json=as_json, quiet=quiet)
     raise typer.Exit(exit_code(result, strict=strict))

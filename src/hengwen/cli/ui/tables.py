@@ -1,4 +1,4 @@
-"""Print a report's view on a terminal: scores by checkpoint, and their trajectory."""
+"""Print a report's view on a terminal: scores by checkpoint, their trajectory, findings and failures."""
 
 from __future__ import annotations
 
@@ -6,69 +6,130 @@ from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import NOTHING, interval, number
-from hengwen.reports.text.wording import comparison_text
+from hengwen.reports.view.comparison_note import comparison_note
 from hengwen.reports.view.failures import failure_lines
 from hengwen.reports.view.trajectory import MIN_WINDOWS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.prompts.language import Language
     from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.models import ScoreView, TaskView, View
 
 
 def print_view(view: View, console: Console | None = None) -> None:
-    """Print the headline and human scores of each task, their trajectory, the findings and the failures."""
+    """Print the headline and human scores of each task, their trajectory, the findings and the failures.
+
+    Scores are columns of one table for each task; if it is wider than the terminal, each score has a table.
+
+    Args:
+        view: The view of a report.
+        console: Console to print on; by default standard output.
+    """
     console = console or Console(highlight=False)
     for task in view.tasks:
-        console.print(_table(view, task))
+        _print_task(view, task, console)
     for note in dict.fromkeys(note for score in view.scores for note in score.notes):
-        console.print(Text(note, style="dim"))
+        console.print(Text(note.in_language(view.language), style="dim"))
     if view.tests:
-        console.print(Text("\n".join(comparison_text(view.tests)), style="dim"))
+        console.print(Text(comparison_note(view).in_language(view.language), style="dim"))
     for finding in view.findings:
-        console.print(Text(f"· {finding.address}: {finding.zh}\n  {finding.en}"))
+        text = Bilingual(finding.zh, finding.en).in_language(view.language)
+        console.print(Text(f"· {finding.address}: {text}"))
     for line in failure_lines(view):
-        console.print(Text(f"未得分 failed: {line}", style="red"))
+        console.print(Text(f"{_FAILED.in_language(view.language)}: {line}", style="red"))
 
 
-def _table(view: View, task: TaskView) -> Table:
-    """A table with one row per checkpoint in training order, then the trajectory of each score."""
+_FAILED = Bilingual("未得分", "failed")
+_CHECKPOINT = Bilingual("检查点", "checkpoint")
+_ENDS = Bilingual("首 → 末", "first → last")
+
+
+def _print_task(view: View, task: TaskView, console: Console) -> None:
     bases = {score.base for score in task.headlines}
     scores = [
         score for score in task.scores if score.headline or (score.section != "score" and score.base in bases)
     ]
+    table = _task_table(view, task, scores)
+    if Measurement.get(console, console.options.update(max_width=10_000), table).maximum <= console.width:
+        console.print(table)
+    else:
+        for score in scores:
+            _print_score(view, score, console)
+    if any(score.trajectory.pen is not None and score.trajectory.too_short for score in scores):
+        note = Bilingual(
+            f"† 太短：PEN 需要 {MIN_WINDOWS} 个窗口", f"† too short: PEN needs {MIN_WINDOWS} windows"
+        )
+        console.print(Text(note.in_language(view.language), style="dim"))
+
+
+def _task_table(view: View, task: TaskView, scores: Sequence[ScoreView]) -> Table:
+    """A table with one row per checkpoint in training order, then the trajectory of each score."""
     table = Table(title=Text(task.name), title_justify="left", box=SIMPLE_HEAD, title_style="bold")
-    table.add_column("检查点 checkpoint", overflow="fold")
+    table.add_column(_CHECKPOINT.in_language(view.language), overflow="fold")
     for score in scores:
         table.add_column(Text(score.name), justify="right", overflow="fold")
     for index, label in enumerate(view.labels):
-        table.add_row(Text(label), *(_cell(score.cells[index], score) for score in scores))
+        table.add_row(Text(label), *(_cell(score.cells[index], score, view.language) for score in scores))
     table.add_section()
-    table.add_row("首 → 末 first → last", *(_ends(score) for score in scores))
+    table.add_row(_ENDS.in_language(view.language), *(_ends(score) for score in scores))
     table.add_row("PEN (m=3)", *(_entropy(score) for score in scores))
     table.add_row("CIN", *(_ratio(score.trajectory.cin, score.trajectory.pairs) for score in scores))
     table.add_row("LIS", *(_ratio(score.trajectory.lis, score.trajectory.n) for score in scores))
-    table.caption = "题 prompts, 答 answers with a score"
-    if any(score.trajectory.pen is not None and score.trajectory.too_short for score in scores):
-        table.caption += f"; † 太短 too short: PEN needs {MIN_WINDOWS} windows"
-    table.caption_justify = "left"
     return table
 
 
-def _cell(cell: ScoreCell | None, score: ScoreView) -> Text:
+def _print_score(view: View, score: ScoreView, console: Console) -> None:
+    """Print one score: a row per checkpoint, then the counts that all share, and the trajectory."""
+    counts = {cell.counts(view.language) if cell and cell.complete else None for cell in score.cells}
+    shared = counts.pop() if len(counts) == 1 else None
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for _ in range(2 if shared else 3):
+        table.add_column(overflow="fold")
+    for label, cell in zip(view.labels, score.cells, strict=True):
+        row = (Text(label), _mean(cell, score), _counts(cell, score, view.language))
+        table.add_row(*row[: len(table.columns)])
+    console.print(Text(score.address, style="bold"))
+    console.print(table)
+    parts = [shared] if shared else []
+    if score.trajectory.cin is not None:
+        parts += [
+            f"{_ENDS.in_language(view.language)} {_ends(score)}",
+            f"PEN {_entropy(score)}",
+            f"CIN {_ratio(score.trajectory.cin, score.trajectory.pairs)}",
+            f"LIS {_ratio(score.trajectory.lis, score.trajectory.n)}",
+        ]
+    console.print(Text(" · ".join(parts) + "\n", style="dim"))
+
+
+def _cell(cell: ScoreCell | None, score: ScoreView, language: Language) -> Text:
+    return Text(" ").join(part for part in (_mean(cell, score), _counts(cell, score, language)) if part)
+
+
+def _mean(cell: ScoreCell | None, score: ScoreView) -> Text:
     if cell is None:
         return Text(NOTHING, style="dim")
     text = Text(number(cell.mean, score.decimals), style="bold")
     if cell.interval is not None:
         text.append(f" {interval(cell.interval, score.decimals)}", style="not bold")
-    text.append(f" {cell.counts}", style="not bold dim" if cell.complete else "not bold red")
+    return text
+
+
+def _counts(cell: ScoreCell | None, score: ScoreView, language: Language) -> Text:
+    if cell is None:
+        return Text()
+    text = Text(cell.counts(language), style="dim" if cell.complete else "red")
     if cell.failed and score.group == "published":
-        text.append(" 不完整 incomplete", style="not bold red")
+        text.append(f" {Bilingual('不完整', 'incomplete').in_language(language)}", style="red")
     elif cell.failed:
-        text.append(f" 未得分 {cell.failed} failed", style="not bold red")
+        text.append(f" {_FAILED.in_language(language)} {cell.failed}", style="red")
     return text
 
 

@@ -2,51 +2,83 @@
 
 from __future__ import annotations
 
+import re
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from hengwen.reports.render.svg import Point, line_chart
-from hengwen.reports.text.numbers import interval, number
+from hengwen.reports.text.bilingual import Bilingual
+from hengwen.reports.text.numbers import count, interval, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from markupsafe import Markup
 
+    from hengwen.records import Run
     from hengwen.reports.view.cells import ScoreCell
-    from hengwen.reports.view.models import ScoreView
+    from hengwen.reports.view.models import ScoreView, View
 
 
-def score_chart(score: ScoreView, labels: Sequence[str], key: str) -> Markup:
+def score_chart(score: ScoreView, view: View, key: str) -> Markup:
     """Return the chart of a score over the checkpoints.
 
     Args:
         score: The score to draw.
-        labels: One per run.
+        view: The view that the score belongs to.
         key: Unique in the page.
     """
-    points = [_point(score, labels, i) for i in range(len(labels))]
+    language, names = view.language, axis_labels(view.runs, view.labels)
+    points = [_point(score, view, names[i], i) for i in range(len(names))]
     limits = (score.scale.low, score.scale.high) if score.scale else None
     return line_chart(
         points,
         key=key,
-        title=f"{score.address}: mean at each checkpoint",
+        title=Bilingual(
+            f"{score.address}：各检查点的均值", f"{score.address}: mean at each checkpoint"
+        ).in_language(language),
         description="; ".join(point.hint for point in points),
         limits=limits,
     )
 
 
-def _point(score: ScoreView, labels: Sequence[str], i: int) -> Point:
-    cell = score.cells[i]
+def axis_labels(runs: Sequence[Run], labels: Sequence[str]) -> list[str]:
+    """Return short labels of checkpoints: steps if all runs have one, else names without a common start.
+
+    Args:
+        runs: Runs in training order.
+        labels: Label of each run.
+
+    Examples:
+        >>> axis_labels([], ["checkpoint-500", "checkpoint-1000", "checkpoint-1500"])
+        ['500', '1000', '1500']
+        >>> axis_labels([], ["base", "sft"])
+        ['base', 'sft']
+    """
+    steps = [run.step for run in runs]
+    if steps and None not in steps and len(set(steps)) == len(steps):
+        return [count(step or 0) for step in steps]
+    parts = [re.split(r"(?<=[-_./: ])", label) for label in labels]
+    shared = sum(1 for _ in takewhile(lambda heads: len(set(heads)) == 1, zip(*parts, strict=False)))
+    return ["".join(part[shared:]) or label for part, label in zip(parts, labels, strict=True)]
+
+
+def _point(score: ScoreView, view: View, axis_label: str, i: int) -> Point:
+    cell, name = score.cells[i], view.labels[i]
     if cell is None or cell.mean is None:
-        return Point(label=labels[i], mean=None, hint=f"{labels[i]}: no score")
+        return Point(
+            label=axis_label,
+            mean=None,
+            hint=f"{name}: {Bilingual('没有得分', 'no score').in_language(view.language)}",
+        )
     mean = number(cell.mean, score.decimals)
     bounds = f" {interval(cell.interval, score.decimals)}" if cell.interval else ""
     return Point(
-        label=labels[i],
+        label=axis_label,
         mean=cell.mean,
         interval=cell.interval,
         text=mean,
-        hint=f"{labels[i]}: {mean}{bounds}, {cell.counts_in_words}",
+        hint=f"{name}: {mean}{bounds}, {cell.counts_in_words(view.language)}",
         joined=_same_signatures(score.cells[i - 1] if i else None, cell),
         flagged=i in score.drops,
     )

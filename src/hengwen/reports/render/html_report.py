@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from hengwen.io.text_safety import strip_controls
 from hengwen.reports.render.charts import score_chart
-from hengwen.reports.render.jinja import report_environment
+from hengwen.reports.render.jinja import report_environment, report_variables
 from hengwen.reports.text import numbers
 
 if TYPE_CHECKING:
@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
 def to_html(view: View) -> str:
     """Return the report as an HTML page."""
-    return _environment().get_template("report.html.j2").render(view=view, charts=_charts(view))
+    return (
+        _environment().get_template("report.html.j2").render(charts=_charts(view), **report_variables(view))
+    )
 
 
 def _charts(view: View) -> dict[str, Markup]:
     """Charts of the headlines by address."""
     headlines = (score for task in view.tasks for score in task.headlines)
-    return {score.address: score_chart(score, view.labels, f"c{i}") for i, score in enumerate(headlines)}
+    return {score.address: score_chart(score, view, f"c{i}") for i, score in enumerate(headlines)}
 
 
 def _finalize(value: object) -> object:

@@ -7,19 +7,35 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from hengwen.reports.text import numbers
+from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.wording import (
     GUIDE,
     KIND_WORDS,
     STATUS_WORDS,
-    comparison_text,
     format_timestamp,
     group_adjacent,
     versions_text,
 )
+from hengwen.reports.view.comparison_note import comparison_note
 from hengwen.reports.view.failures import failure_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from hengwen.reports.view.models import View
+
+
+def report_variables(view: View) -> dict[str, Any]:
+    """Return the variables of a template: the view, its language, and ``t(zh, en)``, the text in it.
+
+    Args:
+        view: The view of the report.
+    """
+
+    def text(zh: str, en: str) -> str:
+        return Bilingual(zh, en).in_language(view.language)
+
+    return {"view": view, "language": view.language, "t": text}
 
 
 def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> Environment:
@@ -45,7 +61,7 @@ def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> E
         count=numbers.count,
         scale_text=numbers.scale_text,
         NOTHING=numbers.NOTHING,
-        comparison_text=comparison_text,
+        comparison_note=comparison_note,
         failure_rows=failure_rows,
         versions_text=versions_text,
         format_timestamp=format_timestamp,

@@ -115,5 +115,5 @@ def _trajectory(trajectory: Trajectory) -> dict[str, Any]:
         "lis": trajectory.lis,
         "windows": trajectory.windows,
         "too_short": trajectory.too_short,
-        "reason": trajectory.reason,
+        "reason": trajectory.reason.en,
     }

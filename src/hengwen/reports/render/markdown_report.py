@@ -7,13 +7,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hengwen.io.text_safety import strip_controls
-from hengwen.reports.render.jinja import report_environment
+from hengwen.reports.render.jinja import report_environment, report_variables
 from hengwen.reports.text import numbers
+from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.wording import MARKS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from hengwen.prompts.language import Language
     from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.models import ScoreView, View
 
@@ -28,7 +30,7 @@ class Markdown(str):
 
 def to_markdown(view: View) -> str:
     """Return the report as Markdown."""
-    text = _environment().get_template("report.md.j2").render(view=view)
+    text = _environment().get_template("report.md.j2").render(**report_variables(view))
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
 
@@ -46,23 +48,27 @@ def escape(text: str) -> Markdown:
     return Markdown("<br>".join(" ".join(line.split()) for line in text.strip().split("\n")))
 
 
-def cell_text(cell: ScoreCell | None, score: ScoreView) -> Markdown:
+def cell_text(cell: ScoreCell | None, score: ScoreView, language: Language) -> Markdown:
     """Return a table cell: mean, interval, numbers of prompts and answers, coverage and failures."""
+
+    def text(zh: str, en: str) -> str:
+        return Bilingual(zh, en).in_language(language)
+
     if cell is None:
         return Markdown(numbers.NOTHING)
     bounds = f" {numbers.interval(cell.interval, score.decimals)}" if cell.interval else ""
     parts = [
         f"**{numbers.number(cell.mean, score.decimals)}**{bounds}".replace("[", "\\[").replace("]", "\\]"),
-        cell.counts,
+        cell.counts(language),
     ]
     if cell.failed and score.group == "published":
-        parts.append("不完整 incomplete")
+        parts.append(text("不完整", "incomplete"))
     elif cell.failed:
-        parts.append(f"{numbers.count(cell.failed)} failed")
+        parts.append(f"{text('未得分', 'failed')} {numbers.count(cell.failed)}")
     if cell.not_applicable:
-        parts.append(f"{numbers.count(cell.not_applicable)} n/a")
+        parts.append(f"{text('不适用', 'not applicable')} {numbers.count(cell.not_applicable)}")
     if len(cell.signatures) > 1:
-        parts.append("签名不一致 mixed signatures")
+        parts.append(text("签名不一致", "mixed signatures"))
     return Markdown("<br>".join(parts))
 
 

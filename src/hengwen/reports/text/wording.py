@@ -46,10 +46,11 @@ GUIDE = (
         "40 题中 20 题有得分，共 60 个回答得分，占应得分回答的 75%；全部得分时不写百分比。"
         "没有回答的题只算一次失败，所以要看题的覆盖率。“不适用”单独计数。",
         "Failures are not scores",
-        "Failed answers are counted, never treated as 0 and never included in a mean. “20/40 题 (50%) · 60 "
-        "答 (75%)”: 20 of 40 prompts (题) have a score, with 60 scored answers (答), 75% of the outcomes; no "
-        "percentage is shown where all have one. A prompt without an answer is one failure whatever its "
-        "repeats, so read the coverage of prompts. “Not applicable” is counted separately.",
+        "Failed answers are counted, never treated as 0 and never included in a mean. “20/40 prompts "
+        "(50%) · 60 answers (75%)”: 20 of 40 prompts have a score, with 60 scored answers, 75% of the "
+        "outcomes; no percentage is shown where all have one. A prompt without an answer is one "
+        "failure whatever its repeats, so read the coverage of prompts. “Not applicable” is counted "
+        "separately.",
     ),
     (
         "先看水平，再看次序",
@@ -81,32 +82,6 @@ GUIDE = (
     ),
 )
 """How to read a report: heading and text in Chinese, then in English."""
-
-
-def comparison_text(tests: int) -> tuple[str, str]:
-    """Return in Chinese and English how the summary compares checkpoints; empty without a test.
-
-    Args:
-        tests: Number of paired tests of the report.
-
-    Examples:
-        >>> comparison_text(12)[1].partition(" (")[0]
-        'Each checkpoint is compared with the one before it, and the last with the first'
-    """
-    if tests == 0:
-        return "", ""
-    corrected = (
-        ("共 1 次", "1 test")
-        if tests == 1
-        else (f"共 {tests} 次，p 已校正", f"{tests} tests, p corrected for all")
-    )
-    return (
-        f"每个检查点与前一个比较，最后一个再与第一个比较，只用双方都有得分的题目配对检验（{corrected[0]}）。"
-        "“可看出的最小差别”：真实差别有这么大时，十次评测有八次能看出来。",
-        "Each checkpoint is compared with the one before it, and the last with the first (paired on the "
-        f"prompts that both have scores for; {corrected[1]}). Smallest visible difference: if the true "
-        "difference is this large, eight evaluations in ten show it.",
-    )
 
 
 def failure_text(failures: Mapping[str, int], first_messages: Mapping[str, str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import decimals_for
 from hengwen.reports.view.answers import AnswerPicker
 from hengwen.reports.view.bias_findings import LengthBiasDetector
@@ -64,6 +65,7 @@ def build_view(data: ReportData) -> View:
         plan=data.plan,
         created=data.created,
         version=data.version,
+        language=data.language,
         runs=data.runs,
         labels=labels,
         tasks=tasks,
@@ -179,9 +181,14 @@ def _score(
         decimals=decimals_for(scale, [cell.mean for cell in cells if cell]),
         cells=cells,
         trajectory=trajectory_of([run.checkpoint for run in data.runs], cells, data.order_problem),
-        notes=tuple(dict.fromkeys(f"{judge_name(base)}: {notes[s]}" for s in signatures if s in notes)),
+        notes=tuple(dict.fromkeys(_named_note(base, notes[s]) for s in signatures if s in notes)),
         judge_note=note_on(cells),
     )
+
+
+def _named_note(base: str, note: Bilingual) -> Bilingual:
+    judge = judge_name(base)
+    return Bilingual(f"{judge}：{note.zh}", f"{judge}: {note.en}")
 
 
 def _ranking_score(task: TaskView, table: ScoreTable) -> str:

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
+from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import interval, number
-from hengwen.reports.view.judge_notes import NO_NOTE, JudgeNote, add_notes, judge_name
+from hengwen.reports.view.judge_notes import NO_NOTE, add_notes, judge_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,7 +31,7 @@ def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
             judge or rubric differs from that of the runs: a warning names the difference.
     """
     by_address = {calibration.address: calibration for calibration in calibrations}
-    notes: dict[str, str] = {}
+    notes: dict[str, Bilingual] = {}
     warnings: list[str] = []
     for task in view.tasks:
         for score in task.scores:
@@ -40,7 +41,7 @@ def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
             if calibration.signature in _signatures(score):
                 notes[score.address] = sentence(calibration)
             warnings += [
-                f"{score.address}: 校准已失效 the calibration is stale: {difference}"
+                f"{score.address}: the calibration is stale: {difference}"
                 for signature in _signatures(score)
                 for difference in is_stale(calibration, signature, rubric_hash_of(signature))
             ]
@@ -52,23 +53,25 @@ def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
     return replace(view, tasks=tasks, warnings=(*view.warnings, *warnings), findings=findings)
 
 
-def sentence(calibration: Calibration) -> str:
+def sentence(calibration: Calibration) -> Bilingual:
     """Return the result of a calibration as one sentence in both languages."""
     score, decision, agreement = calibration.score, calibration.decision, calibration.agreement
     zh = f"{score} 与人工标注比较：{DECISIONS_ZH[decision]}"
     if agreement is None or agreement.quadratic_kappa.value is None:
-        return f"{zh}。 Against human labels: {decision} ({'; '.join(calibration.reasons)})."
+        return Bilingual(
+            f"{zh}。", f"{score} against human labels: {decision} ({'; '.join(calibration.reasons)})."
+        )
     kappa, n = agreement.quadratic_kappa, agreement.n
     ends = interval(None if kappa.low is None or kappa.high is None else (kappa.low, kappa.high), 2)
     bias = number(agreement.bias.value, 3)
     figures = f"kappa {number(kappa.value, 2)} {ends}, n={n}"
-    return (
-        f"{zh}，二次 {figures}，平均偏差 {bias}。 "
-        f"Against human labels: {decision}, quadratic {figures}, mean bias {bias}."
+    return Bilingual(
+        f"{zh}，二次 {figures}，平均偏差 {bias}。",
+        f"{score} against human labels: {decision}, quadratic {figures}, mean bias {bias}.",
     )
 
 
-def _certificate_notes(view: View, by_address: Mapping[str, Calibration]) -> dict[str, JudgeNote]:
+def _certificate_notes(view: View, by_address: Mapping[str, Calibration]) -> dict[str, Bilingual]:
     """Return what the summary says about the certificate of each judge, by the address of its scores.
 
     A score without a calibration of its own, such as a final score, has that of another score of its judge.
@@ -88,15 +91,15 @@ def _certificate_notes(view: View, by_address: Mapping[str, Calibration]) -> dic
     }
 
 
-def _certificate_note(score: ScoreView, calibration: Calibration | None) -> JudgeNote:
+def _certificate_note(score: ScoreView, calibration: Calibration | None) -> Bilingual:
     if calibration is None:
-        return JudgeNote("评审没有校准", "the judge is not certified: there is no calibration of it")
+        return Bilingual("评审没有校准", "the judge is not certified: there is no calibration of it")
     if any(is_stale(calibration, signature, rubric_hash_of(signature)) for signature in _signatures(score)):
-        return JudgeNote("评审的校准已失效", "the certificate of the judge is stale")
+        return Bilingual("评审的校准已失效", "the certificate of the judge is stale")
     if calibration.decision == "certified":
         return NO_NOTE
     why = "" if calibration.decision == "not certified" else ": the labels do not allow a decision"
-    return JudgeNote(
+    return Bilingual(
         f"评审未通过校准（{DECISIONS_ZH[calibration.decision]}）", f"the judge is not certified{why}"
     )
 
@@ -106,5 +109,5 @@ def _signatures(score: ScoreView) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s for cell in score.cells if cell for s in cell.signatures))
 
 
-def _with_note(score: ScoreView, note: str | None) -> ScoreView:
+def _with_note(score: ScoreView, note: Bilingual | None) -> ScoreView:
     return score if note is None else replace(score, notes=(*score.notes, note))

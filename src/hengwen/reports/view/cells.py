@@ -13,6 +13,7 @@ from hengwen.results.comparability import UNKNOWN, ComparabilityKey
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hengwen.prompts.language import Language
     from hengwen.results.aggregate import Summary
 
 MAX_REASON = 160
@@ -63,34 +64,44 @@ class ScoreCell:
         """Whether every prompt and every answer has a score, as far as is known."""
         return self.coverage in (None, 1.0) and self.prompt_coverage in (None, 1.0)
 
-    @property
-    def counts(self) -> str:
-        """The numbers of prompts and answers with a score, and their shares unless all have one.
+    def counts(self, language: Language) -> str:
+        """Return the numbers of prompts and answers with a score, and their shares unless all have one.
+
+        Args:
+            language: Language of the report.
 
         Examples:
             >>> from dataclasses import replace
             >>> cell = ScoreCell(mean=1.0, interval=None, confidence=0.95, n=60, prompts=20, coverage=1.0)
-            >>> cell.counts
+            >>> cell.counts("zh")
             '20 题 · 60 答'
-            >>> replace(cell, coverage=0.75, prompts_expected=40, prompt_coverage=0.5).counts
-            '20/40 题 (50%) · 60 答 (75%)'
+            >>> replace(cell, coverage=0.75, prompts_expected=40, prompt_coverage=0.5).counts("en")
+            '20/40 prompts (50%) · 60 answers (75%)'
         """
         if self.has_no_prompts:
             return f"n {count(self.n)}"
-        prompts, answers = f"{count(self.prompts)} 题", f"{count(self.n)} 答"
-        if self.prompt_coverage not in (None, 1.0):
-            prompts = f"{count(self.prompts)}/{count(self.prompts_expected or 0)} 题"
+        total = "" if self.prompt_coverage in (None, 1.0) else f"/{count(self.prompts_expected or 0)}"
+        if language == "zh":
+            prompts, answers = f"{count(self.prompts)}{total} 题", f"{count(self.n)} 答"
+        else:
+            prompts = f"{count(self.prompts)}{total} {'prompt' if self.prompts == 1 else 'prompts'}"
+            answers = f"{count(self.n)} {'answer' if self.n == 1 else 'answers'}"
+        if total:
             prompts += f" ({percent(self.prompt_coverage)})"
         if self.coverage not in (None, 1.0):
             answers += f" ({percent(self.coverage)})"
         return f"{prompts} · {answers}"
 
-    @property
-    def counts_in_words(self) -> str:
-        """The same numbers as an English sentence."""
+    def counts_in_words(self, language: Language) -> str:
+        """Return the same numbers as a sentence."""
         if self.has_no_prompts:
-            return "one value for a group of answers"
+            return "整组回答的一个数值" if language == "zh" else "one value for a group of answers"
         expected = self.prompts if self.prompts_expected is None else self.prompts_expected
+        if language == "zh":
+            answers = f"{count(self.n)} 个回答有得分"
+            if self.coverage not in (None, 1.0):
+                answers += f"（占应得分的 {percent(self.coverage)}）"
+            return f"{count(expected)} 题中 {count(self.prompts)} 题有得分，{answers}"
         answers = f"{count(self.n)} answers"
         if self.coverage not in (None, 1.0):
             answers += f" ({percent(self.coverage)} of those to score)"

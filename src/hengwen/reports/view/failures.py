@@ -31,7 +31,7 @@ def failure_rows(view: View) -> list[FailureRow]:
         for label, cell in zip(view.labels, score.cells, strict=True):
             for status, count in sorted(cell.failures.items(), key=lambda item: -item[1]) if cell else ():
                 message = cell.first_messages.get(status, "") if cell else ""
-                key = (score.task, label, status, count, message, cell.counts if cell else "")
+                key = (score.task, label, status, count, message, cell.counts(view.language) if cell else "")
                 addresses.setdefault(key, []).append(score.address)
     return [FailureRow(tuple(names), *key[1:]) for key, names in addresses.items()]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
     from hengwen.reports.view.cells import ScoreCell
     from hengwen.results.comparisons import Comparison, ScoreSeries
+
+
+SATURATED_SHARE = 0.8
+"""Share of equal values by prompt from which on a score is said to tell checkpoints hardly apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +88,7 @@ def finding_of(score: ScoreContext) -> Finding:
         >>> tests = compare_checkpoints([series])
         >>> score = ScoreContext("t/s", ["a", "b"], cells, series, tests, 1, decimals=2)
         >>> finding_of(score).en.split(", p = ")[0]
-        'worse at b 0.25 than at a 0.75: difference -0.50 on 8 common prompts'
+        'b 0.25 is worse than a 0.75: difference -0.50 on 8 common prompts'
     """
     scored = [index for index, cell in enumerate(score.cells) if cell is not None and cell.mean is not None]
     if not scored:
@@ -99,11 +104,7 @@ def finding_of(score: ScoreContext) -> Finding:
     if problem is not None:
         return problem
     if score.series is None:
-        return score.finding(
-            "整组回答的一个数值，不能按题目配对检验；请与上下可检验的分数一并看",
-            "one value for a whole group of answers: there are no prompts to pair, so it is not tested; "
-            "read it beside the scores that are",
-        )
+        return _untestable(score, scored)
     if not score.comparisons:
         return _too_few(score, scored)
     return _tested(score)
@@ -148,6 +149,17 @@ def _coverage_problem(score: ScoreContext) -> Finding | None:
     )
 
 
+def _untestable(score: ScoreContext, scored: Sequence[int]) -> Finding:
+    means = [cell.mean for index in scored if (cell := score.cells[index]) and cell.mean is not None]
+    low, high = number(min(means), score.decimals), number(max(means), score.decimals)
+    return score.finding(
+        f"每个检查点只有一个数值（{low} 到 {high}），没有逐题的值，无法检验；"
+        "要检验，请再加一个逐条回答的分数",
+        f"one value for each checkpoint ({low} to {high}) and none for each prompt, so it is not tested; "
+        "to test it, add a score of single answers",
+    )
+
+
 def _too_few(score: ScoreContext, scored: Sequence[int]) -> Finding:
     prompts = max((len(score.series.values[index]) for index in scored), default=0) if score.series else 0
     needed = min_clusters(max(1, score.pairs))
@@ -161,41 +173,81 @@ def _too_few(score: ScoreContext, scored: Sequence[int]) -> Finding:
 def _tested(score: ScoreContext) -> Finding:
     significant = [item for item in score.comparisons if item.significant]
     worse = [item for item in significant if (item.test.difference < 0) == score.higher_is_better]
-    if worse:
-        return _change(score, max(worse, key=lambda item: abs(item.test.difference)), worse=True)
     if significant:
-        return _change(score, max(significant, key=lambda item: abs(item.test.difference)), worse=False)
+        return _change(
+            score, max(worse or significant, key=lambda item: abs(item.test.difference)), bool(worse)
+        )
     smallest = _p_text(min(item.p_adjusted for item in score.comparisons))
-    missed = max((item.detectable or 0.0 for item in score.comparisons), default=0.0)
-    limit, half = number(missed, score.decimals), number(missed / 2, score.decimals)
+    common, share = _most_common_value(score)
+    if share >= SATURATED_SHARE:
+        value, percentage = number(common, score.decimals), percent(share)
+        return score.finding(
+            f"没有显著差别（最小 p {smallest}）；{percentage} 的逐题得分同为 {value}，"
+            "此分数难以区分这些检查点；请换用更细的评分或评审",
+            f"no significant difference (smallest p {smallest}); {percentage} of the values by prompt are "
+            f"{value}, so this score can hardly tell these checkpoints apart; use a finer score or judge",
+        )
+    visible = max((item.detectable or 0.0 for item in score.comparisons), default=0.0)
+    limit, half = number(visible, score.decimals), number(visible / 2, score.decimals)
     prompts = 4 * max(item.test.prompts for item in score.comparisons)
     return score.finding(
-        f"没有显著差别（最小 p {smallest}）；小于 {limit} 的差别可能未被看出；"
-        f"要看出 {half} 的差别，约需 {prompts} 个题目",
-        f"no significant difference (smallest p {smallest}); a difference below {limit} may have been "
-        f"missed; to see one of {half}, use about {prompts} prompts",
+        f"没有显著差别（最小 p {smallest}）；可看出的最小差别不超过 {limit}；"
+        f"要看出一半（{half}），约需 {prompts} 个题目",
+        f"no significant difference (smallest p {smallest}); smallest visible difference at most {limit}; "
+        f"to see half of it ({half}), use about {prompts} prompts",
     )
 
 
-def _change(score: ScoreContext, item: Comparison, *, worse: bool) -> Finding:
+def _most_common_value(score: ScoreContext) -> tuple[float, float]:
+    """Return the most common value of the prompts over all checkpoints, and its share of them."""
+    values = (
+        Counter(value for prompts in score.series.values for value in prompts.values())
+        if score.series
+        else {}
+    )
+    common, count = max(values.items(), key=lambda item: item[1])
+    return common, count / sum(values.values())
+
+
+def _change(score: ScoreContext, item: Comparison, is_worse: bool) -> Finding:
     earlier, later = score.named_value(item.earlier), score.named_value(item.later)
     difference = number(item.test.difference, score.decimals)
     visible = number(item.detectable, score.decimals)
     p = _p_text(item.p_adjusted)
     name = score.checkpoints[item.later]
-    verb_zh, verb_en = ("差", "worse") if worse else ("好", "better")
+    others_zh, others_en = _other_comparisons(score, item)
+    verb_zh, verb_en = ("差", "worse") if is_worse else ("好", "better")
     next_zh, next_en = (
         (f"请读下方 {name} 得分最低的回答", f"read the lowest answers of {name} below")
-        if worse
+        if is_worse
         else ("请在未用于调参的题目上复核", "confirm it on prompts that were not used for tuning")
     )
     return score.finding(
         f"{later} 比 {earlier} {verb_zh}：{item.test.prompts} 个共同题目上相差 {difference}，"
-        f"p {p}；可看出的最小差别 {visible}；{next_zh}",
-        f"{verb_en} at {later} than at {earlier}: difference {difference} "
-        f"on {item.test.prompts} common prompts, p {p}; smallest visible difference {visible}; {next_en}",
-        alarm=worse,
+        f"p {p}；可看出的最小差别 {visible}{others_zh}；{next_zh}",
+        f"{later} is {verb_en} than {earlier}: difference {difference} on {item.test.prompts} common "
+        f"prompts, p {p}; smallest visible difference {visible}{others_en}; {next_en}",
+        alarm=is_worse,
     )
+
+
+def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, str]:
+    """Return the result of last against first, and how many of the other comparisons are significant."""
+    others = [item for item in score.comparisons if item is not reported]
+    zh = en = ""
+    for item in others:
+        if (item.earlier, item.later) == (0, len(score.checkpoints) - 1):
+            change, p = _signed(item.test.difference, score.decimals), _p_text(item.p_adjusted)
+            zh, en = f"；末个与首个相差 {change}，p {p}", f"; last against first: {change}, p {p}"
+    significant = sum(item.significant for item in others)
+    if others:
+        zh += f"；其余 {len(others)} 次比较中有 {significant} 次显著" if significant else "；其余比较均不显著"
+        en += f"; {significant or 'none'} of the {len(others)} other comparisons significant"
+    return zh, en
+
+
+def _signed(difference: float, decimals: int) -> str:
+    return f"{'+' if difference > 0 else ''}{number(difference, decimals)}"
 
 
 def _p_text(p: float) -> str:

@@ -15,6 +15,7 @@ from hengwen.results.run_order import training_order
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from hengwen.prompts.language import Language
     from hengwen.records import Run
     from hengwen.reports.view.answers import SourceKey
     from hengwen.results.score_table import ScoreTable
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
     Key = tuple[str, str, str, int]
 
 
-def collect_view(store: Store, runs: Sequence[Run], warnings: Sequence[str] = ()) -> View:
+def collect_view(
+    store: Store, runs: Sequence[Run], warnings: Sequence[str] = (), language: Language = "zh"
+) -> View:
     """Return the view of runs.
 
     Args:
         store: Holds the runs.
         runs: Runs of one plan, at least one; the report puts them in training order.
         warnings: Shown at the top of the report.
+        language: Language of the report.
     """
     order = training_order(runs)
     table = store.table(order.runs)
@@ -44,6 +48,7 @@ def collect_view(store: Store, runs: Sequence[Run], warnings: Sequence[str] = ()
             answers=StoredAnswers(store, order.runs, table),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             version=version("hengwen"),
+            language=language,
         )
     )
 

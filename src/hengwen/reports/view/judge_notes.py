@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from hengwen.reports.text.bilingual import Bilingual
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -13,20 +15,13 @@ if TYPE_CHECKING:
     from hengwen.reports.view.models import ScoreView
 
 
-class JudgeNote(NamedTuple):
-    """A clause about a judge, in both languages."""
-
-    zh: str
-    en: str
-
-
-RULES_JUDGE_NOTE = (
-    "规则评审：只检查无需模型就能判定的条款，是基线，不是语言模型。"
+RULES_JUDGE_NOTE = Bilingual(
+    "规则评审：只检查无需模型就能判定的条款，是基线，不是语言模型。",
     "Rules judge: a baseline that checks only what can be decided without a model; "
-    "it is not a language model."
+    "it is not a language model.",
 )
-BY_RULES = JudgeNote("由规则评审给出，不是语言模型", "judged by rules, not by a language model")
-NO_NOTE = JudgeNote("", "")
+BY_RULES = Bilingual("由规则评审给出，不是语言模型", "judged by rules, not by a language model")
+NO_NOTE = Bilingual("", "")
 
 
 def judge_name(base: str) -> str:
@@ -42,13 +37,13 @@ def judge_name(base: str) -> str:
     return base.partition(".")[0]
 
 
-def note_on(cells: Sequence[ScoreCell | None]) -> JudgeNote:
+def note_on(cells: Sequence[ScoreCell | None]) -> Bilingual:
     """Return the note on the judge of a score: that it is a rules judge, if it is one at every checkpoint."""
     present = [cell for cell in cells if cell is not None]
     return BY_RULES if present and all(cell.judged_by_rules for cell in present) else NO_NOTE
 
 
-def signature_notes(cells: Iterable[ScoreCell | None]) -> dict[str, str]:
+def signature_notes(cells: Iterable[ScoreCell | None]) -> dict[str, Bilingual]:
     """Return a sentence for each signature of a rules judge."""
     return {
         signature: RULES_JUDGE_NOTE
@@ -63,7 +58,7 @@ def with_judge_notes(findings: Iterable[Finding], scores: Iterable[ScoreView]) -
     return add_notes(findings, {score.address: score.judge_note for score in scores})
 
 
-def add_notes(findings: Iterable[Finding], notes: Mapping[str, JudgeNote]) -> tuple[Finding, ...]:
+def add_notes(findings: Iterable[Finding], notes: Mapping[str, Bilingual]) -> tuple[Finding, ...]:
     """Return the findings with notes at their ends, by address."""
     return tuple(
         replace(finding, zh=f"{finding.zh}；{note.zh}", en=f"{finding.en}; {note.en}")

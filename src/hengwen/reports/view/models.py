@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.reports.view.answers import AnswerList
-from hengwen.reports.view.judge_notes import NO_NOTE, JudgeNote
+from hengwen.reports.view.judge_notes import NO_NOTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hengwen.prompts.language import Language
     from hengwen.records import Kind, Run, Scale, Usage
+    from hengwen.reports.text.bilingual import Bilingual
     from hengwen.reports.view.answers import AnswerGroup, AnswerSource
     from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.findings import Finding
@@ -41,12 +43,14 @@ class ReportData:
     """Calls and tokens by role: ``judge``, ``subject``."""
     warnings: tuple[str, ...] = ()
     answers: AnswerSource = field(default_factory=AnswerList)
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, Bilingual] = field(default_factory=dict)
     """Judge signature -> a sentence about the judge, such as that it is only a baseline."""
     created: str = ""
     """Time of creation, ISO 8601."""
     version: str = ""
     """Version of Hengwen."""
+    language: Language = "zh"
+    """Language of the report: one at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +70,11 @@ class ScoreView:
     cells: tuple[ScoreCell | None, ...]
     """One per run; None if the run does not have the score."""
     trajectory: Trajectory
-    notes: tuple[str, ...]
+    notes: tuple[Bilingual, ...]
     """Sentences about the signatures of the score."""
     comparisons: tuple[Comparison, ...] = ()
     """Paired tests between checkpoints, corrected for all tests of the report; only of summary scores."""
-    judge_note: JudgeNote = NO_NOTE
+    judge_note: Bilingual = NO_NOTE
     """A clause about the judge that gave the score, such as that it is a rules judge."""
 
     @property
@@ -161,7 +165,9 @@ class View:
     answers: tuple[AnswerGroup, ...]
     signatures: Mapping[str, tuple[str, ...]]
     """Signature -> addresses of the scores that have it."""
-    notes: Mapping[str, str]
+    notes: Mapping[str, Bilingual]
+    language: Language = "zh"
+    """Language of the report."""
 
     @property
     def scores(self) -> tuple[ScoreView, ...]:

@@ -7,6 +7,7 @@ from math import factorial
 from typing import TYPE_CHECKING
 
 from hengwen.relevance_metrics import count_inversions, longest_increasing_subsequence, permutation_entropy
+from hengwen.reports.text.bilingual import Bilingual
 from hengwen.results.comparability import comparability_conflict
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ MIN_WINDOWS = 5 * factorial(ORDER)
 """Fewer windows make the entropy mostly bias: the report says "too short"."""
 MAX_NAMES = 4
 """Checkpoints that a reason names before it counts the others."""
+NO_REASON = Bilingual("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,7 @@ class Trajectory:
     lis: int | None = None
     windows: int = 0
     too_short: bool = True
-    reason: str = ""
+    reason: Bilingual = NO_REASON
     """Why a value is None."""
 
 
@@ -71,15 +73,17 @@ def trajectory_of(
         (1, 6, 3, 2, True)
         >>> round(trajectory.pen, 4)  # ln 2: two patterns, once each
         0.6931
-        >>> trajectory_of(["a", "b"], [ScoreCell(mean=1.0, **rest), None]).reason
+        >>> trajectory_of(["a", "b"], [ScoreCell(mean=1.0, **rest), None]).reason.en
         'no mean at b'
     """
     n = len(checkpoints)
     present = [cell for cell in cells if cell is not None]
     means = [cell.mean for cell in present if cell.mean is not None]
     windows = max(0, n - ORDER + 1)
-    reason = obstacle(checkpoints, cells) or order_problem
-    if reason:
+    reason = obstacle(checkpoints, cells)
+    if not reason.en and order_problem:
+        reason = Bilingual("检查点的先后未知", order_problem)
+    if reason.en:
         return Trajectory(n=n, windows=windows, reason=reason)
     return Trajectory(
         n=n,
@@ -91,23 +95,31 @@ def trajectory_of(
         lis=int(longest_increasing_subsequence(means)),
         windows=windows,
         too_short=windows < MIN_WINDOWS,
-        reason="" if windows else f"PEN needs {ORDER} checkpoints, there are {n}",
+        reason=NO_REASON
+        if windows
+        else Bilingual(
+            f"PEN 需要 {ORDER} 个检查点，现有 {n} 个", f"PEN needs {ORDER} checkpoints, there are {n}"
+        ),
     )
 
 
-def obstacle(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
-    """Return why the means of these cells are not a comparable sequence, or the empty string."""
+def obstacle(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> Bilingual:
+    """Return why the means of these cells are not a comparable sequence; empty if they are."""
     missing = [
         name for name, cell in zip(checkpoints, cells, strict=True) if cell is None or cell.mean is None
     ]
     if missing:
-        return f"no mean at {_names_text(missing)}"
+        return Bilingual(
+            f"{_names_text(missing, ' 及另外 {} 个检查点')} 没有均值", f"no mean at {_names_text(missing)}"
+        )
     if len(checkpoints) < 2:
-        return "only one checkpoint"
+        return Bilingual("只有一个检查点", "only one checkpoint")
     repeated = sorted({name for name in checkpoints if list(checkpoints).count(name) > 1})
     if repeated:
-        return f"several runs of one checkpoint: {', '.join(repeated)}"
-    return scoring_conflict(checkpoints, cells)
+        names = ", ".join(repeated)
+        return Bilingual(f"同一检查点有多次运行：{names}", f"several runs of one checkpoint: {names}")
+    conflict = scoring_conflict(checkpoints, cells)
+    return Bilingual(f"评分设置不同（{conflict}）", conflict) if conflict else NO_REASON
 
 
 def scoring_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
@@ -153,6 +165,6 @@ def distinct_parts(signatures: Sequence[str]) -> list[str]:
     return parts if all(parts) else list(signatures)
 
 
-def _names_text(names: Sequence[str]) -> str:
+def _names_text(names: Sequence[str], rest_text: str = " and {} more") -> str:
     rest = len(names) - MAX_NAMES
-    return ", ".join(names) if rest <= 0 else f"{', '.join(names[:MAX_NAMES])} and {rest} more"
+    return ", ".join(names) if rest <= 0 else ", ".join(names[:MAX_NAMES]) + rest_text.format(rest)

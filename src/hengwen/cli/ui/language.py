@@ -1,0 +1,59 @@
+"""The language of what a command shows: reports, tables, the label form. One language at a time."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hengwen.cli.ui import options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.prompts.language import Language
+    from hengwen.records import Run
+
+Lang = Annotated[
+    str | None,
+    typer.Option(
+        "--lang", envvar="HENGWEN_LANG", help="zh or en; default: language of the plan, else of the locale."
+    ),
+]
+
+
+def choose_language(
+    option: str | None, plan: object = None, environment: Mapping[str, str] = os.environ
+) -> Language:
+    """Return the language of an option, else of the plan, else of the locale.
+
+    A locale that names no language, such as ``C.UTF-8``, gives Chinese.
+
+    Args:
+        option: Value of ``--lang``, or None.
+        plan: Key ``language`` of the plan; anything but a language counts as none.
+        environment: Environment variables.
+
+    Raises:
+        BadParameter: The option is no language.
+
+    Examples:
+        >>> english = {"LANG": "en_US.UTF-8"}
+        >>> choose_language(None, None, english), choose_language(None, "zh", english)
+        ('en', 'zh')
+        >>> choose_language(None, None, {"LC_ALL": "zh_CN.UTF-8", "LANG": "en_US"}), choose_language("en")
+        ('zh', 'en')
+    """
+    if option is not None:
+        return options.parse_language(option)
+    if plan in ("zh", "en"):
+        return "en" if plan == "en" else "zh"
+    names = (environment.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    locale = next((name for name in names if name), "C")
+    return "zh" if locale.startswith(("zh", "C.", "POSIX")) or locale == "C" else "en"
+
+
+def report_language(option: str | None, runs: Sequence[Run]) -> Language:
+    """Return the language of a report: of the option, else of the newest run's plan, else of the locale."""
+    return choose_language(option, runs[-1].facts.get("language") if runs else None)
