@@ -84,7 +84,10 @@ def counts_of(cell):
     prompts = f"{cell['prompts']}/{cell['prompts_expected']}" if partly else f"{cell['prompts']}"
     prompt_share = f" ({percent(cell['prompt_coverage'])})" if partly else ""
     answer_share = f" ({percent(cell['coverage'])})" if cell["coverage"] not in (None, 1) else ""
-    nouns = ("prompt" if cell["prompts"] == 1 else "prompts", "answer" if cell["n"] == 1 else "answers")
+    nouns = (
+        "prompt" if cell["prompts"] == 1 and not partly else "prompts",
+        "answer" if cell["n"] == 1 else "answers",
+    )
     return f"{prompts} {nouns[0]}{prompt_share} · {cell['n']} {nouns[1]}{answer_share}"
 
 

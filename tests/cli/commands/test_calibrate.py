@@ -84,7 +84,7 @@ def test_a_plan_is_calibrated_on_its_labels(hengwen, talk: Path) -> None:
     assert done.code == 0, done.err
     for text in (
         "chat/mine.level",
-        "可信 certified",
+        "\ncertified: ",
         "quadratic",
         "[",
         "judge - human",
@@ -128,7 +128,10 @@ def test_more_raters_in_a_file_of_their_own(hengwen, talk: Path) -> None:
     assert calibration["decision"] == "insufficient"
     rows += [{"id": "p1", "checkpoint": "early", "value": 0.75, "rater": "c"}]
     write_labels(talk / "three.csv", rows)
-    assert "1 个值介于两级之间" in hengwen("calibrate", "plan.yaml", "--labels", "three.csv").out
+    assert (
+        "values between levels, counted as the nearest: 1"
+        in hengwen("calibrate", "plan.yaml", "--labels", "three.csv").out
+    )
 
 
 def test_few_labels_are_inconclusive(hengwen, talk: Path) -> None:
@@ -136,7 +139,7 @@ def test_few_labels_are_inconclusive(hengwen, talk: Path) -> None:
     hengwen("run", "plan.yaml", "-q")
     done = hengwen("calibrate", "plan.yaml", "--labels", "few.csv")
     assert done.code == 4
-    assert "证据不足 insufficient: 3 labels, but a verdict needs 30" in done.out
+    assert "\ninsufficient: 3 labels, but a verdict needs 30" in done.out
     assert "all human values are the same" in done.out
     assert "100% of the labels are on level 0.5" in done.err
     assert "no calibration maps: a calibration map needs at least 30 labels, got 3" in done.out
@@ -243,7 +246,7 @@ def test_a_report_says_what_a_calibration_found_and_when_it_is_stale(hengwen, ta
     hengwen("calibrate", "plan.yaml", "-q", "-o", "c.json")
     assert hengwen("report", "--calibration", "c.json", "-q", "-o", "r.md").code == 0
     text = (talk / "r.md").read_text("utf-8")
-    assert "与人工标注比较：可信" in text
+    assert "against human labels: certified" in text
     assert "stale" not in text
     (talk / "mine.yaml").write_text(
         RUBRIC.replace("plain_text: true", "plain_text: true\n  taboo: [x]"), "utf-8"
@@ -258,12 +261,12 @@ def test_a_judge_that_is_not_certified_is_exit_3(hengwen, talk: Path) -> None:
     hengwen("run", "plan.yaml", "-q")
     done = hengwen("calibrate", "plan.yaml", "--threshold", "0.99")
     assert done.code == 3
-    assert "不可信 not certified" in done.out
+    assert "\nnot certified: " in done.out
 
 
 def test_the_draw_of_the_labels_is_shown_and_reaches_the_store(hengwen, talk: Path) -> None:
     before = hengwen("run", "plan.yaml", "--json").json["runs"][0]["scores"]["chat/human.mine.level"]
-    assert "抽样方式 drawn: unknown (40 labels)" in hengwen("calibrate", "plan.yaml").out
+    assert "how answers were drawn: unknown (40 labels)" in hengwen("calibrate", "plan.yaml").out
     drawn = "random|seed:0|from:48|strata:none"
     with (talk / "labels.csv").open(encoding="utf-8", newline="") as file:
         rows = [{**row, "drawn": drawn} for row in csv.DictReader(file)]
@@ -308,7 +311,7 @@ def test_tasks_that_share_a_rubric_are_also_calibrated_together(hengwen, talk: P
     write_labels(talk / "labels.csv", labels)
     hengwen("run", "plan.yaml", "-q")
     done = hengwen("calibrate", "plan.yaml", "-o", "c.json")
-    assert "chat+talk/mine.level  (合并 2 个任务 pooled over 2 tasks)" in done.out
+    assert "chat+talk/mine.level  (pooled over 2 tasks)" in done.out
     assert done.code == 4, "each task alone has 24 labels"
     calibrations = read_calibrations(talk / "c.json")
     assert [(c.address, c.decision, c.agreement.n) for c in calibrations] == [

@@ -26,7 +26,7 @@ def test_the_rules_judge_is_examined_offline_and_not_admitted(hengwen, rubric: s
     assert done.code == EXIT_CODES[decision]
     assert f"rules on {rubric}: {decision}; fooled by 0 of 38 attacks" in done.out
     assert "no calls" in done.err
-    for text in ("examples, exact", "persona swapped", "scrambled", "repeats", "ignore_rubric"):
+    for text in ("示例：等级相同", "人设替换后得分更低", "scrambled", "重复评审", "ignore_rubric"):
         assert text in done.out
 
 

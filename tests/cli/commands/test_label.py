@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from hengwen.cli.ui.label_form import ask_rater, available_commands
 from hengwen.labels.queue import draw_questions
 from hengwen.plans.datasets import read_labels
 from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
+from hengwen.prompts import load_rubric
 from hengwen.records import Label
 
 PLAN = """\
@@ -67,6 +69,7 @@ def form(hengwen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         (tmp_path / f"{name}.jsonl").write_text(jsonl(rows), "utf-8")
     monkeypatch.delenv("HENGWEN_RATER", raising=False)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("HENGWEN_LANG", "zh")
 
     def fill(entries: str, *arguments: object, rater: str | None = "ann"):
         monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{entry}\n" for entry in entries.split())))
@@ -127,7 +130,7 @@ def test_an_answer_cannot_touch_the_terminal(form) -> None:
     assert "owned" not in out
     assert "[bold]红[/bold]反看 1" in out
     assert "晚安" in out
-    assert "（空 empty）" in out
+    assert "（空）" in out
 
 
 def test_boxes_are_straight_around_chinese(form) -> None:
@@ -138,14 +141,16 @@ def test_boxes_are_straight_around_chinese(form) -> None:
     assert {cell_len(line) for line in lines} == {80}
 
 
-def test_after_the_first_answer_each_level_is_one_line(form) -> None:
-    from rich.cells import cell_len
-
+def test_the_levels_of_every_answer_are_shown_whole(form) -> None:
+    rubric = load_rubric("muice_live")
     second = form("s q", "--task", "live").out.split("2/5")[1]
-    levels = [line for line in second.splitlines() if line[:3] in ("A  ", "B  ", "C  ", "D  ", "E  ")]
+    lines = second.splitlines()
+    levels = [line for line in lines if line[:3] in ("A  ", "B  ", "C  ", "D  ", "E  ")]
     assert [line[0] for line in levels] == list("ABCDE")
-    assert all(line.endswith("…") and cell_len(line) in (79, 80) for line in levels)
-    assert second.rstrip().splitlines()[-2] == levels[-1]
+    assert max(map(cell_len, lines)) <= 80
+    text = "".join(line.strip() for line in lines)
+    for level in rubric.levels.values():
+        assert "".join(level.in_language("zh").split()) in "".join(text.split())
 
 
 def test_what_the_rubric_uses_is_shown_and_nothing_else(form) -> None:
@@ -153,7 +158,7 @@ def test_what_the_rubric_uses_is_shown_and_nothing_else(form) -> None:
     assert "你是阿月。" in out
     assert out.count("你是阿月。") == 1, "a persona is told once"
     assert "很好呀" in out
-    assert out.count("参考 reference") == 3, "the answers to the one sample with a reference"
+    assert out.count("─ 参考 ─") == 3, "the answers to the one sample with a reference"
     assert "完全入戏" not in out
     assert "观众的话接得准" in out
 
@@ -206,7 +211,7 @@ def test_skipping_writes_nothing_and_comes_again(form, tmp_path: Path) -> None:
 
 def test_undo_takes_back_labels_and_skips_one_by_one(form, tmp_path: Path) -> None:
     done = form("u A B s u u C q")
-    assert "nothing to undo" in done.out
+    assert "没有可撤销的操作" in done.out
     assert [label.value for label in labels(tmp_path / "labels.csv")] == [1, 0.5]
     assert "2 new labels by ann, 2 of 7 done" in done.err
     assert "skipped" not in done.err
@@ -222,7 +227,7 @@ def test_undo_to_the_beginning_leaves_a_header_that_can_be_gone_on_with(form, tm
 
 def test_a_slip_is_asked_again_and_never_a_label(form, tmp_path: Path) -> None:
     done = form("X AA 0.5 \x1b[A ? Ａ q")
-    assert done.out.count("等级 levels: A, B, C, D, E") == 4
+    assert done.out.count("等级: A, B, C, D, E") == 4
     assert "\x1b" not in done.out
     assert [label.value for label in labels(tmp_path / "labels.csv")] == [1], "a full-width A is an A"
 
@@ -269,7 +274,7 @@ def test_a_rater_is_asked_for_with_the_user_as_default(form, tmp_path: Path, mon
     form("小满 A q", rater=None)
     assert [label.rater for label in labels(tmp_path / "labels.csv")] == ["小满"]
     monkeypatch.setattr(sys, "stdin", io.StringIO("\nB\nq\n"))
-    assert ask_rater(None) == "me"
+    assert ask_rater(None, "en") == "me"
 
 
 @pytest.mark.parametrize("name", ["", "=cmd()", "-x", " ", "a\nb", "\x1b[2J", "x" * 81])

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hengwen.cli.ui import options
+from hengwen.cli.ui import language, options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hengwen.judges.calibration import Calibration
     from hengwen.labels.calibration_data import CalibrationRequest, ScoreSeries, StoredJudgments
+    from hengwen.prompts.language import Language
 
 NOT_CERTIFIED = 3
 """Exit code if a judge is not certified."""
@@ -70,6 +71,7 @@ def calibrate(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the folds and the bootstrap.")] = 0,
     store: options.Store = options.DEFAULT_STORE,
+    lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -80,6 +82,7 @@ def calibrate(
     """
     from hengwen.errors import ConfigError
 
+    table_language = language.choose_language(lang)
     if output is not None and output.suffix.lower() != ".json":
         raise ConfigError(f"a calibration is a .json file, got {str(output)!r}")
     if check is not None:
@@ -91,7 +94,7 @@ def calibrate(
         new, outdated = _calibrate_source(source, labels, store, settings)
         calibrations += new
         stale = stale or outdated
-    _show(calibrations, output, as_json=as_json, quiet=quiet)
+    _show(calibrations, output, table_language, as_json=as_json, quiet=quiet)
     decisions = {calibration.decision for calibration in calibrations}
     if "not certified" in decisions:
         raise typer.Exit(NOT_CERTIFIED)
@@ -169,7 +172,14 @@ def _check(file: Path, source: str, store: str) -> int:
     return code
 
 
-def _show(calibrations: Sequence[Calibration], output: Path | None, *, as_json: bool, quiet: bool) -> None:
+def _show(
+    calibrations: Sequence[Calibration],
+    output: Path | None,
+    table_language: Language,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.judges.calibration.artifact import calibrations_json, write_calibrations
 
@@ -178,7 +188,7 @@ def _show(calibrations: Sequence[Calibration], output: Path | None, *, as_json: 
     elif not quiet:
         from hengwen.cli.ui.calibration_table import print_calibrations
 
-        print_calibrations(calibrations)
+        print_calibrations(calibrations, table_language)
     for calibration in calibrations:
         for warning in calibration.warnings:
             print_warning(f"{calibration.address}: {warning}")

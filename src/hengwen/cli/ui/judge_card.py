@@ -9,6 +9,7 @@ import typer
 from hengwen.cli.ui.canary_table import canary_table, warn_of_missing_verdicts
 from hengwen.cli.ui.messages import print_info, print_warning
 from hengwen.cli.ui.progress import count_bar
+from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import NOTHING
 
 if TYPE_CHECKING:
@@ -28,20 +29,39 @@ RULES_JUDGE = "rules"
 """Name of the rules judge, which makes no calls."""
 EXIT_CODES = {"admitted": 0, "not admitted": 3, "inconclusive": 4}
 CHECK_TITLES = {
-    "examples_exact": "示例：等级相同 examples, exact",
-    "examples_near": "示例：相差不超过一级 examples, within one level",
-    "persona_swap": "人设替换后得分更低 persona swapped, lower",
-    "degraded": "劣化后得分更低 degraded, lower",
-    "padded": "加入空话后不升、至多降一级 padded, not higher",
-    "repeats": "重复评审结果相同 repeats, same level",
+    "examples_exact": Bilingual("示例：等级相同", "examples, exact"),
+    "examples_near": Bilingual("示例：相差不超过一级", "examples, within one level"),
+    "persona_swap": Bilingual("人设替换后得分更低", "persona swapped, lower"),
+    "degraded": Bilingual("劣化后得分更低", "degraded, lower"),
+    "padded": Bilingual("加入空话后不升、至多降一级", "padded, not higher"),
+    "repeats": Bilingual("重复评审结果相同", "repeats, same level"),
 }
-LEGEND = """\
+LEGEND = Bilingual(
+    """\
+示例：判某条示例时，评分标准中不含该示例。人设替换：用另一个人设评判本来符合人设的回答。
+劣化：好的回答与其劣化版比较。加入空话：加几句没有内容的话，等级可降一级，不得升。
+无结论：既不算通过也不算失败。比例：通过 / (通过 + 失败)，附按回答计的 95% Wilson 区间。
+门槛：比例达到门槛为通过，整个区间低于门槛为失败，否则为不明""",
+    """\
 examples: each is judged with a rubric that does not contain it. persona swapped: an answer in character is
 judged with the description of another character. degraded: a good answer is compared with a degraded copy.
 padded: sentences that say nothing are added; the level may fall by one and must not rise. no verdict:
 neither passed nor failed. share: passed / (passed + failed), with its 95 % Wilson interval by answer.
 threshold: a check passes if the share reaches it, fails if the whole interval is below it, and is unclear
-otherwise"""
+otherwise""",
+)
+COLUMNS = tuple(
+    Bilingual(zh, en)
+    for zh, en in (
+        ("检查项", "admission"),
+        ("通过", "passed"),
+        ("共", "of"),
+        ("无结论", "no verdict"),
+        ("比例", "share"),
+        ("门槛", "threshold"),
+        ("结果", "result"),
+    )
+)
 
 
 def print_judge_card(
@@ -72,7 +92,7 @@ def print_judge_card(
         failed = next(trial for check in admission.checks for trial in check.trials if trial.message)
         print_warning(f"no verdict at all, attacks skipped; first: {failed.message}")
         raise typer.Exit(1)
-    _print_results(judge, rubric, admission, as_json=as_json)
+    _print_results(judge, rubric, admission, language, as_json=as_json)
     for warning in family_warnings(judge, generator):
         print_warning(warning)
     if canaries is not None and warn_of_missing_verdicts(canaries):
@@ -161,7 +181,9 @@ def _counting(backend: Backend, progress: Callable[[int], None]) -> Backend:
     return CountingBackend(backend, 0)
 
 
-def _print_results(judge: str, rubric: Rubric, admission: AdmissionReport, *, as_json: bool) -> None:
+def _print_results(
+    judge: str, rubric: Rubric, admission: AdmissionReport, language: Language, *, as_json: bool
+) -> None:
     canaries = admission.attacks
     if as_json:
         import json
@@ -174,8 +196,8 @@ def _print_results(judge: str, rubric: Rubric, admission: AdmissionReport, *, as
     from rich.text import Text
 
     console = Console(highlight=False)
-    console.print(_table(judge, rubric, admission))
-    console.print(LEGEND, style="dim")
+    console.print(_table(judge, rubric, admission, language))
+    console.print(LEGEND.in_language(language), style="dim")
     if canaries is not None:
         console.print(canary_table(judge, rubric.name, canaries))
     verdict = Text(f"{judge} on {rubric.name}: ")
@@ -188,23 +210,24 @@ def _print_results(judge: str, rubric: Rubric, admission: AdmissionReport, *, as
         console.print(Text(f"because: {'; '.join(admission.reasons)}"))
 
 
-def _table(judge: str, rubric: Rubric, admission: AdmissionReport) -> Table:
+def _table(judge: str, rubric: Rubric, admission: AdmissionReport, language: Language) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     title = Text(f"{judge}, {rubric.name}, {admission.verdicts} verdicts")
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
-    table.add_column("admission")
-    for name in ("passed", "of", "no verdict", "share", "threshold"):
+    first, *numbers, last = (column.in_language(language) for column in COLUMNS)
+    table.add_column(first)
+    for name in numbers:
         table.add_column(name, justify="right")
-    table.add_column("result")
+    table.add_column(last)
     for check in admission.checks:
-        _add_check(table, check)
+        _add_check(table, check, language)
     return table
 
 
-def _add_check(table: Table, check: Check) -> None:
+def _add_check(table: Table, check: Check, language: Language) -> None:
     from rich.text import Text
 
     from hengwen.judges.trust.admission.report import CRITERIA
@@ -212,7 +235,8 @@ def _add_check(table: Table, check: Check) -> None:
     style = {"failed": "bold red", "not_applicable": "dim"}.get(check.status, "")
     result = Text(f"{check.status}: {check.note}" if check.note else check.status)
     numbers = (str(check.passed), str(check.n), str(check.no_verdict), _share(check))
-    table.add_row(CHECK_TITLES[check.name], *numbers, f"{CRITERIA[check.name].rate:.2f}", result, style=style)
+    title = CHECK_TITLES[check.name].in_language(language)
+    table.add_row(title, *numbers, f"{CRITERIA[check.name].rate:.2f}", result, style=style)
     if check.name != "degraded":
         return
     for kind, counts in check.by_kind.items():

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from hengwen.io.text_safety import strip_controls
 from hengwen.labels.file import LabelFile
+from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.sanitize import one_line
 
 if TYPE_CHECKING:
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
     from hengwen.prompts.rubric import Rubric
     from hengwen.records import LabelKey
 
-COMMANDS = {"s": "跳过 skip", "u": "撤销 undo", "?": "说明 help", "q": "退出 quit"}
+COMMANDS = {
+    "s": Bilingual("跳过", "skip"),
+    "u": Bilingual("撤销", "undo"),
+    "?": Bilingual("说明", "help"),
+    "q": Bilingual("退出", "quit"),
+}
 
 
 class LabelSession:
@@ -91,7 +97,7 @@ class LabelSession:
         values = {_normalize(label): value for label, value in labels.items()}
         commands = available_commands(labels)
         while True:
-            entry = _read(f"[{'/'.join(reversed(labels))}]  {_commands_text(commands)}: ")
+            entry = _read(f"[{'/'.join(reversed(labels))}]  {_commands_text(commands, self._language)}: ")
             if entry is None:
                 return False
             if entry in values:
@@ -110,12 +116,13 @@ class LabelSession:
                 case "?":
                     self._explain(question)
                 case _:
-                    typer.echo(f"“{one_line(entry, 20)}”? 等级 levels: {', '.join(reversed(labels))}")
+                    levels = ", ".join(reversed(labels))
+                    typer.echo(f"“{one_line(entry, 20)}”? {self._text('等级', 'levels')}: {levels}")
 
     def _undo(self) -> bool:
         """Go back to the previous question and remove its label; return whether there is one."""
         if self._index == 0:
-            typer.echo("没有可撤销的操作 nothing to undo")
+            typer.echo(self._text("没有可撤销的操作", "nothing to undo"))
             return False
         previous = self._index - 1
         row = self._rows.get(previous)
@@ -135,30 +142,39 @@ class LabelSession:
         rubric = question.rubric
         if question.persona.strip() and question.persona not in self._explained:
             self._explained.add(question.persona)
-            self._print_block("人设 persona", question.persona.strip(), style="dim")
+            self._print_block(self._text("人设", "persona"), question.persona.strip(), style="dim")
         if "input" in rubric.uses:
-            self._print_block("题目 input", question.sample.text)
+            self._print_block(self._text("题目", "input"), question.sample.text)
         for reference in question.sample.references if "references" in rubric.uses else ():
-            self._print_block("参考 reference", reference, style="dim")
-        self._print_block("回答 answer", question.response.text, style="bold")
+            self._print_block(self._text("参考", "reference"), reference, style="dim")
+        self._print_block(self._text("回答", "answer"), question.response.text, style="bold")
         if rubric.hash not in self._explained:
             self._explained.add(rubric.hash)
             self._explain(question)
         else:
-            self._console.print(self._level_lines(rubric), no_wrap=True, overflow="ellipsis")
+            self._console.print(self._level_table(rubric, "dim"))
 
     def _print_block(self, title: str, text: str, style: str = "") -> None:
-        content = Text(strip_controls(text), style="") if text.strip() else Text("（空 empty）", style="dim")
+        content = (
+            Text(strip_controls(text), style="")
+            if text.strip()
+            else Text(self._text("（空）", "(empty)"), style="dim")
+        )
         panel = Panel(content, title=Text(title), title_align="left", border_style=style or "none")
         self._console.print(panel)
 
-    def _level_lines(self, rubric: Rubric) -> Text:
-        """The levels, one line each; the console cuts long lines."""
-        lines = [
-            f"{level.label}  {one_line(level.in_language(self._language), 400)}"
-            for level in reversed(rubric.levels.values())
-        ]
-        return Text("\n".join(lines), style="dim")
+    def _level_table(self, rubric: Rubric, style: str = "") -> Table:
+        """The levels, best first; long descriptions wrap."""
+        levels = Table.grid(padding=(0, 2, 0, 0))
+        levels.add_column()
+        levels.add_column(overflow="fold")  # by default a line of Chinese is cut, as it has no spaces
+        for level in reversed(rubric.levels.values()):
+            text = strip_controls(level.in_language(self._language))
+            levels.add_row(Text(level.label, style="bold"), Text(text, style=style))
+        return levels
+
+    def _text(self, zh: str, en: str) -> str:
+        return Bilingual(zh, en).in_language(self._language)
 
     def _explain(self, question: Question) -> None:
         """Print the instructions and levels of the rubric, as a judge reads them."""
@@ -166,14 +182,11 @@ class LabelSession:
         instructions = Text()
         if question.part in rubric.criteria:
             criterion = rubric.criteria[question.part].in_language(self._language)
-            instructions.append(f"只看 only: {criterion}\n")
+            instructions.append(f"{self._text('只看', 'only')}: {criterion}\n")
         instructions.append(rubric.instructions.in_language(self._language) + "\n", style="dim")
-        levels = Table.grid(padding=(0, 2, 0, 0))
-        for level in reversed(rubric.levels.values()):
-            levels.add_row(Text(level.label, style="bold"), Text(level.in_language(self._language)))
         self._console.print()
         self._console.print(instructions)
-        self._console.print(levels)
+        self._console.print(self._level_table(rubric))
 
 
 def available_commands(labels: Sequence[str] | dict[str, float]) -> dict[str, str]:
@@ -190,7 +203,7 @@ def available_commands(labels: Sequence[str] | dict[str, float]) -> dict[str, st
     return {entry: command for entry, command in entries.items() if entry not in taken}
 
 
-def ask_rater(name: str | None) -> str:
+def ask_rater(name: str | None, language: Language) -> str:
     """Return the name of the rater; ask for it if ``name`` is None.
 
     Raises:
@@ -202,7 +215,8 @@ def ask_rater(name: str | None) -> str:
             user = getpass.getuser()
         except (KeyError, OSError, ImportError):
             user = "rater"
-        entry = _read(f"标注者 rater [{user}]: ", normalize=False)
+        prompt = Bilingual("标注者", "rater").in_language(language)
+        entry = _read(f"{prompt} [{user}]: ", normalize=False)
         if entry is None:
             raise typer.Exit
         name = entry or user
@@ -211,10 +225,12 @@ def ask_rater(name: str | None) -> str:
     return name
 
 
-def _commands_text(commands: dict[str, str]) -> str:
+def _commands_text(commands: dict[str, str], language: Language) -> str:
     """The shortest entry of each command, with its description."""
     shortest = {command: entry for entry, command in commands.items()}
-    return "  ".join(f"{shortest[command]} {text}" for command, text in COMMANDS.items())
+    return "  ".join(
+        f"{shortest[command]} {text.in_language(language)}" for command, text in COMMANDS.items()
+    )
 
 
 def _read(prompt: str, *, normalize: bool = True) -> str | None:

@@ -84,7 +84,9 @@ class ScoreCell:
         if language == "zh":
             prompts, answers = f"{count(self.prompts)}{total} 题", f"{count(self.n)} 答"
         else:
-            prompts = f"{count(self.prompts)}{total} {'prompt' if self.prompts == 1 else 'prompts'}"
+            prompts = (
+                f"{count(self.prompts)}{total} {'prompt' if self.prompts == 1 and not total else 'prompts'}"
+            )
             answers = f"{count(self.n)} {'answer' if self.n == 1 else 'answers'}"
         if total:
             prompts += f" ({percent(self.prompt_coverage)})"
