@@ -21,7 +21,10 @@ from hengwen.objective.detectors.numbers import (
     [
         ("```py\nx\n```", ["code fence ```"]),
         ("  ## 一二三\n好", ["heading ## 一二三"]),
-        ("**一二三四五六七八九十一二三四五六七八九十一二三**", ["bold **一二三四五六七八九十一二三四五六七八九十一二"]),
+        (
+            "**一二三四五六七八九十一二三四五六七八九十一二三**",
+            ["bold **一二三四五六七八九十一二三四五六七八九十一二"],
+        ),
         ("__好__", ["bold __好__"]),
         (" |a|b| \n", ["table |a|b|"]),
         ("<B>好</B>", ["HTML tag <B>"]),
@@ -164,7 +167,13 @@ def test_a_value_is_one_number_of_at_most_400_digits(value: object, expected: De
 
 @pytest.mark.parametrize(
     ("text", "numbers"),
-    [("２，１８１", ["2181"]), ("2，181", ["2", "181"]), ("x−3", ["3"]), ("是 −3", ["-3"]), ("1,000,000", ["1000000"])],
+    [
+        ("２，１８１", ["2181"]),
+        ("2，181", ["2", "181"]),
+        ("x−3", ["3"]),
+        ("是 −3", ["-3"]),
+        ("1,000,000", ["1000000"]),
+    ],
 )
 def test_separators_and_signs_of_every_width_are_read(text: str, numbers: list[str]) -> None:
     assert [str(number) for number in find_numbers(text)] == numbers

@@ -22,7 +22,9 @@ LONG_UNIT = "我们一起走过漫长的路去看海"
         ("很好" * 30, Corruption("loops on '很好'", "陷入循环：很好", unit="很好")),
         (
             LONG_UNIT * 6,
-            Corruption("loops on '我们一起走过漫长的路去看'", "陷入循环：我们一起走过漫长的路去看", unit=LONG_UNIT),
+            Corruption(
+                "loops on '我们一起走过漫长的路去看'", "陷入循环：我们一起走过漫长的路去看", unit=LONG_UNIT
+            ),
         ),
         ("好\ufffd\ufffd", Corruption("2 garbled (U+FFFD)", "2 处乱码（U+FFFD）")),
     ],
@@ -43,7 +45,9 @@ def test_broken_answers_are_described_in_english_and_chinese(text: str, corrupti
     assert find_breakage(text) == corruption
 
 
-@pytest.mark.parametrize("text", ["好", "7", "<think>\x00\x00\x00</think>好的", "你好\n\r\t\n\r\t", "哈哈哈哈哈，很好"])
+@pytest.mark.parametrize(
+    "text", ["好", "7", "<think>\x00\x00\x00</think>好的", "你好\n\r\t\n\r\t", "哈哈哈哈哈，很好"]
+)
 def test_a_whole_answer_is_not_broken(text: str) -> None:
     assert find_breakage(text) is None
 
@@ -81,7 +85,10 @@ def test_a_description_without_quotation_differs_only_for_loops() -> None:
         ("一" * 30 + "".join(chr(0x4E00 + index) for index in range(30)), "一"),
         ("一" * 30 + "".join(chr(0x4E01 + index) for index in range(31)), ""),
         ("嗯嗯嗯嗯嗯" + "哈" * 30, "哈"),
-        ("".join(chr(0x4E00 + index) for index in range(60)) * 5, "".join(chr(0x4E00 + i) for i in range(60))),
+        (
+            "".join(chr(0x4E00 + index) for index in range(60)) * 5,
+            "".join(chr(0x4E00 + i) for i in range(60)),
+        ),
         ("".join(chr(0x4E00 + index) for index in range(61)) * 5, ""),
     ],
     ids=[
