@@ -144,7 +144,7 @@ def test_a_string_is_a_list_of_one(value: object, strings: tuple[str, ...]) -> N
     assert parse_strings(value, "x") == strings
 
 
-@pytest.mark.parametrize("value", [None, 7, {"a": 1}, {"a"}, [None], ["a", 7], b"a"])
+@pytest.mark.parametrize("value", [None, 7, {"a": 1}, {"a"}, [None], ["a", 7]])
 def test_anything_else_is_no_list_of_strings(value: object) -> None:
     with pytest.raises(ValueError, match="^x must be a list of strings, got "):
         parse_strings(value, "x")

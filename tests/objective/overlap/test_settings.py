@@ -187,6 +187,5 @@ def test_seed_samples_and_level_reach_the_interval_of_a_plan(metric: str) -> Non
 def test_intervals_do_not_leave_the_scale() -> None:
     texts = ["今晚月色真美", "你好世界"], ["今晚月色真美", "我爱大山"]
     for score in corpus_scores(*texts, metrics=["bleu", "chrf", "ter", "rougeL"]):
-        low, high = score.interval
-        assert (low, high) == (0, pytest.approx(high))
-        assert high == score.scale.high or score.name == "ter.corpus"
+        assert score.interval[0] == 0
+        assert score.interval[1] == score.scale.high or score.name == "ter.corpus"

@@ -36,8 +36,8 @@ def test_the_seed_is_0_by_default_and_one_sample_is_allowed() -> None:
     assert corpus_interval(ROWS, mean, NAMES) == corpus_interval(
         ROWS, mean, NAMES, confidence=0.95, resamples=1000, seed=0
     )
-    low, high = corpus_interval(ROWS, mean, NAMES, resamples=1)
-    assert low == high
+    interval = corpus_interval(ROWS, mean, NAMES, resamples=1)
+    assert interval[0] == interval[1]
 
 
 def test_the_interval_does_not_depend_on_the_size_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,10 +54,10 @@ def test_the_interval_of_the_bootstrap_holds_the_share_of_its_level() -> None:
         values.append(mean(sums))
         return values[-1]
 
-    low, high = corpus_interval(ROWS, note, NAMES, confidence=0.5)
+    interval = corpus_interval(ROWS, note, NAMES, confidence=0.5)
     assert len(values) == 1000
-    assert np.mean([value < low for value in values]) == pytest.approx(0.25, abs=0.01)
-    assert np.mean([value > high for value in values]) == pytest.approx(0.25, abs=0.01)
+    assert np.mean([value < interval[0] for value in values]) == pytest.approx(0.25, abs=0.01)
+    assert np.mean([value > interval[1] for value in values]) == pytest.approx(0.25, abs=0.01)
 
 
 @pytest.mark.parametrize("clusters", [["a"], ["a", "a", "a"]])

@@ -130,7 +130,7 @@ def source(monkeypatch: pytest.MonkeyPatch) -> readings.PinyinSource:
     loaded: list[str] = []
     characters = {ord("乐"): "lè,yuè", ord("风"): "fēng"}
     phrases = {"音乐": [["yīn"], ["yuè"]], "Ｔ恤": [["xù"]], "快乐": [["kuài"], ["lè"]]}
-    fakes = {
+    fakes: dict[str, dict[str, object]] = {
         "pypinyin.constants": {"PHRASES_DICT": phrases, "PINYIN_DICT": characters},
         "pypinyin_dict": {},
         "pypinyin_dict.phrase_pinyin_data": {
