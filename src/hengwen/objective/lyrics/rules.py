@@ -84,10 +84,10 @@ class LyricRules:
 
     def _check_sums(self) -> None:
         parts = self.overall + self.structure + self.counts + self.rhyme
-        if not isclose(parts, 1.0, abs_tol=1e-9):
+        if not isclose(parts, 1.0):
             raise ValueError(f"overall, structure, counts and rhyme must sum to 1, got {parts:.9g}")
         shares = self.section_share + self.line_share
-        if not isclose(shares, 1.0, abs_tol=1e-9):
+        if not isclose(shares, 1.0):
             raise ValueError(f"section_share and line_share must sum to 1, got {shares:.9g}")
         if not self.full > 0 or not self.bonus > 0:
             raise ValueError(f"full and bonus must be above 0, got {self.full} and {self.bonus}")
