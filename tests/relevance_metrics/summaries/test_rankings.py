@@ -21,15 +21,42 @@ from hengwen.relevance_metrics import (
     triple_entropy,
 )
 
-# ranks of 15 models in human order, as in PiCO's log, for "peer review" (MT-Bench, seed 4)
-PICO = [3, 2, 1, 4, 0, 7, 11, 5, 6, 8, 12, 10, 9, 13, 14]
+# Human ranks of 15 models in the order of each method, best first, and their PEN, CIN and LIS, as PiCO
+# publishes them in its logs (MT-Bench, seed 4; for each fraction peer review, uniform, order, reversed).
+PICO_LOGS = [
+    ("3 0 4 2 1 7 12 8 6 11 5 9 10 13 14", 1.6715952780212544, 20, 8),
+    ("3 2 0 4 11 1 7 6 8 10 12 13 5 9 14", 1.6260206924207543, 23, 8),
+    ("3 4 0 2 6 12 7 1 11 8 9 13 10 5 14", 1.7379834485870498, 27, 8),
+    ("3 2 11 0 1 7 10 8 6 4 13 5 12 9 14", 1.7379834485870498, 31, 6),
+    ("3 1 2 4 7 0 11 6 5 12 8 9 13 10 14", 1.6977335913743923, 19, 8),
+    ("3 2 4 1 0 11 7 6 8 12 5 13 10 9 14", 1.4791328074296435, 24, 7),
+    ("3 2 4 0 1 7 6 11 12 8 5 13 9 10 14", 1.7379834485870498, 21, 7),
+    ("3 11 2 1 4 0 7 8 6 10 13 5 12 9 14", 1.6052071074554588, 28, 7),
+    ("3 1 2 4 0 7 5 11 6 8 12 9 10 13 14", 1.5247073930301434, 14, 10),
+    ("3 2 4 1 0 11 7 6 8 5 12 13 10 9 14", 1.4388829502169862, 23, 7),
+    ("3 2 4 0 1 7 11 6 12 8 5 13 10 9 14", 1.711845135233912, 23, 7),
+    ("3 2 1 11 4 0 7 6 8 10 13 5 12 9 14", 1.6715952780212544, 25, 7),
+    ("3 2 1 4 0 7 11 5 6 8 12 10 9 13 14", 1.6715952780212544, 17, 8),
+    ("3 2 4 1 0 11 7 6 8 5 12 10 13 9 14", 1.2711814802605796, 22, 7),
+    ("3 2 4 0 1 11 7 6 8 12 5 10 13 9 14", 1.6977335913743925, 22, 7),
+    ("3 2 1 4 11 0 7 8 6 10 13 5 12 9 14", 1.6977335913743923, 25, 7),
+]
+PICO = [int(rank) for rank in PICO_LOGS[12][0].split()]
 
 
-def test_the_published_ranking_is_met() -> None:
-    comparison = compare_rankings([-rank for rank in PICO], range(0, -15, -1))
-    assert comparison.ranks == tuple(rank + 1 for rank in PICO)
-    assert (comparison.cin, comparison.lis) == (17, 8)
-    assert comparison.pen == pytest.approx(1.672, abs=5e-4)
+@pytest.mark.parametrize(("ranks", "pen", "cin", "lis"), PICO_LOGS)
+def test_every_published_ranking_has_its_published_metrics(
+    ranks: str, pen: float, cin: int, lis: int
+) -> None:
+    model = ranks.split()
+    comparison = compare_rankings(model, [str(rank) for rank in range(15)])
+    assert comparison.ranks == tuple(int(name) + 1 for name in model)
+    assert comparison.pen == pytest.approx(pen, abs=1e-12)
+    assert (comparison.cin, comparison.lis) == (cin, lis)
+
+
+def test_the_published_ranking_has_exact_triples_and_correlations() -> None:
+    comparison = compare_rankings([str(rank) for rank in PICO], [str(rank) for rank in range(15)])
     # all 455 triples; the published 1.137 was drawn with replacement
     assert comparison.pen_triples == pytest.approx(1.1374, abs=5e-5)
     assert (comparison.windows, comparison.triples) == (13, 455)
@@ -74,11 +101,11 @@ def test_correlations_are_those_of_scipy(pairs: list[tuple[int, int]]) -> None:
 
 
 def test_names_scores_and_mappings_say_the_same() -> None:
-    by_name = compare_rankings(["a", "c", "b", "d"], ["a", "b", "c", "d"])
-    by_score = compare_rankings([9, 3, 5, 1], [4, 3, 2, 1])
-    by_mapping = compare_rankings({"a": 9, "b": 3, "c": 5, "d": 1}, {"d": 1, "c": 2, "b": 3, "a": 4})
+    by_name = compare_rankings(["c", "a", "b", "d"], ["a", "b", "c", "d"])
+    by_score = compare_rankings([5, 3, 9, 1], [4, 3, 2, 1])
+    by_mapping = compare_rankings({"a": 5, "b": 3, "c": 9, "d": 1}, {"d": 1, "c": 2, "b": 3, "a": 4})
     assert by_name == by_score == by_mapping
-    assert by_name.ranks == (1, 3, 2, 4)
+    assert by_name.ranks == (3, 1, 2, 4)
 
 
 def test_a_permutation_has_the_metrics_of_its_ranks() -> None:
@@ -94,7 +121,7 @@ def test_a_permutation_has_the_metrics_of_its_ranks() -> None:
 
 def test_a_tie_is_no_disagreement() -> None:
     comparison = compare_rankings([3, 3, 2, 1], [4, 3, 2, 2])
-    assert (comparison.cin, comparison.lis, comparison.ranks) == (0, 4, (1, 1, 2, 3))
+    assert (comparison.cin, comparison.lis, comparison.ranks) == (0, 4, (1, 2, 3, 3))
     assert (comparison.tied_share_model, comparison.tied_share_human) == (1 / 6, 1 / 6)
 
 
@@ -117,6 +144,29 @@ def test_overlap_at_the_top_shares_ties_out() -> None:
 )
 def test_rank_biased_overlap_by_hand(a: Any, b: Any, p: float, expected: float) -> None:
     assert rank_biased_overlap(np.array(a), np.array(b), p) == pytest.approx(expected)
+    assert rank_biased_overlap(a, tuple(b), p) == pytest.approx(expected)
+
+
+def test_rank_biased_overlap_of_names_and_mappings_is_that_of_their_ranks() -> None:
+    expected = rank_biased_overlap([3, 2, 1], [1, 3, 2])
+    assert rank_biased_overlap(["a", "b", "c"], ["b", "c", "a"]) == expected
+    assert rank_biased_overlap({"a": 3, "b": 2, "c": 1}, {"c": 2, "b": 3, "a": 1}) == expected
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "p", "message"),
+    [
+        ([1, 2], [1, 2, 3], 0.9, "same shape"),
+        ([1, math.nan], [1, 2], 0.9, "NaN"),
+        ([[1, 2]], [[1, 2]], 0.9, "one sequence"),
+        ([], [], 0.9, "no items"),
+        (["a"], ["b"], 0.9, "in one ranking only"),
+        ([1, 2], [1, 2], 1, "persistence must be"),
+    ],
+)
+def test_rank_biased_overlap_refuses_other_rankings(a: Any, b: Any, p: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        rank_biased_overlap(a, b, p)
 
 
 def test_prompts_give_intervals() -> None:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hengwen._internal.checks import whole_number
+from hengwen.relevance_metrics.core.aligned_rankings import aligned_scores
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
+
+    from hengwen.relevance_metrics.core.aligned_rankings import Ranking
 
 
 def top_shares(scores: NDArray[Any], depth: int) -> NDArray[np.float64]:
@@ -45,12 +48,13 @@ def top_overlap(a: NDArray[Any], b: NDArray[Any], depth: int) -> float:
     return float(top_shares(a, depth) @ top_shares(b, depth)) / depth
 
 
-def rank_biased_overlap(a: NDArray[Any], b: NDArray[Any], persistence: float = 0.9) -> float:
+def rank_biased_overlap(a: Ranking | ArrayLike, b: Ranking | ArrayLike, persistence: float = 0.9) -> float:
     """Return the extrapolated rank-biased overlap of two rankings of the same items.
 
     Args:
-        a: Scores of the items, higher is better.
-        b: Scores of the same items in the same order.
+        a: Scores of the items, higher is better, as a list or an array; or a mapping from item to score; or
+            names of items, best first.
+        b: The other ranking of the same items in the same form.
         persistence: Parameter p between 0 and 1, the probability that a reader continues to the next rank.
 
     Returns:
@@ -58,21 +62,35 @@ def rank_biased_overlap(a: NDArray[Any], b: NDArray[Any], persistence: float = 0
         so a ranking with ties has less than 1 with itself.
 
     Raises:
-        ValueError: p is outside (0, 1), or there are no items.
+        ValueError: p is outside (0, 1), there are no items, the items or forms differ, or a score is NaN.
 
     Notes:
         Webber, Moffat and Zobel (2010), ACM TOIS 28, 20, equation 32; Corsi and Urbano (2024) for ties.
 
     Examples:
-        >>> rank_biased_overlap(np.array([3, 2, 1]), np.array([3, 2, 1]))
+        >>> rank_biased_overlap([3, 2, 1], [3, 2, 1])
         1.0
-        >>> rank_biased_overlap(np.array([3, 2]), np.array([2, 3]), 0.5)
+        >>> rank_biased_overlap(["a", "b"], ["b", "a"], 0.5)
         0.5
+    """
+    a_scores, b_scores = aligned_scores(a, b)
+    if a_scores.ndim > 1:
+        raise ValueError(
+            f"a ranking must be one sequence, got shape {a_scores.shape}; pass one row at a time"
+        )
+    if not len(a_scores):
+        raise ValueError("there are no items to compare; pass at least one")
+    return overlap_of_scores(a_scores, b_scores, persistence)
+
+
+def overlap_of_scores(a: NDArray[Any], b: NDArray[Any], persistence: float) -> float:
+    """Return the rank-biased overlap of validated scores of the same items in the same order.
+
+    Raises:
+        ValueError: p is outside (0, 1).
     """
     if not 0 < persistence < 1:
         raise ValueError(f"persistence must be between 0 and 1, got {persistence!r}")
-    if not len(a):
-        raise ValueError("there are no items to compare; pass at least one")
     depths = range(1, len(a) + 1)
     agreement = [top_overlap(a, b, depth) for depth in depths]
     weights = [(1 - persistence) * persistence ** (depth - 1) for depth in depths]

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hengwen._internal.checks import whole_number
+from hengwen.relevance_metrics.core.aligned_rankings import aligned_scores
 from hengwen.relevance_metrics.core.batch_entropy import entropy_of
-from hengwen.relevance_metrics.core.inputs import as_scores, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import code_counts
 from hengwen.relevance_metrics.order.inversions import batch_inversions, tied_share
 from hengwen.relevance_metrics.order.patience import row_length
-from hengwen.relevance_metrics.order.rank_overlap import rank_biased_overlap, top_overlap
+from hengwen.relevance_metrics.order.rank_overlap import overlap_of_scores, top_overlap
 from hengwen.relevance_metrics.patterns.triples import triple_entropy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
-Ranking = Mapping[Any, float] | Sequence[Any]
-"""Scores by item, or names of items, best first."""
+    from hengwen.relevance_metrics.core.aligned_rankings import Ranking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,8 @@ class RankingComparison:
     n: int
     """Number of items."""
     ranks: tuple[int, ...]
-    """Ranks by the model, from 1, of the items in human order, best first; sorted if both agree.
-    Items tied by the model share a rank."""
+    """Human ranks, from 1, of the items in the order of the model, best first; sorted if both agree.
+    Items tied by humans share a rank."""
     cin: int
     """Number of pairs that the two rankings order differently."""
     lis: int
@@ -95,16 +95,17 @@ def compare_rankings(
 
     Notes:
         The permutation, PEN, CIN and LIS follow PiCO (arXiv 2402.01830), with all triples instead of sampled
-        ones. Items tied by humans are put in the order of the model, so that a tie is not a disagreement.
+        ones: human ranks are read in the order of the model. Items tied by the model are put in human order,
+        so that a tie is not a disagreement.
 
     Examples:
-        >>> comparison = compare_rankings(["a", "b", "c", "d"], ["a", "c", "b", "d"])
+        >>> comparison = compare_rankings(["c", "a", "b", "d"], ["a", "b", "c", "d"])
         >>> comparison.ranks, comparison.cin, comparison.lis, round(comparison.tau_b, 4)
-        ((1, 3, 2, 4), 1, 3, 0.6667)
+        ((3, 1, 2, 4), 2, 3, 0.3333)
         >>> compare_rankings([1, 2, 3], [3, 2, 1]).cin
         3
     """
-    rows = _aligned(model, human)
+    rows = _prompt_rows(model, human)
     whole_number("n_boot", n_boot, 2)
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
@@ -113,7 +114,7 @@ def compare_rankings(
     metrics = _metrics(model_scores, human_scores, persistence)
     return RankingComparison(
         n=n,
-        ranks=tuple((_ranks(model_scores, human_scores) + 1).tolist()),
+        ranks=tuple((_human_ranks(model_scores, human_scores) + 1).tolist()),
         cin=int(metrics["cin"]),
         lis=int(metrics["lis"]),
         pen=metrics.get("pen"),
@@ -134,17 +135,17 @@ def compare_rankings(
     )
 
 
-def _ranks(model: NDArray[Any], human: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the model's dense ranks, 0 for the best, in human order, human ties in the model's order."""
-    _, rising = np.unique(model, return_inverse=True)
+def _human_ranks(model: NDArray[Any], human: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the dense human ranks, 0 for the best, in the model's order, its ties in human order."""
+    _, rising = np.unique(human, return_inverse=True)
     ranks = rising.max() - rising
-    _, human_rising = np.unique(human, return_inverse=True)
-    return np.asarray(ranks[np.lexsort((ranks, -human_rising))])
+    _, model_rising = np.unique(model, return_inverse=True)
+    return np.asarray(ranks[np.lexsort((ranks, -model_rising))])
 
 
 def _metrics(model: NDArray[Any], human: NDArray[Any], persistence: float) -> dict[str, float]:
     """Return the metrics that have intervals, without those that are not defined."""
-    ranks = _ranks(model, human)
+    ranks = _human_ranks(model, human)
     cin = int(batch_inversions(ranks[None])[0])
     metrics: dict[str, float] = {"cin": cin, "lis": row_length(ranks, strict=False)}
     if len(ranks) > 2:
@@ -153,7 +154,7 @@ def _metrics(model: NDArray[Any], human: NDArray[Any], persistence: float) -> di
     tau = _tau_b(model, human, cin)
     if tau is not None:
         metrics["tau_b"] = tau
-    metrics["rbo"] = rank_biased_overlap(model, human, persistence)
+    metrics["rbo"] = overlap_of_scores(model, human, persistence)
     return metrics
 
 
@@ -206,50 +207,9 @@ def _intervals(
     return intervals
 
 
-def _aligned(model: Any, human: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def _prompt_rows(model: Any, human: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the scores of model and human, items in the same columns, a row for each prompt."""
-    if isinstance(model, Mapping) or isinstance(human, Mapping):
-        model, human = _from_mappings(model, human)
-    elif _is_names(model) or _is_names(human):
-        model, human = _from_names(model, human)
-    model_scores, human_scores = as_scores(model), as_scores(human)
-    if model_scores.shape != human_scores.shape or model_scores.ndim > 2:
-        raise ValueError(
-            f"rankings must have the same shape, got {model_scores.shape} and {human_scores.shape}"
-        )
+    model_scores, human_scores = aligned_scores(model, human)
     if model_scores.shape[-1] < 2 or not model_scores.size:
         raise ValueError(f"a ranking needs at least 2 items, got shape {model_scores.shape}")
-    for scores in (model_scores, human_scores):
-        refuse_nan(scores, "leave that item out of both rankings")
     return np.atleast_2d(model_scores), np.atleast_2d(human_scores)
-
-
-def _from_mappings(model: Any, human: Any) -> tuple[list[float], list[float]]:
-    if not (isinstance(model, Mapping) and isinstance(human, Mapping)):
-        raise ValueError("only one of the rankings maps items to scores; pass both in the same form")
-    _check_same_items(model, human)
-    return [model[item] for item in model], [human[item] for item in model]
-
-
-def _from_names(model: Any, human: Any) -> tuple[list[int], list[int]]:
-    if not (_is_names(model) and _is_names(human)):
-        raise ValueError("only one of the rankings lists names; pass both in the same form")
-    for names in (model, human):
-        if len(set(names)) < len(names):
-            repeated = next(item for item in names if list(names).count(item) > 1)
-            raise ValueError(f"a ranking names {repeated!r} more than once; name each item once")
-    _check_same_items(model, human)
-    human_scores = {item: -rank for rank, item in enumerate(human)}
-    return [-rank for rank in range(len(model))], [human_scores[item] for item in model]
-
-
-def _check_same_items(model: Any, human: Any) -> None:
-    unmatched = sorted({*model} ^ {*human}, key=str)
-    if unmatched:
-        raise ValueError(
-            f"{unmatched[0]!r} is in one ranking only ({len(unmatched)} such items); rank the same items"
-        )
-
-
-def _is_names(ranking: Any) -> bool:
-    return isinstance(ranking, Sequence) and bool(ranking) and all(isinstance(item, str) for item in ranking)
