@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from hengwen.errors import ConfigError, did_you_mean
+from hengwen.importers.muchin_results import is_result_path, read_results
 from hengwen.io.row_reader import DataRow, read_rows
 from hengwen.personas.folder import to_jsonl, write_folder
 
@@ -43,9 +44,11 @@ def import_muchin(
     """Write a plan with its prompts and answers from a file of generated lyrics.
 
     Args:
-        file: JSONL or CSV with id, checkpoint, repeat (default 1), theme, template and lyric.
+        file: JSONL or CSV with id, checkpoint, repeat (default 1), theme, template and lyric; or a
+            ``pid_NNN_all.json`` of MuChin's own inference, or a folder of them at any depth.
         folder: Folder for plan.yaml, prompts.jsonl and a file for each checkpoint.
-        order: Names of the checkpoints in the order of training; None: the order of the file.
+        order: Names of the checkpoints in the order of training; None: the order of the file, or of
+            the names of folders.
         force: Overwrite existing files.
 
     Raises:
@@ -54,7 +57,7 @@ def import_muchin(
     """
     prompts: dict[str, tuple[DataRow, JsonRow]] = {}
     answers: dict[str, list[JsonRow]] = {}
-    for row in read_rows(file):
+    for row in read_results(file) if is_result_path(file) else read_rows(file):
         _add_prompt(row, prompts)
         answers.setdefault(_checkpoint(row), []).append(
             {"id": row.required_text("id"), "repeat": row.positive_int("repeat", 1), "output": _lyric(row)}
@@ -85,7 +88,8 @@ def _add_prompt(row: DataRow, prompts: dict[str, tuple[DataRow, JsonRow]]) -> No
     }
     first_row, first_prompt = prompts.setdefault(name, (row, prompt))
     if first_prompt != prompt:
-        row.fail(f"{name!r} has another theme or template than on line {first_row.number}")
+        where = f"on line {first_row.number}" if first_row.path == row.path else f"in {first_row.path}"
+        row.fail(f"{name!r} has another theme or template than {where}")
 
 
 def _checkpoint(row: DataRow) -> str:

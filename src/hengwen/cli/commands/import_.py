@@ -17,13 +17,17 @@ app = typer.Typer(help="Convert files of other projects into plans.", no_args_is
 def muchin(
     file: Annotated[
         Path,
-        typer.Argument(help="JSONL or CSV with the columns id, checkpoint, repeat, theme, template, lyric."),
+        typer.Argument(
+            help="JSONL or CSV with the columns id, checkpoint, repeat, theme, template, lyric; "
+            "or a pid_NNN_all.json of MuChin, or a folder of them."
+        ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Output folder; created if missing.")],
     checkpoints: Annotated[
         str | None,
         typer.Option(
-            help="Comma-separated checkpoint names in training order; default: the order in the file."
+            help="Comma-separated checkpoint names in training order; default: the order in the file, "
+            "or of the folder names."
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing plan.")] = False,
@@ -35,8 +39,9 @@ def muchin(
     order = [name.strip() for name in checkpoints.split(",")] if checkpoints else None
     result = import_muchin(file, output, order=order, force=force)
     if order is None:
+        source = "names of folders" if file.is_dir() else "file"
         print_warning(
-            f"training order taken from the file: {', '.join(result.checkpoints)}; "
+            f"training order taken from the {source}: {', '.join(result.checkpoints)}; "
             "correct it in the plan if it is wrong"
         )
     counts = f"{result.prompts} prompts, {result.answers} lyrics, {len(result.checkpoints)} checkpoints"

@@ -22,8 +22,8 @@ class LyricRules:
     """Checked weights of the lyric scorer.
 
     ``reading`` fixes how texts are parsed: ``document`` is the published description as a careful reader
-    implements it, ``muchin`` the public program, to the last digit. All numbers can be changed; the defaults
-    are those of ``document``.
+    implements it, ``muchin`` the public program, to 3 units in the last place. All numbers can be changed;
+    the defaults are those of ``document``.
 
     Raises:
         ValueError: The weights of the phases, or the two shares of the structure, do not sum to 1; or a
