@@ -9,7 +9,17 @@ import sys
 
 import pytest
 
-HEAVY = ("scipy.stats", "openai", "langchain", "jieba", "pypinyin", "sqlalchemy", "numpy", "pydantic")
+HEAVY = (
+    "scipy.stats",
+    "openai",
+    "langchain",
+    "jieba",
+    "opencc",
+    "pypinyin",
+    "sqlalchemy",
+    "numpy",
+    "pydantic",
+)
 
 
 def loaded(*arguments: str) -> set[str]:

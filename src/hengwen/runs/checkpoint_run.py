@@ -38,6 +38,7 @@ PACKAGES = (
     "numpy",
     "scipy",
     "jieba",
+    "opencc",
     "pypinyin",
     "pypinyin-dict",
     "rapidfuzz",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hengwen.plans.suite import LoadedPlan, LoadedTask
     from hengwen.protocols import Backend
 
-SCORING_PACKAGES = ("jieba", "pypinyin", "pypinyin-dict", "sacrebleu")
+SCORING_PACKAGES = ("jieba", "opencc", "pypinyin", "pypinyin-dict", "sacrebleu")
 """Packages whose versions can change the score of a deterministic scorer."""
 USUAL_SHARE = 0.95
 """Share of the prompts that must have the same number of repeats to be called the number of repeats."""

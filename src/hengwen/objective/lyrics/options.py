@@ -10,7 +10,7 @@ from hengwen.objective.signature import build_signature
 
 RhymeScope = Literal["matched", "whole"]
 Parse = Literal["exact", "lenient"]
-VERSION = 1
+VERSIONS: dict[Parse, int] = {"exact": 1, "lenient": 2}
 """Version of the scorer, raised whenever a number may change."""
 
 
@@ -50,7 +50,7 @@ class LyricOptions:
             ("strict", self.strict_count),
             ("scope", self.rhyme_scope),
             ("parse", self.parse),
-            ("v", VERSION),
+            ("v", VERSIONS[self.parse]),
         )
 
 

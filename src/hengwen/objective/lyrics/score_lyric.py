@@ -31,8 +31,8 @@ def score_lyric(
     Args:
         lyric: Lines of text under tags like ``(verse)``.
         template: Lines under the same tags, ``c`` for a character and ``R`` for a rhyming one.
-        rules: ``document`` (the published description), ``muchin`` (the public program, to 3 units in the last
-            place), or custom weights: a ``LyricRules``, or a mapping of its fields.
+        rules: ``document`` (the published description), ``muchin`` (the public program, to 3 units in the
+            last place), or custom weights: a ``LyricRules``, or a mapping of its fields.
         carry_phase1: Whether the ratio of phase 1 also scales all later phases.
         strict_count: Whether phase 3 is the share of template lines with exactly the required number of
             characters (document only).
