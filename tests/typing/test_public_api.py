@@ -132,6 +132,11 @@ def test_overlap_with_references() -> None:
         objective.corpus_scores(texts, references, metrics=["bleu"]), list[objective.CorpusScore]
     )
     assert_type(score.interval, tuple[float, float] | None)
+    (comparison,) = assert_type(
+        objective.compare_systems(texts, texts[::-1], references, metrics=["chrf"], trials=9),
+        list[objective.SystemComparison],
+    )
+    assert_type(comparison.p, float)
 
 
 def test_diversity_and_duplicates() -> None:

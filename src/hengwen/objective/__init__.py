@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hengwen.objective.overlap.bleu import Bleu, bleu, corpus_bleu
     from hengwen.objective.overlap.chrf import chrf, corpus_chrf
     from hengwen.objective.overlap.corpus import CorpusScore, corpus_scores
+    from hengwen.objective.overlap.paired_tests import SystemComparison, compare_systems
     from hengwen.objective.overlap.rouge import Rouge, rouge
     from hengwen.objective.overlap.ter import corpus_ter, ter
     from hengwen.objective.rhyme.classes import RHYME_CLASSES
@@ -37,10 +38,12 @@ _EXPORTS = {
     "LyricScore": "lyrics.score",
     "RHYME_CLASSES": "rhyme.classes",
     "Rouge": "overlap.rouge",
+    "SystemComparison": "overlap.paired_tests",
     "TrainingSet": "duplicates.training_set",
     "bleu": "overlap.bleu",
     "check_template": "lyrics.template",
     "chrf": "overlap.chrf",
+    "compare_systems": "overlap.paired_tests",
     "compression_ratio": "diversity.metrics",
     "corpus_bleu": "overlap.bleu",
     "corpus_chrf": "overlap.chrf",
@@ -67,10 +70,12 @@ __all__ = [
     "LyricRules",
     "LyricScore",
     "Rouge",
+    "SystemComparison",
     "TrainingSet",
     "bleu",
     "check_template",
     "chrf",
+    "compare_systems",
     "compression_ratio",
     "corpus_bleu",
     "corpus_chrf",

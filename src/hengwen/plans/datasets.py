@@ -152,8 +152,8 @@ def _references(row: DataRow) -> tuple[str, ...]:
         return ()
     if isinstance(value, str):
         return (value,)
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        row.fail("field 'references' must be a text or a list of texts")
+    if not isinstance(value, list) or not all(item is None or isinstance(item, str) for item in value):
+        row.fail("field 'references' must be a text or a list of texts, with null for a missing one")
     return tuple(item for item in value if item)
 
 

@@ -78,7 +78,9 @@ class RowScorer:
         others = {name: value for name, value in row.values.items() if name not in KNOWN_FIELDS}
         sample = Sample(
             id=str(row.values.get("id", row.number)),
-            references=(references,) if isinstance(references, str) else tuple(references),
+            references=(references,)
+            if isinstance(references, str)
+            else tuple(text for text in references if text is not None),
             metadata={**others, **(metadata if isinstance(metadata, dict) else {})},
         )
         outcomes = self.scorer.score(sample, Response(sample_id=sample.id, text=output))

@@ -138,7 +138,7 @@ def test_the_tokenizer_is_chosen_once_for_a_corpus() -> None:
         (" \n", "你好", "the hypothesis is empty"),
         ("你好", "", "the reference is empty"),
         ("你好", [], "there is no reference"),
-        ("你好", ["你好", "  "], "reference 2 of 2 is empty"),
+        ("你好", ["", "  ", None], "all 3 references are empty"),
     ],
 )
 def test_what_is_not_defined_is_said(metric, hypothesis: str, references, message: str) -> None:
@@ -187,10 +187,7 @@ def test_a_long_text_is_scored_or_refused_with_the_reason() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"tokenize": "flores200"},
-            "tokenize must be auto, 13a, zh, char, intl, none or jieba, got 'flores200'",
-        ),
+        ({"tokenize": "spm"}, "tokenize must be auto, 13a, zh, .*, ko-mecab or flores200, got 'spm'"),
         ({"smooth": "more"}, "smooth must be exp, floor, add-k or none, got 'more'"),
         ({"width": 1}, "width must be keep or fold, got 1"),
         ({"effective_order": "no"}, "effective_order must be true or false, got 'no'"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap import sacre
 from hengwen.objective.overlap.ngram_counts import MAX_ORDER, bleu_counts
+from hengwen.objective.overlap.optional_tokenizers import check_installed
 from hengwen.objective.overlap.pairs import as_corpus, as_references, check_hypothesis
 from hengwen.objective.text.tokenize import (
     BLEU_TOKENIZERS,
@@ -22,6 +23,8 @@ from hengwen.objective.text.tokenize import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from hengwen.objective.overlap.pairs import References
 
 Smooth = Literal["exp", "floor", "add-k", "none"]
 Tokenize = Literal["auto"] | BleuTokenizer
@@ -67,6 +70,7 @@ class BleuOptions:
         check_choice("tokenize", self.tokenize, ("auto", *BLEU_TOKENIZERS))
         check_choice("smooth", self.smooth, get_args(Smooth))
         check_choice("width", self.width, get_args(Width))
+        check_installed(self.tokenize)
 
     def resolve_tokenizer(self, references: Sequence[str]) -> BleuTokenizer:
         """Return the tokenizer for references whose width is already folded where that is set."""
@@ -128,7 +132,7 @@ def _for_sacrebleu(options: BleuOptions, tokenizer: BleuTokenizer) -> sacre.Metr
 
 def bleu(
     hypothesis: str,
-    references: str | Sequence[str],
+    references: References,
     *,
     tokenize: Tokenize = "auto",
     smooth: Smooth = "exp",
@@ -140,9 +144,10 @@ def bleu(
 
     Args:
         hypothesis: The text to score.
-        references: One or more references; a string is one reference.
+        references: One or more references; a string is one reference, None or a blank one is passed over.
         tokenize: sacrebleu's ``13a``, ``zh``, ``char``, ``intl``, ``none``, or ``jieba`` words; ``auto``
-            chooses by the script of the references (``tokenize.choose_bleu_tokenizer``).
+            chooses by the script of the references (``tokenize.choose_bleu_tokenizer``). sacrebleu's
+            ``ja-mecab``, ``ko-mecab`` and ``flores200`` need further packages.
         smooth: Smoothing of precisions that are 0; ``none`` with ``effective_order=False`` is the published
             formula.
         effective_order: Skip orders for which the hypothesis has no n-gram. Without it a text below four
@@ -154,8 +159,9 @@ def bleu(
         A :class:`Bleu`, its ``score`` in 0..100.
 
     Raises:
-        ValueError: A text is empty, there is no reference, the text is too short for 4-grams without
+        ValueError: The text is empty, there is no reference, the text is too short for 4-grams without
             effective order, or an option is invalid.
+        PluginError: A package of the tokenizer is not installed.
 
     Notes:
         Papineni et al., BLEU, 2002; the numbers are sacrebleu's. BLEU is meant for a corpus
@@ -184,7 +190,7 @@ def score_text(hypothesis: str, references: tuple[str, ...], options: BleuOption
 
 def corpus_bleu(
     hypotheses: Sequence[str],
-    references: Sequence[str | Sequence[str]],
+    references: Sequence[References],
     *,
     tokenize: Tokenize = "auto",
     smooth: Smooth = "exp",

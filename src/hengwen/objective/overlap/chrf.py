@@ -14,6 +14,8 @@ from hengwen.objective.text.tokenize import Width, fold_width
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hengwen.objective.overlap.pairs import References
+
 
 @dataclass(frozen=True, slots=True)
 class Chrf:
@@ -62,7 +64,7 @@ class ChrfOptions:
 
 def chrf(
     hypothesis: str,
-    references: str | Sequence[str],
+    references: References,
     *,
     word_order: int = 0,
     beta: int = 2,
@@ -73,7 +75,8 @@ def chrf(
 
     Args:
         hypothesis: The text to score.
-        references: One or more references, of which the best counts; a string is one reference.
+        references: One or more references, of which the best counts; a string is one reference, None or a
+            blank one is passed over.
         word_order: 2 gives chrF++, which also counts words between blanks: not for Chinese.
         beta: Weight of recall.
         lowercase: Ignore case.
@@ -83,7 +86,7 @@ def chrf(
         A :class:`Chrf`, its ``score`` in 0..100; orders for which a text is too short are skipped.
 
     Raises:
-        ValueError: A text is empty, there is no reference, or an option is invalid.
+        ValueError: The text is empty, there is no reference, or an option is invalid.
 
     Notes:
         Popović, chrF, 2015; the numbers are sacrebleu's.
@@ -107,7 +110,7 @@ def score_text(hypothesis: str, references: tuple[str, ...], options: ChrfOption
 
 def corpus_chrf(
     hypotheses: Sequence[str],
-    references: Sequence[str | Sequence[str]],
+    references: Sequence[References],
     *,
     word_order: int = 0,
     beta: int = 2,

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from math import fsum
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from hengwen.errors import did_you_mean
-from hengwen.objective.overlap import bleu as bleus
-from hengwen.objective.overlap import chrf as chrfs
-from hengwen.objective.overlap import rouge as rouges
-from hengwen.objective.overlap import sacre
-from hengwen.objective.overlap import ter as ters
-from hengwen.objective.overlap.pairs import as_corpus
+from hengwen.objective.overlap.corpus_rows import CorpusRows, rouge_rows
+from hengwen.objective.overlap.metric_options import build_rows, options_by_metric
+from hengwen.objective.overlap.pairs import usable_corpus
 from hengwen.objective.overlap.resample import RESAMPLES, corpus_interval
-from hengwen.objective.text.tokenize import TOKEN_SPLITS
-from hengwen.records import Scale
+from hengwen.objective.overlap.rouge import RougeOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-PERCENT_SCALE = Scale(low=0.0, high=100.0)
-RATIO_SCALE = Scale(low=0.0, high=1.0)
-TER_SCALE = Scale(low=0.0, high=1e6, higher_is_better=False)
-"""Scale of TER, which has no upper bound: a hypothesis may be much longer than its reference."""
-METRICS = ("bleu", "chrf", "ter", "rouge1", "rouge2", "rougeL", "rougeLsum")
+    from hengwen.objective.overlap.metric_options import MetricOptions
+    from hengwen.objective.overlap.pairs import References
+    from hengwen.records import Scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +33,8 @@ class CorpusScore:
     n: int
     """Number of texts behind the value."""
     failures: int = 0
-    """Texts without a ROUGE because they have no token; other metrics count them as missing length."""
+    """Texts left out: without a reference or, for ROUGE, without a token. Other metrics count a blank text as
+    missing length."""
     tokenizer: str
     """Tokenizer that was used."""
     signature: str
@@ -79,7 +72,7 @@ class Sampling:
 
 def corpus_scores(  # noqa: PLR0913 - keyword-only options
     hypotheses: Sequence[str],
-    references: Sequence[str | Sequence[str]],
+    references: Sequence[References],
     *,
     metrics: Sequence[str] = ("bleu", "chrf", "rougeL"),
     tokenize: str = "auto",
@@ -88,27 +81,31 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    options: Mapping[str, Any] | None = None,
 ) -> list[CorpusScore]:
     """Return values of a corpus with intervals and signatures.
 
     Args:
         hypotheses: The texts, such as the lines of a file.
-        references: The references of each text, or its one reference.
+        references: The references of each text, or its one reference. None and blank references are passed
+            over; a text without any other reference is left out and counted in ``failures``.
         metrics: Names from ``METRICS``. BLEU, chrF and TER come from summed counts, ROUGE is the mean F of
             the texts.
-        tokenize: Tokenizer of BLEU, also used by ROUGE and TER where they know it; ``auto`` chooses by the
-            references.
+        tokenize: Tokenizer of the metrics that know it, of BLEU, TER or ROUGE; the others use ``auto``, which
+            chooses by the references.
         width: ``fold`` compares after NFKC.
         clusters: Cluster of each text; texts of one cluster are not independent. Default: one text each.
         confidence: Confidence level of the intervals, in (0, 1).
         resamples: Number of bootstrap samples, used from 30 clusters on.
         seed: Seed of the bootstrap.
+        options: Further options by name, for every metric that has them (``{"lowercase": True}``), or for one
+            (``{"ter.tokenize": "whitespace"}``).
 
     Returns:
         One :class:`CorpusScore` for each metric, in their order.
 
     Raises:
-        ValueError: The lengths differ, a reference is blank, a metric or an option is unknown, or a value
+        ValueError: The lengths differ, no text has a reference, a metric or an option is unknown, or a value
             is not defined (no token, too short for 4-grams).
 
     Examples:
@@ -118,158 +115,63 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
         >>> score.signature.partition("|version")[0]
         'bleu|width:keep|nrefs:1|case:mixed|eff:no|tok:zh|smooth:exp'
     """
-    for name in metrics:
-        if name not in METRICS:
-            raise ValueError(f"unknown metric {name!r}{did_you_mean(name, METRICS)}")
-    reference_sets = as_corpus(hypotheses, references)
+    shared = {} if tokenize == "auto" else {"tokenize": tokenize}
+    settings = {"width": width, **shared, **(options or {})}
+    by_metric = options_by_metric(metrics, settings)
     names = tuple(clusters) if clusters is not None else tuple(map(str, range(len(hypotheses))))
     sampling = Sampling(clusters=names, confidence=confidence, resamples=resamples, seed=seed)
-    return [_score_metric(name, hypotheses, reference_sets, tokenize, width, sampling) for name in metrics]
+    return [_score(hypotheses, references, by_metric[name], sampling) for name in metrics]
 
 
-def _score_metric(
-    name: str,
-    hypotheses: Sequence[str],
-    references: list[tuple[str, ...]],
-    tokenize: Any,
-    width: Any,
-    sampling: Sampling,
+def _score(
+    hypotheses: Sequence[str], references: Sequence[References], options: MetricOptions, sampling: Sampling
 ) -> CorpusScore:
-    """Return the value of one metric; its options class validates ``tokenize`` and ``width``."""
-    if name == "bleu":
-        options = bleus.BleuOptions(tokenize, effective_order=False, width=width)
-        return bleu_score(hypotheses, references, options, sampling)
-    if name == "chrf":
-        return chrf_score(hypotheses, references, chrfs.ChrfOptions(width=width), sampling)
-    if name == "ter":
-        ter_options = ters.TerOptions("char" if tokenize == "char" else "auto", width=width)
-        return ter_score(hypotheses, references, ter_options, sampling)
-    if tokenize not in TOKEN_SPLITS:
-        tokenize = "auto"
-    return rouge_score(hypotheses, references, rouges.RougeOptions(name, tokenize, width=width), sampling)
+    """Return the value of the texts that have a reference, with the number of the others."""
+    corpus = usable_corpus(hypotheses, references)
+    if isinstance(options, RougeOptions):  # leaves out texts without a token as well
+        return score_rows(rouge_rows(hypotheses, references, options), sampling)
+    clusters = tuple(sampling.clusters[index] for index in corpus.kept)
+    rows = build_rows(corpus.hypotheses, corpus.references, options)
+    score = score_rows(rows, replace(sampling, clusters=clusters))
+    if not corpus.failures:
+        return score
+    details = {**score.details, "first_failure": corpus.first_failure}
+    return replace(score, failures=corpus.failures, details=details)
 
 
-def bleu_score(
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str]],
-    options: bleus.BleuOptions,
-    sampling: Sampling,
-) -> CorpusScore:
-    """Return the corpus BLEU of a validated corpus."""
-    tokenizer, rows = bleus.corpus_statistics(hypotheses, references, options)
-    total = sacre.sum_statistics(rows)
-    bleu = bleus.bleu_from_statistics(total, options, tokenizer, sacre.reference_count(references))
+def score_rows(rows: CorpusRows, sampling: Sampling) -> CorpusScore:
+    """Return the value of a corpus with its interval, clipped to the scale."""
+    if rows.usable is None:
+        n, failures, details = len(rows.rows), 0, rows.details
+        interval = sampling.interval(rows.rows, rows.value_of, rows.scale)
+    else:
+        n = sum(rows.usable)
+        failures = len(rows.rows) - n
+        details = {**rows.details, "first_failure": rows.first_failure}
+        interval = _interval_of_mean(rows, sampling)
     return CorpusScore(
-        name="bleu.corpus",
-        value=bleu.score,
-        interval=_sacrebleu_interval("BLEU", options.for_sacrebleu(tokenizer), rows, sampling),
+        name=rows.name,
+        value=rows.value,
+        interval=interval,
         confidence=sampling.confidence,
-        n=len(hypotheses),
-        tokenizer=tokenizer,
-        signature=bleu.signature,
-        scale=PERCENT_SCALE,
-        details={
-            "precisions": list(bleu.precisions),
-            "brevity_penalty": bleu.brevity_penalty,
-            "hypothesis_length": bleu.hypothesis_length,
-            "reference_length": bleu.reference_length,
-        },
+        n=n,
+        failures=failures,
+        tokenizer=rows.tokenizer,
+        signature=rows.signature,
+        scale=rows.scale,
+        details=details,
     )
 
 
-def chrf_score(
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str]],
-    options: chrfs.ChrfOptions,
-    sampling: Sampling,
-) -> CorpusScore:
-    """Return the corpus chrF of a validated corpus."""
-    rows = chrfs.corpus_statistics(hypotheses, references, options)
-    chrf = chrfs.chrf_from_statistics(sacre.sum_statistics(rows), options, sacre.reference_count(references))
-    return CorpusScore(
-        name="chrf.corpus",
-        value=chrf.score,
-        interval=_sacrebleu_interval("CHRF", options.for_sacrebleu, rows, sampling),
-        confidence=sampling.confidence,
-        n=len(hypotheses),
-        tokenizer="character n-grams",
-        signature=chrf.signature,
-        scale=PERCENT_SCALE,
-    )
-
-
-def ter_score(
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str]],
-    options: ters.TerOptions,
-    sampling: Sampling,
-) -> CorpusScore:
-    """Return the corpus TER of a validated corpus."""
-    tokenizer, rows = ters.corpus_statistics(hypotheses, references, options)
-    total = sacre.sum_statistics(rows)
-    ter = ters.ter_from_statistics(total, options, tokenizer, sacre.reference_count(references))
-    return CorpusScore(
-        name="ter.corpus",
-        value=ter.score,
-        interval=sampling.interval(rows, lambda sums: 100 * sums[0] / sums[1], TER_SCALE),
-        confidence=sampling.confidence,
-        n=len(hypotheses),
-        tokenizer=tokenizer,
-        signature=ter.signature,
-        scale=TER_SCALE,
-        details={"edits": ter.edits, "reference_length": ter.reference_length},
-    )
-
-
-def rouge_score(
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str]],
-    options: rouges.RougeOptions,
-    sampling: Sampling,
-) -> CorpusScore:
-    """Return the mean ROUGE F of the texts that have one.
-
-    Raises:
-        ValueError: No text has a ROUGE; the message has the first reason.
-    """
+def _interval_of_mean(rows: CorpusRows, sampling: Sampling) -> tuple[float, float] | None:
     from hengwen.stats.mean_interval import mean_interval
 
-    scores: list[rouges.Rouge] = []
-    clusters, reason = [], ""
-    rows = zip(hypotheses, references, sampling.clusters, strict=True)
-    for number, (hypothesis, texts, cluster) in enumerate(rows, 1):
-        try:
-            scores.append(rouges.score_text(hypothesis, texts, options))
-        except ValueError as error:
-            reason = reason or f"text {number}: {error}"
-        else:
-            clusters.append(cluster)
-    if not scores:
-        raise ValueError(f"no text has a ROUGE: {reason}")
-    mean = rouges.Rouge(*(fsum(column) / len(scores) for column in zip(*scores, strict=True)))
-    f_values = [score.f for score in scores]
-    interval = mean_interval(f_values, clusters, scale=(0, 1), confidence=sampling.confidence).bounds
-    return CorpusScore(
-        name=f"{rouges.score_prefix(options.kind)}.mean",
-        value=mean.f,
-        interval=_clip(interval, RATIO_SCALE),
-        confidence=sampling.confidence,
-        n=len(scores),
-        failures=len(hypotheses) - len(scores),
-        tokenizer=options.split,
-        signature=options.signature,
-        scale=RATIO_SCALE,
-        details={"precision": mean.precision, "recall": mean.recall, "first_failure": reason},
-    )
-
-
-def _sacrebleu_interval(
-    family: sacre.Family,
-    options: sacre.MetricOptions,
-    rows: Sequence[Sequence[float]],
-    sampling: Sampling,
-) -> tuple[float, float] | None:
-    return sampling.interval(rows, lambda sums: sacre.score(family, options, sums).score, PERCENT_SCALE)
+    usable = [index for index, flag in enumerate(rows.usable or ()) if flag]
+    values = [rows.rows[index][0] for index in usable]
+    clusters = [sampling.clusters[index] for index in usable]
+    low, high = rows.scale.low, rows.scale.high
+    interval = mean_interval(values, clusters, scale=(low, high), confidence=sampling.confidence).bounds
+    return _clip(interval, rows.scale)
 
 
 def _clip(interval: tuple[float, float] | None, scale: Scale) -> tuple[float, float] | None:

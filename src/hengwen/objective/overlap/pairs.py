@@ -1,30 +1,46 @@
-"""Validation of hypotheses and references."""
+"""Validation of hypotheses and references; None and blank references are missing ones."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+References = str | Sequence[str | None]
+"""The references of one text, or its one reference."""
 
 
-def as_references(references: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the references of one text as a tuple; a string is one reference.
+class UsableCorpus(NamedTuple):
+    """The texts of a corpus that have a reference."""
+
+    hypotheses: list[str]
+    references: list[tuple[str, ...]]
+    kept: list[int]
+    """Index of each text in the whole corpus."""
+    failures: int
+    """Number of texts that were left out."""
+    first_failure: str
+    """Reason for the first of them; empty if there is none."""
+
+
+def as_references(references: References) -> tuple[str, ...]:
+    """Return the references of one text that are not missing; a string is one reference.
 
     Raises:
-        ValueError: There is no reference, or one is blank.
+        ValueError: There is no reference, or all are missing.
 
     Examples:
-        >>> as_references("你好"), as_references(["a", "b"])
+        >>> as_references("你好"), as_references(["a", "", None, "b"])
         (('你好',), ('a', 'b'))
     """
     texts = (references,) if isinstance(references, str) else tuple(references)
+    present = tuple(text for text in texts if text and not text.isspace())
+    if present:
+        return present
     if not texts:
         raise ValueError("there is no reference to compare with")
-    for index, text in enumerate(texts):
-        if not text or text.isspace():
-            raise ValueError(f"{reference_label(index, len(texts))} is empty")
-    return texts
+    raise ValueError(
+        "the reference is empty" if len(texts) == 1 else f"all {len(texts)} references are empty"
+    )
 
 
 def reference_label(index: int, count: int) -> str:
@@ -47,7 +63,7 @@ def check_hypothesis(hypothesis: str) -> None:
         raise ValueError("the hypothesis is empty: no overlap is defined")
 
 
-def as_corpus(hypotheses: Sequence[str], references: Sequence[str | Sequence[str]]) -> list[tuple[str, ...]]:
+def as_corpus(hypotheses: Sequence[str], references: Sequence[References]) -> list[tuple[str, ...]]:
     """Return the references of each hypothesis.
 
     Args:
@@ -55,12 +71,38 @@ def as_corpus(hypotheses: Sequence[str], references: Sequence[str | Sequence[str
         references: The references of each hypothesis, or its one reference.
 
     Raises:
-        ValueError: The lengths differ, the corpus is empty, all hypotheses are blank, or a reference is.
+        ValueError: The lengths differ, the corpus is empty, all hypotheses are blank, or a text has no
+            reference.
         TypeError: A string is passed where a list of strings is meant.
 
     Examples:
         >>> as_corpus(["a", "b"], ["c", ["d", "e"]])
         [('c',), ('d', 'e')]
+    """
+    corpus = usable_corpus(hypotheses, references)
+    if corpus.failures:
+        raise ValueError(corpus.first_failure)
+    return corpus.references
+
+
+def usable_corpus(
+    hypotheses: Sequence[str], references: Sequence[References], names: Sequence[str] | None = None
+) -> UsableCorpus:
+    """Return the texts of a corpus that have a reference, and the number of the others.
+
+    Args:
+        hypotheses: One text each; some may be blank, but not all.
+        references: The references of each hypothesis, or its one reference.
+        names: What the reason calls each text; default: ``text 1`` and so on.
+
+    Raises:
+        ValueError: The lengths differ, the corpus is empty, all hypotheses are blank, or no text has a
+            reference.
+        TypeError: A string is passed where a list of strings is meant.
+
+    Examples:
+        >>> usable_corpus(["a", "b"], ["c", ["", None]])[1:]
+        ([('c',)], [0], 1, 'text 2: all 2 references are empty')
     """
     if isinstance(hypotheses, str) or isinstance(references, str):
         raise TypeError("a corpus is a list of hypotheses and a list of references, got a string")
@@ -71,12 +113,20 @@ def as_corpus(hypotheses: Sequence[str], references: Sequence[str | Sequence[str
         )
     if not hypotheses:
         raise ValueError("there is no hypothesis")
-    if not any(hypothesis.strip() for hypothesis in hypotheses):
-        raise ValueError("every hypothesis is empty: no overlap is defined")
-    reference_sets = []
-    for number, texts in enumerate(references, 1):
+    kept: list[int] = []
+    reference_sets, first_failure = [], ""
+    for index, texts in enumerate(references):
         try:
             reference_sets.append(as_references(texts))
         except ValueError as error:
-            raise ValueError(f"text {number}: {error}") from None
-    return reference_sets
+            name = names[index] if names else f"text {index + 1}"
+            first_failure = first_failure or f"{name}: {error}"
+        else:
+            kept.append(index)
+    if not kept:
+        raise ValueError(first_failure)
+    texts_with_reference = [hypotheses[index] for index in kept]
+    if not any(text.strip() for text in texts_with_reference):
+        raise ValueError("every hypothesis is empty: no overlap is defined")
+    failures = len(hypotheses) - len(kept)
+    return UsableCorpus(texts_with_reference, reference_sets, kept, failures, first_failure)

@@ -19,10 +19,12 @@ from hengwen.objective.text.tokenize import TOKEN_SPLITS, TokenSplit, Width, fol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from hengwen.objective.overlap.pairs import References
+
 Kind = str
 """``rouge1`` to ``rouge9``, ``rougeL``, ``rougeLsum``."""
-MultiRef = Literal["best", "mean"]
-"""Value for several references: the one with the best F, or the mean over all."""
+MultiRef = Literal["best", "mean", "pooled"]
+"""Value for several references: that with the best F, the mean over all, or the ratios of summed counts."""
 Sentences = Literal["newline", "punctuation"]
 _KIND = re.compile(r"rouge([1-9]|L|Lsum)")
 _SENTENCE_END = re.compile(r"\n|(?<=[。！？!?…])(?![。！？!?…”’」』\")])|(?<=[。！？!?…][”’」』\")])")
@@ -39,6 +41,14 @@ class Rouge(NamedTuple):
     """Weighted harmonic mean of precision and recall."""
 
 
+class _Overlap(NamedTuple):
+    """Matched tokens (or n-grams) of a text and a reference, and the totals of both."""
+
+    matched: int
+    hypothesis_total: int
+    reference_total: int
+
+
 @dataclass(frozen=True, slots=True)
 class RougeOptions:
     """Settings that can change a ROUGE score, validated on construction."""
@@ -52,6 +62,8 @@ class RougeOptions:
     sentences: Sentences = "newline"
     tokens_of: Callable[[str], Sequence[Sequence[str]]] = field(init=False, repr=False, compare=False)
     """Function from a text to its token sequences: one, or for ``rougeLsum`` one per sentence."""
+    order: int = field(init=False, repr=False, compare=False)
+    """Length of the n-grams; 1 for ``rougeL`` and ``rougeLsum``, for which one token is enough."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or not _KIND.fullmatch(self.kind):
@@ -68,6 +80,7 @@ class RougeOptions:
         check_choice("width", self.width, get_args(Width))
         check_choice("sentences", self.sentences, get_args(Sentences))
         object.__setattr__(self, "tokens_of", _tokenizer(self))
+        object.__setattr__(self, "order", int(self.kind[-1]) if self.kind[-1].isdigit() else 1)
 
     @property
     def split(self) -> TokenSplit:
@@ -90,7 +103,7 @@ cached_options = lru_cache(maxsize=128, typed=True)(RougeOptions)
 
 def rouge(  # noqa: PLR0913 - keyword-only options
     hypothesis: str,
-    references: str | Sequence[str],
+    references: References,
     kind: Kind = "rougeL",
     *,
     tokenize: Literal["auto"] | TokenSplit = "auto",
@@ -104,14 +117,16 @@ def rouge(  # noqa: PLR0913 - keyword-only options
 
     Args:
         hypothesis: The text to score.
-        references: One or more references; a string is one reference.
+        references: One or more references; a string is one reference. Those that are None, blank, without a
+            token or too short for the n-grams are passed over.
         kind: ``rouge1`` .. ``rouge9`` count shared n-grams, each at most as often as both texts have it;
             ``rougeL`` takes the longest common subsequence; ``rougeLsum`` the union of those of each
             reference sentence with all sentences of the hypothesis, each token counted once.
         tokenize: ``auto`` and ``mixed``: CJK characters and lower-case words, no punctuation
             (``tokenize.mixed_tokens``); ``char``: all characters; ``jieba``: Chinese words; ``whitespace``.
         beta: Weight of recall: F = (1 + beta^2) P R / (R + beta^2 P).
-        multi_ref: For several references the one with the best F (the first of equals), or the mean.
+        multi_ref: For several references the one with the best F (the first of equals), the mean, or
+            ``pooled``: matches and tokens summed over the references, as ROUGE-1.5.5 does with ``-f A``.
         stem: Porter stems of ASCII words of more than three letters, as rouge-score does; needs nltk.
         width: ``fold`` compares after NFKC.
         sentences: Sentences of ``rougeLsum``: one per line, or also split after 。！？!?…
@@ -120,8 +135,8 @@ def rouge(  # noqa: PLR0913 - keyword-only options
         Precision, recall and F, each in 0..1.
 
     Raises:
-        ValueError: A text has no token or is too short for the n-grams, there is no reference, or an option
-            is invalid. A text that cannot be read is never scored 0.
+        ValueError: The text or every reference has no token or is too short for the n-grams, there is no
+            reference, or an option is invalid. A text that cannot be read is never scored 0.
         PluginError: ``stem`` without nltk.
 
     Notes:
@@ -142,23 +157,29 @@ def rouge(  # noqa: PLR0913 - keyword-only options
     )
 
 
-def score_text(hypothesis: str, references: str | Sequence[str], options: RougeOptions) -> Rouge:
+def score_text(hypothesis: str, references: References, options: RougeOptions) -> Rouge:
     """Return the overlap of one text under validated options."""
     if isinstance(references, str):
         references = (references,)
     if not references:
         raise ValueError("there is no reference to compare with")
     hypothesis_tokens = options.tokens_of(hypothesis)
-    if not hypothesis_tokens:
-        raise ValueError(_no_token(hypothesis, "the hypothesis"))
-    scores = []
-    for index, reference in enumerate(references):
-        reference_tokens = options.tokens_of(reference)
-        if not reference_tokens:
-            raise ValueError(_no_token(reference, reference_label(index, len(references))))
-        scores.append(_compare(hypothesis_tokens, reference_tokens, options))
-    if len(scores) == 1:
-        return scores[0]
+    if not hypothesis_tokens or len(hypothesis_tokens[0]) < options.order:
+        raise ValueError(_unusable(hypothesis, hypothesis_tokens, "the hypothesis", options.order))
+    overlaps: list[_Overlap] = []
+    for reference in references:
+        reference_tokens = options.tokens_of(reference or "")
+        if reference_tokens and len(reference_tokens[0]) >= options.order:
+            overlaps.append(_compare(hypothesis_tokens, reference_tokens, options))
+    if not overlaps:
+        reference = references[0] or ""
+        label = reference_label(0, len(references))
+        raise ValueError(_unusable(reference, options.tokens_of(reference), label, options.order))
+    if len(overlaps) == 1:
+        return _ratio(overlaps[0], options.beta)
+    if options.multi_ref == "pooled":
+        return _ratio(_Overlap(*map(sum, zip(*overlaps, strict=True))), options.beta)
+    scores = [_ratio(overlap, options.beta) for overlap in overlaps]
     if options.multi_ref == "best":
         return max(scores, key=lambda score: score.f)
     return Rouge(*(fsum(column) / len(scores) for column in zip(*scores, strict=True)))
@@ -188,43 +209,42 @@ def _sentences(text: str, sentences: Sentences) -> Iterable[str]:
     return (part for part in _SENTENCE_END.split(text) if part)
 
 
-def _no_token(text: str, name: str) -> str:
+def _unusable(text: str, tokens: Sequence[Sequence[str]], name: str, order: int) -> str:
+    """Return why a text has no overlap."""
     if not text.strip():
         return f"{name} is empty"
-    return f"{name} has no token: it has no letter or digit"
+    if not tokens:
+        return f"{name} has no token: it has no letter or digit"
+    count = "1 token" if len(tokens[0]) == 1 else f"{len(tokens[0])} tokens"
+    return f"too short for {order}-grams: {name} has {count}"
 
 
 def _compare(
     hypothesis: Sequence[Sequence[str]], reference: Sequence[Sequence[str]], options: RougeOptions
-) -> Rouge:
+) -> _Overlap:
     if options.kind == "rougeL":
         a, b = hypothesis[0], reference[0]
-        return _ratio(LCSseq.similarity(a, b), len(a), len(b), options.beta)
+        return _Overlap(LCSseq.similarity(a, b), len(a), len(b))
     if options.kind == "rougeLsum":
         from hengwen.objective.overlap.union_lcs import union_hits
 
         hits = union_hits(reference, hypothesis)
-        return _ratio(hits, sum(map(len, hypothesis)), sum(map(len, reference)), options.beta)
-    n = int(options.kind[-1])
-    grams = _grams(hypothesis[0], n, "the hypothesis")
-    reference_grams = _grams(reference[0], n, "the reference")
+        return _Overlap(hits, sum(map(len, hypothesis)), sum(map(len, reference)))
+    grams, reference_grams = _grams(hypothesis[0], options.order), _grams(reference[0], options.order)
     shared = sum(
         min(count, reference_grams[gram]) for gram, count in grams.items() if gram in reference_grams
     )
-    return _ratio(shared, grams.total(), reference_grams.total(), options.beta)
+    return _Overlap(shared, grams.total(), reference_grams.total())
 
 
-def _grams(tokens: Sequence[str], n: int, name: str) -> Counter[object]:
-    if len(tokens) < n:
-        count = "1 token" if len(tokens) == 1 else f"{len(tokens)} tokens"
-        raise ValueError(f"too short for {n}-grams: {name} has {count}")
+def _grams(tokens: Sequence[str], n: int) -> Counter[object]:
     return Counter(tokens if n == 1 else zip(*(tokens[i:] for i in range(n)), strict=False))
 
 
-def _ratio(matched: int, hypothesis_total: int, reference_total: int, beta: float) -> Rouge:
-    precision, recall = matched / hypothesis_total, matched / reference_total
-    if not matched:
+def _ratio(overlap: _Overlap, beta: float) -> Rouge:
+    if not overlap.matched:
         return Rouge(0.0, 0.0, 0.0)
+    precision, recall = overlap.matched / overlap.hypothesis_total, overlap.matched / overlap.reference_total
     if beta == 1:
         return Rouge(precision, recall, 2 * precision * recall / (precision + recall))
     weight = beta * beta

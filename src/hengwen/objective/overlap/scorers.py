@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from hengwen._internal.checks import whole_number
 from hengwen.objective.option_checks import check_choice
@@ -11,17 +11,17 @@ from hengwen.objective.overlap import bleu as bleus
 from hengwen.objective.overlap import chrf as chrfs
 from hengwen.objective.overlap import rouge as rouges
 from hengwen.objective.overlap import ter as ters
-from hengwen.objective.overlap.corpus import (
+from hengwen.objective.overlap.corpus import Sampling, score_rows
+from hengwen.objective.overlap.corpus_rows import (
     PERCENT_SCALE,
     RATIO_SCALE,
     TER_SCALE,
-    CorpusScore,
-    Sampling,
-    bleu_score,
-    chrf_score,
-    ter_score,
+    CorpusRows,
+    bleu_rows,
+    chrf_rows,
+    ter_rows,
 )
-from hengwen.objective.overlap.pairs import as_corpus, as_references
+from hengwen.objective.overlap.pairs import as_references, usable_corpus
 from hengwen.objective.overlap.resample import RESAMPLES
 from hengwen.objective.single_score import SingleScore
 from hengwen.objective.text.tokenize import choose_bleu_tokenizer
@@ -37,7 +37,7 @@ class RequiresReferences:
     __slots__ = ()
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Raise ValueError where the sample has no reference, or a blank one."""
+        """Raise ValueError where the sample has no reference, or only blank ones."""
         as_references(sample.references)
         return ()
 
@@ -132,7 +132,7 @@ class RougeScorer(RequiresReferences, rouges.RougeOptions):
 
     def __post_init__(self) -> None:
         if self.several is not None:
-            check_choice("several", self.several, ("best", "mean"))
+            check_choice("several", self.several, get_args(rouges.MultiRef))
             object.__setattr__(self, "multi_ref", self.several)
         super().__post_init__()
 
@@ -156,8 +156,8 @@ class RougeScorer(RequiresReferences, rouges.RougeOptions):
 class _CorpusScorer(OverlapScore):
     """Base of a scorer with one value for all answers of a checkpoint, and its interval in the details."""
 
-    metric: ClassVar[Callable[..., CorpusScore]]
-    """Function from texts, references, options and sampling to the value."""
+    metric: ClassVar[Callable[..., CorpusRows]]
+    """Function from texts, references and options to the value and its statistics."""
     level: float = 0.95
     """Confidence level of the interval."""
     resamples: int = RESAMPLES
@@ -172,23 +172,21 @@ class _CorpusScorer(OverlapScore):
         super().__post_init__()  # type: ignore[misc]  # of the metric's options, the next base
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
-        """Return the value of all answers.
+        """Return the value of all answers to samples that have a reference.
 
         Raises:
-            ValueError: A sample has no reference or a blank one, or all answers are blank.
+            ValueError: No sample has a reference, or all answers are blank.
         """
-        for sample, _ in items:
-            try:
-                as_references(sample.references)
-            except ValueError as error:
-                raise ValueError(f"sample {sample.id!r}: {error}") from None
-        texts = [response.text for _, response in items]
-        references = as_corpus(texts, [sample.references for sample, _ in items])
-        clusters = tuple(sample.cluster for sample, _ in items)
+        corpus = usable_corpus(
+            [response.text for _, response in items],
+            [sample.references for sample, _ in items],
+            [f"sample {sample.id!r}" for sample, _ in items],
+        )
+        clusters = tuple(items[index][0].cluster for index in corpus.kept)
         sampling = Sampling(
             clusters=clusters, confidence=self.level, resamples=self.resamples, seed=self.seed
         )
-        result = self.metric(texts, references, self, sampling)
+        result = score_rows(self.metric(corpus.hypotheses, corpus.references, self), sampling)
         details: dict[str, Any] = {
             "ci": list(result.interval) if result.interval else None,
             "level": result.confidence,
@@ -199,6 +197,9 @@ class _CorpusScorer(OverlapScore):
             **result.details,
         }
         reason = f"{result.n} answers, tokenizer {result.tokenizer}"
+        if corpus.failures:
+            details |= {"failures": corpus.failures, "first_failure": corpus.first_failure}
+            reason += f"; left out {corpus.failures}, {corpus.first_failure}"
         return [self.build_score(result.value, reason=reason, details=details)]
 
 
@@ -208,7 +209,7 @@ class CorpusBleu(AutoTokenizerMixin, _CorpusScorer, bleus.BleuOptions):
 
     prefix: ClassVar[str] = "bleu.corpus"
     score_name: ClassVar[str] = "bleu.corpus"
-    metric: ClassVar[Callable[..., CorpusScore]] = staticmethod(bleu_score)
+    metric: ClassVar[Callable[..., CorpusRows]] = staticmethod(bleu_rows)
     scale: ClassVar[Scale] = PERCENT_SCALE
     effective_order: bool = False
 
@@ -219,7 +220,7 @@ class CorpusChrf(_CorpusScorer, chrfs.ChrfOptions):
 
     prefix: ClassVar[str] = "chrf.corpus"
     score_name: ClassVar[str] = "chrf.corpus"
-    metric: ClassVar[Callable[..., CorpusScore]] = staticmethod(chrf_score)
+    metric: ClassVar[Callable[..., CorpusRows]] = staticmethod(chrf_rows)
     scale: ClassVar[Scale] = PERCENT_SCALE
 
 
@@ -229,5 +230,5 @@ class CorpusTer(_CorpusScorer, ters.TerOptions):
 
     prefix: ClassVar[str] = "ter.corpus"
     score_name: ClassVar[str] = "ter.corpus"
-    metric: ClassVar[Callable[..., CorpusScore]] = staticmethod(ter_score)
+    metric: ClassVar[Callable[..., CorpusRows]] = staticmethod(ter_rows)
     scale: ClassVar[Scale] = TER_SCALE

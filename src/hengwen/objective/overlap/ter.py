@@ -14,7 +14,10 @@ from hengwen.objective.text.tokenize import Width, char_tokens, choose_bleu_toke
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Split = Literal["tercom", "char"]
+    from hengwen.objective.overlap.pairs import References
+
+Split = Literal["tercom", "char", "whitespace"]
+TER_TOKENIZERS: tuple[Split, ...] = get_args(Split)
 MAX_CHARACTERS = 500
 """Default limit of one text; two unlike texts of this length take about 15 s."""
 _TERCOM: sacre.MetricOptions = (("normalized", True), ("asian_support", True))
@@ -47,7 +50,7 @@ class TerOptions:
     """Limit above which a text is refused; it does not change a value."""
 
     def __post_init__(self) -> None:
-        check_choice("tokenize", self.tokenize, ("auto", *get_args(Split)))
+        check_choice("tokenize", self.tokenize, ("auto", *TER_TOKENIZERS))
         check_flag("case_sensitive", self.case_sensitive)
         check_choice("width", self.width, get_args(Width))
         whole_number("max_characters", self.max_characters)
@@ -59,7 +62,10 @@ class TerOptions:
         return "char" if choose_bleu_tokenizer(references) == "char" else "tercom"
 
     def for_sacrebleu(self, tokenizer: Split) -> sacre.MetricOptions:
-        """Return the keyword arguments of sacrebleu's TER; ``char`` is split before sacrebleu sees it."""
+        """Return the keyword arguments of sacrebleu's TER; ``char`` is split before sacrebleu sees it.
+
+        ``whitespace`` has none, as its default.
+        """
         return (*(_TERCOM if tokenizer == "tercom" else ()), ("case_sensitive", self.case_sensitive))
 
     def prepare(self, text: str, tokenizer: Split) -> str:
@@ -74,7 +80,7 @@ class TerOptions:
                 f"a text of {len(folded)} characters is too long for ter, whose time grows with the square; "
                 f"max_characters is {self.max_characters}"
             )
-        return folded if tokenizer == "tercom" else " ".join(char_tokens(folded))
+        return " ".join(char_tokens(folded)) if tokenizer == "char" else folded
 
     def result_signature(self, tokenizer: Split, references: int) -> str:
         """Return the signature of a value."""
@@ -90,7 +96,7 @@ class TerOptions:
 
 def ter(
     hypothesis: str,
-    references: str | Sequence[str],
+    references: References,
     *,
     tokenize: Literal["auto"] | Split = "auto",
     case_sensitive: bool = False,
@@ -102,10 +108,11 @@ def ter(
     Args:
         hypothesis: The text to score.
         references: One or more references, of which the one with the fewest edits counts; a string is one
-            reference.
+            reference, None or a blank one is passed over.
         tokenize: ``tercom`` is sacrebleu's with ``normalized`` and ``asian_support``, which splits Han
             characters; ``char`` splits every character; ``auto`` takes ``char`` for kana, Hangul and Thai,
-            which ``tercom`` does not split.
+            which ``tercom`` does not split; ``whitespace`` is sacrebleu's default, which splits at blanks
+            only.
         case_sensitive: Off by default, as in sacrebleu.
         width: ``fold`` compares after NFKC.
         max_characters: Limit above which a text is refused; the time grows with the square of the length.
@@ -114,7 +121,8 @@ def ter(
         A :class:`Ter`; 0 is perfect, 100 is one edit per reference token, more is possible.
 
     Raises:
-        ValueError: A text is empty or too long, there is no reference, or an option is invalid.
+        ValueError: A text is too long, the hypothesis is empty, there is no reference, or an option is
+            invalid.
 
     Notes:
         Snover et al., A Study of Translation Edit Rate, 2006; the numbers are sacrebleu's.
@@ -138,7 +146,7 @@ def score_text(hypothesis: str, references: tuple[str, ...], options: TerOptions
 
 def corpus_ter(
     hypotheses: Sequence[str],
-    references: Sequence[str | Sequence[str]],
+    references: Sequence[References],
     *,
     tokenize: Literal["auto"] | Split = "auto",
     case_sensitive: bool = False,

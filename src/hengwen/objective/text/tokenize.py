@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 Width = Literal["keep", "fold"]
 """``fold`` applies NFKC, which turns full-width letters and punctuation into ASCII."""
-BleuTokenizer = Literal["13a", "zh", "char", "intl", "none", "jieba"]
+BleuTokenizer = Literal["13a", "zh", "char", "intl", "none", "jieba", "ja-mecab", "ko-mecab", "flores200"]
+"""sacrebleu's tokenizers, and ``jieba``; the last three need further packages."""
 BLEU_TOKENIZERS: tuple[BleuTokenizer, ...] = get_args(BleuTokenizer)
 TokenSplit = Literal["mixed", "char", "jieba", "whitespace"]
 TOKEN_SPLITS: tuple[TokenSplit, ...] = get_args(TokenSplit)

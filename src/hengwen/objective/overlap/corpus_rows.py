@@ -1,0 +1,158 @@
+"""Statistics of each text of a corpus, and the value of their sum: BLEU, chrF, TER and mean ROUGE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import fsum
+from typing import TYPE_CHECKING, Any
+
+from hengwen.objective.overlap import bleu as bleus
+from hengwen.objective.overlap import chrf as chrfs
+from hengwen.objective.overlap import rouge as rouges
+from hengwen.objective.overlap import sacre
+from hengwen.objective.overlap import ter as ters
+from hengwen.records import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hengwen.objective.overlap.pairs import References
+
+PERCENT_SCALE = Scale(low=0.0, high=100.0)
+RATIO_SCALE = Scale(low=0.0, high=1.0)
+TER_SCALE = Scale(low=0.0, high=1e6, higher_is_better=False)
+"""Scale of TER, which has no upper bound: a hypothesis may be much longer than its reference."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusRows:
+    """A corpus under one metric."""
+
+    name: str
+    """Name of the score, such as ``bleu.corpus``."""
+    rows: Sequence[Sequence[float]]
+    """Statistics of each text, in order; those of a text without a value are zeros."""
+    value_of: Callable[[Sequence[float]], float]
+    """Function from summed statistics to the value."""
+    value: float
+    """Value of the corpus."""
+    scale: Scale
+    tokenizer: str
+    signature: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+    usable: Sequence[bool] | None = None
+    """Which texts have a value, for a metric that is the mean over texts; None for one of summed counts."""
+    first_failure: str = ""
+    """Reason for the first text without a value."""
+
+
+def bleu_rows(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: bleus.BleuOptions
+) -> CorpusRows:
+    """Return BLEU and its statistics for a validated corpus."""
+    tokenizer, rows = bleus.corpus_statistics(hypotheses, references, options)
+    total = sacre.sum_statistics(rows)
+    bleu = bleus.bleu_from_statistics(total, options, tokenizer, sacre.reference_count(references))
+    return CorpusRows(
+        name="bleu.corpus",
+        rows=rows,
+        value_of=_sacrebleu_value("BLEU", options.for_sacrebleu(tokenizer)),
+        value=bleu.score,
+        scale=PERCENT_SCALE,
+        tokenizer=tokenizer,
+        signature=bleu.signature,
+        details={
+            "precisions": list(bleu.precisions),
+            "brevity_penalty": bleu.brevity_penalty,
+            "hypothesis_length": bleu.hypothesis_length,
+            "reference_length": bleu.reference_length,
+        },
+    )
+
+
+def chrf_rows(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: chrfs.ChrfOptions
+) -> CorpusRows:
+    """Return chrF and its statistics for a validated corpus."""
+    rows = chrfs.corpus_statistics(hypotheses, references, options)
+    chrf = chrfs.chrf_from_statistics(sacre.sum_statistics(rows), options, sacre.reference_count(references))
+    return CorpusRows(
+        name="chrf.corpus",
+        rows=rows,
+        value_of=_sacrebleu_value("CHRF", options.for_sacrebleu),
+        value=chrf.score,
+        scale=PERCENT_SCALE,
+        tokenizer="character n-grams",
+        signature=chrf.signature,
+    )
+
+
+def ter_rows(
+    hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: ters.TerOptions
+) -> CorpusRows:
+    """Return TER and its statistics for a validated corpus."""
+    tokenizer, rows = ters.corpus_statistics(hypotheses, references, options)
+    total = sacre.sum_statistics(rows)
+    ter = ters.ter_from_statistics(total, options, tokenizer, sacre.reference_count(references))
+    return CorpusRows(
+        name="ter.corpus",
+        rows=rows,
+        value_of=_edit_rate,
+        value=ter.score,
+        scale=TER_SCALE,
+        tokenizer=tokenizer,
+        signature=ter.signature,
+        details={"edits": ter.edits, "reference_length": ter.reference_length},
+    )
+
+
+def rouge_rows(
+    hypotheses: Sequence[str], references: Sequence[References], options: rouges.RougeOptions
+) -> CorpusRows:
+    """Return the mean ROUGE F and the F of each text; references may be missing.
+
+    Raises:
+        ValueError: No text has a ROUGE; the message has the first reason.
+    """
+    scores: list[rouges.Rouge | None] = []
+    reason = ""
+    for number, (hypothesis, texts) in enumerate(zip(hypotheses, references, strict=True), 1):
+        try:
+            scores.append(rouges.score_text(hypothesis, texts, options))
+        except ValueError as error:
+            scores.append(None)
+            reason = reason or f"text {number}: {error}"
+    defined = [score for score in scores if score is not None]
+    if not defined:
+        raise ValueError(f"no text has a ROUGE: {reason}")
+    mean = rouges.Rouge(*(fsum(column) / len(defined) for column in zip(*defined, strict=True)))
+    return CorpusRows(
+        name=f"{rouges.score_prefix(options.kind)}.mean",
+        rows=[(score.f, 1.0) if score else (0.0, 0.0) for score in scores],
+        value_of=_mean_of_sums,
+        value=mean.f,
+        scale=RATIO_SCALE,
+        tokenizer=options.split,
+        signature=options.signature,
+        details={"precision": mean.precision, "recall": mean.recall},
+        usable=[score is not None for score in scores],
+        first_failure=reason,
+    )
+
+
+def _sacrebleu_value(
+    family: sacre.Family, options: sacre.MetricOptions
+) -> Callable[[Sequence[float]], float]:
+    return lambda sums: float(sacre.score(family, options, sums).score)
+
+
+def _edit_rate(sums: Sequence[float]) -> float:
+    """Return the edits per 100 tokens; a resample without a token has 100 or 0, as in sacrebleu."""
+    edits, length = sums
+    if not length:
+        return 100.0 if edits else 0.0
+    return float(100 * edits / length)
+
+
+def _mean_of_sums(sums: Sequence[float]) -> float:
+    return float(sums[0] / sums[1])

@@ -1,0 +1,119 @@
+"""Options of the metrics of a corpus: shared by every metric that has them, or of one metric."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from hengwen.errors import did_you_mean
+from hengwen.objective.overlap.bleu import BleuOptions
+from hengwen.objective.overlap.chrf import ChrfOptions
+from hengwen.objective.overlap.corpus_rows import bleu_rows, chrf_rows, ter_rows
+from hengwen.objective.overlap.rouge import RougeOptions
+from hengwen.objective.overlap.ter import TER_TOKENIZERS, TerOptions
+from hengwen.objective.text.tokenize import BLEU_TOKENIZERS, TOKEN_SPLITS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.objective.overlap.corpus_rows import CorpusRows
+
+MetricOptions = BleuOptions | ChrfOptions | TerOptions | RougeOptions
+METRICS = ("bleu", "chrf", "ter", "rouge1", "rouge2", "rougeL", "rougeLsum")
+_CLASSES: dict[str, type[MetricOptions]] = {"bleu": BleuOptions, "chrf": ChrfOptions, "ter": TerOptions}
+_TOKENIZERS: dict[type[MetricOptions], tuple[str, ...]] = {
+    BleuOptions: BLEU_TOKENIZERS,
+    TerOptions: TER_TOKENIZERS,
+    RougeOptions: TOKEN_SPLITS,
+}
+
+
+def options_by_metric(metrics: Sequence[str], settings: Mapping[str, Any]) -> dict[str, MetricOptions]:
+    """Return the options of each metric.
+
+    Args:
+        metrics: Names from ``METRICS``.
+        settings: Values by option; ``ter.width`` is for one metric, ``width`` for every metric that has it.
+            ``tokenize`` is used by the metrics that know its value, the others keep ``auto``.
+
+    Raises:
+        ValueError: A metric, an option or a value is unknown, or no metric has the option.
+
+    Examples:
+        >>> options = options_by_metric(["bleu", "rougeL"], {"tokenize": "13a", "rougeL.beta": 2})
+        >>> options["bleu"].tokenize, options["rougeL"].tokenize, options["rougeL"].beta
+        ('13a', 'auto', 2)
+    """
+    for name in metrics:
+        if name not in METRICS:
+            raise ValueError(f"unknown metric {name!r}{did_you_mean(name, METRICS)}")
+    chosen: dict[str, dict[str, Any]] = {name: {} for name in metrics}
+    for key, value in sorted(settings.items(), key=lambda item: "." in item[0]):
+        for name, option in _targets(key, value, metrics):
+            chosen[name][option] = value
+    return {name: _build(name, values) for name, values in chosen.items()}
+
+
+def metrics_without_tokenizer(metrics: Sequence[str], tokenizer: object) -> list[str]:
+    """Return the metrics that have tokenizers but do not know this one.
+
+    Examples:
+        >>> metrics_without_tokenizer(["bleu", "chrf", "rougeL"], "13a")
+        ['rougeL']
+    """
+    return [
+        name
+        for name in metrics
+        if (known := _TOKENIZERS.get(_class(name))) and tokenizer not in (*known, "auto")
+    ]
+
+
+def build_rows(
+    hypotheses: Sequence[str],
+    references: Sequence[Sequence[str]],
+    options: BleuOptions | ChrfOptions | TerOptions,
+) -> CorpusRows:
+    """Return the value of a validated corpus, and its statistics, under a metric of summed counts."""
+    if isinstance(options, BleuOptions):
+        return bleu_rows(hypotheses, references, options)
+    if isinstance(options, ChrfOptions):
+        return chrf_rows(hypotheses, references, options)
+    return ter_rows(hypotheses, references, options)
+
+
+def _targets(key: str, value: object, metrics: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the metrics and options that a setting is for."""
+    prefix, dot, option = key.rpartition(".")
+    if dot and prefix not in metrics:
+        raise ValueError(f"option {key!r}: {prefix!r} is not among the metrics {', '.join(metrics)}")
+    candidates = [prefix] if dot else list(metrics)
+    targets = [
+        (name, known) for name in candidates if (known := _ALIASES.get(option, option)) in _names(name)
+    ]
+    if not targets:
+        names = {known for name in candidates for known in _names(name)}
+        raise ValueError(f"unknown option {option!r} of {', '.join(candidates)}{did_you_mean(option, names)}")
+    if option == "tokenize" and not dot:
+        lacking = metrics_without_tokenizer(metrics, value)
+        if len(lacking) < len(targets):
+            targets = [target for target in targets if target[0] not in lacking]
+    return targets
+
+
+_ALIASES = {"several": "multi_ref"}
+
+
+def _class(metric: str) -> type[MetricOptions]:
+    return _CLASSES.get(metric, RougeOptions)
+
+
+def _names(metric: str) -> list[str]:
+    return [field.name for field in fields(_class(metric)) if field.init and field.name != "kind"]
+
+
+def _build(metric: str, values: Mapping[str, Any]) -> MetricOptions:
+    if metric == "bleu":
+        return BleuOptions(**{"effective_order": False, **values})
+    if _class(metric) is RougeOptions:
+        return RougeOptions(metric, **values)
+    return _class(metric)(**values)

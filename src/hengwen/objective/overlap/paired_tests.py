@@ -1,0 +1,197 @@
+"""Paired tests of two systems on one corpus by sacrebleu: bootstrap and approximate randomisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from hengwen._internal.checks import whole_number
+from hengwen.objective.option_checks import check_choice
+from hengwen.objective.overlap.corpus_rows import rouge_rows
+from hengwen.objective.overlap.metric_options import build_rows, options_by_metric
+from hengwen.objective.overlap.pairs import usable_corpus
+from hengwen.objective.overlap.rouge import RougeOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hengwen.objective.overlap.corpus_rows import CorpusRows
+    from hengwen.objective.overlap.metric_options import MetricOptions
+    from hengwen.objective.overlap.pairs import References
+
+PairedTestName = Literal["ar", "bs"]
+"""Approximate randomisation, or paired bootstrap; the names are sacrebleu's."""
+TRIALS: dict[PairedTestName, int] = {"ar": 10_000, "bs": 1000}
+"""Default number of trials, as in sacrebleu."""
+SEED = 12345
+"""Default seed, as in sacrebleu."""
+MAX_BYTES = 4 * 10**9
+"""Memory that a test may need; sacrebleu draws all its resamples at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemComparison:
+    """The difference of two systems under one metric."""
+
+    name: str
+    """Name of the score, such as ``bleu.corpus``."""
+    system: float
+    """Value of the system, over the texts for which both systems have a value."""
+    baseline: float
+    """Value of the baseline over the same texts."""
+    difference: float
+    """System minus baseline."""
+    p: float
+    """Two-sided p-value; it is at least 1 / (trials + 1)."""
+    n: int
+    """Number of texts in the test."""
+    test: PairedTestName
+    trials: int
+    seed: int
+    signature: str
+    """Every setting of the metric that can change the value."""
+
+
+def compare_systems(
+    hypotheses: Sequence[str],
+    baseline: Sequence[str],
+    references: Sequence[References],
+    *,
+    metrics: Sequence[str] = ("bleu", "chrf", "rougeL"),
+    test: PairedTestName = "ar",
+    trials: int | None = None,
+    seed: int = SEED,
+    options: Mapping[str, Any] | None = None,
+) -> list[SystemComparison]:
+    """Return the differences between two systems on one corpus, each with the p-value of a paired test.
+
+    Args:
+        hypotheses: Texts of the system.
+        baseline: Texts of the other system, in the same order.
+        references: The references of each text, or its one reference; as in ``corpus_scores``.
+        metrics: Names of metrics, as in ``corpus_scores``.
+        test: ``ar`` for approximate randomisation, ``bs`` for the paired bootstrap.
+        trials: Number of trials; default: 10,000 for ``ar``, 1,000 for ``bs``.
+        seed: Seed of the trials, at least 1.
+        options: Options of the metrics, as in ``corpus_scores``.
+
+    Returns:
+        One :class:`SystemComparison` for each metric, in their order. A difference that is significant alone
+        may not be so among several metrics.
+
+    Raises:
+        ValueError: The lengths differ, no text can be compared, an option is unknown or wrong, or the test
+            needs too much memory.
+
+    Notes:
+        Riezler and Maxwell, On Some Pitfalls in Automatic Evaluation, 2005; Koehn, Statistical Significance
+        Tests for Machine Translation Evaluation, 2004; the p-values are sacrebleu's.
+
+    Examples:
+        >>> references = ["今晚月色很美", "你好呀", "我在灯下等你"] * 5
+        >>> worse = ["今晚月亮很圆", "你好", "我在窗前"] * 5
+        >>> (comparison,) = compare_systems(references, worse, references, metrics=["chrf"], trials=500)
+        >>> round(comparison.system), comparison.difference > 50, comparison.p < 0.01
+        (100, True, True)
+    """
+    check_choice("test", test, get_args(PairedTestName))
+    count = TRIALS[test] if trials is None else whole_number("trials", trials)
+    whole_number("seed", seed)
+    by_metric = options_by_metric(metrics, options or {})
+    settings = _Settings(test, count, seed)
+    return [_compare(hypotheses, baseline, references, by_metric[name], settings) for name in metrics]
+
+
+class _Settings(NamedTuple):
+    test: PairedTestName
+    trials: int
+    seed: int
+
+
+def _compare(
+    hypotheses: Sequence[str],
+    baseline: Sequence[str],
+    references: Sequence[References],
+    options: MetricOptions,
+    settings: _Settings,
+) -> SystemComparison:
+    system_rows, baseline_rows = (_rows(texts, references, options) for texts in (hypotheses, baseline))
+    usable = [
+        index
+        for index in range(len(system_rows.rows))
+        if all(rows.usable is None or rows.usable[index] for rows in (system_rows, baseline_rows))
+    ]
+    if not usable:
+        raise ValueError(f"no text has {system_rows.name} for both systems")
+    pair = [[list(rows.rows[index]) for index in usable] for rows in (baseline_rows, system_rows)]
+    *values, p = _paired_test(pair[0], pair[1], system_rows.value_of, settings)
+    baseline_value, value = (min(number, system_rows.scale.high) for number in values)
+    return SystemComparison(
+        name=system_rows.name,
+        system=value,
+        baseline=baseline_value,
+        difference=value - baseline_value,
+        p=p,
+        n=len(usable),
+        test=settings.test,
+        trials=settings.trials,
+        seed=settings.seed,
+        signature=system_rows.signature,
+    )
+
+
+def _rows(texts: Sequence[str], references: Sequence[References], options: MetricOptions) -> CorpusRows:
+    if isinstance(options, RougeOptions):
+        return rouge_rows(texts, references, options)
+    corpus = usable_corpus(texts, references)
+    return build_rows(corpus.hypotheses, corpus.references, options)
+
+
+def _paired_test(
+    baseline: list[list[float]],
+    system: list[list[float]],
+    value_of: Callable[[Sequence[float]], float],
+    settings: _Settings,
+) -> tuple[float, float, float]:
+    """Return the values of baseline and system, and the p-value of their difference."""
+    needed = settings.trials * len(system) * (4 * len(system[0]) if settings.test == "bs" else 2)
+    if needed > MAX_BYTES:
+        raise ValueError(
+            f"{settings.trials} trials on {len(system)} texts need {needed / 1e9:.0f} GB of memory, the "
+            f"limit is {MAX_BYTES // 10**9}; lower the number of trials"
+        )
+    from sacrebleu.significance import PairedTest
+
+    metric: Any = _StatisticsMetric(value_of)
+    systems: Any = [("baseline", baseline), ("system", system)]
+    paired_test = PairedTest(systems, {"value": metric}, None, settings.test, settings.trials)
+    paired_test._seed = settings.seed  # sacrebleu reads it from the environment
+    results: Any = paired_test()[1]
+    first, second = results["value"]
+    return first.score, second.score, second.p_value
+
+
+class _StatisticsMetric:
+    """A metric as sacrebleu's tests use it, whose hypotheses are the statistics of texts."""
+
+    def __init__(self, value_of: Callable[[Sequence[float]], float]) -> None:
+        self._value_of = value_of
+
+    def _extract_corpus_statistics(self, hypotheses: Any, references: None) -> Any:
+        return hypotheses
+
+    def _aggregate_and_compute(self, stats: Any) -> Any:
+        from sacrebleu import utils
+
+        add: Any = utils.sum_of_lists  # its order of additions, so that p-values are sacrebleu's
+        return self._compute_score_from_stats(add(stats))
+
+    def _compute_score_from_stats(self, stats: Any) -> Any:
+        from sacrebleu.metrics.base import Score
+
+        return Score("value", self._value_of(stats))
+
+    def get_signature(self) -> Any:
+        from sacrebleu.metrics.base import Signature
+
+        return Signature({"num_refs": 1})
