@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from hengwen.cli.ui import options
 
+CORPUS_ONLY = ("metrics", "baseline", "paired", "trials", "seed")
+ROWS_ONLY = {
+    "scorer": "choose metrics with --metrics",
+    "column": "its files have one text per line",
+    "workers": "it uses one process",
+}
+
 
 def score(
+    context: typer.Context,
     file: Annotated[
         Path,
         typer.Argument(
@@ -22,17 +30,44 @@ def score(
     ] = None,
     refs: Annotated[
         list[Path] | None,
-        typer.Option("--refs", help="Reference file, one text per line; repeatable for several references."),
+        typer.Option(
+            "--refs",
+            help="Reference file, one text per line, blank where missing; repeatable for several references.",
+        ),
     ] = None,
     metrics: Annotated[
         str, typer.Option("--metrics", help="Metrics for --refs, comma-separated.")
     ] = "bleu,chrf,rougeL",
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", help="Text file of another system; with --refs, tests the difference."),
+    ] = None,
+    paired: Annotated[
+        Literal["ar", "bs"],
+        typer.Option("--paired", help="Test for --baseline: approximate randomization or bootstrap."),
+    ] = "ar",
+    trials: Annotated[
+        int | None,
+        typer.Option("--trials", min=1, help="Trials of the test; default: 10000 for ar, 1000 for bs."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            min=1,
+            help="Seed of intervals and test for --refs; default: 0 for intervals, 12345 for the test.",
+        ),
+    ] = None,
     scorer: Annotated[
         str, typer.Option("--scorer", help="Name of the scorer; see: hengwen doctor.")
     ] = "lyric",
     option: Annotated[
         list[str] | None,
-        typer.Option("--set", help="Option of the scorer, NAME=VALUE; repeatable."),
+        typer.Option(
+            "--set",
+            help="Option of the scorer, NAME=VALUE; with --refs of its metrics, also METRIC.NAME=VALUE; "
+            "repeatable.",
+        ),
     ] = None,
     column: options.Columns = None,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Number of processes.")] = 1,
@@ -44,13 +79,50 @@ def score(
 
     With --refs, print corpus BLEU, chrF, TER and ROUGE of a text file against reference files.
     """
+    settings = {name: _parse_value(text) for name, text in options.parse_pairs("--set", option)}
     if refs:
-        from hengwen.cli.ui.corpus_table import show_corpus_scores
+        _refuse(context, {name: f"does not apply with --refs: {way}" for name, way in ROWS_ONLY.items()})
+        if baseline is None:
+            _refuse(context, dict.fromkeys(("paired", "trials"), "needs --baseline, the other system"))
+        from hengwen.cli.ui.corpus_table import print_corpus_json, print_corpus_scores
+        from hengwen.cli.ui.messages import print_warning
+        from hengwen.runs.score_corpus import PairedTestSettings, score_corpus_files
 
-        show_corpus_scores(file, refs, [name.strip() for name in metrics.split(",")], as_json=as_json)
-        return
+        corpus = score_corpus_files(
+            file,
+            refs,
+            metrics=[name.strip() for name in metrics.split(",")],
+            settings=settings,
+            paired=PairedTestSettings(file=baseline, test=paired, trials=trials) if baseline else None,
+            seed=seed,
+            target=output,
+        )
+        for warning in corpus.warnings:
+            print_warning(warning)
+        if as_json:
+            print_corpus_json(corpus)
+        elif not quiet:
+            print_corpus_scores(corpus)
+        raise typer.Exit(1 if strict and corpus.failed else 0)
+    _refuse(context, dict.fromkeys(CORPUS_ONLY, "needs --refs, which compares text files"))
     if output is None:
         raise typer.BadParameter("missing output file: -o OUT.jsonl or OUT.csv (or compare with --refs)")
+    columns = dict(options.parse_pairs("--column", column))
+    _score_rows(file, output, scorer, settings, columns, workers, strict=strict, as_json=as_json, quiet=quiet)
+
+
+def _score_rows(
+    file: Path,
+    output: Path,
+    scorer: str,
+    settings: dict[str, object],
+    columns: dict[str, str],
+    workers: int,
+    *,
+    strict: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     from hengwen.cli.ui.messages import print_error, print_info, print_warning
     from hengwen.cli.ui.progress import count_bar
     from hengwen.runs.score_file import score_file
@@ -60,12 +132,17 @@ def score(
             file,
             output,
             scorer=scorer,
-            options={name: _parse_value(text) for name, text in options.parse_pairs("--set", option)},
-            columns=dict(options.parse_pairs("--column", column)),
+            options=settings,
+            columns=columns,
             workers=workers,
             progress=progress,
         )
-    if not quiet:
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        typer.echo(json.dumps({"schema": 1, "output": str(output), **asdict(result)}, ensure_ascii=False))
+    elif not quiet:
         print_info(f"{output}: scored {result.rows - result.failed} of {result.rows} rows")
     if result.failed == result.rows:
         print_error(f"no row could be scored, first failure: {result.first_failure}")
@@ -73,6 +150,16 @@ def score(
     if result.failed:
         print_warning(f"{result.failed} rows failed, first failure: {result.first_failure}")
         raise typer.Exit(1 if strict else 0)
+
+
+def _refuse(context: typer.Context, reasons: dict[str, str]) -> None:
+    """Raise for the first option on the command line that has a reason against it."""
+    from hengwen.errors import ConfigError
+
+    for name, reason in reasons.items():
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise ConfigError(f"--{name} {reason}")
 
 
 def _parse_value(text: str) -> object:

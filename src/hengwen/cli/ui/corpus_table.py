@@ -1,4 +1,4 @@
-"""``hengwen score --refs REF HYP``: corpus metrics of a text file against reference files."""
+"""Print the values of ``hengwen score --refs REF HYP``."""
 
 from __future__ import annotations
 
@@ -7,47 +7,40 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from hengwen.objective.overlap.corpus import CorpusScore
+    from hengwen.objective.overlap.paired_tests import SystemComparison
+    from hengwen.runs.score_corpus import CorpusFileResult
+
+TEST_NAMES = {"ar": "approximate randomization", "bs": "paired bootstrap"}
 
 
-def show_corpus_scores(
-    hypotheses: Path, references: Sequence[Path], metrics: Sequence[str], *, as_json: bool
-) -> None:
-    """Print each metric with its interval and signature."""
+def print_corpus_scores(result: CorpusFileResult) -> None:
+    """Print each metric with its interval and signature, and the difference to the baseline."""
+    for score in result.scores:
+        failures = f", {score.failures} failed" if score.failures else ""
+        typer.echo(f"{score.name} {_value(score)} n={score.n}{failures}  {score.signature}")
+    for baseline, comparison in zip(result.baseline, result.comparisons, strict=True):
+        typer.echo(f"{baseline.name} of the baseline {_value(baseline)}, {_difference(comparison)}")
+
+
+def print_corpus_json(result: CorpusFileResult) -> None:
+    """Print everything as one JSON object."""
     import json
     from dataclasses import asdict
 
-    from hengwen.errors import DataError
-    from hengwen.objective import corpus_scores
-
-    texts, reference_sets = _lines(hypotheses), [_lines(path) for path in references]
-    for path, lines in zip(references, reference_sets, strict=True):
-        if len(lines) != len(texts):
-            raise DataError(f"{path}: {len(lines)} lines, but {hypotheses} has {len(texts)}")
-    try:
-        rows = [list(row) for row in zip(*reference_sets, strict=True)]
-        scores = corpus_scores(texts, rows, metrics=metrics)
-    except ValueError as error:
-        raise DataError(f"{hypotheses}: {error}") from None
-    if as_json:
-        typer.echo(
-            json.dumps({"schema": 1, "scores": [asdict(score) for score in scores]}, ensure_ascii=False)
-        )
-        return
-    for score in scores:
-        ends = "" if score.interval is None else f" [{score.interval[0]:.2f}, {score.interval[1]:.2f}]"
-        failures = f", {score.failures} failed" if score.failures else ""
-        typer.echo(f"{score.name} {score.value:.2f}{ends} n={score.n}{failures}  {score.signature}")
+    document: dict[str, object] = {"schema": 1, "scores": [asdict(score) for score in result.scores]}
+    if result.comparisons:
+        document["baseline"] = [asdict(score) for score in result.baseline]
+        document["comparisons"] = [asdict(comparison) for comparison in result.comparisons]
+    typer.echo(json.dumps(document, ensure_ascii=False))
 
 
-def _lines(path: Path) -> list[str]:
-    from hengwen.errors import DataError
-    from hengwen.io.yaml_config import read_text
+def _value(score: CorpusScore) -> str:
+    if score.interval is None:
+        return f"{score.value:.2f}"
+    return f"{score.value:.2f} [{score.interval[0]:.2f}, {score.interval[1]:.2f}]"
 
-    lines = read_text(path).split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    if not lines:
-        raise DataError(f"{path}: no lines")
-    return [line.removesuffix("\r") for line in lines]
+
+def _difference(comparison: SystemComparison) -> str:
+    settings = f"{TEST_NAMES[comparison.test]}, {comparison.trials} trials, seed {comparison.seed}"
+    return f"difference {comparison.difference:+.2f}, p {comparison.p:.4f} ({settings}, n={comparison.n})"
