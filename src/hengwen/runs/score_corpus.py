@@ -5,12 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hengwen._internal.checks import whole_number
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.row_writer import check_target, row_writer
 from hengwen.io.yaml_config import read_text
-from hengwen.objective.overlap.corpus import CorpusScore, corpus_scores
-from hengwen.objective.overlap.metric_options import metrics_without_tokenizer, options_by_metric
-from hengwen.objective.overlap.paired_tests import SEED, SystemComparison, compare_systems
+from hengwen.objective.overlap.corpus import CorpusScore, Sampling, score_rows
+from hengwen.objective.overlap.metric_options import (
+    build_rows,
+    metrics_without_tokenizer,
+    options_by_metric,
+)
+from hengwen.objective.overlap.paired_tests import (
+    SEED,
+    TRIALS,
+    PairedTestSettings,
+    SystemComparison,
+    compare_rows,
+)
 from hengwen.objective.overlap.resample import RESAMPLES
 
 if TYPE_CHECKING:
@@ -18,7 +29,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hengwen.io.row_writer import JsonRow
+    from hengwen.objective.overlap.corpus_rows import CorpusRows
+    from hengwen.objective.overlap.metric_options import MetricOptions
     from hengwen.objective.overlap.paired_tests import PairedTestName
+    from hengwen.objective.overlap.pairs import References
 
 ROW_FILES = (".jsonl", ".ndjson", ".csv")
 """Endings of files with rows, which are no texts of one line each."""
@@ -28,11 +42,11 @@ _BASELINE_FIELDS = ("baseline", "baseline_low", "baseline_high", "difference", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairedTestSettings:
+class Baseline:
     """The other system and the test of the difference."""
 
     file: Path
-    """Texts of the baseline."""
+    """Texts of the other system."""
     test: PairedTestName = "ar"
     trials: int | None = None
 
@@ -68,7 +82,7 @@ def score_corpus_files(
     *,
     metrics: Sequence[str],
     settings: Mapping[str, Any] | None = None,
-    paired: PairedTestSettings | None = None,
+    baseline: Baseline | None = None,
     seed: int | None = None,
     target: Path | None = None,
 ) -> CorpusFileResult:
@@ -79,7 +93,7 @@ def score_corpus_files(
         references: Text files with as many lines; a blank line is a missing reference.
         metrics: Names of metrics, as in ``corpus_scores``.
         settings: Options of the metrics and of their intervals (``confidence``, ``resamples``).
-        paired: The baseline and the test; None for one system.
+        baseline: The other system and the test; None for one system.
         seed: Seed of the intervals (default 0) and of the test (default 12345).
         target: ``.jsonl`` or ``.csv`` with a row for each metric.
 
@@ -90,57 +104,57 @@ def score_corpus_files(
     """
     options = dict(settings or {})
     interval: dict[str, Any] = {name: options.pop(name) for name in _INTERVAL_OPTIONS if name in options}
-    _check_options(metrics, options, interval)
+    by_metric = _check_options(metrics, options, interval)
     if target is not None:
         check_target(target)
     texts = _lines(hypotheses)
-    rows = [list(row) for row in zip(*(_lines(path, hypotheses, texts) for path in references), strict=True)]
-    baseline_texts = _lines(paired.file, hypotheses, texts) if paired else None
-
-    def scores_of(path: Path, path_texts: Sequence[str]) -> list[CorpusScore]:
-        try:
-            return corpus_scores(
-                path_texts, rows, metrics=metrics, options=options, seed=seed or 0, **interval
-            )
-        except ValueError as error:
-            raise DataError(f"{path}: {error}") from None
-
-    scores = scores_of(hypotheses, texts)
-    baseline: list[CorpusScore] = []
+    reference_sets = list(zip(*(_lines(path, hypotheses, texts) for path in references), strict=True))
+    sampling = Sampling(clusters=tuple(map(str, range(len(texts)))), seed=seed or 0, **interval)
+    baseline_texts = _lines(baseline.file, hypotheses, texts) if baseline else []
+    rows = [_rows(hypotheses, texts, reference_sets, by_metric[name]) for name in metrics]
+    baseline_rows: list[CorpusRows] = []
     comparisons: list[SystemComparison] = []
-    if paired is not None and baseline_texts is not None:
-        baseline = scores_of(paired.file, baseline_texts)
+    if baseline is not None:
+        baseline_rows = [
+            _rows(baseline.file, baseline_texts, reference_sets, by_metric[name]) for name in metrics
+        ]
+        test = PairedTestSettings(baseline.test, baseline.trials or TRIALS[baseline.test], seed or SEED)
         try:
-            comparisons = compare_systems(
-                texts,
-                baseline_texts,
-                rows,
-                metrics=metrics,
-                test=paired.test,
-                trials=paired.trials,
-                seed=SEED if seed is None else seed,
-                options=options,
-            )
+            comparisons = [compare_rows(*pair, test) for pair in zip(rows, baseline_rows, strict=True)]
         except ValueError as error:
-            raise DataError(f"{paired.file}: {error}") from None
-    warnings = _warnings(metrics, options, scores, baseline)
-    result = CorpusFileResult(scores=scores, baseline=baseline, comparisons=comparisons, warnings=warnings)
+            raise DataError(f"{baseline.file}: {error}") from None
+    result = CorpusFileResult(
+        scores=[score_rows(metric_rows, sampling) for metric_rows in rows],
+        baseline=[score_rows(metric_rows, sampling) for metric_rows in baseline_rows],
+        comparisons=comparisons,
+        warnings=_warnings(metrics, options, [*rows, *baseline_rows]),
+    )
     if target is not None:
         _write(result, target)
     return result
 
 
-def _check_options(metrics: Sequence[str], options: Mapping[str, Any], interval: Mapping[str, Any]) -> None:
-    from hengwen._internal.checks import whole_number
-
+def _rows(
+    path: Path, texts: Sequence[str], references: Sequence[References], options: MetricOptions
+) -> CorpusRows:
     try:
-        options_by_metric(metrics, options)
-        whole_number("resamples", interval.get("resamples", RESAMPLES))
+        return build_rows(texts, references, options)
     except ValueError as error:
-        raise ConfigError(str(error)) from None
+        raise DataError(f"{path}: {error}") from None
+
+
+def _check_options(
+    metrics: Sequence[str], options: Mapping[str, Any], interval: Mapping[str, Any]
+) -> dict[str, MetricOptions]:
+    """Return the options of each metric; a wrong one, or a wrong option of the interval, is a ConfigError."""
     confidence = interval.get("confidence", 0.95)
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise ConfigError(f"confidence must lie in (0, 1), got {confidence!r}")
+    try:
+        whole_number("resamples", interval.get("resamples", RESAMPLES))
+        return options_by_metric(metrics, options)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
 
 
 def _lines(path: Path, other: Path | None = None, other_lines: Sequence[str] = ()) -> list[str]:
@@ -158,20 +172,17 @@ def _lines(path: Path, other: Path | None = None, other_lines: Sequence[str] = (
 
 
 def _warnings(
-    metrics: Sequence[str],
-    options: Mapping[str, Any],
-    scores: Sequence[CorpusScore],
-    baseline: Sequence[CorpusScore],
+    metrics: Sequence[str], options: Mapping[str, Any], rows: Sequence[CorpusRows]
 ) -> tuple[str, ...]:
     tokenizer = options.get("tokenize", "auto")
     lacking = metrics_without_tokenizer(metrics, tokenizer)
     warnings = [f"tokenize {tokenizer} does not exist for {name}, which uses auto" for name in lacking]
     names_by_reason: dict[str, list[str]] = {}
-    for score in (*scores, *baseline):
-        if score.failures:
-            total = score.n + score.failures
-            reason = f"left out {score.failures} of {total} texts, first: {score.details['first_failure']}"
-            names_by_reason.setdefault(reason, []).append(score.name)
+    for metric_rows in rows:
+        if metric_rows.failures:
+            total = len(metric_rows.rows) + metric_rows.failures
+            reason = f"left out {metric_rows.failures} of {total} texts, first: {metric_rows.first_failure}"
+            names_by_reason.setdefault(reason, []).append(metric_rows.name)
     left_out = [f"{', '.join(dict.fromkeys(names))}: {reason}" for reason, names in names_by_reason.items()]
     return (*warnings, *left_out)
 

@@ -86,14 +86,14 @@ def score(
             _refuse(context, dict.fromkeys(("paired", "trials"), "needs --baseline, the other system"))
         from hengwen.cli.ui.corpus_table import print_corpus_json, print_corpus_scores
         from hengwen.cli.ui.messages import print_warning
-        from hengwen.runs.score_corpus import PairedTestSettings, score_corpus_files
+        from hengwen.runs.score_corpus import Baseline, score_corpus_files
 
         corpus = score_corpus_files(
             file,
             refs,
             metrics=[name.strip() for name in metrics.split(",")],
             settings=settings,
-            paired=PairedTestSettings(file=baseline, test=paired, trials=trials) if baseline else None,
+            baseline=Baseline(file=baseline, test=paired, trials=trials) if baseline else None,
             seed=seed,
             target=output,
         )

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hengwen.objective.overlap.corpus_rows import CorpusRows, rouge_rows
 from hengwen.objective.overlap.metric_options import build_rows, options_by_metric
-from hengwen.objective.overlap.pairs import usable_corpus
 from hengwen.objective.overlap.resample import RESAMPLES, corpus_interval
-from hengwen.objective.overlap.rouge import RougeOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from hengwen.objective.overlap.metric_options import MetricOptions
+    from hengwen.objective.overlap.corpus_rows import CorpusRows
     from hengwen.objective.overlap.pairs import References
     from hengwen.records import Scale
 
@@ -54,20 +51,6 @@ class Sampling:
     confidence: float = 0.95
     resamples: int = RESAMPLES
     seed: int = 0
-
-    def interval(
-        self, statistics: Sequence[Sequence[float]], value: Callable[[Sequence[float]], float], scale: Scale
-    ) -> tuple[float, float] | None:
-        """Return the interval of a function of summed statistics, clipped to the scale."""
-        interval = corpus_interval(
-            statistics,
-            value,
-            self.clusters,
-            confidence=self.confidence,
-            resamples=self.resamples,
-            seed=self.seed,
-        )
-        return _clip(interval, scale)
 
 
 def corpus_scores(  # noqa: PLR0913 - keyword-only options
@@ -120,59 +103,41 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
     by_metric = options_by_metric(metrics, settings)
     names = tuple(clusters) if clusters is not None else tuple(map(str, range(len(hypotheses))))
     sampling = Sampling(clusters=names, confidence=confidence, resamples=resamples, seed=seed)
-    return [_score(hypotheses, references, by_metric[name], sampling) for name in metrics]
-
-
-def _score(
-    hypotheses: Sequence[str], references: Sequence[References], options: MetricOptions, sampling: Sampling
-) -> CorpusScore:
-    """Return the value of the texts that have a reference, with the number of the others."""
-    corpus = usable_corpus(hypotheses, references)
-    if isinstance(options, RougeOptions):  # leaves out texts without a token as well
-        return score_rows(rouge_rows(hypotheses, references, options), sampling)
-    clusters = tuple(sampling.clusters[index] for index in corpus.kept)
-    rows = build_rows(corpus.hypotheses, corpus.references, options)
-    score = score_rows(rows, replace(sampling, clusters=clusters))
-    if not corpus.failures:
-        return score
-    details = {**score.details, "first_failure": corpus.first_failure}
-    return replace(score, failures=corpus.failures, details=details)
+    return [score_rows(build_rows(hypotheses, references, by_metric[name]), sampling) for name in metrics]
 
 
 def score_rows(rows: CorpusRows, sampling: Sampling) -> CorpusScore:
     """Return the value of a corpus with its interval, clipped to the scale."""
-    if rows.usable is None:
-        n, failures, details = len(rows.rows), 0, rows.details
-        interval = sampling.interval(rows.rows, rows.value_of, rows.scale)
-    else:
-        n = sum(rows.usable)
-        failures = len(rows.rows) - n
-        details = {**rows.details, "first_failure": rows.first_failure}
-        interval = _interval_of_mean(rows, sampling)
+    reason = {"first_failure": rows.first_failure} if rows.failures else {}
     return CorpusScore(
         name=rows.name,
         value=rows.value,
-        interval=interval,
+        interval=_interval(rows, sampling),
         confidence=sampling.confidence,
-        n=n,
-        failures=failures,
+        n=len(rows.rows),
+        failures=rows.failures,
         tokenizer=rows.tokenizer,
         signature=rows.signature,
         scale=rows.scale,
-        details=details,
+        details={**rows.details, **reason},
     )
 
 
-def _interval_of_mean(rows: CorpusRows, sampling: Sampling) -> tuple[float, float] | None:
+def _interval(rows: CorpusRows, sampling: Sampling) -> tuple[float, float] | None:
     from hengwen.stats.mean_interval import mean_interval
 
-    usable = [index for index, flag in enumerate(rows.usable or ()) if flag]
-    values = [rows.rows[index][0] for index in usable]
-    clusters = [sampling.clusters[index] for index in usable]
-    low, high = rows.scale.low, rows.scale.high
-    interval = mean_interval(values, clusters, scale=(low, high), confidence=sampling.confidence).bounds
-    return _clip(interval, rows.scale)
-
-
-def _clip(interval: tuple[float, float] | None, scale: Scale) -> tuple[float, float] | None:
-    return interval and (max(interval[0], scale.low), min(interval[1], scale.high))
+    clusters = [sampling.clusters[index] for index in rows.kept]
+    if rows.is_mean:
+        values = [row[0] for row in rows.rows]
+        scale = (rows.scale.low, rows.scale.high)
+        interval = mean_interval(values, clusters, scale=scale, confidence=sampling.confidence).bounds
+    else:
+        interval = corpus_interval(
+            rows.rows,
+            rows.value_of,
+            clusters,
+            confidence=sampling.confidence,
+            resamples=sampling.resamples,
+            seed=sampling.seed,
+        )
+    return interval and (max(interval[0], rows.scale.low), min(interval[1], rows.scale.high))

@@ -31,7 +31,9 @@ class CorpusRows:
     name: str
     """Name of the score, such as ``bleu.corpus``."""
     rows: Sequence[Sequence[float]]
-    """Statistics of each text, in order; those of a text without a value are zeros."""
+    """Statistics of each text that has a value."""
+    kept: Sequence[int]
+    """Index in the corpus of each of these texts."""
     value_of: Callable[[Sequence[float]], float]
     """Function from summed statistics to the value."""
     value: float
@@ -40,10 +42,12 @@ class CorpusRows:
     tokenizer: str
     signature: str
     details: Mapping[str, Any] = field(default_factory=dict)
-    usable: Sequence[bool] | None = None
-    """Which texts have a value, for a metric that is the mean over texts; None for one of summed counts."""
+    is_mean: bool = False
+    """Whether the value is the mean over texts; otherwise it comes from summed counts."""
+    failures: int = 0
+    """Number of texts without a value."""
     first_failure: str = ""
-    """Reason for the first text without a value."""
+    """Reason for the first of them."""
 
 
 def bleu_rows(
@@ -56,6 +60,7 @@ def bleu_rows(
     return CorpusRows(
         name="bleu.corpus",
         rows=rows,
+        kept=range(len(rows)),
         value_of=_sacrebleu_value("BLEU", options.for_sacrebleu(tokenizer)),
         value=bleu.score,
         scale=PERCENT_SCALE,
@@ -79,6 +84,7 @@ def chrf_rows(
     return CorpusRows(
         name="chrf.corpus",
         rows=rows,
+        kept=range(len(rows)),
         value_of=_sacrebleu_value("CHRF", options.for_sacrebleu),
         value=chrf.score,
         scale=PERCENT_SCALE,
@@ -97,6 +103,7 @@ def ter_rows(
     return CorpusRows(
         name="ter.corpus",
         rows=rows,
+        kept=range(len(rows)),
         value_of=_edit_rate,
         value=ter.score,
         scale=TER_SCALE,
@@ -114,28 +121,28 @@ def rouge_rows(
     Raises:
         ValueError: No text has a ROUGE; the message has the first reason.
     """
-    scores: list[rouges.Rouge | None] = []
+    scores: dict[int, rouges.Rouge] = {}
     reason = ""
-    for number, (hypothesis, texts) in enumerate(zip(hypotheses, references, strict=True), 1):
+    for index, (hypothesis, texts) in enumerate(zip(hypotheses, references, strict=True)):
         try:
-            scores.append(rouges.score_text(hypothesis, texts, options))
+            scores[index] = rouges.score_text(hypothesis, texts, options)
         except ValueError as error:
-            scores.append(None)
-            reason = reason or f"text {number}: {error}"
-    defined = [score for score in scores if score is not None]
-    if not defined:
+            reason = reason or f"text {index + 1}: {error}"
+    if not scores:
         raise ValueError(f"no text has a ROUGE: {reason}")
-    mean = rouges.Rouge(*(fsum(column) / len(defined) for column in zip(*defined, strict=True)))
+    mean = rouges.Rouge(*(fsum(column) / len(scores) for column in zip(*scores.values(), strict=True)))
     return CorpusRows(
         name=f"{rouges.score_prefix(options.kind)}.mean",
-        rows=[(score.f, 1.0) if score else (0.0, 0.0) for score in scores],
+        rows=[(score.f, 1.0) for score in scores.values()],
+        kept=list(scores),
         value_of=_mean_of_sums,
         value=mean.f,
         scale=RATIO_SCALE,
         tokenizer=options.split,
         signature=options.signature,
-        details={"precision": mean.precision, "recall": mean.recall},
-        usable=[score is not None for score in scores],
+        details={"precision": mean.precision, "recall": mean.recall, "first_failure": reason},
+        is_mean=True,
+        failures=len(hypotheses) - len(scores),
         first_failure=reason,
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import did_you_mean
 from hengwen.objective.overlap.bleu import BleuOptions
 from hengwen.objective.overlap.chrf import ChrfOptions
-from hengwen.objective.overlap.corpus_rows import bleu_rows, chrf_rows, ter_rows
+from hengwen.objective.overlap.corpus_rows import bleu_rows, chrf_rows, rouge_rows, ter_rows
+from hengwen.objective.overlap.pairs import usable_corpus
 from hengwen.objective.overlap.rouge import RougeOptions
 from hengwen.objective.overlap.ter import TER_TOKENIZERS, TerOptions
 from hengwen.objective.text.tokenize import BLEU_TOKENIZERS, TOKEN_SPLITS
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.objective.overlap.corpus_rows import CorpusRows
+    from hengwen.objective.overlap.pairs import References
 
 MetricOptions = BleuOptions | ChrfOptions | TerOptions | RougeOptions
 METRICS = ("bleu", "chrf", "ter", "rouge1", "rouge2", "rougeL", "rougeLsum")
@@ -69,16 +71,23 @@ def metrics_without_tokenizer(metrics: Sequence[str], tokenizer: object) -> list
 
 
 def build_rows(
-    hypotheses: Sequence[str],
-    references: Sequence[Sequence[str]],
-    options: BleuOptions | ChrfOptions | TerOptions,
+    hypotheses: Sequence[str], references: Sequence[References], options: MetricOptions
 ) -> CorpusRows:
-    """Return the value of a validated corpus, and its statistics, under a metric of summed counts."""
+    """Return the value of a corpus and its statistics, of the texts that have a reference.
+
+    Raises:
+        ValueError: The lengths differ, no text has a reference, or the value is not defined.
+    """
+    corpus = usable_corpus(hypotheses, references)
+    if isinstance(options, RougeOptions):  # leaves out texts without a token as well
+        return rouge_rows(hypotheses, references, options)
     if isinstance(options, BleuOptions):
-        return bleu_rows(hypotheses, references, options)
-    if isinstance(options, ChrfOptions):
-        return chrf_rows(hypotheses, references, options)
-    return ter_rows(hypotheses, references, options)
+        rows = bleu_rows(corpus.hypotheses, corpus.references, options)
+    elif isinstance(options, ChrfOptions):
+        rows = chrf_rows(corpus.hypotheses, corpus.references, options)
+    else:
+        rows = ter_rows(corpus.hypotheses, corpus.references, options)
+    return replace(rows, kept=corpus.kept, failures=corpus.failures, first_failure=corpus.first_failure)
 
 
 def _targets(key: str, value: object, metrics: Sequence[str]) -> list[tuple[str, str]]:

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from hengwen._internal.checks import whole_number
 from hengwen.objective.option_checks import check_choice
-from hengwen.objective.overlap.corpus_rows import rouge_rows
 from hengwen.objective.overlap.metric_options import build_rows, options_by_metric
-from hengwen.objective.overlap.pairs import usable_corpus
-from hengwen.objective.overlap.rouge import RougeOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hengwen.objective.overlap.corpus_rows import CorpusRows
-    from hengwen.objective.overlap.metric_options import MetricOptions
     from hengwen.objective.overlap.pairs import References
 
 PairedTestName = Literal["ar", "bs"]
@@ -27,6 +23,14 @@ SEED = 12345
 """Default seed, as in sacrebleu."""
 MAX_BYTES = 4 * 10**9
 """Memory that a test may need; sacrebleu draws all its resamples at once."""
+
+
+class PairedTestSettings(NamedTuple):
+    """The test, its number of trials, and its seed."""
+
+    test: PairedTestName
+    trials: int
+    seed: int = SEED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,60 +102,48 @@ def compare_systems(
     count = TRIALS[test] if trials is None else whole_number("trials", trials)
     whole_number("seed", seed)
     by_metric = options_by_metric(metrics, options or {})
-    settings = _Settings(test, count, seed)
-    return [_compare(hypotheses, baseline, references, by_metric[name], settings) for name in metrics]
-
-
-class _Settings(NamedTuple):
-    test: PairedTestName
-    trials: int
-    seed: int
-
-
-def _compare(
-    hypotheses: Sequence[str],
-    baseline: Sequence[str],
-    references: Sequence[References],
-    options: MetricOptions,
-    settings: _Settings,
-) -> SystemComparison:
-    system_rows, baseline_rows = (_rows(texts, references, options) for texts in (hypotheses, baseline))
-    usable = [
-        index
-        for index in range(len(system_rows.rows))
-        if all(rows.usable is None or rows.usable[index] for rows in (system_rows, baseline_rows))
+    return [
+        compare_rows(
+            build_rows(hypotheses, references, by_metric[name]),
+            build_rows(baseline, references, by_metric[name]),
+            PairedTestSettings(test, count, seed),
+        )
+        for name in metrics
     ]
-    if not usable:
-        raise ValueError(f"no text has {system_rows.name} for both systems")
-    pair = [[list(rows.rows[index]) for index in usable] for rows in (baseline_rows, system_rows)]
-    *values, p = _paired_test(pair[0], pair[1], system_rows.value_of, settings)
-    baseline_value, value = (min(number, system_rows.scale.high) for number in values)
+
+
+def compare_rows(system: CorpusRows, baseline: CorpusRows, settings: PairedTestSettings) -> SystemComparison:
+    """Return the difference between two systems over the texts for which both have a value.
+
+    Raises:
+        ValueError: There is no such text, or the test needs too much memory.
+    """
+    statistics = [dict(zip(rows.kept, rows.rows, strict=True)) for rows in (baseline, system)]
+    common = [index for index in system.kept if index in statistics[0]]
+    if not common:
+        raise ValueError(f"no text has {system.name} for both systems")
+    pair = [[list(rows[index]) for index in common] for rows in statistics]
+    *values, p = _paired_test(pair[0], pair[1], system.value_of, settings)
+    baseline_value, value = (min(number, system.scale.high) for number in values)
     return SystemComparison(
-        name=system_rows.name,
+        name=system.name,
         system=value,
         baseline=baseline_value,
         difference=value - baseline_value,
         p=p,
-        n=len(usable),
+        n=len(common),
         test=settings.test,
         trials=settings.trials,
         seed=settings.seed,
-        signature=system_rows.signature,
+        signature=system.signature,
     )
-
-
-def _rows(texts: Sequence[str], references: Sequence[References], options: MetricOptions) -> CorpusRows:
-    if isinstance(options, RougeOptions):
-        return rouge_rows(texts, references, options)
-    corpus = usable_corpus(texts, references)
-    return build_rows(corpus.hypotheses, corpus.references, options)
 
 
 def _paired_test(
     baseline: list[list[float]],
     system: list[list[float]],
     value_of: Callable[[Sequence[float]], float],
-    settings: _Settings,
+    settings: PairedTestSettings,
 ) -> tuple[float, float, float]:
     """Return the values of baseline and system, and the p-value of their difference."""
     needed = settings.trials * len(system) * (4 * len(system[0]) if settings.test == "bs" else 2)
