@@ -167,6 +167,13 @@ def test_a_text_that_only_one_system_has_a_rouge_for_is_no_part_of_the_test(heng
     assert (done.code, done.err) == (2, "hengwen: right.txt: no text has rouge_l.mean for both systems\n")
 
 
+def test_one_text_has_no_interval(hengwen, tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("今晚月色真美", "utf-8")
+    done = hengwen("score", "one.txt", "--refs", "one.txt", "--metrics", "chrf", "-o", "out.jsonl")
+    assert done.out.startswith("chrf.corpus 100.00 n=1  chrf|")
+    assert json.loads((tmp_path / "out.jsonl").read_text("utf-8"))["low"] is None
+
+
 def test_rows_are_counted_as_json_where_asked(hengwen, tmp_path: Path) -> None:
     row = {"id": "a", "template": "(verse)\ncc", "output": "(verse)\n月光"}
     (tmp_path / "in.jsonl").write_text(json.dumps(row) + "\n", "utf-8")

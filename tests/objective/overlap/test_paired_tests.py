@@ -87,7 +87,7 @@ def test_texts_without_a_reference_are_no_part_of_the_test() -> None:
 
 
 def test_a_resample_of_texts_without_tokens_has_a_ter() -> None:
-    references = ["今晚月色", "\u0301"]  # the second has no token
+    references = ["今晚月色", "<skipped>"]  # which TER's tokenizer deletes
     (comparison,) = compare_systems(
         ["今晚月色", ""], ["今晚", "好"], references, metrics=["ter"], test="bs", trials=50
     )
