@@ -102,7 +102,7 @@ def _checkpoint(row: DataRow) -> str:
 def _lyric(row: DataRow) -> str:
     lyric = row.values.get("lyric")
     if not isinstance(lyric, str):
-        row.fail("field 'lyric' is missing" if lyric is None else "field 'lyric' must be text")
+        row.missing("lyric", "text")
     return lyric
 
 

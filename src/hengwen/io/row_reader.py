@@ -19,6 +19,14 @@ _DECODER = json.JSONDecoder()
 MAX_CELL = 2**31 - 1
 """Characters in a CSV cell; the csv module's own limit of 131,072 is too short for long answers."""
 
+_NOT_LINES = {
+    "[": "a JSON array, but each line must be an object of its own; try: jq -c '.[]' FILE > FILE.jsonl",
+    "{": "an object over several lines, but each must be on one line; try: jq -c . FILE > FILE.jsonl",
+}
+"""Messages by the text of the first line."""
+MAX_NAMES_LISTED = 8
+"""Fields of a row that a message lists."""
+
 
 @dataclass(frozen=True, slots=True)
 class DataRow:
@@ -42,7 +50,22 @@ class DataRow:
         Raises:
             DataError: The field is missing, empty or no text.
         """
-        return self.text(name) or self.fail(f"field {name!r} is missing")
+        return self.text(name) or self.missing(name)
+
+    def missing(self, name: str, kind: str = "") -> NoReturn:
+        """Raise a DataError that a field is missing; the message lists the fields that the row has.
+
+        Args:
+            name: Name of the field.
+            kind: What a value must be, for a row that has the field with another value.
+        """
+        if kind and self.values.get(name) is not None:
+            self.fail(f"field {name!r} must be {kind}, got {type(self.values[name]).__name__}")
+        if name in self.values:
+            self.fail(f"field {name!r} is missing (it is empty)")
+        names = sorted(self.values)
+        listed = ", ".join(names[:MAX_NAMES_LISTED]) + (", ..." if len(names) > MAX_NAMES_LISTED else "")
+        self.fail(f"field {name!r} is missing; the row has: {listed or 'nothing'}")
 
     def text(self, name: str, default: str = "") -> str:
         """Return a field as text, or the default if it is missing or empty.
@@ -104,7 +127,10 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
     scanners = {".jsonl": _scan_jsonl, ".ndjson": _scan_jsonl, ".csv": _scan_csv}
     scan = scanners.get(path.suffix.lower())
     if scan is None:
-        raise DataError(f"{path}: expected a .jsonl or .csv file")
+        convert = f"; one object a line: jq -c '.[]' {path.name} > {path.stem}.jsonl"
+        raise DataError(
+            f"{path}: expected a .jsonl or .csv file{convert if path.suffix.lower() == '.json' else ''}"
+        )
     is_empty = True
     try:
         with path.open("rb") as file:
@@ -113,6 +139,8 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
                 yield _renamed(row, columns) if columns and isinstance(row, DataRow) else row
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise DataError(f"{path}: cannot be read: it is a folder; name a file in it") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     if is_empty:
@@ -135,9 +163,14 @@ def _object(text: str, path: Path, number: int) -> dict[str, Any]:
         if end < len(text):
             json.loads(text)  # raises an error that describes the rest
     except json.JSONDecodeError as error:
-        raise DataError(f"{path}:{number}: not valid JSON: {error.msg} at column {error.colno}") from None
+        if text in _NOT_LINES:
+            raise DataError(f"{path}:{number}: {_NOT_LINES[text]}") from None
+        problem = error.msg.removesuffix(" at")
+        raise DataError(f"{path}:{number}: not valid JSON: {problem} at column {error.colno}") from None
     except RecursionError:
         raise DataError(f"{path}:{number}: nested too deeply") from None
+    if isinstance(values, list):
+        raise DataError(f"{path}:{number}: expected an object, got list: {_NOT_LINES['[']}")
     if not isinstance(values, dict):
         raise DataError(f"{path}:{number}: expected an object, got {type(values).__name__}")
     return values
@@ -152,6 +185,8 @@ def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError
         header = next(reader, None)
         if header is None:
             return
+        if len(header) == 1 and (others := [mark for mark in ";\t|" if mark in header[0]]):
+            raise DataError(f"{path}:1: cells must be separated by ',', not by {others[0]!r}")
         if len(set(header)) != len(header):
             raise DataError(f"{path}:1: a column name repeats: {', '.join(header)}")
         start = reader.line_num + 1
@@ -204,7 +239,7 @@ def read_number(row: DataRow, name: str) -> float:
     """
     value = row.values.get(name)
     if value is None:
-        row.fail(f"field {name!r} is missing{did_you_mean(name, row.values)}")
+        row.missing(name)
     try:
         number = float(str(value)) if not isinstance(value, bool) else nan
     except ValueError:

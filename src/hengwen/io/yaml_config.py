@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Location = tuple[str | int, ...]
+DATA_SUFFIXES = (".jsonl", ".ndjson", ".csv")
+"""Ends of the names of files of rows."""
+_SCALARS = (str, int, float)
+_EXPECTED = {
+    "path_type": "expected the path of one file",
+    "dict_type": "expected a mapping of keys",
+    "model_type": "expected a mapping of keys",
+    "model_attributes_type": "expected a mapping of keys",
+}
+"""Messages by type of error, where pydantic's name its own classes."""
 Model = TypeVar("Model", bound="StrictModel")
 
 
@@ -81,6 +91,20 @@ class YamlFile:
             nearest = nearest[:-1]
         return f"{self.path}:{self.lines.get(nearest, 1)}"
 
+    def value(self, location: Iterable[str | int]) -> Any:
+        """Return the value at a location, or None.
+
+        Args:
+            location: Keys and indexes from the root of the document.
+        """
+        value = self.data
+        for key in location:
+            try:
+                value = value[key]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return value
+
 
 def read_text(path: Path) -> str:
     """Read a UTF-8 file (a byte order mark is allowed).
@@ -92,6 +116,8 @@ def read_text(path: Path) -> str:
         raw = path.read_bytes()
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise ConfigError(f"{path}: cannot be read: it is a folder; name a file in it") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     return decode(raw, path)
@@ -127,6 +153,8 @@ def load_yaml(path: Path) -> YamlFile:
     Raises:
         ConfigError: The file cannot be read or parsed; the message names file and line.
     """
+    if path.suffix.lower() in DATA_SUFFIXES:
+        raise ConfigError(f"{path}: expected a .yaml file, got a file of rows")
     text = read_text(path)
     lines: dict[Location, int] = {}
     data = None
@@ -140,8 +168,14 @@ def load_yaml(path: Path) -> YamlFile:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise ConfigError(f"{path}:{line}: not valid YAML: {problem}") from None
+        tabs = "; indent with spaces, not tabs" if _is_indented_by_tab(text, line) else ""
+        raise ConfigError(f"{path}:{line}: not valid YAML: {problem}{tabs}") from None
     return YamlFile(path, data, lines)
+
+
+def _is_indented_by_tab(text: str, line: int) -> bool:
+    rows = text.splitlines()[line - 1 : line]
+    return any("\t" in row[: len(row) - len(row.lstrip())] for row in rows)
 
 
 def _collect_lines(node: yaml.Node, location: Location, lines: dict[Location, int], path: Path) -> None:
@@ -184,13 +218,38 @@ def parse_model(model: type[Model], file: YamlFile) -> Model:
 
 def _message(file: YamlFile, error: Any) -> str:
     location: Location = tuple(error["loc"])
-    message = str(error["msg"]).removeprefix("Value error, ")
+    message = _plain_message(error)
     if error["type"] == "unknown_key":
         return f"{file.at((*location, error['ctx']['key']))}: {message}"
     name = ".".join(str(part) for part in location)
-    message = message[:1].lower() + message[1:]
+    return f"{file.at(location)}: {name}: {message}{_got(error)}" if name else f"{file.at()}: {message}"
+
+
+def _plain_message(error: Any) -> str:
+    """Return pydantic's message in plain words, without a capital."""
     value = error.get("input")
-    if name:
-        got = f", got {value!r}" if isinstance(value, (str, int, float, bool)) else ""
-        return f"{file.at(location)}: {name}: {message}{got}"
-    return f"{file.at(location)}: {message}"
+    if error["type"] in _EXPECTED:
+        return _EXPECTED[error["type"]]
+    if error["type"] == "too_short":
+        n = error["ctx"]["min_length"]
+        return f"expected at least {n} item{'s' if n > 1 else ''}"
+    if error["type"] == "list_type":
+        return f"expected a list, such as [{value}]" if isinstance(value, _SCALARS) else "expected a list"
+    message = str(error["msg"]).removeprefix("Value error, ").partition(", unable to parse")[0]
+    return message[:1].lower() + message[1:]
+
+
+def _got(error: Any) -> str:
+    value = error.get("input")
+    if error["type"] in ("missing", "too_short"):  # the value of these is the parent's, or empty
+        return ""
+    if error["type"] == "value_error" and not isinstance(value, _SCALARS):
+        return ""
+    return "" if error["type"] == "value_error" and repr(value) in error["msg"] else f", got {_kind(value)}"
+
+
+def _kind(value: object) -> str:
+    """Return a scalar as written, and the kind of any other value."""
+    if isinstance(value, _SCALARS):
+        return repr(value)
+    return {dict: "a mapping", list: "a list", type(None): "nothing"}.get(type(value), type(value).__name__)

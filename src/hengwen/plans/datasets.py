@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen._internal.spill_dict import SpillDict
 from hengwen.errors import did_you_mean
+from hengwen.io.field_names import FieldNames
 from hengwen.io.row_reader import DataRow, read_number, read_rows
 from hengwen.records import Label, Message, Response, Sample
 
@@ -20,7 +21,19 @@ if TYPE_CHECKING:
 SAMPLE_FIELDS = ("id", "input", "references", "metadata", "cluster")
 RESPONSE_FIELDS = ("id", "output", "repeat", "task")
 LABEL_FIELDS = ("task", "id", "checkpoint", "repeat", "output", "score", "value", "rater", "drawn")
+ANCHOR_FIELDS = (*LABEL_FIELDS, "input", "references", "metadata")
 ROLES = ("system", "user", "assistant")
+
+_SAMPLE_ALIASES = {
+    "input": ("prompt", "prompts", "question", "query", "instruction", "instructions", "messages"),
+    "references": (
+        *("ref", "refs", "target", "targets", "gold", "golden", "ideal", "expected", "ground_truth"),
+        *("expected_output", "reference_answer", "reference_answers", "reference_output"),
+    ),
+    "metadata": ("meta",),
+}
+_RESPONSE_ALIASES = {"output": ("response", "answer", "completion", "prediction", "generation")}
+_LABEL_ALIASES = {**_RESPONSE_ALIASES, "checkpoint": ("ckpt",), "rater": ("annotator", "labeler", "labeller")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +129,9 @@ def read_samples(path: Path, *, task: str, columns: Mapping[str, str] | None = N
         DataError: A row is wrong; the message names file and line.
     """
     samples = SampleSet(task, path)
+    names = FieldNames(SAMPLE_FIELDS, _SAMPLE_ALIASES, neighbours=RESPONSE_FIELDS)
     for row in read_rows(path, columns):
+        names.check(row)
         sample = Sample(
             id=row.required_text("id"),
             input=_input(row),
@@ -191,11 +206,13 @@ def read_responses(
     """
     by_name = {task.task: task for task in tasks}
     responses = ResponseSet()
+    names = FieldNames(RESPONSE_FIELDS, _RESPONSE_ALIASES, neighbours=SAMPLE_FIELDS)
     for row in read_rows(path, columns):
+        names.check(row)
         task, sample_id, repeat = key = _response_key(row, by_name)
         output = row.values.get("output")
         if not isinstance(output, str):
-            row.fail("field 'output' is missing" if output is None else "field 'output' must be text")
+            row.missing("output", "text")
         is_new = responses.add(
             Response(
                 sample_id=sample_id,
@@ -248,7 +265,9 @@ def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[DataRow, Labe
     """
     labels: list[tuple[DataRow, Label]] = []
     first_lines: dict[tuple[object, ...], int] = {}
+    names = _anchor_names() if frozen else FieldNames(LABEL_FIELDS, _LABEL_ALIASES, way_out="rename it")
     for row in read_rows(path):
+        names.check(row)
         label = Label(
             task=row.required_text("task"),
             id=row.required_text("id"),
@@ -261,7 +280,7 @@ def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[DataRow, Labe
             drawn=row.text("drawn"),
             input=_input(row) if frozen else "",
             references=_references(row) if frozen else (),
-            metadata=_metadata(row, (*LABEL_FIELDS, "input", "references")) if frozen else {},
+            metadata=_metadata(row, ANCHOR_FIELDS) if frozen else {},
         )
         key = (*label.key, label.rater)
         if key in first_lines:
@@ -269,3 +288,8 @@ def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[DataRow, Labe
         first_lines[key] = row.number
         labels.append((row, label))
     return labels
+
+
+def _anchor_names() -> FieldNames:
+    aliases = {**_SAMPLE_ALIASES, **_LABEL_ALIASES}
+    return FieldNames(ANCHOR_FIELDS, aliases, way_out="rename it, or move it under metadata")
