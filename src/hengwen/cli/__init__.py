@@ -26,10 +26,12 @@ from hengwen.cli.commands import (
     validate,
 )
 from hengwen.cli.ui.messages import print_error
+from hengwen.cli.ui.usage import OneLineGroup
 from hengwen.errors import HengwenError
 
 app = typer.Typer(
     name="hengwen",
+    cls=OneLineGroup,
     help="Hengwen 衡文 evaluates text written by language models: "
     "objective scorers and rubric judges in one report.",
     epilog="Exit codes: 0 ok, 1 endpoint or store failed, 2 usage or data error, 3 judge not admitted, "
