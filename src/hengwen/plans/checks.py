@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.judges.trust.model_families import same_family_warning
+from hengwen.plans.locations import locate, located
 from hengwen.plans.plan import PromptSpec
-from hengwen.prompts.render import render_persona, render_subject_prompt
+from hengwen.prompts.render import check_template, is_template, render_persona
 from hengwen.protocols import SampleValidator
 from hengwen.records import Sample
 
@@ -16,29 +17,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from hengwen.io.row_reader import DataRow
+    from hengwen.io.yaml_config import Location
     from hengwen.plans.datasets import ResponseSet
     from hengwen.plans.plan import Plan
     from hengwen.plans.suite import LoadedTask
     from hengwen.records import Label
 
 
-def check_score_names(task: LoadedTask) -> None:
+def check_score_names(plan: Plan, index: int, names: Mapping[Location, Sequence[str]]) -> None:
     """Check that no two scorers or judges of a task give a score of the same name.
+
+    Args:
+        plan: The plan.
+        index: Index of the task.
+        names: Names of scores by the location of the scorer, rule or judge below the task.
 
     Raises:
         ConfigError: A name occurs twice.
     """
-    names = task.scorer_names
-    for judge in task.panel:
-        names += judge.score_names
-        names += [f"{judge.name}.final"] if judge.rules else []
-    names += task.task_scores
-    for name in names:
-        if names.count(name) > 1:
-            raise ConfigError(
-                f"task {task.spec.name!r} gives {name!r} twice; set name: on one of the judges, "
-                "or remove a scorer that is already configured as a rule"
-            )
+    first_locations: dict[str, Location] = {}
+    for location, scores in names.items():
+        for score in scores:
+            if score in first_locations:
+                first = locate(plan, "tasks", index, *first_locations[score]).removesuffix(": ")
+                raise ConfigError(
+                    f"{locate(plan, 'tasks', index, *location)}task {plan.tasks[index].name!r} gives "
+                    f"{score!r} twice; set name: on one of the judges, "
+                    "or remove a scorer that is already configured as a rule"
+                    + (f" (first on line {first.rpartition(':')[2]})" if first else "")
+                )
+            first_locations[score] = location
 
 
 def sample_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
@@ -68,24 +76,65 @@ def _sample_warnings(task: LoadedTask) -> list[str]:
 
 
 def missing_answer_warnings(tasks: Sequence[LoadedTask], responses: Mapping[str, ResponseSet]) -> list[str]:
-    """Return a warning for each checkpoint and task with samples that have no stored answer.
+    """Return warnings about samples that have no stored answer, or fewer repeats than expected.
 
     Args:
         tasks: The loaded tasks.
         responses: Stored answers by checkpoint.
     """
-    warnings = []
+    warnings: list[str] = []
     for checkpoint, answers in responses.items():
         for task in tasks:
-            missing = (name for name in task.samples.samples if not answers.for_sample(task.spec.name, name))
-            first = next(missing, None)
-            if first is not None:
-                warnings.append(
-                    f"checkpoint {checkpoint!r} has no answer to {1 + sum(1 for _ in missing)} of "
-                    f"{len(task.samples.samples)} samples of task {task.spec.name!r}, "
-                    f"first {first!r}: counted as missing"
-                )
+            warnings += _answer_warnings(checkpoint, task, answers)
     return warnings
+
+
+def _answer_warnings(checkpoint: str, task: LoadedTask, answers: ResponseSet) -> list[str]:
+    """Return the warnings about a checkpoint's answers to one task."""
+    missing = gaps = 0
+    first_missing = first_gap = ""
+    for name in task.samples.samples:
+        repeats = {response.repeat for response in answers.for_sample(task.spec.name, name)}
+        if not repeats:
+            missing += 1
+            first_missing = first_missing or name
+            continue
+        if max(repeats) > len(repeats):
+            gaps += 1
+            first_gap = first_gap or f"{name!r} with repeat {', '.join(map(str, sorted(repeats)))}"
+    warnings = []
+    samples = f"{len(task.samples.samples)} samples of task {task.spec.name!r}"
+    if missing:
+        warnings.append(
+            f"checkpoint {checkpoint!r} has no answer to {missing} of {samples}, "
+            f"first {first_missing!r}: counted as missing"
+        )
+    if gaps:
+        warnings.append(
+            f"checkpoint {checkpoint!r}: the repeats of {gaps} of {samples} do not start at 1 or have gaps, "
+            f"first {first_gap}: only stored answers are evaluated"
+        )
+    return warnings
+
+
+def repeat_warnings(plan: Plan, responses: Mapping[str, ResponseSet]) -> list[str]:
+    """Return a warning for each task whose ``repeats`` have no effect, as all answers are stored ones.
+
+    Args:
+        plan: The plan.
+        responses: Stored answers by checkpoint.
+    """
+    is_stored = all(checkpoint.backend is None for checkpoint in plan.checkpoints)
+    return [
+        f"{locate(plan, 'tasks', index, 'repeats')}repeats: {task.repeats} of task {task.name!r} has no "
+        "effect: it is for checkpoints with a backend, and no stored answer has a repeat above 1"
+        for index, task in enumerate(plan.tasks)
+        if task.repeats > 1 and is_stored and not _has_repeats(task.name, responses.values())
+    ]
+
+
+def _has_repeats(task: str, responses: Iterable[ResponseSet]) -> bool:
+    return any(response.task == task and response.repeat > 1 for answers in responses for response in answers)
 
 
 def scale_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
@@ -132,20 +181,49 @@ def label_warnings(plan: Plan, labels: Iterable[Label]) -> list[str]:
 
 
 def check_prompts(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
-    """Render every prompt and persona of the plan once, so that template errors come first.
+    """Render every prompt and persona that a run needs once, so that template errors come first.
 
     Raises:
-        ConfigError: A template is wrong, or uses a value that a sample does not have.
+        ConfigError: A template is wrong, or uses a value that a sample does not have; the message names file
+            and line of the template's key in the plan.
     """
-    prompts = [checkpoint.prompt for checkpoint in plan.checkpoints if checkpoint.backend is not None]
-    for task in tasks:
+    _check_syntax(plan)
+    own_prompts: dict[Location, PromptSpec | None] = {
+        ("checkpoints", index, "prompt"): checkpoint.prompt
+        for index, checkpoint in enumerate(plan.checkpoints)
+        if checkpoint.backend is not None
+    }
+    for index, task in enumerate(tasks):
+        templates: dict[Location, str] = {}
         if task.has_persona_template:
-            for sample in task.samples.samples.values():
-                render_persona(task.persona, sample)
-        for prompt in prompts:
+            templates["tasks", index, "prompt", "system"] = task.persona
+        for location, prompt in own_prompts.items():
+            start: Location = location if prompt else ("tasks", index, "prompt")
             spec = prompt or task.spec.prompt or PromptSpec()
-            for sample in task.samples.samples.values():
-                render_subject_prompt(spec.system, spec.user, sample)
+            templates |= {(*start, "system"): spec.system or "", (*start, "user"): spec.user}
+        for location, template in templates.items():
+            with located(plan, *location, title=_template_title(plan, location)):
+                for sample in task.samples.samples.values() if is_template(template) else ():
+                    render_persona(template, sample)
+
+
+def _check_syntax(plan: Plan) -> None:
+    """Check the syntax of all prompts, those that this run does not need included."""
+    prompts: list[tuple[Location, PromptSpec | None]] = [
+        *((("tasks", index, "prompt"), task.prompt) for index, task in enumerate(plan.tasks)),
+        *((("checkpoints", index, "prompt"), item.prompt) for index, item in enumerate(plan.checkpoints)),
+    ]
+    for start, prompt in prompts:
+        for key in ("system", "user") if prompt else ():
+            location: Location = (*start, key)
+            with located(plan, *location, title=_template_title(plan, location)):
+                check_template(getattr(prompt, key) or "")
+
+
+def _template_title(plan: Plan, location: Location) -> str:
+    """Return the name of a template: that of its file, or its key such as ``prompt.user``."""
+    value = plan.file.value(location) if plan.file else None
+    return value if isinstance(value, str) and value.endswith(".j2") else ".".join(map(str, location[-2:]))
 
 
 def check_label(row: DataRow, label: Label, tasks: Sequence[LoadedTask], *, frozen: bool = False) -> None:

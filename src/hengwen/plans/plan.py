@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
 from hengwen import registry
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.yaml_config import Location, StrictModel, YamlFile, load_yaml, parse_model, read_text
+from hengwen.plans.locations import located
 from hengwen.prompts.language import Language
 from hengwen.prompts.rubric import EitherText
 from hengwen.records import Reducer
@@ -223,6 +224,12 @@ class Plan(StrictModel):
     seed: int = 0
     language: Language | None = None
     """Language of reports and of the label form; None for that of the locale."""
+    _file: YamlFile | None = PrivateAttr(None)
+
+    @property
+    def file(self) -> YamlFile | None:
+        """File of the plan, with the lines of its values; None for a plan that was built in Python."""
+        return self._file
 
     @property
     def used_backends(self) -> dict[str, BackendSpec]:
@@ -243,6 +250,7 @@ def load_plan(path: str | Path) -> Plan:
     """
     file = load_yaml(Path(path))
     plan = parse_model(Plan, file)
+    plan._file = file
     _check_names(plan, file)
     _check_references(plan, file)
     return _absolute(plan, file.path.resolve().parent)
@@ -289,12 +297,14 @@ def _absolute(plan: Plan, folder: Path) -> Plan:
     def absolute(path: Path | None) -> Path | None:
         return None if path is None else folder / path
 
-    def prompt(spec: PromptSpec | None) -> PromptSpec | None:
+    def prompt(spec: PromptSpec | None, section: str, index: int) -> PromptSpec | None:
         if spec is None:
             return None
-        return spec.model_copy(
-            update={"system": _template(spec.system, folder), "user": _template(spec.user, folder)}
-        )
+        texts = {}
+        for key in ("system", "user"):
+            with located(plan, section, index, "prompt", key):
+                texts[key] = _template(getattr(spec, key), folder)
+        return spec.model_copy(update=texts)
 
     def judge(spec: JudgeSpec) -> JudgeSpec:
         is_file = spec.rubric.endswith((".yaml", ".yml"))
@@ -314,16 +324,21 @@ def _absolute(plan: Plan, folder: Path) -> Plan:
         task.model_copy(
             update={
                 "samples": folder / task.samples,
-                "prompt": prompt(task.prompt),
+                "prompt": prompt(task.prompt, "tasks", index),
                 "rules": [rule(spec) for spec in task.rules],
                 "judges": [judge(spec) for spec in task.judges],
             }
         )
-        for task in plan.tasks
+        for index, task in enumerate(plan.tasks)
     ]
     checkpoints = [
-        item.model_copy(update={"responses": absolute(item.responses), "prompt": prompt(item.prompt)})
-        for item in plan.checkpoints
+        item.model_copy(
+            update={
+                "responses": absolute(item.responses),
+                "prompt": prompt(item.prompt, "checkpoints", index),
+            }
+        )
+        for index, item in enumerate(plan.checkpoints)
     ]
     backends = {
         name: spec.model_copy(update={"file": absolute(spec.file)}) for name, spec in plan.backends.items()

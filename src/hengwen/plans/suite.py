@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen import registry
 from hengwen.errors import ConfigError
@@ -13,6 +14,7 @@ from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.rules.rule_set import RuleScorer, RuleSet
 from hengwen.plans import checks
 from hengwen.plans.datasets import ResponseSet, SampleSet, read_labels, read_responses, read_samples
+from hengwen.plans.locations import located
 from hengwen.plans.plan import task_score_names
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import is_template
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.io.row_reader import DataRow
-    from hengwen.plans.plan import BackendSpec, JudgeSpec, Plan, TaskSpec
+    from hengwen.io.yaml_config import Location
+    from hengwen.plans.plan import BackendSpec, JudgeSpec, Plan, ScaleSpec, TaskSpec
     from hengwen.prompts import Rubric
     from hengwen.protocols import Backend, Judge
 
@@ -47,6 +50,15 @@ class ConfiguredJudge:
         """Names of the scores by rubric: the level, then the criteria."""
         return tuple(f"{self.name}.{part}" for part in ("level", *self.rubric.criteria))
 
+    def all_names(self, scale: ScaleSpec | None) -> tuple[str, ...]:
+        """Return the names of all scores: those by rubric, with rules applied, and of the whole task.
+
+        Args:
+            scale: Scale of the task.
+        """
+        final = (f"{self.name}.final",) if self.rules else ()
+        return (*self.score_names, *final, *task_score_names(self.name, scale))
+
     def build(self, persona: str, backends: Sequence[Backend]) -> Judge:
         """Build the judge, or the panel of judges.
 
@@ -54,18 +66,7 @@ class ConfiguredJudge:
             persona: System prompt of the task; empty if it has none.
             backends: Backends of ``spec.backend_names``, in that order; empty for judges without a model.
         """
-        injected: dict[str, Any] = {
-            "rubric": self.rubric,
-            "language": self.spec.language,
-            "persona": persona,
-            "name": self.name,
-            **self._optional_arguments(),
-        }
-        connections = [{"backend": backend} for backend in backends] or [{}]
-        judges: list[Judge] = [
-            registry.build("judges", self.spec.plugin, self.spec.options, **injected, **connection)
-            for connection in connections
-        ]
+        judges = self._members(persona, backends)
         judge = judges[0]
         if len(judges) > 1:
             judge = Panel(
@@ -77,6 +78,36 @@ class ConfiguredJudge:
             judge, self.rules, scale=self.rubric.scale, language=self.spec.language, name=self.name
         )
 
+    def check(self, persona: str) -> None:
+        """Check the options of the judge: build its members, over backends that have no replies.
+
+        Args:
+            persona: See :meth:`build`.
+
+        Raises:
+            ConfigError: The judge or one of its options is unknown or invalid.
+        """
+        backends = [
+            registry.build("backends", "replay", {"replies": []}, model=name)
+            for name in self.spec.backend_names
+        ]
+        self._members(persona, backends)
+
+    def _members(self, persona: str, backends: Sequence[Backend]) -> list[Judge]:
+        """Build the judges of a panel, or a list of one."""
+        injected: dict[str, Any] = {
+            "rubric": self.rubric,
+            "language": self.spec.language,
+            "persona": persona,
+            "name": self.name,
+            **self._optional_arguments(),
+        }
+        connections = [{"backend": backend} for backend in backends] or [{}]
+        return [
+            registry.build("judges", self.spec.plugin, self.spec.options, **injected, **connection)
+            for connection in connections
+        ]
+
     def _optional_arguments(self) -> dict[str, Any]:
         """Return arguments that only some judges accept, and only if they differ from the default."""
         arguments: dict[str, Any] = {}
@@ -85,19 +116,13 @@ class ConfiguredJudge:
         instruction = self.spec.task_instruction
         if instruction is not None and self.spec.plugin != "rules":  # the rules judge has no prompt
             arguments["task_instruction"] = instruction.in_language(self.spec.language)
-        if self.rules is not None and self._accepts("evidence_signature"):
+        if self.rules is not None and _accepts("judges", self.spec.plugin, "evidence_signature"):
             arguments["evidence_signature"] = self.rules.evidence_signature
         # a clause that is also a rule is left to the rule; otherwise the raw score would already contain it
-        if self.rules is not None and self._accepts("exclude_clauses"):
+        if self.rules is not None and _accepts("judges", self.spec.plugin, "exclude_clauses"):
             names = [rule.name for rule in self.rules.rules if rule.name == "near_duplicate"]
             arguments["exclude_clauses"] = names
         return arguments
-
-    def _accepts(self, argument: str) -> bool:
-        try:
-            return argument in inspect.signature(registry.load("judges", self.spec.plugin)).parameters
-        except (TypeError, ValueError):
-            return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,25 +187,17 @@ def load_suite(plan: Plan) -> LoadedPlan:
         ConfigError: A scorer, judge, backend, rubric or option is unknown or invalid.
         DataError: A file or one of its rows is wrong; the message names file and line.
     """
-    tasks = tuple(_load_task(spec) for spec in plan.tasks)
+    tasks = tuple(_load_task(plan, index) for index in range(len(plan.tasks)))
     warnings = checks.sample_warnings(tasks)
-    responses = {
-        checkpoint.name: read_responses(
-            checkpoint.responses,
-            [task.samples for task in tasks],
-            checkpoint=checkpoint.name,
-            columns=checkpoint.columns,
-        )
-        for checkpoint in plan.checkpoints
-        if checkpoint.responses is not None
-    }
+    responses = _load_responses(plan, [task.samples for task in tasks])
     warnings += checks.missing_answer_warnings(tasks, responses)
+    warnings += checks.repeat_warnings(plan, responses)
     warnings += checks.scale_warnings(tasks)
     warnings += checks.step_warnings(plan)
     warnings += checks.same_family_warnings(plan)
     checks.check_prompts(plan, tasks)
-    labels = tuple(read_labels(plan.labels)) if plan.labels else ()
-    anchors = tuple(read_labels(plan.anchors, frozen=True)) if plan.anchors else ()
+    labels = _load_labels(plan, "labels")
+    anchors = _load_labels(plan, "anchors")
     for row, label in labels:
         checks.check_label(row, label, tasks)
     for row, label in anchors:
@@ -196,13 +213,58 @@ def load_suite(plan: Plan) -> LoadedPlan:
     )
 
 
-def build_backend(spec: BackendSpec) -> Backend:
+def _load_responses(plan: Plan, samples: Sequence[SampleSet]) -> dict[str, ResponseSet]:
+    """Return the stored answers by checkpoint."""
+    responses = {}
+    for index, checkpoint in enumerate(plan.checkpoints):
+        if checkpoint.responses is not None:
+            with located(plan, "checkpoints", index, "responses"):
+                responses[checkpoint.name] = read_responses(
+                    checkpoint.responses, samples, checkpoint=checkpoint.name, columns=checkpoint.columns
+                )
+    return responses
+
+
+def _load_labels(plan: Plan, key: Literal["labels", "anchors"]) -> tuple[tuple[DataRow, Label], ...]:
+    path = plan.labels if key == "labels" else plan.anchors
+    if path is None:
+        return ()
+    file = plan.file
+    is_in_file = file is not None and file.path.resolve().parent / str(file.value((key,))) == path
+    with located(plan, key) if is_in_file else nullcontext():  # an option may name another file
+        return tuple(read_labels(path, frozen=key == "anchors"))
+
+
+def build_backends(plan: Plan, *, check_key: bool = True) -> dict[str, Backend]:
+    """Build the backends that a plan uses.
+
+    Args:
+        plan: The plan.
+        check_key: Whether a missing API key is an error; a dry run needs none.
+
+    Raises:
+        ConfigError: See :func:`build_backend`; the message names file and line.
+    """
+    backends = {}
+    for name, spec in plan.used_backends.items():
+        with located(plan, "backends", name):
+            backends[name] = build_backend(spec, check_key=check_key)
+    return backends
+
+
+def build_backend(spec: BackendSpec, *, check_key: bool = True) -> Backend:
     """Build a backend of the plan.
+
+    Args:
+        spec: Provider, model and options.
+        check_key: See :func:`build_backends`.
 
     Raises:
         ConfigError: The provider or an option is unknown, or the API key is not set.
     """
-    provider_options = {"factory": spec.factory, "file": spec.file}
+    provider_options: dict[str, Any] = {"factory": spec.factory, "file": spec.file}
+    if not check_key and _accepts("backends", spec.provider, "check_key"):
+        provider_options["check_key"] = False
     backend: Backend = registry.build(
         "backends",
         spec.provider,
@@ -216,23 +278,40 @@ def build_backend(spec: BackendSpec) -> Backend:
     return backend
 
 
-def _load_task(spec: TaskSpec) -> LoadedTask:
-    samples = read_samples(spec.samples, task=spec.name, columns=spec.columns)
+def _accepts(group: registry.Group, plugin: str, argument: str) -> bool:
+    """Return whether a plug-in has an argument."""
+    try:
+        return argument in inspect.signature(registry.load(group, plugin)).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _load_task(plan: Plan, index: int) -> LoadedTask:
+    spec = plan.tasks[index]
+    with located(plan, "tasks", index, "samples"):
+        samples = read_samples(spec.samples, task=spec.name, columns=spec.columns)
     scorers: list[Scorer] = []
     set_scorers: list[GroupScorer] = []
-    for plugin in spec.scorers:
-        scorer = registry.build("scorers", plugin.name, plugin.options)
-        if isinstance(scorer, DatasetConfigurable):
-            scorer = scorer.for_samples(samples.take(None))
-        if isinstance(scorer, GroupScorer):
-            set_scorers.append(scorer)
-        elif isinstance(scorer, Scorer):
-            scorers.append(scorer)
-        else:
-            raise ConfigError(f"scorer {plugin.name!r} has neither score() nor score_set()")
-    rules = _load_rules(spec)
-    scorers += [RuleScorer(rule) for rule in rules.rules] if rules else []
-    panel = tuple(ConfiguredJudge(judge, load_rubric(judge.rubric), rules) for judge in spec.judges)
+    names: dict[Location, Sequence[str]] = {}
+    for number, plugin in enumerate(spec.scorers):
+        with located(plan, "tasks", index, "scorers", number):
+            scorer = registry.build("scorers", plugin.name, plugin.options)
+            if isinstance(scorer, DatasetConfigurable):
+                scorer = scorer.for_samples(samples.take(None))
+            if isinstance(scorer, GroupScorer):
+                set_scorers.append(scorer)
+            elif isinstance(scorer, Scorer):
+                scorers.append(scorer)
+            else:
+                raise ConfigError(f"scorer {plugin.name!r} has neither score() nor score_set()")
+        names["scorers", number] = scorer.names
+    rules = _load_rules(plan, index)
+    for number, rule in enumerate(rules.rules if rules else ()):
+        scorers.append(RuleScorer(rule))
+        names["rules", number] = scorers[-1].names
+    panel = _load_panel(plan, index, rules)
+    for number, judge in enumerate(panel):
+        names["judges", number] = judge.all_names(spec.scale)
     task = LoadedTask(
         spec=spec,
         samples=samples,
@@ -240,7 +319,7 @@ def _load_task(spec: TaskSpec) -> LoadedTask:
         set_scorers=tuple(set_scorers),
         panel=panel,
     )
-    checks.check_score_names(task)
+    checks.check_score_names(plan, index, names)
     return task
 
 
@@ -248,12 +327,27 @@ def _persona(spec: TaskSpec) -> str:
     return (spec.prompt.system or "") if spec.prompt else ""
 
 
-def _load_rules(spec: TaskSpec) -> RuleSet | None:
+def _load_rules(plan: Plan, index: int) -> RuleSet | None:
+    spec = plan.tasks[index]
     if not spec.rules:
         return None
     defaults = {"plain_text": {"names": _persona(spec)}}
-    rules = [
-        registry.build("rules", rule.name, {**defaults.get(rule.name, {}), **rule.options})
-        for rule in spec.rules
-    ]
+    rules = []
+    for number, rule in enumerate(spec.rules):
+        with located(plan, "tasks", index, "rules", number):
+            options = {**defaults.get(rule.name, {}), **rule.options}
+            rules.append(registry.build("rules", rule.name, options))
     return RuleSet(tuple(rules))
+
+
+def _load_panel(plan: Plan, index: int, rules: RuleSet | None) -> tuple[ConfiguredJudge, ...]:
+    """Load the rubrics of a task's judges, and check the options of the judges."""
+    spec = plan.tasks[index]
+    panel = []
+    for number, judge in enumerate(spec.judges):
+        with located(plan, "tasks", index, "judges", number, "rubric"):
+            configured = ConfiguredJudge(judge, load_rubric(judge.rubric), rules)
+        with located(plan, "tasks", index, "judges", number):
+            configured.check(_persona(spec))
+        panel.append(configured)
+    return tuple(panel)

@@ -166,6 +166,18 @@ def render_persona(template: str, sample: Sample) -> str:
     return _render(template, _values(sample), sample.id)
 
 
+def check_template(template: str) -> None:
+    """Check the syntax of a template.
+
+    Args:
+        template: A template of the system or the user turn.
+
+    Raises:
+        ConfigError: The template is invalid.
+    """
+    _compile(template)
+
+
 def is_template(text: str) -> bool:
     """Return whether a text has Jinja2 marks.
 
@@ -284,11 +296,20 @@ def _compiled(source: str) -> Template:
     return _environment().from_string(source)
 
 
-def _render(source: str, values: Mapping[str, Any], sample_id: str) -> str:
+def _compile(source: str) -> Template:
     try:
-        return _compiled(source).render(values)
+        return _compiled(source)
     except TemplateSyntaxError as error:
-        raise ConfigError(f"prompt template, line {error.lineno}: {error.message}") from None
+        message = (error.message or "wrong").removesuffix(".")
+        raise ConfigError(
+            f"prompt template, line {error.lineno}: {message[:1].lower()}{message[1:]}"
+        ) from None
+
+
+def _render(source: str, values: Mapping[str, Any], sample_id: str) -> str:
+    template = _compile(source)
+    try:
+        return template.render(values)
     except UndefinedError as error:
         known = ", ".join(sorted(values))
         raise ConfigError(f"sample {sample_id!r}: prompt template: {error.message}; known: {known}") from None

@@ -11,7 +11,7 @@ from hengwen.engine.budget import Budget, Price
 from hengwen.engine.dry_run import DryBackend
 from hengwen.engine.limiter import Limiter
 from hengwen.errors import ConfigError
-from hengwen.plans.suite import build_backend
+from hengwen.plans.suite import build_backends
 from hengwen.runs.run_facts import FactCollector
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class RunResources:
         self.stopping = asyncio.Event()
         self.budget = _budget(suite.plan, options.budget)
         self.specs = suite.plan.used_backends
-        self.backends: dict[str, Backend] = {name: build_backend(spec) for name, spec in self.specs.items()}
+        self.backends: dict[str, Backend] = build_backends(suite.plan, check_key=not options.dry)
         self.facts = FactCollector(suite, self.backends, options.limit)
         self.dry_backends: dict[tuple[str, Role], DryBackend] = {}
         self.limiters = {

@@ -46,6 +46,7 @@ class OpenAIBackend:
         params: Sampling parameters, sent unchanged except for ``seed``, which grows by 1 with each repeat.
         timeout: Seconds for one call in total, > 0.
         structured: ``json_schema``, ``json_object``, ``tool`` or ``text``: the only response format to use.
+        check_key: Whether a missing key is an error now; False for a dry run, which sends nothing.
 
     Raises:
         ConfigError: The key for OpenAI's own endpoint is missing, or an argument is invalid.
@@ -66,6 +67,7 @@ class OpenAIBackend:
         params: Mapping[str, Any] | None = None,
         timeout: float = 120.0,
         structured: str | None = None,
+        check_key: bool = True,
     ) -> None:
         if not model.strip():
             raise ConfigError("backend needs a model: name one in the plan")
@@ -84,7 +86,7 @@ class OpenAIBackend:
         is_openai = self.endpoint.startswith(DEFAULT_BASE_URL)
         self._encoder = ChatRequestEncoder(model, self.params, limits=not is_openai)
         self._access = Endpoint(self._base_url, api_key_env)
-        if not self._access.key and self._base_url == DEFAULT_BASE_URL:
+        if check_key and not self._access.key and self._base_url == DEFAULT_BASE_URL:
             raise ConfigError(f"backend needs a key: set {api_key_env}")
         self._transport: HttpTransport | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

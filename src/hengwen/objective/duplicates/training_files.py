@@ -34,7 +34,8 @@ def read_answers(paths: Sequence[str]) -> tuple[list[str], str]:
             raw = path.read_bytes()
             text = raw.decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"{path}: the training file cannot be read: {error}") from None
+            reason = (error.strerror or str(error)) if isinstance(error, OSError) else "not UTF-8"
+            raise DataError(f"{path}: the training file cannot be read: {reason}") from None
         digest.update(raw)
         answers += _answers(path, text)
     return answers, digest.hexdigest()[:12]
