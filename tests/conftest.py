@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -24,3 +24,80 @@ def shared() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a call ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def hengwen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., Done]:
+    """Call the program in an empty folder without a key in the environment."""
+    from hengwen.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HENGWEN_STORE", "HENGWEN_JUDGE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*arguments: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["hengwen", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        captured = capsys.readouterr()
+        code = left.value.code
+        return Done(code if isinstance(code, int) else int(code is not None), captured.out, captured.err)
+
+    return call
+
+
+PLAN = """\
+name: p
+tasks:
+  - name: lyrics
+    samples: prompts.jsonl
+    scorers: [lyric]
+    judges:
+      - rubric: lyric_craft
+checkpoints:
+  - {name: a, responses: a.jsonl}
+  - {name: b, responses: b.jsonl}
+labels: labels.csv
+"""
+TEMPLATE = "(verse)\ncccR\ncccR"
+PROMPTS = [{"id": name, "input": "写两行", "metadata": {"template": TEMPLATE}} for name in ("x", "y")]
+ANSWERS = {
+    "a": [{"id": "x", "output": "(verse)\n天上的云\n水里的星"}, {"id": "y", "output": "没有结构"}],
+    "b": [
+        {"id": "x", "output": "(verse)\n窗外有光\n桌上有霜"},
+        {"id": "y", "output": "(verse)\n风往南走\n雨往北流"},
+    ],
+}
+LABELS = "task,id,checkpoint,repeat,output,score,value,rater\nlyrics,x,a,1,,lyric_craft.level,0.5,me\n"
+
+
+def jsonl(rows: list[dict]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    """A small plan with all its files."""
+    (tmp_path / "plan.yaml").write_text(PLAN, encoding="utf-8")
+    (tmp_path / "prompts.jsonl").write_text(jsonl(PROMPTS), encoding="utf-8")
+    for name, rows in ANSWERS.items():
+        (tmp_path / f"{name}.jsonl").write_text(jsonl(rows), encoding="utf-8")
+    (tmp_path / "labels.csv").write_text(LABELS, encoding="utf-8")
+    return tmp_path / "plan.yaml"
