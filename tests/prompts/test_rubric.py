@@ -158,3 +158,22 @@ def test_the_packaged_rubrics_share_the_quarter_scale(name):
 
 def test_every_clause_that_a_rubric_may_name_exists():
     assert set(CLAUSES) == set(get_args(ClauseName)) == set(CLAUSES_BY_NAME)
+
+
+def test_a_rubric_in_one_language_is_the_rubric_with_that_text_twice(write):
+    both = "name: wit\nversion: 1\ntitle: {zh: T, en: T}\ninstructions: {zh: J, en: J}\n"
+    both += "levels:\n  0: {label: a, zh: bad, en: bad}\n  1: {label: b, zh: good, en: good}\n"
+    both += "criteria: {tone: {zh: tone, en: tone}}\n"
+    complete = load_rubric(write(both))
+    english = re.sub(r"zh: \w+, ", "", both)
+    only_english = load_rubric(write(english))
+    plain_text = load_rubric(write(re.sub(r"\{en: (\w+)\}", r"\1", english)))
+    assert not complete.is_in_one_language
+    for rubric in (only_english, plain_text):
+        assert rubric.is_in_one_language
+        assert (rubric.model_dump(), rubric.hash) == (complete.model_dump(), complete.hash)
+
+
+def test_a_text_that_only_one_level_lacks_is_a_mistake(write):
+    with pytest.raises(ConfigError, match=r":7: levels.1.zh: field required"):
+        load_rubric(write(GOOD.replace("zh: 差, en: poor", "en: poor")))

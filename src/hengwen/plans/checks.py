@@ -9,6 +9,7 @@ from hengwen.errors import ConfigError, did_you_mean
 from hengwen.judges.trust.model_families import same_family_warning
 from hengwen.plans.locations import locate, located
 from hengwen.plans.plan import PromptSpec
+from hengwen.prompts.one_language import ONE_LANGUAGE
 from hengwen.prompts.render import check_template, is_template, render_persona
 from hengwen.protocols import SampleValidator
 from hengwen.records import Sample
@@ -149,6 +150,17 @@ def scale_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
                 f"{n / divisor:g}, not 10 (10 needs {10 * divisor:g} prompts); use the normalised value"
             )
     return warnings
+
+
+def rubric_warnings(plan: Plan, tasks: Iterable[LoadedTask]) -> list[str]:
+    """Return a warning for each rubric that is in one language only."""
+    warnings: dict[str, str] = {}
+    for index, task in enumerate(tasks):
+        for number, judge in enumerate(task.panel):
+            if judge.rubric.is_in_one_language:
+                line = locate(plan, "tasks", index, "judges", number, "rubric")
+                warnings.setdefault(judge.spec.rubric, f"{line}{ONE_LANGUAGE.format(judge.rubric.name)}")
+    return list(warnings.values())
 
 
 def same_family_warnings(plan: Plan) -> list[str]:

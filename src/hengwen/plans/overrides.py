@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 OVERRIDE = "--judge"
 """Name of the backend that replaces those of the judges; no plan can use it for a checkpoint."""
+RULES_JUDGE = "rules"
+"""Name of the rules judge, which takes the place of every model and makes no calls."""
 
 
 def resolve_plan(
@@ -25,7 +27,7 @@ def resolve_plan(
 
     Args:
         plan: A plan or the path of one.
-        judge: ``PROVIDER/MODEL`` that replaces the model of every judge.
+        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules``.
         base_url: URL of an OpenAI-compatible server for ``judge``.
         repeat: Answers to generate for each sample, >= 1.
 
@@ -48,27 +50,36 @@ def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
 
     Args:
         plan: A plan with at least one judge.
-        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``.
+        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``; ``rules`` for the rules judge, which keeps
+            the options of the plan's judges by rules.
         base_url: URL of an OpenAI-compatible server.
 
     Raises:
         ConfigError: The name is not ``PROVIDER/MODEL``, or the plan has no judges.
     """
-    backend = judge_spec(judge, base_url)
+    by_rules = judge == RULES_JUDGE
+    backends = plan.backends if by_rules else {**plan.backends, OVERRIDE: judge_spec(judge, base_url)}
     if not any(task.judges for task in plan.tasks):
         raise ConfigError(f"plan {plan.name!r} has no judges that {judge} could replace")
     update: dict[str, object] = {
-        "backend": OVERRIDE,
+        "backend": None if by_rules else OVERRIDE,
         "panel": [],
         "quorum": None,
-        "judge": "rubric",
+        "judge": RULES_JUDGE if by_rules else "rubric",
         "options": {},
     }
     tasks = [
-        task.model_copy(update={"judges": [spec.model_copy(update=update) for spec in task.judges]})
+        task.model_copy(
+            update={
+                "judges": [
+                    spec if by_rules and spec.plugin == RULES_JUDGE else spec.model_copy(update=update)
+                    for spec in task.judges
+                ]
+            }
+        )
         for task in plan.tasks
     ]
-    return plan.model_copy(update={"tasks": tasks, "backends": {**plan.backends, OVERRIDE: backend}})
+    return plan.model_copy(update={"tasks": tasks, "backends": backends})
 
 
 def judge_spec(judge: str, base_url: str | None = None) -> BackendSpec:

@@ -194,6 +194,7 @@ def load_suite(plan: Plan) -> LoadedPlan:
     warnings += checks.repeat_warnings(plan, responses)
     warnings += checks.scale_warnings(tasks)
     warnings += checks.step_warnings(plan)
+    warnings += checks.rubric_warnings(plan, tasks)
     warnings += checks.same_family_warnings(plan)
     checks.check_prompts(plan, tasks)
     labels = _load_labels(plan, "labels")

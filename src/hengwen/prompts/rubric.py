@@ -10,10 +10,19 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.yaml_config import StrictModel, YamlFile, load_yaml, parse_model
+from hengwen.prompts.one_language import in_both_languages
 from hengwen.records import Scale, digest
 
 if TYPE_CHECKING:
@@ -157,6 +166,20 @@ class Rubric(StrictModel):
     better_than_reference: bool = False
     """Whether an answer that differs from the reference may be as good, or better."""
     rules: RubricRules | None = None
+    _is_in_one_language: bool = PrivateAttr(False)
+
+    @property
+    def is_in_one_language(self) -> bool:
+        """Whether the rubric was written in one language only, whose texts stand for both."""
+        return self._is_in_one_language
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _one_for_both(cls, data: Any, handler: ModelWrapValidatorHandler[Rubric]) -> Rubric:
+        completed = in_both_languages(data) if isinstance(data, dict) else None
+        rubric = handler(completed or data)
+        rubric._is_in_one_language = completed is not None
+        return rubric
 
     @field_validator("levels")
     @classmethod

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from hengwen.io.row_writer import check_target, row_writer
@@ -18,6 +20,19 @@ if TYPE_CHECKING:
     from hengwen.io.row_writer import JsonRow
     from hengwen.store.store import Store
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileJudgeResult(RunResult):
+    """Result of a judged file."""
+
+    answers: int
+    """Number of answers."""
+    judged: int
+    """Number of answers with a level."""
+    first_reason: str = ""
+    """Why the first answer without a level has none."""
+
+
 TASK = "answers"
 CHECKPOINT = "file"
 
@@ -33,7 +48,7 @@ def judge_file(  # noqa: PLR0913 - keyword-only options
     columns: Mapping[str, str] | None = None,
     language: str = "zh",
     options: RunOptions | None = None,
-) -> RunResult:
+) -> FileJudgeResult:
     """Judge a file of answers by a rubric; verdicts that the store has already are reused.
 
     Args:
@@ -41,7 +56,7 @@ def judge_file(  # noqa: PLR0913 - keyword-only options
         target: ``.jsonl`` or ``.csv``: id, repeat, each score, status, reason, signature.
         rubric: A packaged rubric, or the path of one.
         store: Store of all calls; the run is named after the file.
-        judge: ``PROVIDER/MODEL``; default: the rules judge.
+        judge: ``PROVIDER/MODEL``; default: ``rules``, the rules judge.
         base_url: URL of an OpenAI-compatible server.
         columns: Field names by column name.
         language: Language of the prompt, ``zh`` or ``en``.
@@ -70,10 +85,20 @@ def judge_file(  # noqa: PLR0913 - keyword-only options
     result = run_resolved(resolve_plan(plan, judge=judge, base_url=base_url), store, options or RunOptions())
     names = [address.partition("/")[2] for address in result.runs[0].score_order]
     judge_names = [name for name in names if not name.startswith(("human.", "anchor."))]
+    counts: Counter[bool] = Counter()
+    first_reason = ""
     with row_writer(target, ["id", "repeat", *judge_names, "status", "reason", "signature"]) as write:
         for row in _rows(store, result, level_name=judge_names[0]):
+            has_level = row["status"] == "ok"
+            counts[has_level] += 1
+            first_reason = first_reason or ("" if has_level else row["reason"])
             write(row)
-    return result
+    return FileJudgeResult(
+        **{field.name: getattr(result, field.name) for field in fields(result)},
+        answers=counts.total(),
+        judged=counts[True],
+        first_reason=first_reason,
+    )
 
 
 def _plan_name(source: Path) -> str:

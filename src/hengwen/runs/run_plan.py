@@ -62,7 +62,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
     Args:
         plan: A plan or the path of one.
         store: An open store, or the path or URL of one.
-        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, such as ``openai/gpt-4o-mini``.
+        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, such as ``openai/gpt-4o-mini``, or
+            ``rules`` for the rules judge, which needs no key.
         base_url: URL of an OpenAI-compatible server for ``judge``.
         concurrency: Calls in flight per endpoint; a sixteenth more samples are in progress.
         limit: Number of samples of each task; None for all.

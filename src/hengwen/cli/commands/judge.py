@@ -31,7 +31,7 @@ def judge(
     """Judge stored answers by a rubric; without --judge, by its rules only (a baseline)."""
     from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.exit import exit_code
-    from hengwen.cli.ui.messages import print_info
+    from hengwen.cli.ui.messages import print_error, print_info
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.runs.judge_file import judge_file
     from hengwen.runs.resources import RunOptions
@@ -52,4 +52,8 @@ def judge(
         )
     if not quiet:
         print_info(f"{output}: written; hengwen report --plan {result.plan} shows the means")
-    raise typer.Exit(exit_code(result, strict=strict))
+    code = exit_code(result, strict=strict)
+    if code == 0 and not result.judged:
+        print_error(f"none of {result.answers} answers has a level, first reason: {result.first_reason}")
+        code = 1
+    raise typer.Exit(code)

@@ -9,6 +9,7 @@ import typer
 from hengwen.cli.ui.canary_table import canary_table, warn_of_missing_verdicts
 from hengwen.cli.ui.messages import print_info, print_warning
 from hengwen.cli.ui.progress import count_bar
+from hengwen.plans.overrides import RULES_JUDGE
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import NOTHING
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 CONCURRENCY = 8
 """Maximum number of concurrent calls."""
-RULES_JUDGE = "rules"
-"""Name of the rules judge, which makes no calls."""
 EXIT_CODES = {"admitted": 0, "not admitted": 3, "inconclusive": 4}
 CHECK_TITLES = {
     "examples_exact": Bilingual("示例：等级相同", "examples, exact"),
@@ -81,8 +80,11 @@ def print_judge_card(
     import asyncio
 
     from hengwen.prompts import load_rubric
+    from hengwen.prompts.one_language import ONE_LANGUAGE
 
     rubric = load_rubric(rubric_name)
+    if rubric.is_in_one_language:
+        print_warning(ONE_LANGUAGE.format(rubric.name))
     print_info(cost_text(judge, rubric, language))
     if dry_run:
         raise typer.Exit

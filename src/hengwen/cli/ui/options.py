@@ -46,7 +46,9 @@ Repeat = Annotated[
 Judge = Annotated[
     str | None,
     typer.Option(
-        "--judge", envvar="HENGWEN_JUDGE", help="PROVIDER/MODEL that replaces every judge of the plan."
+        "--judge",
+        envvar="HENGWEN_JUDGE",
+        help="PROVIDER/MODEL that replaces every judge of the plan, or rules (no model, no key).",
     ),
 ]
 BaseUrl = Annotated[

@@ -1,0 +1,56 @@
+"""Rubrics that are written in one language only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+from hengwen.prompts.language import Language
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ONE_LANGUAGE = "rubric {!r} is in one language only: its texts stand for both zh and en"
+"""Warning about such a rubric; the field is its name."""
+
+
+def in_both_languages(data: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the data of a rubric with each text for both languages, if all of its texts are in one.
+
+    A text of the other language that is missing among complete ones is a mistake, and stays one.
+
+    Args:
+        data: Data of the rubric, not validated.
+
+    Returns:
+        The completed data; None if a text has both languages, or there is no text at all.
+
+    Examples:
+        >>> in_both_languages({"title": {"en": "Wit"}, "criteria": {"wit": "Witty?"}})
+        {'title': {'en': 'Wit', 'zh': 'Wit'}, 'criteria': {'wit': {'zh': 'Witty?', 'en': 'Witty?'}}}
+        >>> in_both_languages({"title": {"zh": "机智", "en": "Wit"}, "instructions": {"zh": "评分"}}) is None
+        True
+    """
+    values = [data[key] for key in ("title", "instructions") if key in data]
+    for key in ("levels", "criteria"):
+        values += data[key].values() if isinstance(data.get(key), dict) else []
+    languages = {
+        name for value in values if isinstance(value, dict) for name in get_args(Language) if name in value
+    }
+    if len(languages) > 1 or not (languages or any(isinstance(value, str) for value in values)):
+        return None
+    completed = {**data}
+    for key in ("title", "instructions"):
+        if key in data:
+            completed[key] = _complete(data[key])
+    for key in ("levels", "criteria"):
+        if isinstance(data.get(key), dict):
+            completed[key] = {name: _complete(value) for name, value in data[key].items()}
+    return completed
+
+
+def _complete(value: Any) -> Any:
+    """Return a text for both languages; what is no text stays."""
+    if isinstance(value, str):
+        return dict.fromkeys(get_args(Language), value)
+    texts = [value[name] for name in get_args(Language) if name in value] if isinstance(value, dict) else []
+    return {**value, **dict.fromkeys(get_args(Language), texts[0])} if texts else value
