@@ -111,3 +111,12 @@ def test_a_plan_that_is_there_is_not_written_over(tmp_path: Path) -> None:
 def test_an_order_names_each_checkpoint_once(tmp_path: Path, order: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         import_muchin(write(tmp_path, ROW), tmp_path / "out", order=order)
+
+
+def test_a_lyric_that_comes_twice_is_refused(tmp_path: Path) -> None:
+    source = write(tmp_path, ROW, {**ROW, "repeat": 2}, {**ROW, "checkpoint": "c2"}, {**ROW, "repeat": 2})
+    with pytest.raises(
+        DataError, match=r"in.jsonl:4: repeat 2 of 'a' by 'c1' is a duplicate, first seen at in.jsonl:2"
+    ):
+        import_muchin(source, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

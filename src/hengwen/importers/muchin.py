@@ -9,6 +9,7 @@ import yaml
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.importers.muchin_results import is_result_path, read_results
+from hengwen.io.field_names import FieldNames
 from hengwen.io.row_reader import DataRow, read_rows
 from hengwen.personas.folder import to_jsonl, write_folder
 
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
     from hengwen.io.row_writer import JsonRow
 
+FIELDS = ("id", "checkpoint", "repeat", "theme", "template", "lyric")
+_ALIASES = {
+    "theme": ("prompt", "input"),
+    "lyric": ("lyrics", "output", "response", "answer", "completion"),
+    "checkpoint": ("ckpt",),
+}
 HEADER = """\
 # Lyrics of {count} checkpoints, from {source}.
 # The order of the checkpoints is the order of training: {order}
@@ -57,25 +64,38 @@ def import_muchin(
     """
     prompts: dict[str, tuple[DataRow, JsonRow]] = {}
     answers: dict[str, list[JsonRow]] = {}
+    first_rows: dict[tuple[object, ...], DataRow] = {}
+    names = FieldNames(FIELDS, _ALIASES, way_out="rename it")
     for row in read_results(file) if is_result_path(file) else read_rows(file):
+        names.check(row)
         _add_prompt(row, prompts)
-        answers.setdefault(_checkpoint(row), []).append(
-            {"id": row.required_text("id"), "repeat": row.positive_int("repeat", 1), "output": _lyric(row)}
-        )
-    names = _ordered(list(answers), order)
+        answer: JsonRow = {
+            "id": row.required_text("id"),
+            "repeat": row.positive_int("repeat", 1),
+            "output": _lyric(row),
+        }
+        checkpoint = _checkpoint(row)
+        first_row = first_rows.setdefault((checkpoint, answer["id"], answer["repeat"]), row)
+        if first_row is not row:
+            row.fail(
+                f"repeat {answer['repeat']} of {answer['id']!r} by {checkpoint!r} is a duplicate, "
+                f"first seen at {first_row.path.name}:{first_row.number}"
+            )
+        answers.setdefault(checkpoint, []).append(answer)
+    checkpoints = _ordered(file, list(answers), order)
     origin = "given" if order else "taken from the file, check it"
-    header = HEADER.format(count=len(names), source=file.name, order=origin)
+    header = HEADER.format(count=len(checkpoints), source=file.name, order=origin)
     files = {
         "prompts.jsonl": to_jsonl(prompt for _, prompt in prompts.values()),
-        **{f"{name}.jsonl": to_jsonl(answers[name]) for name in names},
-        "plan.yaml": header + _plan_text(names),
+        **{f"{name}.jsonl": to_jsonl(answers[name]) for name in checkpoints},
+        "plan.yaml": header + _plan_text(checkpoints),
     }
     write_folder(folder, files, force=force)
     return ImportResult(
         plan=folder / "plan.yaml",
         prompts=len(prompts),
         answers=sum(len(rows) for rows in answers.values()),
-        checkpoints=tuple(names),
+        checkpoints=tuple(checkpoints),
     )
 
 
@@ -106,12 +126,12 @@ def _lyric(row: DataRow) -> str:
     return lyric
 
 
-def _ordered(names: list[str], order: Sequence[str] | None) -> list[str]:
+def _ordered(file: Path, names: list[str], order: Sequence[str] | None) -> list[str]:
     if order is None:
         return names
     for name in order:
         if name not in names:
-            raise ConfigError(f"the file has no checkpoint {name!r}{did_you_mean(name, names)}")
+            raise ConfigError(f"{file}: the file has no checkpoint {name!r}{did_you_mean(name, names)}")
     if sorted(order) != sorted(names):
         raise ConfigError(f"--checkpoints must name each of {', '.join(names)} once")
     return list(order)

@@ -9,6 +9,7 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
+from hengwen.io.text_safety import short_repr
 from hengwen.io.yaml_config import decode
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class DataRow:
         try:
             number = int(str(value))
         except ValueError:
-            self.fail(f"field {name!r} must be a whole number, got {value!r}")
+            self.fail(f"field {name!r} must be a whole number, got {short_repr(value)}")
         if number < 1:
             self.fail(f"field {name!r} counts from 1, got {number}")
         return number
@@ -243,9 +244,9 @@ def read_number(row: DataRow, name: str) -> float:
     try:
         number = float(str(value)) if not isinstance(value, bool) else nan
     except ValueError:
-        row.fail(f"field {name!r} must be a number, got {value!r}")
+        row.fail(f"field {name!r} must be a number, got {short_repr(value)}")
     if not isfinite(number):
-        row.fail(f"field {name!r} must be a finite number, got {value!r}")
+        row.fail(f"field {name!r} must be a finite number, got {short_repr(value)}")
     return number
 
 

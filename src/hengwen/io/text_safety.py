@@ -13,6 +13,21 @@ _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u2
 _NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 
 
+MAX_REPR = 60
+"""Characters of a value that a message shows."""
+
+
+def short_repr(value: object) -> str:
+    """Return the repr of a value for a message, cut if it is long.
+
+    Examples:
+        >>> short_repr("x"), len(short_repr("x" * 1_000))
+        ("'x'", 60)
+    """
+    text = repr(value[:MAX_REPR] if isinstance(value, str) else value)
+    return text if len(text) <= MAX_REPR else f"{text[: MAX_REPR - 3]}..."
+
+
 def replace_surrogates(text: str) -> str:
     """Return the text with U+FFFD for each lone surrogate, which UTF-8 cannot encode.
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from hengwen.errors import ConfigError, did_you_mean
+from hengwen.io.text_safety import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -251,5 +252,5 @@ def _got(error: Any) -> str:
 def _kind(value: object) -> str:
     """Return a scalar as written, and the kind of any other value."""
     if isinstance(value, _SCALARS):
-        return repr(value)
+        return short_repr(value)
     return {dict: "a mapping", list: "a list", type(None): "nothing"}.get(type(value), type(value).__name__)

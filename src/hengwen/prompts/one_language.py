@@ -16,7 +16,7 @@ ONE_LANGUAGE = "rubric {!r} is in one language only: its texts stand for both zh
 def in_both_languages(data: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the data of a rubric with each text for both languages, if all of its texts are in one.
 
-    A text of the other language that is missing among complete ones is a mistake, and stays one.
+    If only some texts lack a language, that is a mistake, and the data is left alone.
 
     Args:
         data: Data of the rubric, not validated.
@@ -49,7 +49,7 @@ def in_both_languages(data: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _complete(value: Any) -> Any:
-    """Return a text for both languages; what is no text stays."""
+    """Return a text for both languages; a value of another kind is returned unchanged."""
     if isinstance(value, str):
         return dict.fromkeys(get_args(Language), value)
     texts = [value[name] for name in get_args(Language) if name in value] if isinstance(value, dict) else []

@@ -11,6 +11,7 @@ from hengwen.engine.budget import Budget, Price
 from hengwen.engine.dry_run import DryBackend
 from hengwen.engine.limiter import Limiter
 from hengwen.errors import ConfigError
+from hengwen.plans.overrides import OVERRIDE
 from hengwen.plans.suite import build_backends
 from hengwen.runs.run_facts import FactCollector
 
@@ -111,6 +112,11 @@ class RunResources:
 def _budget(plan: Plan, limit: float | None) -> Budget:
     if limit is not None:
         unpriced = [name for name, spec in plan.used_backends.items() if spec.price is None]
+        if unpriced and unpriced[0] == OVERRIDE:
+            raise ConfigError(
+                "a budget needs prices, and --judge has none; name the judge in the plan: "
+                "backends: with price: {input: ..., output: ...} (per million tokens)"
+            )
         if unpriced:
             raise ConfigError(
                 f"a budget needs prices: backend {unpriced[0]!r} has none; "

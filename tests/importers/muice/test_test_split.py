@@ -90,3 +90,10 @@ def test_a_clean_test_split_gets_no_warning(document: Callable[..., Path], tmp_p
     corpus = write_rows(tmp_path / "train.jsonl", [{"prompt": "讲个笑话", "label": "从前有座灯塔。"}])
     result = import_muice(document(), tmp_path / "out", test_split=split, corpus=corpus)
     assert not [note for note in codes(result) if "contamination" in note]
+
+
+def test_rows_that_repeat_an_earlier_one_are_a_warning(document: Callable[..., Path], tmp_path: Path) -> None:
+    split = write_rows(tmp_path / "test.jsonl", [*TEST, TEST[2], {**TEST[2]}])
+    result = import_muice(document(), tmp_path / "out", test_split=split)
+    (message,) = [note.message for note in result.notes if note.code == "duplicate_in_test"]
+    assert message == "test.jsonl: 2 test rows repeat an earlier row and count twice: lines 4, 5"

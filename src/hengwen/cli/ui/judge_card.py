@@ -9,7 +9,7 @@ import typer
 from hengwen.cli.ui.canary_table import canary_table, warn_of_missing_verdicts
 from hengwen.cli.ui.messages import print_info, print_warning
 from hengwen.cli.ui.progress import count_bar
-from hengwen.plans.overrides import RULES_JUDGE
+from hengwen.plans.overrides import RULES_JUDGE, judge_spec
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import NOTHING
 
@@ -85,6 +85,8 @@ def print_judge_card(
     rubric = load_rubric(rubric_name)
     if rubric.is_in_one_language:
         print_warning(ONE_LANGUAGE.format(rubric.name))
+    if judge != RULES_JUDGE:
+        judge_spec(judge, base_url)  # an error before anything is printed
     print_info(cost_text(judge, rubric, language))
     if dry_run:
         raise typer.Exit
@@ -149,7 +151,6 @@ async def _open_judge(
     from hengwen.engine.memory_ledger import MemoryLedger
     from hengwen.engine.metered_backend import CallContext
     from hengwen.judges import RubricJudge, RulesJudge
-    from hengwen.plans.overrides import judge_spec
     from hengwen.plans.suite import build_backend
 
     if judge == RULES_JUDGE:

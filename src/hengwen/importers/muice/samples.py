@@ -105,7 +105,7 @@ def exchange_rows(
         }
         for number, exchange in enumerate(exchanges, 1)
     ]
-    notes = _known_examples(exchanges, source, document)
+    notes = _known_examples(exchanges, source, document) + _duplicates(exchanges, source)
     if len(exchanges) != FULL_TEST_SPLIT:
         message = (
             f"{source.name} has {len(exchanges)} rows: the published score, sum / 10, is 0..10 only with "
@@ -120,6 +120,22 @@ def exchange_rows(
         )
         notes.append(ImportNote(kind="note", code="row_system", message=message))
     return rows, notes
+
+
+def _duplicates(exchanges: Sequence[Exchange], source: Path) -> list[ImportNote]:
+    first_lines: dict[object, int] = {}
+    lines = [
+        exchange.line
+        for exchange in exchanges
+        if first_lines.setdefault((exchange.turns, exchange.label), exchange.line) != exchange.line
+    ]
+    if not lines:
+        return []
+    message = (
+        f"{source.name}: {len(lines)} test rows repeat an earlier row and count twice: "
+        f"lines {', '.join(map(str, lines))}"
+    )
+    return [ImportNote(kind="warning", code="duplicate_in_test", message=message)]
 
 
 def _known_examples(exchanges: Sequence[Exchange], source: Path, document: Document) -> list[ImportNote]:
