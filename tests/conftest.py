@@ -50,6 +50,7 @@ def hengwen(
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HENGWEN_STORE", "HENGWEN_JUDGE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("HENGWEN_LANG", "en")
 
     def call(*arguments: object) -> Done:
         monkeypatch.setattr(sys, "argv", ["hengwen", *map(str, arguments)])

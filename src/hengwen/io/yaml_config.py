@@ -218,12 +218,25 @@ def parse_model(model: type[Model], file: YamlFile) -> Model:
 
 
 def _message(file: YamlFile, error: Any) -> str:
-    location: Location = tuple(error["loc"])
+    location = _as_written(file, tuple(error["loc"]))
     message = _plain_message(error)
     if error["type"] == "unknown_key":
         return f"{file.at((*location, error['ctx']['key']))}: {message}"
     name = ".".join(str(part) for part in location)
     return f"{file.at(location)}: {name}: {message}{_got(error)}" if name else f"{file.at()}: {message}"
+
+
+def _as_written(file: YamlFile, location: Location) -> Location:
+    """Return a location with the former name of its key, if the file has that."""
+    if not location or location in file.lines:
+        return location
+    former = [
+        (*location[:-1], old)
+        for model in StrictModel.__subclasses__()
+        for old, new in model.former_keys.items()
+        if new == location[-1]
+    ]
+    return next((written for written in former if written in file.lines), location)
 
 
 def _plain_message(error: Any) -> str:
