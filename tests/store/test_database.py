@@ -13,13 +13,13 @@ from sqlalchemy import create_engine, inspect
 
 from hengwen.errors import ConfigError, HengwenError, StoreError
 from hengwen.records import Run
-from hengwen.store import database, open_store, tables
+from hengwen.store import open_store, schema, tables
 from hengwen.store.upsert import Writer
 
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="now")
 
 
-@pytest.mark.parametrize("make", [database.create, database.upgrade])
+@pytest.mark.parametrize("make", [schema.create, schema.upgrade])
 def test_a_new_store_and_a_migrated_one_have_the_tables_that_the_code_knows(tmp_path: Path, make) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
     make(engine)
@@ -73,7 +73,9 @@ def test_a_store_that_cannot_be_opened_says_why(
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.db").write_text("dear diary, " * 100, "utf-8")
-    with pytest.raises(StoreError, match=r"x.db: file is not a database"):
+    with pytest.raises(
+        StoreError, match=r"x.db: not a hengwen store, but another kind of file; name another file"
+    ):
         open_store(tmp_path / "x.db")
 
 
@@ -115,7 +117,7 @@ def test_a_transaction_that_fails_is_undone_and_the_next_takes_another_connectio
 @pytest.mark.parametrize("version", ["0001", "0002"])
 def test_a_store_of_an_older_version_is_migrated_with_its_runs(tmp_path: Path, version: str) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
-    database.upgrade(engine, version)
+    schema.upgrade(engine, version)
     with engine.begin() as connection:
         names = "id, plan, plan_hash, checkpoint, position, started, versions, layout, seed, status"
         row = "'r1', 'p', 'h', 'c', 0, 'now', '{}', '[]', 0, 'finished'"

@@ -10,7 +10,7 @@ import pytest
 
 from hengwen.records import Attempt, Failure, Outcome, Row, Run, Score, Usage
 from hengwen.store.codec import row_columns
-from hengwen.store.database import _url
+from hengwen.store.location import parse_location
 from hengwen.store.prefix_dedup import _Prefix
 from hengwen.store.store import Store
 
@@ -156,7 +156,7 @@ def test_a_failure_has_its_raw_reply_and_no_scale_in_the_store() -> None:
     ],
 )
 def test_a_url_without_a_driver_has_that_of_the_extra(url: str, driver: str) -> None:
-    assert _url(url).drivername == driver
+    assert parse_location(url).drivername == driver
 
 
 def test_the_length_that_texts_share_is_searched_again_where_the_last_one_is_wrong() -> None:

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
+    from hengwen.store.location import store_files
     from hengwen.store.store import Store, open_store
 
 _EXPORTS = {
     "Store": "store",
     "open_store": "store",
+    "store_files": "location",
 }
 
 __all__ = [
     "Store",
     "open_store",
+    "store_files",
 ]
 
 if not TYPE_CHECKING:

@@ -1,153 +1,150 @@
-"""Open a database by path or URL, and migrate its schema."""
+"""Open a database by path or URL, and turn its errors into messages that name the way out."""
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Column, MetaData, String, Table, create_engine, event, inspect, make_url, text
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy import create_engine, event
+from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 
 from hengwen.errors import ConfigError, PluginError, StoreError
-from hengwen.store.tables import HEAD, metadata
+from hengwen.store.location import (
+    display_url,
+    has_changes,
+    parse_location,
+    read_only_uri,
+    sqlite_path,
+    wal_file,
+)
+from hengwen.store.schema import check_readable, migrate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Engine
     from sqlalchemy.engine import URL
 
-_VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 BUSY_SECONDS = 10
 """How long a write waits for another process's lock on a SQLite file."""
+DATA_IS_KEPT = "; committed data is kept"
+"""End of the message of an error that leaves the store as it was after the last commit."""
 
 
-def open_database(location: str | Path) -> Engine:
-    """Connect to a database and migrate it to the newest schema.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Database:
+    """An open database."""
+
+    engine: Engine
+    read_only: bool = False
+    """Whether it can be read only: its file, its folder or its URL says so."""
+    copy: Path | None = None
+    """The copy that was made before its schema was migrated."""
+
+
+def open_database(location: str | Path) -> Database:
+    """Connect to a database, and migrate it to the newest schema if it can be written.
 
     Args:
-        location: A path (SQLite) or a SQLAlchemy URL.
+        location: A path (SQLite), a SQLite URI (``file:x.db?mode=ro``) or a SQLAlchemy URL.
 
     Raises:
         ConfigError: The URL is malformed, or names an unknown database.
         PluginError: The driver is not installed; the message names the extra.
-        StoreError: The database cannot be opened, or a newer Hengwen wrote it.
+        StoreError: The database cannot be opened, is damaged or no store, or a newer Hengwen wrote it.
     """
-    url = _url(location)
+    url = parse_location(location)
     try:
-        engine = create_engine(url)
+        uri = read_only_uri(url)
+        engine = create_engine(url) if uri is None else _read_only_engine(url, uri)
     except NoSuchModuleError:
         raise ConfigError(f"unknown database {url.drivername!r} in the store's URL") from None
     except ImportError as error:
         raise PluginError(
             f"the store {display_url(url)} needs {error.name}: pip install 'hengwen[postgres]'"
         ) from None
-    if engine.dialect.name == "sqlite":
+    if engine.dialect.name == "sqlite" and uri is None:
+        _check_file(url)
         event.listen(engine, "connect", _tune_sqlite)
     try:
         with store_errors(engine):
-            migrate(engine)
+            if uri is None:
+                return Database(engine=engine, copy=migrate(engine))
+            check_readable(engine)
     except BaseException:
         engine.dispose()
         raise
-    return engine
+    return Database(engine=engine, read_only=True)
 
 
-def _url(location: str | Path) -> URL:
-    if isinstance(location, Path) or "://" not in location:
-        path = Path(location)
-        if not path.parent.is_dir():
-            raise StoreError(f"{path}: the folder {path.parent} does not exist")
-        return make_url("sqlite://").set(database=str(path))
-    try:
-        url = make_url(location)
-    except ArgumentError:
-        raise ConfigError(
-            "the store is neither a path nor a URL such as sqlite:///hengwen.db or postgresql+psycopg://host/db"
-        ) from None
-    return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
+def _read_only_engine(url: URL, uri: str) -> Engine:
+    return create_engine(
+        url.set(query={}), creator=lambda: sqlite3.connect(uri, uri=True, check_same_thread=False)
+    )
 
 
-def display_url(url: URL) -> str:
-    """Return the URL without a password, or the path of a SQLite file, for messages."""
-    if url.get_backend_name() == "sqlite" and url.database:
-        return url.database
-    return url.render_as_string(hide_password=True)
+def _check_file(url: URL) -> None:
+    path = sqlite_path(url)
+    if path is not None and path.is_symlink() and not path.exists():
+        raise StoreError(f"{path}: is a link to a file that does not exist; name the file itself")
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
-    cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()
 
 
 @contextmanager
 def store_errors(engine: Engine) -> Iterator[None]:
-    """Turn database errors into a StoreError that names the store, and none of its data."""
+    """Turn database errors into a StoreError that names the store and the way out, and none of its data."""
     try:
         yield
     except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
         cause = getattr(error, "orig", None) or error
         reason = str(cause).strip().splitlines()[0]
-        raise StoreError(f"{display_url(engine.url)}: {reason}; committed data is kept") from None
+        kind = getattr(cause, "sqlite_errorname", "")
+        raise StoreError(f"{display_url(engine.url)}: {_message(engine.url, kind, reason)}") from None
 
 
-def migrate(engine: Engine) -> None:
-    """Migrate the schema to ``HEAD``; does nothing if it is up to date.
-
-    Raises:
-        StoreError: The schema is newer than this program, or the database is not a Hengwen store.
-    """
-    with engine.connect() as connection:
-        version = _version(connection)
-    if version == HEAD:
-        return
-    if version is not None and version > HEAD:
-        raise StoreError(
-            f"{display_url(engine.url)}: written by a newer hengwen (schema {version}, known {HEAD}); "
-            "upgrade hengwen"
-        )
-    if version is None:
-        create(engine)
-    else:
-        upgrade(engine)
-
-
-def create(engine: Engine) -> None:
-    """Create the tables in an empty database; faster than the migrations, with the same result."""
-    with engine.begin() as connection:
-        metadata.create_all(connection)
-        _VERSION.create(connection)
-        connection.execute(_VERSION.insert().values(version_num=HEAD))
-
-
-def upgrade(engine: Engine, to: str = "head") -> None:
-    """Run the missing migrations.
+def _message(url: URL, kind: str, reason: str) -> str:
+    """Return what a database error means.
 
     Args:
-        engine: The database.
-        to: The last migration to run.
+        url: The URL of the store.
+        kind: The name of SQLite's error code; empty for other databases.
+        reason: The database's own message.
     """
-    from alembic import command
-    from alembic.config import Config
+    path = sqlite_path(url)
+    if kind.startswith("SQLITE_NOTADB"):
+        return "not a hengwen store, but another kind of file; name another file with --store"
+    if kind.startswith("SQLITE_CORRUPT"):
+        recover = f"sqlite3 {path} .recover | sqlite3 recovered.db"
+        return f"is damaged ({reason}); restore a copy, or save what can be read: {recover}"
+    if kind.startswith("SQLITE_READONLY"):
+        return f"cannot be written ({reason}); copy it to another folder, and name the copy with --store"
+    if kind.startswith("SQLITE_CANTOPEN") and path is not None:
+        return _why_not_open(path, reason)
+    return f"{reason}{DATA_IS_KEPT}"
 
-    config = Config()
-    config.set_main_option("script_location", "hengwen:store/migrations")
-    config.set_main_option("path_separator", "os")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, to)
 
-
-def _version(connection: Connection) -> str | None:
-    names = inspect(connection).get_table_names()
-    if "alembic_version" not in names:
-        if names:
-            url = display_url(connection.engine.url)
-            raise StoreError(f"{url}: not a hengwen store, but another database; name another file")
-        return None
-    version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return None if version is None else str(version)
+def _why_not_open(path: Path, reason: str) -> str:
+    if path.is_dir():
+        return "is a folder; name a file in it"
+    if not path.exists():
+        if os.access(path.parent, os.W_OK):
+            return "no such store"
+        return (
+            f"cannot be created: the folder {path.parent} cannot be written; name another file with --store"
+        )
+    if has_changes(path):
+        return (
+            f"has changes in {wal_file(path).name} that cannot be read where it is read-only; "
+            "copy both files to another folder, and name the copy with --store"
+        )
+    return f"cannot be opened ({reason}); check the permissions of the file"

@@ -54,7 +54,12 @@ class SqlLedger:
         self._new_prefixes: dict[str, str] = {}
 
     def begin(self, run: Run) -> None:
-        """Record the run, or its new status."""
+        """Record the run, or its new status.
+
+        Raises:
+            StoreError: The store can be read only; nothing is paid for in that case.
+        """
+        self._writer.check_writable()
         self._runs.append(codec.run_columns(run))
 
     def done(self, run: Run) -> HashedCompletedIndex:

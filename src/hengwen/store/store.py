@@ -15,8 +15,9 @@ from hengwen.results.comparability import same_prompts
 from hengwen.results.run_order import training_order
 from hengwen.results.score_table import ScoreTable
 from hengwen.store import codec, tables
-from hengwen.store.database import display_url, open_database, store_errors
+from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_prefixes
+from hengwen.store.location import display_url
 from hengwen.store.upsert import Writer
 
 if TYPE_CHECKING:
@@ -44,10 +45,10 @@ class Answer:
 
 
 def open_store(location: str | Path = "hengwen.db") -> Store:
-    """Open a store; it is created if it does not exist.
+    """Open a store; it is created if it does not exist. One on a read-only medium can be read.
 
     Args:
-        location: A path (SQLite) or a SQLAlchemy URL.
+        location: A path (SQLite), a SQLite URI (``file:x.db?mode=ro``) or a SQLAlchemy URL.
 
     Raises:
         StoreError: The store cannot be opened.
@@ -59,9 +60,10 @@ def open_store(location: str | Path = "hengwen.db") -> Store:
 class Store:
     """An open store; see ``open_store``. Close it, or use it in a ``with`` statement."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._writer = Writer(engine)
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._engine: Engine = database.engine
+        self._writer = Writer(database.engine, read_only=database.read_only)
 
     def __enter__(self) -> Store:
         return self
@@ -73,6 +75,16 @@ class Store:
     def name(self) -> str:
         """The path or URL, without a password."""
         return display_url(self._engine.url)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the store can be read only: it is on a read-only medium, or was opened with ``mode=ro``."""
+        return self._database.read_only
+
+    @property
+    def copy(self) -> Path | None:
+        """The copy that was made when the store was opened, because its schema was migrated."""
+        return self._database.copy
 
     def close(self) -> None:
         """Close all connections."""
@@ -256,6 +268,7 @@ class Store:
             run: The run.
             when: Time of the pin, ISO 8601.
         """
+        self._writer.check_writable()
         baseline = tables.baseline
         with store_errors(self._engine), self._engine.begin() as connection:
             connection.execute(delete(baseline).where(baseline.c.plan == run.plan))
@@ -269,6 +282,7 @@ class Store:
 
     def remove(self, run: Run) -> None:
         """Remove a run with its answers and rows; its attempts stay, so that paid replies can be reused."""
+        self._writer.check_writable()
         with store_errors(self._engine), self._engine.begin() as connection:
             for table, column in (
                 (tables.row, tables.row.c.run_id),

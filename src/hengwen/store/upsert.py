@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import literal, select, text
 
+from hengwen.errors import StoreError
 from hengwen.store import tables
 from hengwen.store.database import store_errors
+from hengwen.store.location import display_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,11 +38,25 @@ class Writer:
 
     Args:
         engine: The database.
+        read_only: Whether the database can be read only.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, read_only: bool = False) -> None:
         self._engine = engine
+        self._read_only = read_only
         self._connection: Connection | None = None
+
+    def check_writable(self) -> None:
+        """Check that the database can be written, before anything is done whose result would be lost.
+
+        Raises:
+            StoreError: It can be read only.
+        """
+        if self._read_only:
+            name = display_url(self._engine.url)
+            raise StoreError(
+                f"{name}: is read-only; copy it to another folder, or name another store with --store"
+            )
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:

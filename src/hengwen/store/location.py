@@ -1,0 +1,111 @@
+"""Where a store is: a path, or a SQLAlchemy URL."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
+from hengwen.errors import ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
+
+def parse_location(location: str | Path) -> URL:
+    """Return the URL of a store.
+
+    Args:
+        location: A path (SQLite), a SQLite URI (``file:x.db?mode=ro``) or a SQLAlchemy URL.
+
+    Raises:
+        ConfigError: The URL is malformed.
+        StoreError: The folder of the file does not exist.
+    """
+    if isinstance(location, str) and location.startswith("file:"):
+        location = f"sqlite:///{location}"
+    if isinstance(location, Path) or "://" not in location:
+        path = Path(location)
+        if not path.parent.is_dir():
+            raise StoreError(f"{path}: the folder {path.parent} does not exist")
+        return make_url("sqlite://").set(database=str(path))
+    try:
+        url = make_url(location)
+    except ArgumentError:
+        raise ConfigError(
+            "the store is neither a path nor a URL such as sqlite:///hengwen.db or postgresql+psycopg://host/db"
+        ) from None
+    return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
+
+
+def display_url(url: URL) -> str:
+    """Return the URL without a password, or the path of a SQLite file, for messages."""
+    path = sqlite_path(url)
+    return url.render_as_string(hide_password=True) if path is None else str(path)
+
+
+def sqlite_path(url: URL) -> Path | None:
+    """Return the file of a SQLite store; None for other databases and for one in memory.
+
+    Examples:
+        >>> sqlite_path(make_url("sqlite:///file:a/x.db?mode=ro&uri=true")) == Path("a/x.db")
+        True
+    """
+    name = url.database or ":memory:"
+    if url.get_backend_name() != "sqlite" or ":memory:" in name or url.query.get("mode") == "memory":
+        return None
+    if name.startswith("file:"):
+        return Path(unquote(re.sub("^file:(//(localhost)?(?=/))?", "", name)))
+    return Path(name)
+
+
+def store_files(location: str | Path) -> list[Path]:
+    """Return the files of a store, those that SQLite keeps beside it too; empty for a database server.
+
+    Args:
+        location: As for ``open_store``.
+
+    Raises:
+        ConfigError: The URL is malformed.
+        StoreError: The folder of the file does not exist.
+    """
+    path = sqlite_path(parse_location(location))
+    return [] if path is None else [path, wal_file(path), Path(f"{path}-shm")]
+
+
+def wal_file(path: Path) -> Path:
+    """Return the write-ahead log of a SQLite file: committed changes that the file does not have yet."""
+    return Path(f"{path}-wal")
+
+
+def read_only_uri(url: URL) -> str | None:
+    """Return the URI that opens a SQLite file without writing; None if the file can be written.
+
+    SQLite reads a file through two others beside it. Where these cannot be created and there is no
+    write-ahead log, the file is opened as immutable, which needs neither.
+
+    Args:
+        url: The URL of a store.
+    """
+    path = sqlite_path(url)
+    if path is None:
+        return None
+    is_immutable = url.query.get("immutable") in ("1", "true", "on", "yes")
+    is_read_only = is_immutable or url.query.get("mode") == "ro"
+    writable_folder = os.access(path.parent, os.W_OK)
+    if not is_read_only and (not path.exists() or (writable_folder and os.access(path, os.W_OK))):
+        return None
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro"
+    needs_other_files = has_changes(path) or (is_read_only and writable_folder)
+    return uri if needs_other_files and not is_immutable else f"{uri}&immutable=1"
+
+
+def has_changes(path: Path) -> bool:
+    """Return whether a SQLite file has committed changes in its write-ahead log only."""
+    wal = wal_file(path)
+    return wal.exists() and wal.stat().st_size > 0

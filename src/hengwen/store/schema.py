@@ -1,0 +1,166 @@
+"""The schema of a store: create it, check its version, and migrate an older one after copying the store."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Column, MetaData, String, Table, inspect, text
+
+from hengwen.errors import StoreError
+from hengwen.store.location import display_url, sqlite_path
+from hengwen.store.tables import HEAD, metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection, Engine
+
+_VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
+
+
+def migrate(engine: Engine) -> Path | None:
+    """Create the schema in an empty database, or migrate an older one to ``HEAD``.
+
+    Returns:
+        The copy of the store before the migration; None if nothing was migrated, or on a database server.
+
+    Raises:
+        StoreError: The schema is newer than this program, the database is not a Hengwen store, or it cannot
+            be copied.
+    """
+    with engine.connect() as connection:
+        version = _version(connection)
+        if engine.dialect.name == "sqlite":  # only now: the file of another program is not changed
+            connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+    if version == HEAD:
+        return None
+    if version is None:
+        create(engine)
+        return None
+    return upgrade(engine, keep_copy=True)
+
+
+def check_readable(engine: Engine) -> None:
+    """Check that a store that cannot be written has the newest schema.
+
+    Raises:
+        StoreError: It has another schema, or none.
+    """
+    with engine.connect() as connection:
+        version = _version(connection)
+    if version == HEAD:
+        return
+    name = display_url(engine.url)
+    if version is None:
+        raise StoreError(f"{name}: is empty, and cannot be written; name another store with --store")
+    raise StoreError(
+        f"{name}: written by an older hengwen (schema {version}, now {HEAD}), and cannot be migrated where "
+        "it is read-only; copy it to another folder, and name the copy with --store"
+    )
+
+
+def create(engine: Engine) -> None:
+    """Create the tables in an empty database; faster than the migrations, with the same result."""
+    with _locked(engine) as connection:
+        if _version(connection) is not None:  # another process was faster
+            return
+        metadata.create_all(connection)
+        _VERSION.create(connection)
+        connection.execute(_VERSION.insert().values(version_num=HEAD))
+
+
+def upgrade(engine: Engine, to: str = "head", *, keep_copy: bool = False) -> Path | None:
+    """Run the missing migrations.
+
+    Args:
+        engine: The database.
+        to: The last migration to run.
+        keep_copy: Copy the store before the first migration.
+
+    Returns:
+        The copy; None if there is none.
+    """
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", "hengwen:store/migrations")
+    config.set_main_option("path_separator", "os")
+    path = sqlite_path(engine.url)
+    with _locked(engine) as connection:
+        version = _version(connection)
+        if version == HEAD:  # another process was faster
+            return None
+        copy = _copy(path, version) if keep_copy and path is not None else None
+        config.attributes["connection"] = connection
+        command.upgrade(config, to)
+    return copy
+
+
+@contextmanager
+def _locked(engine: Engine) -> Iterator[Connection]:
+    """Open a transaction that no other process shares: a schema is complete, or as it was."""
+    with engine.begin() as connection:
+        if engine.dialect.name == "sqlite":  # else the driver commits each statement that changes a table
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        yield connection
+
+
+def _version(connection: Connection) -> str | None:
+    """Return the version of the schema; None for an empty database.
+
+    Raises:
+        StoreError: A newer program wrote the database, or another kind of program.
+    """
+    names = inspect(connection).get_table_names()
+    if not names:
+        return None
+    name = display_url(connection.engine.url)
+    version = None
+    if "alembic_version" in names:
+        version = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    if version is None or not re.fullmatch(r"\d{4}", str(version)) or version == "0000":
+        raise StoreError(f"{name}: not a hengwen store, but another database; name another file")
+    if version > HEAD:
+        raise StoreError(
+            f"{name}: written by a newer hengwen (schema {version}, known {HEAD}); upgrade hengwen"
+        )
+    return str(version)
+
+
+def _copy(path: Path, version: str | None) -> Path:
+    """Copy a SQLite file with its write-ahead log to a new file beside it, which names the schema."""
+    copy = _create_beside(path, f"schema-{version}")
+    try:
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(copy)) as target:
+            source.backup(target)
+    except sqlite3.Error as error:
+        copy.unlink()
+        raise StoreError(
+            f"{path}: cannot be copied to {copy} before the migration: {error}; nothing is changed"
+        ) from None
+    return copy
+
+
+def _create_beside(path: Path, mark: str) -> Path:
+    """Create an empty file with the permissions of another; an existing file is never taken."""
+    number = 1
+    while True:
+        ending = mark if number == 1 else f"{mark}-{number}"
+        copy = path.with_name(f"{path.stem}.{ending}{path.suffix}")
+        try:
+            os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, path.stat().st_mode & 0o777))
+        except FileExistsError:
+            number += 1
+        except OSError as error:
+            raise StoreError(
+                f"{copy}: the copy before the migration cannot be written: {error.strerror}; "
+                "nothing is changed"
+            ) from None
+        else:
+            return copy

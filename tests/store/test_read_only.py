@@ -1,0 +1,129 @@
+"""A store that cannot be written is read, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from hengwen.errors import StoreError
+from hengwen.records import Run
+from hengwen.store import open_store, store_files
+from hengwen.store.location import read_only_uri
+
+RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="now")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store with one run."""
+    path = tmp_path / "x.db"
+    with open_store(path) as store:
+        ledger = store.ledger()
+        ledger.begin(RUN)
+        ledger.commit()
+    return path
+
+
+@pytest.fixture
+def read_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every path look read-only: the superuser may write to any file."""
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+
+@pytest.mark.parametrize(
+    "location", ["file:{}?mode=ro", "sqlite:///{}?mode=ro", "sqlite:///file:{}?immutable=1&uri=true"]
+)
+def test_a_url_can_ask_for_reading_only(path: Path, location: str) -> None:
+    before = path.read_bytes()
+    with open_store(location.format(path)) as store:
+        assert (store.read_only, store.name) == (True, str(path))
+        assert [run.id for run in store.runs()] == ["r1"]
+        assert store.latest()[0].plan == "p"
+        for write in (
+            lambda: store.ledger().begin(RUN),
+            lambda: store.pin(RUN, "now"),
+            lambda: store.remove(RUN),
+        ):
+            with pytest.raises(StoreError, match=r"x.db: is read-only; copy it to another folder, or name"):
+                write()
+    assert path.read_bytes() == before
+
+
+def test_a_read_only_medium_is_read_without_a_file_beside_the_store(path: Path, read_only: None) -> None:
+    with open_store(path) as store:
+        assert store.read_only
+        assert [run.id for run in store.runs()] == ["r1"]
+    assert os.listdir(path.parent) == ["x.db"]
+
+
+def test_a_store_that_can_be_written_says_so(path: Path) -> None:
+    with open_store(path) as store:
+        assert not store.read_only
+        store.pin(RUN, "now")
+
+
+def test_changes_in_the_write_ahead_log_are_read_or_refused_and_never_left_out(
+    path: Path, read_only: None
+) -> None:
+    writer = sqlite3.connect(path)
+    writer.execute("PRAGMA wal_autocheckpoint = 0")
+    writer.execute("UPDATE run SET plan = 'changed'")
+    writer.commit()
+    for name in ("x.db", "x.db-wal"):
+        shutil.copy(path.with_name(name), path.parent / name.replace("x", "y"))
+    with open_store(path) as store:
+        assert [run.plan for run in store.runs()] == ["changed"]
+    writer.close()
+    assert "immutable" not in str(read_only_uri_of(path.with_name("y.db")))
+
+
+def read_only_uri_of(path: Path) -> str | None:
+    from hengwen.store.location import parse_location
+
+    return read_only_uri(parse_location(path))
+
+
+def test_an_older_store_on_a_read_only_medium_is_told_what_to_do(path: Path, read_only: None) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0002'")
+    connection.close()
+    message = (
+        r"x.db: written by an older hengwen \(schema 0002, now \d{4}\), and cannot be migrated where it is"
+    )
+    with pytest.raises(StoreError, match=message):
+        open_store(path)
+
+
+def test_an_empty_file_on_a_read_only_medium_is_no_store(tmp_path: Path, read_only: None) -> None:
+    (tmp_path / "x.db").touch()
+    with pytest.raises(StoreError, match="x.db: is empty, and cannot be written; name another store"):
+        open_store(tmp_path / "x.db")
+
+
+def test_a_missing_store_is_not_created_by_reading(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="x.db: no such store"):
+        open_store(f"file:{tmp_path / 'x.db'}?mode=ro")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("location", "path"),
+    [
+        ("x.db", "x.db"),
+        ("a b%20c.db", "a b%20c.db"),
+        ("file:a%20b.db?mode=ro", "a b.db"),
+        ("file:///a/x.db", "/a/x.db"),
+        ("file://localhost/a/x.db", "/a/x.db"),
+        ("sqlite:////a/x.db", "/a/x.db"),
+        ("sqlite://", None),
+        ("sqlite:///file:x?mode=memory&uri=true", None),
+        ("postgresql://host/x.db", None),
+    ],
+)
+def test_the_file_of_a_store_is_known(location: str, path: str | None) -> None:
+    files = [] if path is None else [Path(f"{path}{suffix}") for suffix in ("", "-wal", "-shm")]
+    assert store_files(location) == files
