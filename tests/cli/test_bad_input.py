@@ -83,8 +83,10 @@ def test_a_store_in_no_folder_is_exit_1(hengwen, plan: Path) -> None:
     assert (done.code, done.err) == (1, "hengwen: no/folder/x.db: the folder no/folder does not exist\n")
 
 
-def test_a_report_that_cannot_be_written_keeps_the_run(hengwen, plan: Path) -> None:
+def test_a_report_that_cannot_be_written_is_known_before_the_run(hengwen, plan: Path) -> None:
     done = hengwen("run", "plan.yaml", "-q", "-o", "no/folder/r.html")
-    assert done.code == 2
-    assert "folder 'no/folder' of report 'r.html' does not exist" in done.err
-    assert len(hengwen("runs", "list").out.splitlines()) == 2
+    assert (done.code, done.err) == (
+        2,
+        "hengwen: no/folder/r.html: folder 'no/folder' does not exist; create it first\n",
+    )
+    assert not (plan.parent / "hengwen.db").exists()

@@ -97,22 +97,30 @@ def test_a_file_that_holds_no_labels_is_refused(tmp_path: Path) -> None:
         LabelFile(tmp_path / "l.xlsx")
 
 
-def test_a_link_stays_a_link_and_rights_stay(tmp_path: Path) -> None:
+def test_the_permissions_of_the_file_stay(tmp_path: Path) -> None:
+    path = tmp_path / "real.csv"
+    LabelFile(path).append(a_label())
+    path.chmod(0o640)
+    LabelFile(path).append(a_label(id="b"))
+    assert len(LabelFile(path).labels()) == 2
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in tmp_path.iterdir()] == ["real.csv"]
+
+
+def test_no_label_is_written_through_a_link(tmp_path: Path) -> None:
     real, link = tmp_path / "real.csv", tmp_path / "link.csv"
-    LabelFile(real).append(a_label())
-    real.chmod(0o640)
+    file = LabelFile(link)
+    real.touch()
     link.symlink_to(real)
-    LabelFile(link).append(a_label(id="b"))
-    assert link.is_symlink()
-    assert len(LabelFile(real).labels()) == 2
-    assert real.stat().st_mode & 0o777 == 0o640
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.csv", "real.csv"]
+    for write in (lambda: LabelFile(link), lambda: file.append(a_label())):
+        with pytest.raises(ConfigError, match=r"link\.csv: is a link to .*real\.csv, and no output"):
+            write()
+    assert real.read_bytes() == b""
 
 
-def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    file = LabelFile(tmp_path / "no" / "l.csv")
-    with pytest.raises(ConfigError, match=r"l\.csv: cannot be written: No such file"):
-        file.append(a_label())
+def test_a_folder_that_does_not_exist_is_named_before_the_first_label(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"l\.csv: folder '.*no' does not exist; create it first"):
+        LabelFile(tmp_path / "no" / "l.csv")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])

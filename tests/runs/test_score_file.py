@@ -100,7 +100,7 @@ def test_workers_change_nothing(tmp_path: Path) -> None:
         ({"scorer": "lyrics"}, ConfigError, "unknown scorer 'lyrics'; did you mean 'lyric'"),
         ({"scorer": "distinct_n"}, ConfigError, "scores sets of answers; use it in a plan"),
         ({"options": {"rules": "mine"}}, ConfigError, "scorer 'lyric': "),
-        ({"target": "no/folder/out.jsonl"}, ConfigError, "cannot be written"),
+        ({"target": "no/folder/out.jsonl"}, ConfigError, "does not exist; create it first"),
         ({"source": "none.jsonl"}, DataError, "none.jsonl: no such file"),
     ],
 )

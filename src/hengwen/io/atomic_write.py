@@ -9,22 +9,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, HengwenError
+from hengwen.io.output_target import check_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+MAX_PREFIX = 40
+"""Characters of the file's name in that of its temporary file; a name has at most 255 bytes."""
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield an empty temporary file that replaces ``path`` when the block ends without an error.
 
-    A link is followed, and the permissions of an existing file are kept.
+    The permissions of an existing file are kept. A second name (hard link) of the file keeps the old content.
 
     Args:
         path: The file to write; its folder exists.
 
     Raises:
-        ConfigError: The file cannot be written.
+        ConfigError: The file cannot be written, or the path is a link.
 
     Examples:
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -34,15 +38,16 @@ def atomic_write(path: Path) -> Iterator[Path]:
         ...     target.read_text(), len(os.listdir(folder))
         ('new', 1)
     """
-    target = path.resolve()
+    check_file(path)
     temporary: Path | None = None
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        prefix = f".{path.name[:MAX_PREFIX]}."
+        handle, name = tempfile.mkstemp(prefix=prefix, suffix=".part", dir=path.parent)
         temporary = Path(name)
         os.close(handle)
         yield temporary
-        temporary.chmod(_mode(target))
-        temporary.replace(target)
+        temporary.chmod(_mode(path))
+        temporary.replace(path)
     except HengwenError:  # raised by the block; a StoreError is an OSError too
         raise
     except OSError as error:

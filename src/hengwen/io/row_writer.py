@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError
 from hengwen.io.atomic_write import atomic_write
+from hengwen.io.output_target import check_output
 from hengwen.io.text_safety import replace_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
     from typing import IO
 
@@ -20,15 +21,21 @@ JsonRow = dict[str, Any]
 FORMATS = (".jsonl", ".csv")
 
 
-def check_target(target: Path) -> None:
-    """Check that a file name has the ending of a known format.
+def check_target(target: Path, inputs: Iterable[Path] = ()) -> None:
+    """Check that a file name has the ending of a known format, and that the file can be written.
+
+    Args:
+        target: The file to write.
+        inputs: Files that must not be replaced.
 
     Raises:
-        ConfigError: The name ends neither in .jsonl nor in .csv.
+        ConfigError: The name ends neither in .jsonl nor in .csv, or the file is an input or cannot be
+            written.
     """
     if target.suffix.lower() not in FORMATS:
         known = ", ".join(FORMATS)
         raise ConfigError(f"cannot tell the format of {str(target)!r}; name it with one of {known}")
+    check_output(target, inputs)
 
 
 @contextmanager

@@ -7,11 +7,13 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from hengwen.io.row_writer import check_target, row_writer
+from hengwen.plans.input_files import files_in
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.plan import Plan
 from hengwen.records import Score
 from hengwen.runs.resources import RunOptions
 from hengwen.runs.run_plan import RunResult, run_resolved
+from hengwen.store import store_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,7 +68,7 @@ def judge_file(  # noqa: PLR0913 - keyword-only options
         ConfigError: The rubric, the judge or the target is wrong.
         DataError: A row is wrong; the message names file and line.
     """
-    check_target(target)
+    check_target(target, [source, *files_in({"rubric": rubric}), *store_files(store.name)])
     path = str(source.resolve())
     plan = Plan.model_validate(
         {

@@ -12,6 +12,7 @@ from hengwen._internal.plugin_errors import describe_error
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.row_reader import DataRow, scan_rows
 from hengwen.io.row_writer import JsonRow, check_target, row_writer
+from hengwen.plans.input_files import files_in
 from hengwen.protocols import Scorer
 from hengwen.records import Response, Sample, Score
 
@@ -132,12 +133,12 @@ def score_file(
         progress: Called with the number of rows done.
 
     Raises:
-        ConfigError: The scorer or an option is unknown, or the target cannot be written.
+        ConfigError: The scorer or an option is unknown, or the target cannot be written, or is an input.
         DataError: The file cannot be read at all; wrong rows are counted instead.
     """
+    check_target(target, [source, *files_in(options or {})])
     row_scorer = RowScorer(scorer, dict(options or {}))
     names = row_scorer.scorer.names
-    check_target(target)
     results = map_stream(row_scorer, scan_rows(source, columns), workers=workers)
     rows = failed = 0
     first_failure = ""

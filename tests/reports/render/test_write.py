@@ -59,7 +59,7 @@ def test_a_report_replaces_the_old_file_and_leaves_nothing_else(view, tmp_path):
 
 def test_what_cannot_be_replaced_is_one_error_and_no_rubbish(view, tmp_path):
     (tmp_path / "r.md").mkdir()
-    with pytest.raises(ConfigError, match="r.md: cannot be written"):
+    with pytest.raises(ConfigError, match="r.md: is a folder; name a file in it"):
         write_report(view, tmp_path / "r.md")
     assert [p.name for p in tmp_path.iterdir()] == ["r.md"]
 

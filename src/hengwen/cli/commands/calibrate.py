@@ -87,6 +87,8 @@ def calibrate(
         raise ConfigError(f"a calibration is a .json file, got {str(output)!r}")
     if check is not None:
         raise typer.Exit(_check(check, (sources or [store])[0], store))
+    if output is not None:
+        _check_output(output, sources or [store], labels, store)
     settings = _Settings(score or (), rubric, threshold, seed)
     calibrations: list[Calibration] = []
     stale = False
@@ -101,13 +103,29 @@ def calibrate(
     raise typer.Exit(INCONCLUSIVE if stale or "insufficient" in decisions else 0)
 
 
+def _check_output(output: Path, sources: Sequence[str], labels: Path | None, store: str) -> None:
+    """Check before the bootstrap that the file can be written, and that it is no input."""
+    from hengwen.io.output_target import check_output
+    from hengwen.plans.input_files import input_files
+    from hengwen.plans.plan import load_plan
+    from hengwen.store import store_files
+
+    inputs = [*store_files(store), *([labels] if labels else ())]
+    for source in sources:
+        inputs += [Path(source), *input_files(load_plan(source))] if _is_plan(source) else store_files(source)
+    check_output(output, inputs)
+
+
+def _is_plan(source: str) -> bool:
+    return source.lower().endswith((".yaml", ".yml"))
+
+
 def _read(source: str, labels: Path | None, store: str) -> tuple[CalibrationRequest, StoredJudgments]:
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.labels.calibration_data import load_request, read_judgments
 
-    is_plan = source.lower().endswith((".yaml", ".yml"))
-    request = load_request(Path(source) if is_plan else None, labels)
-    with open_existing_store(store if is_plan else source) as opened:
+    request = load_request(Path(source) if _is_plan(source) else None, labels)
+    with open_existing_store(store if _is_plan(source) else source) as opened:
         return request, read_judgments(opened, request.plan)
 
 
@@ -183,6 +201,8 @@ def _show(
     from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.judges.calibration.artifact import calibrations_json, write_calibrations
 
+    if output is not None and calibrations:
+        print_info(f"calibration: {write_calibrations(output, calibrations)}")
     if as_json:
         typer.echo(calibrations_json(calibrations), nl=False)
     elif not quiet:
@@ -192,5 +212,3 @@ def _show(
     for calibration in calibrations:
         for warning in calibration.warnings:
             print_warning(f"{calibration.address}: {warning}")
-    if output is not None and calibrations:
-        print_info(f"calibration: {write_calibrations(output, calibrations)}")

@@ -26,9 +26,11 @@ def demo(
     from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
     from hengwen.cli.ui.progress import progress_bar
+    from hengwen.errors import StoreError
     from hengwen.reports.view.from_store import collect_view
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import open_store
+    from hengwen.store.database import DATA_IS_KEPT
 
     language.choose_language(lang)
     paths = check_outputs(output)
@@ -37,10 +39,13 @@ def demo(
         as_file(files("hengwen.demo") / "data") as data,
         open_store(Path(folder) / "demo.db") as store,
     ):
-        with relaxed_gc(), progress_bar(quiet=quiet or as_json) as progress:
-            result = run_plan(
-                data / "plan.yaml", store=store, judge=judge, base_url=base_url, progress=progress
-            )
+        try:
+            with relaxed_gc(), progress_bar(quiet=quiet or as_json) as progress:
+                result = run_plan(
+                    data / "plan.yaml", store=store, judge=judge, base_url=base_url, progress=progress
+                )
+        except StoreError as error:  # the store is deleted in any case
+            raise StoreError(str(error).removesuffix(DATA_IS_KEPT)) from None
         view_language = language.report_language(lang, result.runs)
         show_view(
             collect_view(store, result.runs, result.warnings, view_language),
@@ -48,4 +53,4 @@ def demo(
             as_json=as_json,
             quiet=quiet,
         )
-    raise typer.Exit(exit_code(result, strict=False))
+    raise typer.Exit(exit_code(result, strict=False, store_is_kept=False))

@@ -30,15 +30,15 @@ def judge(
 ) -> None:
     """Judge stored answers by a rubric; without --judge, by its rules only (a baseline)."""
     from hengwen._internal.gc_tuning import relaxed_gc
+    from hengwen.cli.ui.existing_store import open_or_create_store
     from hengwen.cli.ui.exit import exit_code
     from hengwen.cli.ui.messages import print_error, print_info
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.runs.judge_file import judge_file
     from hengwen.runs.resources import RunOptions
-    from hengwen.store import open_store
 
     prompt_language = options.parse_language(language)
-    with open_store(store) as opened, relaxed_gc(), progress_bar(quiet=quiet) as progress:
+    with open_or_create_store(store) as opened, relaxed_gc(), progress_bar(quiet=quiet) as progress:
         result = judge_file(
             file,
             output,

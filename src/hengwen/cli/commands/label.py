@@ -53,15 +53,20 @@ def label(
     """
     from hengwen.cli.ui.label_form import LabelSession, ask_rater
     from hengwen.cli.ui.messages import print_info, print_warning
+    from hengwen.io.row_writer import check_target
     from hengwen.labels.file import LabelFile
     from hengwen.labels.queue import draw_questions, generated_answers
+    from hengwen.plans.input_files import input_files
     from hengwen.plans.plan import load_plan
     from hengwen.plans.suite import load_suite
+    from hengwen.store import store_files
 
     loaded = load_plan(plan)
     form_language = language.choose_language(lang, loaded.language)
     target = output or loaded.labels or plan.with_name("labels.csv")
-    suite = load_suite(loaded.model_copy(update={"labels": None}))
+    unlabelled = loaded.model_copy(update={"labels": None})  # the labels may be the file to write
+    check_target(target, [plan, *input_files(unlabelled), *store_files(store)])
+    suite = load_suite(unlabelled)
     answers, warnings = generated_answers(suite, store)
     for warning in warnings:
         print_warning(warning)

@@ -49,8 +49,9 @@ def report(
     from hengwen.judges.calibration import read_calibrations
     from hengwen.reports.view.calibrations import with_calibrations
     from hengwen.reports.view.from_store import collect_view
+    from hengwen.store import store_files
 
-    paths = check_outputs(output)
+    paths = check_outputs(output, [*([calibration] if calibration else ()), *store_files(store)])
     calibrations = read_calibrations(calibration) if calibration else ()
     with open_existing_store(store) as opened:
         selected, warnings = _select_runs(opened, runs, plan)

@@ -32,25 +32,29 @@ def run(
     """Evaluate the checkpoints of a plan; the same command resumes an interrupted run."""
     from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.dry_run_table import show_estimates
+    from hengwen.cli.ui.existing_store import open_or_create_store
     from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
     from hengwen.cli.ui.progress import progress_bar
+    from hengwen.plans.input_files import input_files
+    from hengwen.plans.plan import load_plan
     from hengwen.runs.estimate_plan import estimate_plan
     from hengwen.runs.run_plan import run_plan
-    from hengwen.store import open_store
+    from hengwen.store import store_files
 
     language.choose_language(lang)  # a wrong --lang is an error before any call
-    paths = check_outputs(output)
-    with open_store(store) as opened:
+    loaded = load_plan(plan)
+    paths = check_outputs(output, [plan, *input_files(loaded), *store_files(store)])
+    with open_or_create_store(store) as opened:
         if dry_run:
             estimates = estimate_plan(
-                plan, store=opened, judge=judge, base_url=base_url, limit=limit, repeat=repeat, fresh=fresh
+                loaded, store=opened, judge=judge, base_url=base_url, limit=limit, repeat=repeat, fresh=fresh
             )
             show_estimates(estimates, as_json=as_json)
             raise typer.Exit
         try:
             with relaxed_gc(), progress_bar(quiet=quiet or as_json) as progress:
                 result = run_plan(
-                    plan,
+                    loaded,
                     store=opened,
                     judge=judge,
                     base_url=base_url,

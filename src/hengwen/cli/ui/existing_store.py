@@ -1,8 +1,7 @@
-"""Open a store that must exist: commands that only read do not create one."""
+"""Open the store of a command: commands that only read do not create one."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,8 +18,24 @@ def open_existing_store(location: str) -> Store:
         ConfigError: There is no such file.
     """
     from hengwen.errors import ConfigError
+    from hengwen.store import store_files
+
+    files = store_files(location)
+    if files and not files[0].exists():
+        raise ConfigError(f"{location}: no such store; name one with --store, or create it with: hengwen run")
+    return open_or_create_store(location)
+
+
+def open_or_create_store(location: str) -> Store:
+    """Open a store, which is created if it does not exist, and print where the copy of a migrated one is.
+
+    Args:
+        location: Path or URL.
+    """
+    from hengwen.cli.ui.messages import print_info
     from hengwen.store import open_store
 
-    if "://" not in location and not Path(location).exists():
-        raise ConfigError(f"{location}: no such store; name one with --store, or create it with: hengwen run")
-    return open_store(location)
+    store = open_store(location)
+    if store.copy is not None:
+        print_info(f"{store.name}: migrated to the present schema; the store as it was: {store.copy}")
+    return store

@@ -16,33 +16,48 @@ if TYPE_CHECKING:
     from hengwen.runs.run_plan import RunResult
 
 
-def check_outputs(outputs: Sequence[Path] | None) -> list[Path]:
-    """Return the report paths; an unknown format is an error before any call is made."""
+def check_outputs(outputs: Sequence[Path] | None, inputs: Sequence[Path] = ()) -> list[Path]:
+    """Return the report paths, if a report can be written to each of them.
+
+    Args:
+        outputs: Paths of reports.
+        inputs: Files that the command reads, which no report may replace.
+
+    Raises:
+        ConfigError: A format is unknown, or a report cannot be written, or would replace an input.
+    """
+    from hengwen.io.output_target import check_output
     from hengwen.reports.render.write import format_of
 
     paths = list(outputs or ())
     for path in paths:
         format_of(path)
+        check_output(path, inputs)
     return paths
 
 
 def show_view(view: View, outputs: Sequence[Path], *, as_json: bool, quiet: bool) -> None:
-    """Print the view as a table or as JSON, and write the reports."""
+    """Write the reports, then print the view as a table or as JSON."""
     from hengwen.reports.render.write import render, write_report
 
+    for path in outputs:
+        write_report(view, path)
+        print_info(f"report: {path}")
     if as_json:
         typer.echo(render(view, "json"), nl=False)
     elif not quiet:
         from hengwen.cli.ui.tables import print_view
 
         print_view(view)
-    for path in outputs:
-        write_report(view, path)
-        print_info(f"report: {path}")
 
 
-def exit_code(result: RunResult, *, strict: bool) -> int:
+def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) -> int:
     """Print warnings and failures, and return the exit code.
+
+    Args:
+        result: The result of a run.
+        strict: Whether one failed outcome is an error.
+        store_is_kept: Whether messages may refer to the store; the demo deletes its own.
 
     Returns:
         5 if the budget is reached, 1 if a scorer or judge gave no score at all, or if an outcome failed and
@@ -67,6 +82,7 @@ def exit_code(result: RunResult, *, strict: bool) -> int:
         )
         return 5
     if result.unscored:
-        print_error(f"no scores for {', '.join(result.unscored)}; all other scores are in {result.store}")
+        rest = f"; all other scores are in {result.store}" if store_is_kept else ""
+        print_error(f"no scores for {', '.join(result.unscored)}{rest}")
         return 1
     return 1 if strict and failed else 0

@@ -64,10 +64,6 @@ def write_report(view: View, path: str | Path) -> Path:
     """
     path = Path(path)
     text = render(view, format_of(path))
-    if not path.parent.is_dir():
-        raise ConfigError(
-            f"folder {str(path.parent)!r} of report {path.name!r} does not exist; create it first"
-        )
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
     return path

@@ -1,0 +1,83 @@
+"""Check before any work that an output can be written, and that no input is lost by writing it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import TYPE_CHECKING
+
+from hengwen.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+def check_output(target: Path, inputs: Iterable[Path] = ()) -> None:
+    """Check that a file can be written, and that it is none of the files that the command reads.
+
+    Args:
+        target: The file to write; it need not exist.
+        inputs: Files that must not be replaced; links and second names of a file are recognised.
+
+    Raises:
+        ConfigError: The target is a link, a folder or an input, or it cannot be written.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> check_output(Path("none/r.html"))
+        Traceback (most recent call last):
+        ...
+        hengwen.errors.ConfigError: none/r.html: folder 'none' does not exist; create it first
+    """
+    check_file(target)
+    for path in inputs:
+        if is_same_file(target, path):
+            raise ConfigError(f"{target}: the output would replace the input {path}; name another file")
+    try:
+        with tempfile.TemporaryFile(
+            dir=target.parent
+        ):  # a probe: permissions do not tell of a read-only disk
+            pass
+    except OSError as error:
+        raise _unwritable(target, error) from None
+
+
+def check_file(target: Path) -> None:
+    """Check that a path is a file, or can become one: no link, no folder, no device, in a folder that exists.
+
+    Args:
+        target: The file to write; it need not exist.
+
+    Raises:
+        ConfigError: It is something else, or it is write-protected.
+    """
+    try:
+        if target.is_symlink():
+            raise ConfigError(
+                f"{target}: is a link to {os.readlink(target)}, and no output is written through a link; "
+                "name the file itself"
+            )
+        if target.is_dir():
+            raise ConfigError(f"{target}: is a folder; name a file in it")
+        if target.exists():
+            if not target.is_file():
+                raise ConfigError(f"{target}: is a device or a pipe; name a file")
+            if not os.access(target, os.W_OK):
+                raise ConfigError(f"{target}: is write-protected; name another file")
+        elif not target.parent.is_dir():
+            raise ConfigError(f"{target}: folder {str(target.parent)!r} does not exist; create it first")
+    except OSError as error:
+        raise _unwritable(target, error) from None
+
+
+def is_same_file(path: Path, other: Path) -> bool:
+    """Return whether two paths are one file, by link or by a second name too; the file need not exist."""
+    try:
+        return path.samefile(other)
+    except OSError:
+        return os.path.realpath(path) == os.path.realpath(other)
+
+
+def _unwritable(target: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"{target}: cannot be written: {error.strerror or error}")

@@ -1,0 +1,55 @@
+"""The files that a plan names, which no output may replace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hengwen.plans.plan import Plan
+
+MAX_PATH = 1000
+"""Characters of a text that may be a path; longer texts are prompts and notes."""
+
+
+def input_files(plan: Plan) -> list[Path]:
+    """Return the files that a plan names, also in options of scorers, rules and backends.
+
+    Args:
+        plan: A plan with absolute paths, as ``load_plan`` returns it.
+    """
+    return files_in(plan.model_dump())
+
+
+def files_in(options: Mapping[str, Any]) -> list[Path]:
+    """Return the existing files that values of options name, at any depth.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile() as file:
+        ...     files_in({"corpus": [file.name, "no/such/file"], "n": 4}) == [Path(file.name)]
+        True
+    """
+    return [path for path in _paths(options) if _is_file(path)]
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _paths(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _paths(item)
+    elif isinstance(value, Path):
+        yield value
+    elif isinstance(value, str) and 0 < len(value) <= MAX_PATH:
+        yield Path(value)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name too long, or with a null character
+        return False
