@@ -25,6 +25,8 @@ _ALIASES = {
     "lyric": ("lyrics", "output", "response", "answer", "completion"),
     "checkpoint": ("ckpt",),
 }
+PROMPTS = "prompts.jsonl"
+"""File of the prompts, beside a file for each checkpoint."""
 HEADER = """\
 # Lyrics of {count} checkpoints, from {source}.
 # The order of the checkpoints is the order of training: {order}
@@ -86,11 +88,11 @@ def import_muchin(
     origin = "given" if order else "taken from the file, check it"
     header = HEADER.format(count=len(checkpoints), source=file.name, order=origin)
     files = {
-        "prompts.jsonl": to_jsonl(prompt for _, prompt in prompts.values()),
+        PROMPTS: to_jsonl(prompt for _, prompt in prompts.values()),
         **{f"{name}.jsonl": to_jsonl(answers[name]) for name in checkpoints},
         "plan.yaml": header + _plan_text(checkpoints),
     }
-    write_folder(folder, files, force=force)
+    write_folder(folder, files, force=force, inputs=[file])
     return ImportResult(
         plan=folder / "plan.yaml",
         prompts=len(prompts),
@@ -116,6 +118,8 @@ def _checkpoint(row: DataRow) -> str:
     name = row.required_text("checkpoint")
     if not all(char.isalnum() or char in "_-." for char in name) or not name[0].isalnum():
         row.fail(f"checkpoint {name!r}: a name has only letters, digits, '_', '-' and '.'")
+    if f"{name}.jsonl".casefold() == PROMPTS:
+        row.fail(f"checkpoint {name!r}: {PROMPTS} is the file of the prompts; rename the checkpoint")
     return name
 
 
@@ -143,7 +147,7 @@ def _plan_text(names: Sequence[str]) -> str:
         "tasks": [
             {
                 "name": "lyrics",
-                "samples": "prompts.jsonl",
+                "samples": PROMPTS,
                 "scorers": [{"lyric": {"rules": "document"}}, "distinct_n"],
                 "judges": [{"rubric": "lyric_craft"}],
             }

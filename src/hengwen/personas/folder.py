@@ -1,17 +1,21 @@
-"""Writing of a plan folder: all of its files or none."""
+"""Writing of a plan folder: all of its files or none, and none outside the folder."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError
+from hengwen.io.atomic_write import atomic_write
+from hengwen.io.output_target import is_same_file
 from hengwen.personas.yaml_text import yaml_flow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 MAX_NAME = 100
@@ -48,24 +52,57 @@ def name_after(folder: Path, files: Mapping[str, str | bytes]) -> dict[str, str 
     return {**files, "plan.yaml": text}
 
 
-def write_folder(folder: Path, files: Mapping[str, str | bytes], *, force: bool = False) -> None:
-    """Write files into a folder, which is created if needed; ``plan.yaml`` is written last.
+def write_folder(
+    folder: Path, files: Mapping[str, str | bytes], *, force: bool = False, inputs: Sequence[Path] = ()
+) -> None:
+    """Write files into a folder, which is created if needed; ``plan.yaml`` appears last.
 
     Args:
         folder: The folder.
         files: Contents by path below the folder.
         force: Overwrite existing files.
+        inputs: Files that were read, which are not overwritten in any case.
 
     Raises:
-        ConfigError: A file exists already, or the folder cannot be written.
+        ConfigError: A file exists already, is an input, or is outside the folder or behind a link, or the
+            folder cannot be written.
     """
-    existing = [name for name in sorted(files) if (folder / name).exists()]
-    if existing and not force:
-        raise ConfigError(f"{folder / existing[0]} exists; name another folder or use --force")
+    targets = {
+        name: _target(folder, name) for name in sorted(files, key=lambda name: (name == "plan.yaml", name))
+    }
+    for target in targets.values():
+        for path in inputs:
+            if is_same_file(target, path):
+                raise ConfigError(f"{target}: the import would replace the input {path}; name another folder")
+        if os.path.lexists(target) and not force:
+            raise ConfigError(f"{target} exists; name another folder or use --force")
     try:
-        for name, text in sorted(files.items(), key=lambda item: item[0] == "plan.yaml"):
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text.encode() if isinstance(text, str) else text)
+        for target in targets.values():
+            target.parent.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as writes:
+            for name, target in reversed(targets.items()):  # they are put in place in the opposite order
+                text = files[name]
+                temporary = writes.enter_context(atomic_write(target))
+                temporary.write_bytes(text.encode() if isinstance(text, str) else text)
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written: {error.strerror}") from None
+
+
+def _target(folder: Path, name: str) -> Path:
+    """Return the path of a file in a folder.
+
+    Raises:
+        ConfigError: The name leads out of the folder, or through a link in it.
+    """
+    relative = Path(name)
+    if relative.is_absolute() or relative.drive or ".." in relative.parts:
+        raise ConfigError(f"file name {name!r} leads out of the folder {folder}")
+    target = folder
+    for part in relative.parts:
+        target = target / part
+        if target.is_symlink():
+            raise ConfigError(
+                f"{target}: is a link to {os.readlink(target)}, and nothing is written through a link; "
+                "remove it, or name another folder"
+            )
+    return target

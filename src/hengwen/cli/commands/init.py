@@ -61,7 +61,7 @@ def _write_persona_suite(folder: Path, file: Path | None, *, force: bool) -> Non
         files = starter_suite(load_persona(file))
         if file.resolve() != (folder / "persona.yaml").resolve():
             files["persona.yaml"] = file.read_bytes()
-    write_folder(folder, name_after(folder, files), force=force)
+    write_folder(folder, name_after(folder, files), force=force, inputs=[file] if file else [])
     plan = folder / "plan.yaml"
     if file is None:
         typer.echo(f"wrote {len(files)} files; next: hengwen run {plan} -o report.html")

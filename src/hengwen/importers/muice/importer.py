@@ -122,7 +122,8 @@ def import_muice(
     sorted_notes = sorted(suite.notes, key=lambda note: note.line or 0)
     suite.files["plan.yaml"] = suite_plan(file.name, suite.planned, rows["new_topic"], options)
     suite.files[REPAIRS] = _repairs(file, document, suite.counts, rows["new_topic"], options, sorted_notes)
-    write_folder(folder, suite.files, force=force)
+    inputs = [path for path in (file, test_split, corpus) if path is not None]
+    write_folder(folder, suite.files, force=force, inputs=inputs)
     return MuiceImportResult(
         plan=folder / "plan.yaml", document=document, samples=suite.counts, notes=tuple(sorted_notes)
     )
