@@ -93,7 +93,7 @@ def test_a_copy_that_fails_is_removed(tmp_path: Path, monkeypatch: pytest.Monkey
     def refuse(*_: object) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(schema.sqlite3, "connect", refuse)
+    monkeypatch.setattr(sqlite3, "connect", refuse)
     with pytest.raises(StoreError, match=r"cannot be copied to .*: disk I/O error; nothing is changed"):
         schema._copy(path, "0002")
     assert os.listdir(tmp_path) == ["x.db"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import io
 import sys
 
 import typer
@@ -26,6 +25,7 @@ from hengwen.cli.commands import (
     validate,
 )
 from hengwen.cli.ui.messages import print_error
+from hengwen.cli.ui.streams import lenient_streams
 from hengwen.cli.ui.usage import OneLineGroup
 from hengwen.errors import HengwenError
 
@@ -76,12 +76,11 @@ def _root(
 
 def main() -> None:
     """Run the program; a HengwenError becomes one line on stderr and its exit code."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # an ASCII terminal shows Chinese as escapes, as on stderr
-        sys.stdout.reconfigure(errors="backslashreplace")
     atexit.register(gc.freeze)  # skip the collection at exit: it takes a fifth of a short run
-    try:
-        with relaxed_gc(freeze=False):  # covers the imports of the command
-            app()
-    except HengwenError as error:
-        print_error(str(error))
-        sys.exit(error.exit_code)
+    with lenient_streams():
+        try:
+            with relaxed_gc(freeze=False):  # covers the imports of the command
+                app()
+        except HengwenError as error:
+            print_error(str(error))
+            sys.exit(error.exit_code)

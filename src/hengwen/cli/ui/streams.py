@@ -1,0 +1,79 @@
+"""Standard streams that cost no work when they fail: a reader that left, a full disk, an ASCII terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+from hengwen.cli.ui.messages import print_error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class LenientFile(io.FileIO):
+    """A file whose first failed write is remembered instead of raised; later data is dropped."""
+
+    error: OSError | None = None
+
+    def write(self, data: Any, /) -> int:
+        """Write data, or drop it if an earlier write failed."""
+        if self.error is None:
+            try:
+                return super().write(data)
+            except OSError as error:
+                self.error = error
+        return memoryview(data).nbytes
+
+
+@contextmanager
+def lenient_streams() -> Iterator[None]:
+    """Let a command finish its work when nobody can read what it prints.
+
+    A character that a stream cannot encode is printed as an escape. A reader that left (``| head``) is no
+    error. A standard output that cannot be written (``> /dev/full``) is one line on stderr at the end, and
+    exit code 1 in place of 0.
+    """
+    streams = sys.stdout, sys.stderr
+    sys.stdout, output = _lenient(sys.stdout)
+    sys.stderr, _ = _lenient(sys.stderr)
+    succeeded = False
+    try:
+        yield
+        succeeded = True
+    except SystemExit as exiting:
+        succeeded = exiting.code in (0, None)
+        raise
+    finally:
+        if output is not None:
+            sys.stdout.flush()
+        error = output.error if output is not None else None
+        failed = error is not None and not isinstance(error, BrokenPipeError)
+        if failed:
+            print_error(f"standard output cannot be written: {error.strerror if error else ''}")
+        if sys.stderr is not None:
+            sys.stderr.flush()
+        sys.stdout, sys.stderr = streams
+        if failed and succeeded:
+            sys.exit(1)
+
+
+def _lenient(stream: TextIO) -> tuple[TextIO, LenientFile | None]:
+    """Return a stream to the same file, and that file; the stream itself if it is a console of Windows."""
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream, None
+    raw = getattr(stream.buffer, "raw", stream.buffer)
+    if not isinstance(raw, io.FileIO):
+        stream.reconfigure(errors="backslashreplace")
+        return stream, None
+    file = LenientFile(raw.fileno(), "wb", closefd=False)
+    wrapper = io.TextIOWrapper(
+        io.BufferedWriter(file),
+        encoding=stream.encoding,
+        errors="backslashreplace",
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+    return wrapper, file
