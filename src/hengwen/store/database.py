@@ -6,6 +6,7 @@ import os
 import sqlite3
 from contextlib import contextmanager
 from dataclasses import dataclass
+from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, event
@@ -110,6 +111,8 @@ def store_errors(engine: Engine) -> Iterator[None]:
         reason = str(cause).strip().splitlines()[0]
         kind = getattr(cause, "sqlite_errorname", "")
         raise StoreError(f"{display_url(engine.url)}: {_message(engine.url, kind, reason)}") from None
+    except (UnicodeDecodeError, JSONDecodeError) as error:  # a row holds something else than was written
+        raise StoreError(f"{display_url(engine.url)}: {_damaged(engine.url, str(error))}") from None
 
 
 def _message(url: URL, kind: str, reason: str) -> str:
@@ -123,14 +126,19 @@ def _message(url: URL, kind: str, reason: str) -> str:
     path = sqlite_path(url)
     if kind.startswith("SQLITE_NOTADB"):
         return "not a hengwen store, but another kind of file; name another file with --store"
-    if kind.startswith("SQLITE_CORRUPT"):
-        recover = f"sqlite3 {path} .recover | sqlite3 recovered.db"
-        return f"is damaged ({reason}); restore a copy, or save what can be read: {recover}"
+    if kind.startswith("SQLITE_CORRUPT") or reason.startswith("Could not decode"):
+        return _damaged(url, reason.partition(" with text ")[0])
     if kind.startswith("SQLITE_READONLY"):
         return f"cannot be written ({reason}); copy it to another folder, and name the copy with --store"
     if kind.startswith("SQLITE_CANTOPEN") and path is not None:
         return _why_not_open(path, reason)
     return f"{reason}{DATA_IS_KEPT}"
+
+
+def _damaged(url: URL, reason: str) -> str:
+    path = sqlite_path(url)
+    recover = f", or save what can be read: sqlite3 {path} .recover | sqlite3 recovered.db" if path else ""
+    return f"is damaged ({reason}); restore a copy{recover}"
 
 
 def _why_not_open(path: Path, reason: str) -> str:

@@ -17,7 +17,7 @@ def demo(
 ) -> None:
     """Evaluate the packaged sample suite in seconds, without a key or network.
 
-    With --judge, a language model judges it.
+    With --judge, a language model judges it. The store is deleted at the end, so each call pays again.
     """
     from importlib.resources import as_file, files
     from pathlib import Path
