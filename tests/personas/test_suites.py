@@ -138,6 +138,34 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         write_folder(tmp_path / "f", {"plan.yaml": "x"})
 
 
+@pytest.mark.parametrize("name", ["../x", "a/../../x", "/x"])
+def test_no_file_is_written_outside_the_folder(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=f"file name '{name}' leads out of the folder .*new"):
+        write_folder(tmp_path / "new", {"plan.yaml": "x", name: "y"}, force=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_file_is_written_through_a_linked_folder(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "data").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(
+        ConfigError, match="new/data: is a link to .*elsewhere, and nothing is written through"
+    ):
+        write_folder(tmp_path / "new", {"plan.yaml": "x", "data/a.jsonl": "y"}, force=True)
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["data"]
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_leaves_all_others_as_they_were(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("mine", "utf-8")
+    (tmp_path / "c").mkdir()
+    with pytest.raises(ConfigError, match="c: is a folder; name a file in it"):
+        write_folder(tmp_path, {"a": "x", "b": "y", "c": "z", "plan.yaml": "p"}, force=True)
+    assert (tmp_path / "a").read_text("utf-8") == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "c"]
+
+
 def test_files_that_are_there_stop_all_of_them(tmp_path: Path) -> None:
     (tmp_path / "b").write_text("mine", "utf-8")
     with pytest.raises(ConfigError, match="b exists; name another folder or use --force"):

@@ -78,13 +78,43 @@ def test_changes_in_the_write_ahead_log_are_read_or_refused_and_never_left_out(
     with open_store(path) as store:
         assert [run.plan for run in store.runs()] == ["changed"]
     writer.close()
-    assert "immutable" not in str(read_only_uri_of(path.with_name("y.db")))
+    assert read_only_uri_of(path.with_name("y.db")) == f"file:{path.with_name('y.db')}?mode=ro"
+
+
+def test_a_log_that_cannot_be_read_is_named(
+    path: Path, read_only: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path.with_name("x.db-wal").write_bytes(b"changes")
+
+    def refuse(*_: object, **__: object) -> None:
+        error = sqlite3.OperationalError("unable to open database file")
+        error.sqlite_errorname = "SQLITE_CANTOPEN"
+        raise error
+
+    monkeypatch.setattr(sqlite3, "connect", refuse)
+    with pytest.raises(
+        StoreError, match=r"x.db: has changes in x.db-wal that cannot be read where it is read-"
+    ):
+        open_store(path)
+    path.with_name("x.db-wal").unlink()
+    with pytest.raises(
+        StoreError, match=r"x.db: cannot be opened \(unable to open database file\); check the"
+    ):
+        open_store(path)
+    monkeypatch.setattr(sqlite3.dbapi2, "connect", refuse)
+    with pytest.raises(StoreError, match=r"y.db: cannot be created: the folder .* cannot be written; name"):
+        open_store(path.with_name("y.db"))
 
 
 def read_only_uri_of(path: Path) -> str | None:
     from hengwen.store.location import parse_location
 
     return read_only_uri(parse_location(path))
+
+
+def test_a_journal_that_must_be_rolled_back_is_not_left_out(path: Path, read_only: None) -> None:
+    path.with_name("x.db-journal").write_bytes(b"\xd9\xd5\x05\xf9 changes")
+    assert read_only_uri_of(path) == f"file:{path}?mode=ro"
 
 
 def test_an_older_store_on_a_read_only_medium_is_told_what_to_do(path: Path, read_only: None) -> None:

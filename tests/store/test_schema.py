@@ -36,7 +36,7 @@ def test_a_store_is_copied_before_a_migration(tmp_path: Path) -> None:
     path = older_store(tmp_path / "x.db")
     path.chmod(0o600)
     with open_store(path) as store:
-        copy = store.copy
+        copy = store.copy_before_migration
         assert copy == tmp_path / "x.schema-0002.db"
         assert [run.id for run in store.runs()] == ["r1"]
     assert (version_of(path), version_of(copy)) == (tables.HEAD, "0002")
@@ -44,14 +44,14 @@ def test_a_store_is_copied_before_a_migration(tmp_path: Path) -> None:
     with closing(sqlite3.connect(copy)) as connection:
         assert connection.execute("SELECT id FROM run").fetchall() == [("r1",)]
     with open_store(path) as store:
-        assert store.copy is None
+        assert store.copy_before_migration is None
 
 
 def test_a_copy_never_replaces_another(tmp_path: Path) -> None:
     (tmp_path / "x.schema-0002.db").write_text("mine", "utf-8")
     (tmp_path / "x.schema-0002-2.db").symlink_to(tmp_path / "elsewhere.db")
     with open_store(older_store(tmp_path / "x.db")) as store:
-        assert store.copy == tmp_path / "x.schema-0002-3.db"
+        assert store.copy_before_migration == tmp_path / "x.schema-0002-3.db"
     assert (tmp_path / "x.schema-0002.db").read_text("utf-8") == "mine"
     assert not (tmp_path / "elsewhere.db").exists()
 
@@ -63,7 +63,7 @@ def test_changes_in_the_write_ahead_log_are_copied(tmp_path: Path) -> None:
         writer.execute("UPDATE run SET plan = 'changed'")
         writer.commit()
         with open_store(path) as store:
-            copy = store.copy
+            copy = store.copy_before_migration
     with closing(sqlite3.connect(copy)) as connection:
         assert connection.execute("SELECT plan FROM run").fetchall() == [("changed",)]
 
@@ -135,6 +135,15 @@ def test_two_threads_create_one_store(tmp_path: Path) -> None:
         thread.join()
     assert errors == []
     assert version_of(tmp_path / "x.db") == tables.HEAD
+
+
+def test_a_store_that_another_process_has_created_or_migrated_is_taken_as_it_is(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
+    schema.create(engine)
+    schema.create(engine)
+    assert schema.upgrade(engine, keep_copy=True) is None
+    engine.dispose()
+    assert os.listdir(tmp_path) == ["x.db"]
 
 
 @pytest.mark.parametrize("version", ["e3a246e0dc1", "0000", "", None])

@@ -86,8 +86,8 @@ def wal_file(path: Path) -> Path:
 def read_only_uri(url: URL) -> str | None:
     """Return the URI that opens a SQLite file without writing; None if the file can be written.
 
-    SQLite reads a file through two others beside it. Where these cannot be created and there is no
-    write-ahead log, the file is opened as immutable, which needs neither.
+    SQLite reads a file through two others beside it. Where these cannot be created and hold no changes, the
+    file is opened as immutable, which needs neither.
 
     Args:
         url: The URL of a store.
@@ -106,6 +106,6 @@ def read_only_uri(url: URL) -> str | None:
 
 
 def has_changes(path: Path) -> bool:
-    """Return whether a SQLite file has committed changes in its write-ahead log only."""
-    wal = wal_file(path)
-    return wal.exists() and wal.stat().st_size > 0
+    """Return whether SQLite has to read a file beside the store: its write-ahead log, or its journal."""
+    files = wal_file(path), Path(f"{path}-journal")
+    return any(file.exists() and file.stat().st_size > 0 for file in files)

@@ -82,7 +82,7 @@ class Store:
         return self._database.read_only
 
     @property
-    def copy(self) -> Path | None:
+    def copy_before_migration(self) -> Path | None:
         """The copy that was made when the store was opened, because its schema was migrated."""
         return self._database.copy
 

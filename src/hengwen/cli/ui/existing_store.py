@@ -36,6 +36,7 @@ def open_or_create_store(location: str) -> Store:
     from hengwen.store import open_store
 
     store = open_store(location)
-    if store.copy is not None:
-        print_info(f"{store.name}: migrated to the present schema; the store as it was: {store.copy}")
+    copy = store.copy_before_migration
+    if copy is not None:
+        print_info(f"{store.name}: migrated to the present schema; the store as it was: {copy}")
     return store
