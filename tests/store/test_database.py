@@ -133,7 +133,7 @@ def test_a_store_of_an_older_version_is_migrated_with_its_runs(tmp_path: Path, v
 def test_kinds_and_attempts_of_an_older_store_keep_their_meaning(tmp_path: Path) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'x.db'}")
     key = "ab" * 32
-    database.upgrade(engine, "0004")
+    schema.upgrade(engine, "0004")
     with engine.begin() as connection:
         for sample, kind in (("a", "code"), ("b", "judge")):
             connection.exec_driver_sql(
