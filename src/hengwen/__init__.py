@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         HengwenError,
         JudgeError,
         PluginError,
+        StoreBusyError,
         StoreError,
     )
     from hengwen.plans.plan import Plan, load_plan
@@ -60,6 +61,7 @@ _EXPORTS = {
     "Score": "records",
     "ScoreTable": "results.score_table",
     "Store": "store",
+    "StoreBusyError": "errors",
     "StoreError": "errors",
     "Summary": "results.aggregate",
     "Usage": "records",
@@ -92,6 +94,7 @@ __all__ = [
     "Score",
     "ScoreTable",
     "Store",
+    "StoreBusyError",
     "StoreError",
     "Summary",
     "Usage",

@@ -7,6 +7,7 @@
     ├── DataError (ValueError)          a file or a row in it is wrong                       exit 2
     ├── PluginError (ImportError)       a plug-in or an extra cannot be loaded               exit 2
     ├── StoreError (OSError)            the store cannot be opened, read or written          exit 1
+    │   └── StoreBusyError              another process runs the plan in this store
     ├── WorkerError (RuntimeError)      a worker process died                                exit 1
     ├── TimeLimitError (TimeoutError)   the time limit of a run is reached; it can resume    exit 130
     └── JudgeError (RuntimeError)       no usable verdict; becomes a Failure                 exit 1
@@ -60,6 +61,19 @@ class PluginError(HengwenError, ImportError):
 
 class StoreError(HengwenError, OSError):
     """The store cannot be opened, read or written; committed data is kept."""
+
+
+class StoreBusyError(StoreError):
+    """Another process runs the same plan in this store.
+
+    Args:
+        message: What is wrong.
+        owner: The other process, its host and since when it runs the plan, as far as they are known.
+    """
+
+    def __init__(self, message: str, *, owner: str) -> None:
+        super().__init__(message)
+        self.owner = owner
 
 
 class WorkerError(HengwenError, RuntimeError):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,8 @@ class JudgeServer:
     delay: float = 0.02
     jitter: float = 0.0
     """Seconds that some answers take longer, so that they do not come in waves."""
+    hold_after: int | None = None
+    """After so many requests the judge answers no more, until this is None again."""
     answered: int = 0
     answers: list[tuple[float, str]] = field(default_factory=list)
     """When each good answer was ready, and to which prompt."""
@@ -71,6 +76,8 @@ class JudgeServer:
         self.prompts.append(prompt)
         number = len(self.prompts)
         await asyncio.sleep(self.delay + self.jitter * (number * 0.618 % 1))
+        while self.hold_after is not None and number > self.hold_after:  # noqa: ASYNC110 - set by a thread
+            await asyncio.sleep(0.01)
         wrong = self.misbehave(number)
         if wrong is not None:
             return wrong
@@ -119,6 +126,47 @@ def judge_server(listen: Callable[..., str]) -> JudgeServer:
     serving = JudgeServer()
     serving.url = listen(serving.serve)
     return serving
+
+
+@pytest.fixture
+def start(judge_server: JudgeServer) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start the program in a process of its own, with the judge of this test; it is killed at the end."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def begin(
+        plan: Path, store: Path, *more: str, in_flight: int = 4, command: str = "run"
+    ) -> subprocess.Popen[str]:
+        words = [sys.executable, "-m", "hengwen", command, str(plan), "--judge", "openai/tiny", "--quiet"]
+        words += ["--base-url", judge_server.url, "--store", str(store), "-j", str(in_flight), *more]
+        process = subprocess.Popen(
+            words,
+            env={**os.environ, "OPENAI_API_KEY": "x"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        return process
+
+    yield begin
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(server: JudgeServer, count: int, process: subprocess.Popen[str]) -> None:
+    """Wait until the judge has answered so many requests."""
+    deadline = time.monotonic() + 60
+    while server.answered < count:
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "the run does not get on"
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def answered(judge_server: JudgeServer) -> Callable[[int, subprocess.Popen[str]], None]:
+    """Wait until the judge has answered so many requests of a process."""
+    return partial(wait_for, judge_server)
 
 
 @pytest.fixture

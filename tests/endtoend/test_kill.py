@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -21,25 +18,6 @@ COUNT = 120
 IN_FLIGHT = 4
 
 
-def start(plan: Path, url: str, store: Path, *more: str, in_flight: int = IN_FLIGHT) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "hengwen", "run", str(plan), "--judge", "openai/tiny", "--base-url", url]
-    return subprocess.Popen(
-        [*command, "--store", str(store), "-j", str(in_flight), "--quiet", *more],
-        env={**os.environ, "OPENAI_API_KEY": "x"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def wait_for(server, count: int, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
-    while server.answered < count:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline, "the run does not get on"
-        time.sleep(0.005)
-
-
 @pytest.mark.parametrize(
     ("sent", "code", "status", "bought_twice"),
     [(signal.SIGKILL, -9, "running", 2 * IN_FLIGHT), (signal.SIGTERM, 130, "interrupted", 0),
@@ -47,11 +25,19 @@ def wait_for(server, count: int, process: subprocess.Popen[str]) -> None:
     ids=["SIGKILL", "SIGTERM", "SIGINT"],
 )  # fmt: skip
 def test_a_run_killed_half_way_finishes_with_every_outcome_once(
-    judge_server, suite, tmp_path: Path, sent: signal.Signals, code: int, status: str, bought_twice: int
+    judge_server,
+    suite,
+    start,
+    answered,
+    tmp_path: Path,
+    sent: signal.Signals,
+    code: int,
+    status: str,
+    bought_twice: int,
 ) -> None:
     plan, path = suite(COUNT), tmp_path / "x.db"
-    first = start(plan, judge_server.url, path)
-    wait_for(judge_server, COUNT // 2, first)
+    first = start(plan, path)
+    answered(COUNT // 2, first)
     first.send_signal(sent)
     _, err = first.communicate(timeout=30)
     assert first.returncode == code, err
@@ -62,7 +48,7 @@ def test_a_run_killed_half_way_finishes_with_every_outcome_once(
         kept = len(list(store.rows([run])))
         assert 0 < kept < COUNT * 6
 
-    second = start(plan, judge_server.url, path)
+    second = start(plan, path)
     out, err = second.communicate(timeout=60)
     assert second.returncode == 0, (out, err)
     with open_store(path) as store:
@@ -81,12 +67,12 @@ def test_a_run_killed_half_way_finishes_with_every_outcome_once(
     ("sent", "at_most"), [(signal.SIGKILL, 5), (signal.SIGTERM, 0)], ids=["SIGKILL", "SIGTERM"]
 )
 def test_of_a_thousand_good_answers_at_most_five_are_bought_twice(
-    judge_server, suite, tmp_path: Path, sent: signal.Signals, at_most: int
+    judge_server, suite, start, answered, tmp_path: Path, sent: signal.Signals, at_most: int
 ) -> None:
     count, plan, path = 1000, suite(1000), tmp_path / "x.db"
     judge_server.jitter = 0.06
-    first = start(plan, judge_server.url, path, in_flight=8)
-    wait_for(judge_server, count // 2, first)
+    first = start(plan, path, in_flight=8)
+    answered(count // 2, first)
     first.send_signal(sent)
     killed = time.monotonic()
     first.communicate(timeout=30)
@@ -95,7 +81,7 @@ def test_of_a_thousand_good_answers_at_most_five_are_bought_twice(
     before = {question(prompt) for at, prompt in list(judge_server.answers) if at < killed}
     calls = len(judge_server.prompts)
 
-    second = start(plan, judge_server.url, path, in_flight=8)
+    second = start(plan, path, in_flight=8)
     out, err = second.communicate(timeout=120)
     assert second.returncode == 0, (out, err)
     with open_store(path) as store:
@@ -112,16 +98,18 @@ def question(prompt: str) -> str:
     return re.search(r"第(\d+)个问题", prompt)[1]
 
 
-def test_when_its_time_is_up_a_run_stops_and_goes_on_later(judge_server, suite, tmp_path: Path) -> None:
+def test_when_its_time_is_up_a_run_stops_and_goes_on_later(
+    judge_server, suite, start, tmp_path: Path
+) -> None:
     plan, path = suite(COUNT), tmp_path / "x.db"
     judge_server.delay = 0.1  # 120 calls, 4 at a time: three seconds
-    first = start(plan, judge_server.url, path, "--time-limit", "0.5")
+    first = start(plan, path, "--time-limit", "0.5")
     _, err = first.communicate(timeout=60)
     assert first.returncode == 130
     assert "the time limit of 0.5 s is reached" in err
     calls = len(judge_server.prompts)
     assert 0 < calls < COUNT
-    second = start(plan, judge_server.url, path)
+    second = start(plan, path)
     out, err = second.communicate(timeout=60)
     assert second.returncode == 0, (out, err)
     assert len(judge_server.prompts) == COUNT

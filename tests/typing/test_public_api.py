@@ -75,6 +75,7 @@ def test_errors() -> None:
         hengwen.DataError,
         hengwen.JudgeError,
         hengwen.PluginError,
+        hengwen.StoreBusyError,
         hengwen.StoreError,
     ]
     for error in errors:

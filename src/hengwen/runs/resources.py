@@ -41,6 +41,9 @@ class RunOptions:
     """Maximum cost of the calls, by the prices of the plan."""
     time_limit: float | None = None
     """Seconds for all checkpoints together."""
+    wait: bool | Callable[[str], None] = False
+    """Wait while another process runs the plan in the same store; a function is called with a description of
+    that process. False: such a process is an error."""
     progress: Callable[[str, int, int], None] | None = None
     """Called with (checkpoint, samples done, samples in total)."""
 

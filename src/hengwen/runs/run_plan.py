@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_suite
 from hengwen.runs.checkpoint_run import CheckpointRun
+from hengwen.runs.exclusive_run import exclusive_run
 from hengwen.runs.resources import RunOptions, RunResources
 from hengwen.runs.stopping import stop_after, stop_on_signals
 from hengwen.store.store import Store, open_store
@@ -55,6 +56,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
     fresh: bool = False,
     budget: float | None = None,
     time_limit: float | None = None,
+    wait: bool | Callable[[str], None] = False,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> RunResult:
     """Evaluate all checkpoints of a plan; results that the store has already are reused.
@@ -71,6 +73,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         fresh: Start again: reuse no row and no call of earlier runs.
         budget: Maximum cost of the calls, by the prices of the plan; a call that might exceed it is skipped.
         time_limit: Seconds after which no new call is made; calls in flight are finished.
+        wait: Wait while another process runs the plan in this store, then resume from its results; a function
+            is called with a description of that process.
         progress: Called with (checkpoint, samples done, samples in total).
 
     Returns:
@@ -80,6 +84,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         ConfigError: The plan or an option is wrong.
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
+        StoreBusyError: Another process runs the plan in this store, and ``wait`` is not set.
         TimeLimitError: The time limit is reached; the same call resumes the run.
         KeyboardInterrupt: The run was interrupted; the same call resumes it.
     """
@@ -89,6 +94,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         fresh=fresh,
         budget=budget,
         time_limit=time_limit,
+        wait=wait,
         progress=progress,
     )
     return run_resolved(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), store, options)
@@ -122,10 +128,11 @@ async def _run_suite(suite: LoadedPlan, store: Store, options: RunOptions) -> Ru
     warnings = list(suite.warnings)
     try:
         with stop_on_signals(resources.stopping), stop_after(resources.stopping, options.time_limit):
-            for order in range(len(suite.plan.checkpoints)):
-                checkpoint_run = CheckpointRun(resources, order)
-                runs.append(await checkpoint_run.execute())
-                warnings += checkpoint_run.warnings
+            async with exclusive_run(store, suite.plan.name, resources.stopping, wait=options.wait):
+                for order in range(len(suite.plan.checkpoints)):
+                    checkpoint_run = CheckpointRun(resources, order)
+                    runs.append(await checkpoint_run.execute())
+                    warnings += checkpoint_run.warnings
     finally:
         await resources.close()
     return _result(resources, runs, warnings)

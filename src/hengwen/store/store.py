@@ -18,6 +18,7 @@ from hengwen.store import codec, tables
 from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.location import display_url
+from hengwen.store.run_lock import run_lock
 from hengwen.store.upsert import Writer
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Engine, Table
 
     from hengwen.records import Attempt, Outcome, Row, Run
+    from hengwen.store.run_lock import RunLock
 
 ResponseKey = tuple[str, str, int]
 """(task, sample id, repeat) of an answer in one run."""
@@ -90,6 +92,14 @@ class Store:
         """Close all connections."""
         self._writer.close()
         self._engine.dispose()
+
+    def run_lock(self, plan: str) -> RunLock | None:
+        """Return the lock that a process holds while it runs a plan; None for a database in memory.
+
+        Args:
+            plan: Name of the plan.
+        """
+        return run_lock(self._engine, plan)
 
     def ledger(self) -> SqlLedger:
         """Return a ledger that writes to this store."""

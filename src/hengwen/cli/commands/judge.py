@@ -25,6 +25,7 @@ def judge(
     store: options.Store = options.DEFAULT_STORE,
     concurrency: options.Concurrency = 16,
     limit: options.Limit = None,
+    wait: options.Wait = False,
     strict: options.Strict = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -32,7 +33,7 @@ def judge(
     from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.existing_store import open_or_create_store
     from hengwen.cli.ui.exit import exit_code
-    from hengwen.cli.ui.messages import print_error, print_info
+    from hengwen.cli.ui.messages import print_error, print_info, print_waiting
     from hengwen.cli.ui.progress import progress_bar
     from hengwen.runs.judge_file import judge_file
     from hengwen.runs.resources import RunOptions
@@ -48,7 +49,12 @@ def judge(
             base_url=base_url,
             columns=dict(options.parse_pairs("--column", column)),
             language=prompt_language,
-            options=RunOptions(concurrency=max(1, concurrency), limit=limit, progress=progress),
+            options=RunOptions(
+                concurrency=max(1, concurrency),
+                limit=limit,
+                wait=print_waiting if wait else False,
+                progress=progress,
+            ),
         )
     if not quiet:
         print_info(f"{output}: written; hengwen report --plan {result.plan} shows the means")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hengwen.cli.ui import language, options
-from hengwen.cli.ui.messages import print_error
+from hengwen.cli.ui.messages import print_error, print_waiting
 
 
 def run(
@@ -24,6 +24,7 @@ def run(
     time_limit: options.TimeLimit = None,
     dry_run: options.DryRun = False,
     fresh: options.Fresh = False,
+    wait: options.Wait = False,
     strict: options.Strict = False,
     lang: language.Lang = None,
     as_json: options.Json = False,
@@ -64,6 +65,7 @@ def run(
                     fresh=fresh,
                     budget=budget,
                     time_limit=time_limit,
+                    wait=print_waiting if wait else False,
                     progress=progress,
                 )
         except KeyboardInterrupt:

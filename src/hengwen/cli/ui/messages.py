@@ -29,3 +29,8 @@ def print_warning(message: str) -> None:
 def print_info(message: str) -> None:
     """Print an informational message."""
     typer.echo(printable(message), err=True)
+
+
+def print_waiting(owner: str) -> None:
+    """Print which process a command waits for, because it runs the same plan in the same store."""
+    print_info(f"waiting for {owner}, which runs the same plan")

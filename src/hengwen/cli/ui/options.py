@@ -76,6 +76,10 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Estimate calls, tokens and cost without making any call.")
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start a new run without reusing stored results.")]
+Wait = Annotated[
+    bool,
+    typer.Option("--wait", help="Wait while another process runs the same plan in the store; default: fail."),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any outcome failed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
 Quiet = Annotated[

@@ -1,0 +1,69 @@
+"""At most one process runs a plan in a store, because two would pay for every call twice."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from hengwen.engine.limiter import interruptible_sleep
+from hengwen.errors import StoreBusyError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from hengwen.store.run_lock import LockOwner, RunLock
+    from hengwen.store.store import Store
+
+POLL_SECONDS = 0.5
+"""Seconds between two attempts to take a lock that another process holds."""
+
+
+@asynccontextmanager
+async def exclusive_run(
+    store: Store, plan: str, stopping: asyncio.Event, *, wait: bool | Callable[[str], None]
+) -> AsyncIterator[None]:
+    """Hold the lock of a plan; the operating system or the server releases it if this process dies.
+
+    Args:
+        store: The store of the runs.
+        plan: Name of the plan.
+        stopping: When it is set, waiting ends.
+        wait: Whether to wait for a lock that another process holds; a function is called with a description
+            of that process when the wait begins.
+
+    Raises:
+        StoreBusyError: Another process holds the lock, and ``wait`` is not set.
+        CancelledError: The run was stopped before it got the lock.
+    """
+    lock = store.run_lock(plan)
+    if lock is None:
+        yield
+        return
+    if not lock.acquire():
+        owner = _description(lock.owner())
+        if not wait:
+            raise StoreBusyError(
+                f"{store.name}: plan {plan!r} is being run by {owner}; wait for it with --wait", owner=owner
+            )
+        if callable(wait):
+            wait(owner)
+        await _acquire_later(lock, stopping)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+async def _acquire_later(lock: RunLock, stopping: asyncio.Event) -> None:
+    while not lock.acquire():
+        await interruptible_sleep(POLL_SECONDS, stopping)
+        if stopping.is_set():
+            raise asyncio.CancelledError
+
+
+def _description(owner: LockOwner | None) -> str:
+    if owner is None:
+        return "another process"
+    since = owner.since.replace("T", " ").replace("Z", " UTC")
+    return f"process {owner.pid} on {owner.host} since {since}"

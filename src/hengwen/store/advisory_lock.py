@@ -1,0 +1,67 @@
+"""An advisory lock of PostgreSQL on a connection of its own, whose application name names the owner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+
+from hengwen.records import digest
+from hengwen.store.database import store_errors
+from hengwen.store.run_lock import LockOwner
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+MAX_NAME_BYTES = 63
+"""PostgreSQL cuts longer application names."""
+_TAKE = text("SELECT pg_try_advisory_lock(:high, :low)")
+_NAME = text("SELECT set_config('application_name', :name, false)")
+_OWNER = text(
+    "SELECT activity.application_name FROM pg_locks AS held JOIN pg_stat_activity AS activity USING (pid) "
+    "WHERE held.locktype = 'advisory' AND held.granted AND held.objsubid = 2 "
+    "AND held.classid::bigint = :high AND held.objid::bigint = :low "
+    "AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+)
+
+
+class AdvisoryLock:
+    """A lock of the session of one connection, which the server releases with it; see ``RunLock``.
+
+    Args:
+        engine: A PostgreSQL database.
+        plan: Name of the plan.
+    """
+
+    def __init__(self, engine: Engine, plan: str) -> None:
+        self._engine = engine
+        key = int(digest("hengwen run", plan)[:16], 16)
+        self._key = {"high": key >> 33, "low": key & 0x7FFFFFFF}  # two positive 32-bit integers
+        self._connection: Connection | None = None
+
+    def acquire(self) -> bool:
+        """Take the lock if it is free; return whether it was."""
+        with store_errors(self._engine):
+            connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            try:
+                if connection.execute(_TAKE, self._key).scalar_one():
+                    name = str(LockOwner.of_this_process())[:MAX_NAME_BYTES]
+                    connection.execute(_NAME, {"name": name})
+                    self._connection = connection
+            finally:
+                if self._connection is None:
+                    connection.close()
+        return self._connection is not None
+
+    def owner(self) -> LockOwner | None:
+        """Return who holds the lock; None if the server does not show it."""
+        with store_errors(self._engine), self._engine.connect() as connection:
+            name = connection.execute(_OWNER, self._key).scalar()
+        return LockOwner.parse(name or "")
+
+    def release(self) -> None:
+        """Release the lock by the end of its session."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.detach()  # the pool must not keep a session that still holds the lock
+            connection.close()

@@ -1,0 +1,84 @@
+"""The lock of a plan in a store: at most one process runs the plan, and others can read which one."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class LockOwner:
+    """The process that holds a lock."""
+
+    pid: int
+    host: str
+    since: str
+    """When it took the lock, in UTC."""
+
+    @classmethod
+    def of_this_process(cls) -> LockOwner:
+        """Return the owner that this process is, from now on."""
+        host = re.sub(r"[^\w.-]", "_", socket.gethostname(), flags=re.ASCII) or "localhost"
+        return cls(os.getpid(), host, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
+
+    @classmethod
+    def parse(cls, line: str) -> LockOwner | None:
+        """Return the owner that ``str`` wrote, or None if it did not write the line.
+
+        Examples:
+            >>> LockOwner.parse(str(LockOwner(12, "node-7", "2026-11-22T01:13:05Z")))
+            LockOwner(pid=12, host='node-7', since='2026-11-22T01:13:05Z')
+            >>> LockOwner.parse("") is None
+            True
+        """
+        match = re.fullmatch(
+            r"hengwen (\d{1,10}) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) ([\w.-]+)", line, re.ASCII
+        )
+        return cls(int(match[1]), match[3], match[2]) if match else None
+
+    def __str__(self) -> str:
+        return f"hengwen {self.pid} {self.since} {self.host}"
+
+
+class RunLock(Protocol):
+    """A lock that ends with the process that holds it, also if that process is killed."""
+
+    def acquire(self) -> bool:
+        """Take the lock if it is free, without waiting; return whether it was.
+
+        Raises:
+            StoreError: The lock can be neither taken nor tested.
+        """
+        ...
+
+    def owner(self) -> LockOwner | None:
+        """Return who holds the lock; None if that cannot be read, or nobody does."""
+        ...
+
+    def release(self) -> None:
+        """Release the lock, which this object holds."""
+        ...
+
+
+def run_lock(engine: Engine, plan: str) -> RunLock | None:
+    """Return the lock of a plan, or None if no other process can open the database.
+
+    Args:
+        engine: A migrated database.
+        plan: Name of the plan.
+    """
+    if engine.dialect.name == "postgresql":
+        from hengwen.store.advisory_lock import AdvisoryLock
+
+        return AdvisoryLock(engine, plan)
+    from hengwen.store.file_lock import PlanFileLock, sqlite_path
+
+    path = sqlite_path(engine.url)
+    return None if path is None else PlanFileLock(path.with_name(f"{path.name}.{plan}.lock"))

@@ -1,0 +1,198 @@
+"""One process at a time holds the lock of a plan; others read who it is; a dead process holds nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from sqlalchemy import make_url
+
+from hengwen.errors import StoreError
+from hengwen.store.advisory_lock import AdvisoryLock
+from hengwen.store.file_lock import PlanFileLock, sqlite_path
+from hengwen.store.run_lock import LockOwner
+from hengwen.store.store import Store, open_store
+
+HOLD = """
+import sys, time
+from hengwen.store.store import open_store
+lock = open_store(sys.argv[1]).run_lock("p")
+print(lock.acquire(), flush=True)
+time.sleep(600)
+"""
+
+
+@contextmanager
+def other_process(location: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a process that holds the lock of plan p."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, location], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "True\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def lock_of(store: Store, plan: str) -> Any:
+    lock = store.run_lock(plan)
+    assert lock is not None
+    return lock
+
+
+def test_the_lock_of_a_plan_is_held_once_and_names_its_owner(store: Store, tmp_path: Path) -> None:
+    first, second = lock_of(store, "p"), lock_of(store, "p")
+    assert (first.acquire(), second.acquire()) == (True, False)
+    owner = second.owner()
+    assert owner.pid == os.getpid()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", owner.since)
+    assert LockOwner.parse(str(owner)) == owner
+    assert (tmp_path / "x.db.p.lock").exists()
+    first.release()
+    assert not (tmp_path / "x.db.p.lock").exists()
+    assert second.acquire()
+    second.release()
+
+
+def test_two_plans_of_one_store_have_two_locks(store: Store) -> None:
+    first, second = lock_of(store, "p"), lock_of(store, "q")
+    assert (first.acquire(), second.acquire()) == (True, True)
+    first.release()
+    second.release()
+
+
+def test_a_store_that_is_reached_by_a_link_has_the_same_lock(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "link.db").symlink_to(tmp_path / "x.db")
+    first = lock_of(store, "p")
+    assert first.acquire()
+    with open_store(tmp_path / "link.db") as linked:
+        assert not lock_of(linked, "p").acquire()
+    first.release()
+
+
+def test_a_killed_owner_does_not_block(store: Store) -> None:
+    lock = lock_of(store, "p")
+    with other_process(store.name) as process:
+        assert not lock.acquire()
+        assert lock.owner().pid == process.pid
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert lock.acquire()
+    assert lock.owner().pid == os.getpid()
+    lock.release()
+
+
+def test_a_file_that_names_no_owner_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    path.write_text("\x1b[31mhengwen 1 now here\n")
+    assert PlanFileLock(path).owner() is None
+    assert PlanFileLock(tmp_path / "none").owner() is None
+
+
+def test_a_lock_file_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> None:
+    (tmp_path / "x.lock").mkdir()
+    with pytest.raises(StoreError, match=r"x.lock: Is a directory; a run needs this file to lock the store$"):
+        PlanFileLock(tmp_path / "x.lock").acquire()
+
+
+@pytest.mark.parametrize(
+    ("location", "name"),
+    [
+        ("sqlite://", None),
+        ("sqlite:///:memory:", None),
+        ("sqlite:///file:x?mode=memory&uri=true", None),
+        ("sqlite:///file:my%20x.db?mode=rw&uri=true", "my x.db"),
+        ("sqlite:///x.db", "x.db"),
+    ],
+)
+def test_a_database_in_memory_has_no_path_and_so_no_lock(location: str, name: str | None) -> None:
+    path = sqlite_path(make_url(location))
+    assert path == (None if name is None else Path(name).resolve())
+
+
+def test_a_store_in_memory_needs_no_lock() -> None:
+    with open_store("sqlite://") as store:
+        assert store.run_lock("p") is None
+
+
+class FakeConnection:
+    """The part of a PostgreSQL connection that the lock uses; ``server`` holds the locks of all sessions."""
+
+    def __init__(self, server: dict[tuple[int, int], FakeConnection]) -> None:
+        self.server, self.name, self.detached = server, "", False
+
+    def __enter__(self) -> FakeConnection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def execution_options(self, **options: str) -> FakeConnection:
+        assert options == {"isolation_level": "AUTOCOMMIT"}
+        return self
+
+    def execute(self, statement: object, values: dict[str, Any]) -> Any:
+        if "set_config" in str(statement):
+            self.name = values["name"]
+            return None
+        key = (values["high"], values["low"])
+        assert all(0 <= part < 2**31 for part in key)
+        if "pg_try_advisory_lock" in str(statement):
+            is_free = key not in self.server
+            self.server.setdefault(key, self)
+            return SimpleNamespace(scalar_one=lambda: is_free)
+        return SimpleNamespace(scalar=lambda: self.server[key].name if key in self.server else None)
+
+    def detach(self) -> None:
+        self.detached = True
+
+    def close(self) -> None:
+        if self.detached:
+            for key in [key for key, holder in self.server.items() if holder is self]:
+                del self.server[key]
+
+
+def test_a_lock_of_postgresql_lives_as_long_as_its_session() -> None:
+    server: dict[tuple[int, int], FakeConnection] = {}
+    engine = SimpleNamespace(
+        connect=lambda: FakeConnection(server),
+        dialect=SimpleNamespace(name="postgresql"),
+        url=make_url("x://"),
+    )
+    store = Store(engine)
+    first, second, other = lock_of(store, "p"), lock_of(store, "p"), lock_of(store, "q")
+    assert isinstance(first, AdvisoryLock)
+    assert first.owner() is None
+    assert (first.acquire(), second.acquire(), other.acquire()) == (True, False, True)
+    assert second.owner().pid == os.getpid()
+    second.release()  # holds nothing
+    first.release()
+    assert second.acquire()
+
+
+def test_the_lock_of_a_real_postgresql() -> None:
+    location = os.environ.get("HENGWEN_TEST_POSTGRES")
+    if not location:
+        pytest.skip("HENGWEN_TEST_POSTGRES names no database")
+    with open_store(location) as store, other_process(location) as process:
+        lock = lock_of(store, "p")
+        assert not lock.acquire()
+        assert lock.owner().pid == process.pid
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+        while not lock.acquire():  # the server notices the end of the session
+            pass
+        assert lock.owner().pid == os.getpid()
+        lock.release()
+        assert lock.owner() is None
