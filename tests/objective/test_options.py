@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 from hengwen import registry
 from hengwen.errors import ConfigError
+from hengwen.objective.overlap.rouge import MultiRef
+from hengwen.objective.overlap.ter import Split
+from hengwen.objective.text.tokenize import BLEU_TOKENIZERS
+
+
+def listed(*choices: str) -> str:
+    return f"{', '.join(choices[:-1])} or {choices[-1]}"
+
 
 NO_WORD = "words must be one or more, none of them empty"
 WIDTH = ({"width": "half"}, "width must be keep or fold, got 'half'")
-TOKENIZE = "tokenize must be auto, {}, got 'words'"
+TOKENIZE = "tokenize must be {}, got 'words'"
+BLEU_CHOICES = listed("auto", *BLEU_TOKENIZERS)
 OPTIONS: dict[str, list[tuple[dict[str, object], str]]] = {
     "bleu": [
         ({"effective_order": 1}, "effective_order must be true or false, got 1"),
         ({"lowercase": "no"}, "lowercase must be true or false, got 'no'"),
-        ({"tokenize": "words"}, TOKENIZE.format("13a, zh, char, intl, none or jieba")),
+        ({"tokenize": "words"}, TOKENIZE.format(BLEU_CHOICES)),
         ({"smooth": "more"}, "smooth must be exp, floor, add-k or none, got 'more'"),
         WIDTH,
     ],
@@ -27,7 +38,7 @@ OPTIONS: dict[str, list[tuple[dict[str, object], str]]] = {
         WIDTH,
     ],
     "ter": [
-        ({"tokenize": "words"}, TOKENIZE.format("tercom or char")),
+        ({"tokenize": "words"}, TOKENIZE.format(listed("auto", *get_args(Split)))),
         ({"case_sensitive": None}, "case_sensitive must be true or false, got None"),
         ({"max_characters": 0}, "max_characters must be a whole number >= 1, got 0"),
         WIDTH,
@@ -40,9 +51,9 @@ OPTIONS: dict[str, list[tuple[dict[str, object], str]]] = {
         ({"beta": "1"}, "beta must be a number above 0, got '1'"),
         ({"beta": float("inf")}, "beta must be a number above 0, got inf"),
         ({"stem": 1}, "stem must be true or false, got 1"),
-        ({"tokenize": "words"}, TOKENIZE.format("mixed, char, jieba or whitespace")),
-        ({"multi_ref": "all"}, "multi_ref must be best or mean, got 'all'"),
-        ({"several": "all"}, "several must be best or mean, got 'all'"),
+        ({"tokenize": "words"}, TOKENIZE.format("auto, mixed, char, jieba or whitespace")),
+        ({"multi_ref": "all"}, f"multi_ref must be {listed(*get_args(MultiRef))}, got 'all'"),
+        ({"several": "all"}, f"several must be {listed(*get_args(MultiRef))}, got 'all'"),
         ({"sentences": "dot"}, "sentences must be newline or punctuation, got 'dot'"),
         WIDTH,
     ],
@@ -65,7 +76,7 @@ OPTIONS: dict[str, list[tuple[dict[str, object], str]]] = {
     "type_token_ratio": [({"window": 0}, "window must be a whole number >= 1, got 0")],
     "self_bleu": [
         ({"scope": "all"}, "scope must be repeats or checkpoint, got 'all'"),
-        ({"tokenize": "words"}, TOKENIZE.format("13a, zh, char, intl, none or jieba")),
+        ({"tokenize": "words"}, TOKENIZE.format(BLEU_CHOICES)),
         WIDTH,
     ],
     "near_duplicates": [
