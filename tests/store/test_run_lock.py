@@ -18,6 +18,7 @@ from sqlalchemy import make_url
 
 from hengwen.errors import StoreError
 from hengwen.store.advisory_lock import AdvisoryLock
+from hengwen.store.database import Database
 from hengwen.store.file_lock import PlanFileLock, sqlite_path
 from hengwen.store.run_lock import LockOwner
 from hengwen.store.store import Store, open_store
@@ -170,7 +171,7 @@ def test_a_lock_of_postgresql_lives_as_long_as_its_session() -> None:
         dialect=SimpleNamespace(name="postgresql"),
         url=make_url("x://"),
     )
-    store = Store(engine)
+    store = Store(Database(engine=engine))
     first, second, other = lock_of(store, "p"), lock_of(store, "p"), lock_of(store, "q")
     assert isinstance(first, AdvisoryLock)
     assert first.owner() is None
