@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 MAX_NAME_BYTES = 63
 """PostgreSQL cuts longer application names."""
-_TAKE = text("SELECT pg_try_advisory_lock(:high, :low)")
+_TRY_LOCK = text("SELECT pg_try_advisory_lock(:high, :low)")
+_UNLOCK = text("SELECT pg_advisory_unlock(:high, :low)")
 _NAME = text("SELECT set_config('application_name', :name, false)")
 _OWNER = text(
     "SELECT activity.application_name FROM pg_locks AS held JOIN pg_stat_activity AS activity USING (pid) "
@@ -44,7 +45,7 @@ class AdvisoryLock:
         with store_errors(self._engine):
             connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
             try:
-                if connection.execute(_TAKE, self._key).scalar_one():
+                if connection.execute(_TRY_LOCK, self._key).scalar_one():
                     name = str(LockOwner.of_this_process())[:MAX_NAME_BYTES]
                     connection.execute(_NAME, {"name": name})
                     self._connection = connection
@@ -60,8 +61,13 @@ class AdvisoryLock:
         return LockOwner.parse(name or "")
 
     def release(self) -> None:
-        """Release the lock by the end of its session."""
+        """Release the lock, and end its session: the server would notice the end of it only later."""
         connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.detach()  # the pool must not keep a session that still holds the lock
+        if connection is None:
+            return
+        try:
+            with store_errors(self._engine):
+                connection.execute(_UNLOCK, self._key)
+        finally:
+            connection.detach()  # the pool must not keep a session that may still hold the lock
             connection.close()
