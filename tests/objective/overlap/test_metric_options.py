@@ -47,7 +47,9 @@ def test_a_corpus_takes_options_and_uses_a_tokenizer_where_it_is_known() -> None
     assert (bleu_score.tokenizer, rouge_score.tokenizer, ter_score.tokenizer) == ("intl", "mixed", "tercom")
     assert "|beta:2|" in rouge_score.signature
     with pytest.raises(ValueError, match="unknown option 'tokenize' of chrf"):
-        corpus_scores(["a"], ["a"], metrics=["chrf"], tokenize="jieba")
+        corpus_scores(["a"], ["a"], metrics=["chrf"], options={"tokenize": "jieba"})
+    (chrf_score,) = corpus_scores(["a"], ["a"], metrics=["chrf"], tokenize="jieba")
+    assert chrf_score.tokenizer == "character n-grams"
 
 
 @pytest.mark.parametrize(

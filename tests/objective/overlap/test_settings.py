@@ -60,6 +60,7 @@ INTERVAL_DEFAULTS = {"level": 0.95, "resamples": 1000, "seed": 0, "scope": "chec
                 "tokenize": "auto",
                 "width": "keep",
                 "clusters": None,
+                "options": None,
                 "confidence": 0.95,
                 "resamples": 1000,
                 "seed": 0,

@@ -98,7 +98,8 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
         >>> score.signature.partition("|version")[0]
         'bleu|width:keep|nrefs:1|case:mixed|eff:no|tok:zh|smooth:exp'
     """
-    shared = {} if tokenize == "auto" else {"tokenize": tokenize}
+    has_tokenizer = any(name != "chrf" for name in metrics)
+    shared = {"tokenize": tokenize} if has_tokenizer else {}
     settings = {"width": width, **shared, **(options or {})}
     by_metric = options_by_metric(metrics, settings)
     names = tuple(clusters) if clusters is not None else tuple(map(str, range(len(hypotheses))))

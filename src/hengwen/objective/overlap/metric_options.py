@@ -103,8 +103,9 @@ def _targets(key: str, value: object, metrics: Sequence[str]) -> list[tuple[str,
         names = {known for name in candidates for known in _names(name)}
         raise ValueError(f"unknown option {option!r} of {', '.join(candidates)}{did_you_mean(option, names)}")
     if option == "tokenize" and not dot:
-        lacking = metrics_without_tokenizer(metrics, value)
-        if len(lacking) < len(targets):
+        known_names = {known for names in _TOKENIZERS.values() for known in names}
+        if value in known_names:
+            lacking = metrics_without_tokenizer(metrics, value)
             targets = [target for target in targets if target[0] not in lacking]
     return targets
 
