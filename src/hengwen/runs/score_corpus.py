@@ -98,7 +98,8 @@ def score_corpus_files(
         target: ``.jsonl`` or ``.csv`` with a row for each metric.
 
     Raises:
-        ConfigError: A metric, an option or a value is unknown, or the target cannot be written.
+        ConfigError: A metric, an option or a value is unknown, or the target cannot be written or is an
+            input.
         DataError: A file cannot be read, the numbers of lines differ, or a value is not defined.
         PluginError: A package of a tokenizer is not installed.
     """
@@ -106,7 +107,8 @@ def score_corpus_files(
     interval: dict[str, Any] = {name: options.pop(name) for name in _INTERVAL_OPTIONS if name in options}
     by_metric = _check_options(metrics, options, interval)
     if target is not None:
-        check_target(target)
+        inputs = [hypotheses, *references, *([baseline.file] if baseline else [])]
+        check_target(target, inputs)
     texts = _lines(hypotheses)
     reference_sets = list(zip(*(_lines(path, hypotheses, texts) for path in references), strict=True))
     sampling = Sampling(clusters=tuple(map(str, range(len(texts)))), seed=seed or 0, **interval)

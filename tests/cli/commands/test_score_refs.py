@@ -167,6 +167,17 @@ def test_a_text_that_only_one_system_has_a_rouge_for_is_no_part_of_the_test(heng
     assert (done.code, done.err) == (2, "hengwen: right.txt: no text has rouge_l.mean for both systems\n")
 
 
+def test_an_output_that_is_an_input_is_refused_before_the_work(hengwen, tmp_path: Path) -> None:
+    for name in ("hyp.txt", "ref.txt", "base.txt"):
+        (tmp_path / "out.csv").unlink(missing_ok=True)
+        (tmp_path / "out.csv").hardlink_to(tmp_path / name)
+        done = hengwen("score", *REFS, "--baseline", "base.txt", "-o", "out.csv")
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert f"out.csv: the output would replace the input {name}" in done.err
+    done = hengwen("score", *REFS, "-o", "absent/out.csv")
+    assert (done.code, done.out) == (2, "")
+
+
 def test_one_text_has_no_interval(hengwen, tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("今晚月色真美", "utf-8")
     done = hengwen("score", "one.txt", "--refs", "one.txt", "--metrics", "chrf", "-o", "out.jsonl")
