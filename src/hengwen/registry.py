@@ -127,15 +127,29 @@ def build(group: Group, name: str, options: Mapping[str, Any], /, **injected: An
         ConfigError: An option is unknown or invalid; the message names plug-in and option.
         PluginError: The plug-in cannot be loaded.
     """
-    factory = load(group, name)
+    return construct(f"{group[:-1]} {name!r}", load(group, name), options, **injected)
+
+
+def construct(title: str, factory: Any, options: Mapping[str, Any], /, **injected: Any) -> Any:
+    """Call the class or factory of a plug-in with its options.
+
+    Args:
+        title: Name of the plug-in in messages, such as ``scorer 'lyric'``.
+        factory: Class or function that returns the plug-in.
+        options: Keyword arguments from the plan.
+        **injected: Keyword arguments that every plug-in of the group receives.
+
+    Raises:
+        ConfigError: An option is unknown or invalid; the message names plug-in and option.
+    """
     try:
         return factory(**injected, **options)
     except TypeError as error:
         reason = str(error).replace("__init__() ", "").replace(f"{getattr(factory, '__name__', '')}.", "")
         hint = _option_hint(factory, options, injected)
-        raise ConfigError(f"{group[:-1]} {name!r}: {reason}{hint}") from None
+        raise ConfigError(f"{title}: {reason}{hint}") from None
     except ValueError as error:
-        raise ConfigError(f"{group[:-1]} {name!r}: {error}") from None
+        raise ConfigError(f"{title}: {error}") from None
 
 
 def _option_hint(factory: Any, options: Mapping[str, Any], injected: Mapping[str, Any]) -> str:

@@ -43,7 +43,7 @@ def check_score_names(plan: Plan, index: int, names: Mapping[Location, Sequence[
                 first = locate(plan, "tasks", index, *first_locations[score]).removesuffix(": ")
                 raise ConfigError(
                     f"{locate(plan, 'tasks', index, *location)}task {plan.tasks[index].name!r} gives "
-                    f"{score!r} twice; set name: on one of the judges, "
+                    f"{score!r} twice; set name: on one of the scorers or judges, "
                     "or remove a scorer that is already configured as a rule"
                     + (f" (first on line {first.rpartition(':')[2]})" if first else "")
                 )

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from hengwen import registry
+from hengwen._internal.code_location import source_path
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.yaml_config import Location, StrictModel, YamlFile, load_yaml, parse_model, read_text
 from hengwen.plans.locations import located
+from hengwen.plans.scorer_spec import Name, ScorerSpec
 from hengwen.prompts.language import Language
 from hengwen.prompts.rubric import EitherText
 from hengwen.records import Reducer
 
-
-def _plain_name(value: str) -> str:
-    if not re.fullmatch(r"[^\W_][\w.\-]*", value) or len(value) > 100:
-        raise ValueError(
-            "a name starts with a letter or digit and has only letters, digits, '_', '-' and '.'"
-        )
-    return value
+LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
+"""Source of a verdict's level: the judge's overall level, or an aggregate of its criteria."""
 
 
-Name = Annotated[str, BeforeValidator(str), AfterValidator(_plain_name)]
-
-
-class PluginSpec(StrictModel):
-    """Name and options of a plug-in: ``lyric`` or ``{lyric: {rules: document}}`` in YAML."""
+class RuleSpec(StrictModel):
+    """Name and options of a rule: ``broken`` or ``{leakage: {corpus: train.jsonl}}`` in YAML."""
 
     name: str
     options: dict[str, Any] = {}
@@ -45,14 +38,6 @@ class PluginSpec(StrictModel):
                 return {"name": name, "options": options or {}}
             raise ValueError(f"the options of {name!r} must be a mapping")
         return data
-
-
-LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
-"""Source of a verdict's level: the judge's overall level, or an aggregate of its criteria."""
-
-
-class RuleSpec(PluginSpec):
-    """Name and options of a rule: ``broken`` or ``{leakage: {corpus: train.jsonl}}`` in YAML."""
 
     @field_validator("name")
     @classmethod
@@ -146,7 +131,7 @@ class TaskSpec(StrictModel):
     """Answers to generate for each sample."""
     repeat_reducer: Reducer = "mean"
     """How the values of a prompt's repeats are reduced to one."""
-    scorers: list[PluginSpec] = []
+    scorers: list[ScorerSpec] = []
     rules: list[RuleSpec] = []
     """Deterministic rules: each gives a score of its own, and may cap a judge's level."""
     judges: list[JudgeSpec] = []
@@ -310,21 +295,30 @@ def _absolute(plan: Plan, folder: Path) -> Plan:
         is_file = spec.rubric.endswith((".yaml", ".yml"))
         return spec.model_copy(update={"rubric": str(folder / spec.rubric)}) if is_file else spec
 
-    def rule(spec: RuleSpec) -> RuleSpec:
+    def options(spec: RuleSpec | ScorerSpec) -> dict[str, Any]:
         corpus: Any = spec.options.get("corpus")
         if isinstance(corpus, str):
             corpus = str(folder / corpus)
         elif isinstance(corpus, list):
             corpus = [str(folder / path) if isinstance(path, str) else path for path in corpus]
         else:
-            return spec
-        return spec.model_copy(update={"options": {**spec.options, "corpus": corpus}})
+            return spec.options
+        return {**spec.options, "corpus": corpus}
+
+    def rule(spec: RuleSpec) -> RuleSpec:
+        return spec.model_copy(update={"options": options(spec)})
+
+    def scorer(spec: ScorerSpec) -> ScorerSpec:
+        is_file = source_path(spec.scorer) is not None
+        location = str(folder / spec.scorer) if is_file else spec.scorer
+        return spec.model_copy(update={"scorer": location, "options": options(spec)})
 
     tasks = [
         task.model_copy(
             update={
                 "samples": folder / task.samples,
                 "prompt": prompt(task.prompt, "tasks", index),
+                "scorers": [scorer(spec) for spec in task.scorers],
                 "rules": [rule(spec) for spec in task.rules],
                 "judges": [judge(spec) for spec in task.judges],
             }

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen import registry
-from hengwen.errors import ConfigError
 from hengwen.judges.panel import Panel
 from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.rules.rule_set import RuleScorer, RuleSet
 from hengwen.plans import checks
 from hengwen.plans.datasets import ResponseSet, SampleSet, read_labels, read_responses, read_samples
+from hengwen.plans.load_scorer import load_scorer
 from hengwen.plans.locations import located
 from hengwen.plans.plan import task_score_names
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import is_template
-from hengwen.protocols import DatasetConfigurable, GroupScorer, Scorer
+from hengwen.protocols import GroupScorer
 from hengwen.records import Label, Scale
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hengwen.io.yaml_config import Location
     from hengwen.plans.plan import BackendSpec, JudgeSpec, Plan, ScaleSpec, TaskSpec
     from hengwen.prompts import Rubric
-    from hengwen.protocols import Backend, Judge
+    from hengwen.protocols import Backend, Judge, Scorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,15 +296,13 @@ def _load_task(plan: Plan, index: int) -> LoadedTask:
     names: dict[Location, Sequence[str]] = {}
     for number, plugin in enumerate(spec.scorers):
         with located(plan, "tasks", index, "scorers", number):
-            scorer = registry.build("scorers", plugin.name, plugin.options)
-            if isinstance(scorer, DatasetConfigurable):
-                scorer = scorer.for_samples(samples.take(None))
-            if isinstance(scorer, GroupScorer):
-                set_scorers.append(scorer)
-            elif isinstance(scorer, Scorer):
-                scorers.append(scorer)
-            else:
-                raise ConfigError(f"scorer {plugin.name!r} has neither score() nor score_set()")
+            scorer = load_scorer(
+                plugin.scorer, plugin.options, name=plugin.name, samples=samples.take(None)
+            )
+        if isinstance(scorer, GroupScorer):
+            set_scorers.append(scorer)
+        else:
+            scorers.append(scorer)
         names["scorers", number] = scorer.names
     rules = _load_rules(plan, index)
     for number, rule in enumerate(rules.rules if rules else ()):

@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hengwen import registry
 from hengwen._internal.parallel import map_stream
 from hengwen._internal.plugin_errors import describe_error
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.row_reader import DataRow, scan_rows
 from hengwen.io.row_writer import JsonRow, check_target, row_writer
 from hengwen.plans.input_files import files_in
+from hengwen.plans.load_scorer import load_scorer
 from hengwen.protocols import Scorer
 from hengwen.records import Response, Sample, Score
 
@@ -103,7 +103,7 @@ def build_scorer(name: str, options: Mapping[str, Any]) -> Scorer:
     """
     key = (name, json.dumps(dict(options), sort_keys=True, default=str))
     if key not in _SCORERS:
-        scorer = registry.build("scorers", name, options)
+        scorer = load_scorer(name, options)
         if not isinstance(scorer, Scorer):
             raise ConfigError(f"scorer {name!r} scores sets of answers; use it in a plan, with hengwen run")
         _SCORERS[key] = scorer

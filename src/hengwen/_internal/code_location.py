@@ -1,0 +1,109 @@
+"""Import a class by its location: ``module:Class`` of an importable module, or ``file.py:Class``."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hengwen.errors import ConfigError, PluginError, did_you_mean
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+def is_location(spec: str) -> bool:
+    """Return whether a name is the location of a class; names of plug-ins have no colon.
+
+    Examples:
+        >>> is_location("lyric"), is_location("lines.py:LineCount"), is_location("lines.py")
+        (False, True, True)
+    """
+    return ":" in spec or spec.endswith(".py")
+
+
+def source_path(spec: str, base_folder: Path | None = None) -> Path | None:
+    """Return the file of ``file.py:Class``, or None for another name.
+
+    Args:
+        spec: Name or location of a class.
+        base_folder: Folder that a relative path starts from; default: the working folder.
+
+    Examples:
+        >>> source_path("scorers/lines.py:LineCount").name, source_path("package.lines:LineCount")
+        ('lines.py', None)
+    """
+    path, separator, _ = spec.rpartition(":")
+    return (base_folder or Path()) / path if separator and path.endswith(".py") else None
+
+
+def source_digest(path: Path) -> str:
+    """Return the sha256 (hex) of the content of a file.
+
+    Raises:
+        ConfigError: The file cannot be read.
+    """
+    return hashlib.sha256(_read(path)).hexdigest()
+
+
+def load_class(spec: str, base_folder: Path | None = None) -> Any:
+    """Import a class by its location; no other function imports code that a plan names by location.
+
+    Args:
+        spec: ``module:Class`` of an importable module, or ``file.py:Class``.
+        base_folder: Folder that a relative path starts from; default: the working folder.
+
+    Raises:
+        ConfigError: The location is malformed, or the module or file does not have the class.
+        PluginError: The module or file cannot be imported; the message has the reason.
+
+    Examples:
+        >>> load_class("collections:Counter").__name__
+        'Counter'
+    """
+    location, _, name = spec.rpartition(":")
+    if not location or not name.isidentifier():
+        raise ConfigError(f"{spec!r} names no class; write module:Class or file.py:Class")
+    path = source_path(spec, base_folder)
+    try:
+        module = import_module(location) if path is None else _import_file(path)
+    except ConfigError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PluginError(f"{spec!r} cannot be loaded: {type(error).__name__}: {error}") from error
+    if not hasattr(module, name):
+        classes = [key for key, value in vars(module).items() if isinstance(value, type)]
+        raise ConfigError(f"{location} has no class {name!r}{did_you_mean(name, classes)}")
+    return getattr(module, name)
+
+
+def _import_file(path: Path) -> ModuleType:
+    """Import a Python file; an unchanged file is executed once. Its folder is not on the import path."""
+    resolved = path.resolve()
+    identity = hashlib.sha256(bytes(resolved) + b"\0" + _read(path)).hexdigest()
+    name = f"hengwen_file_{identity[:16]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = spec_from_file_location(name, resolved)
+    assert spec is not None
+    assert spec.loader is not None  # the path ends in .py
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # a dataclass looks up its module while it is defined
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None

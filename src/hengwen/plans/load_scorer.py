@@ -1,0 +1,142 @@
+"""Build the scorers of a plan, each under the name that the plan gives it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from hengwen import registry
+from hengwen._internal.code_location import is_location, load_class, source_digest, source_path
+from hengwen.errors import ConfigError
+from hengwen.protocols import DatasetConfigurable, GroupScorer, HistoryScorer, SampleValidator, Scorer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from hengwen.records import Outcome, Response, Sample
+
+Inner = TypeVar("Inner", Scorer, GroupScorer)
+
+
+class _Renamed(Generic[Inner]):
+    """A scorer whose scores have other names, and whose signature has further parts.
+
+    Args:
+        inner: Scorer that computes the scores.
+        names: New name of each score by the scorer's own.
+        marks: What is appended to each signature.
+    """
+
+    def __init__(self, inner: Inner, names: Mapping[str, str], marks: str) -> None:
+        self._inner: Inner = inner
+        self._names = names
+        self._marks = marks
+        self.signature = inner.signature + marks
+        self.names = tuple(names.values())
+
+    def _rename(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        return [
+            replace(
+                outcome,
+                name=self._names.get(outcome.name, outcome.name),
+                signature=outcome.signature + self._marks,
+            )
+            for outcome in outcomes
+        ]
+
+
+class RenamedScorer(_Renamed[Scorer]):
+    """A scorer of single answers under the name that a plan gives it."""
+
+    def __init__(self, inner: Scorer, names: Mapping[str, str], marks: str) -> None:
+        super().__init__(inner, names, marks)
+        self._history_scorer = inner if isinstance(inner, HistoryScorer) else None
+        self._validator = inner if isinstance(inner, SampleValidator) else None
+
+    def score(self, sample: Sample, response: Response) -> list[Outcome]:
+        """Return an outcome for each name."""
+        return self._rename(self._inner.score(sample, response))
+
+    def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
+        """Return an outcome for each name, with the earlier answers if the scorer reads them."""
+        if self._history_scorer is None:
+            return self.score(sample, response)
+        return self._rename(self._history_scorer.score_after(sample, response, earlier))
+
+    def check_sample(self, sample: Sample) -> Iterable[str]:
+        """Return the warnings of the scorer about a sample."""
+        return () if self._validator is None else self._validator.check_sample(sample)
+
+
+class RenamedGroupScorer(_Renamed[GroupScorer]):
+    """A scorer of sets of answers under the name that a plan gives it."""
+
+    @property
+    def scope(self) -> Literal["repeats", "checkpoint"]:
+        """Which responses form a group."""
+        return self._inner.scope
+
+    def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
+        """Return one outcome for each name."""
+        return self._rename(self._inner.score_set(items))
+
+
+def load_scorer(
+    plugin: str,
+    options: Mapping[str, Any],
+    *,
+    name: str | None = None,
+    samples: Collection[Sample] | None = None,
+) -> Scorer | GroupScorer:
+    """Build a scorer by its name or location.
+
+    Args:
+        plugin: Name of a plug-in, ``module:Class`` or ``file.py:Class``. A digest of the file becomes part of
+            the signature, because the scores may change with it.
+        options: Options of the scorer.
+        name: First part of the score names; None for the scorer's own. It becomes part of the signature.
+        samples: All samples of the task, for a scorer that chooses settings from them.
+
+    Raises:
+        ConfigError: The scorer or an option is unknown, or the class is no scorer.
+        PluginError: The scorer cannot be loaded.
+    """
+    factory = load_class(plugin) if is_location(plugin) else registry.load("scorers", plugin)
+    scorer = registry.construct(f"scorer {plugin!r}", factory, options)
+    if samples is not None and isinstance(scorer, DatasetConfigurable):
+        scorer = scorer.for_samples(samples)
+    if not isinstance(scorer, (Scorer, GroupScorer)):
+        raise ConfigError(f"scorer {plugin!r} needs signature, names, and score() or score_set()")
+    if isinstance(scorer.names, str) or not scorer.names:
+        raise ConfigError(f"scorer {plugin!r}: names must be a list of score names, got {scorer.names!r}")
+    path = source_path(plugin)
+    marks = "" if path is None else f"|code:{source_digest(path)[:8]}"
+    if name is not None:
+        marks += f"|name:{name}"
+    if not marks:
+        return scorer
+    names = _renamed(scorer.names, name)
+    if isinstance(scorer, GroupScorer):
+        return RenamedGroupScorer(scorer, names, marks)
+    return RenamedScorer(scorer, names, marks)
+
+
+def _renamed(names: Sequence[str], first_part: str | None) -> dict[str, str]:
+    """Return the new name of each score.
+
+    Args:
+        names: The scorer's own names.
+        first_part: What replaces their first part; it is put in front of names with different first parts.
+
+    Examples:
+        >>> _renamed(["lyric.total", "lyric.base"], "muchin"), _renamed(["novelty"], "new")
+        ({'lyric.total': 'muchin.total', 'lyric.base': 'muchin.base'}, {'novelty': 'new'})
+    """
+    if first_part is None:
+        return {name: name for name in names}
+    if len(names) == 1 and "." not in names[0]:
+        return {names[0]: first_part}
+    first_parts = {name.partition(".")[0] for name in names}
+    rests = {name: name.partition(".")[2] for name in names}
+    shared = len(first_parts) == 1 and all(rests.values())
+    return {name: f"{first_part}.{rests[name] if shared else name}" for name in names}

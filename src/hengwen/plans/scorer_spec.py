@@ -1,0 +1,51 @@
+"""How a plan names a scorer: its plug-in or location, its options, and a name for its scores."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, model_validator
+
+from hengwen.io.yaml_config import StrictModel
+
+
+def _plain_name(value: str) -> str:
+    if not re.fullmatch(r"[^\W_][\w.\-]*", value) or len(value) > 100:
+        raise ValueError(
+            "a name starts with a letter or digit and has only letters, digits, '_', '-' and '.'"
+        )
+    return value
+
+
+Name = Annotated[str, BeforeValidator(str), AfterValidator(_plain_name)]
+
+
+class ScorerSpec(StrictModel):
+    """A scorer of a task: ``lyric``, ``{lyric: {rules: muchin}}`` or ``{lyric: {...}, name: x}`` in YAML."""
+
+    scorer: str
+    """Name of a plug-in, or the location of a class: ``module:Class`` or ``file.py:Class``."""
+    options: dict[str, Any] = {}
+    name: Name | None = None
+    """First part of the score names; default: the scorer's own."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_forms(cls, data: Any) -> Any:
+        if isinstance(data, str):
+            return {"scorer": data}
+        if isinstance(data, ScorerSpec) or (isinstance(data, dict) and "scorer" in data):
+            return data
+        form = "a scorer is a name, or NAME: {OPTION: VALUE} with an optional name:"
+        if not isinstance(data, dict):
+            raise ValueError(form)
+        if "name" in data and set(data) <= {"name", "options"}:
+            return {"scorer": data["name"], "options": data.get("options") or {}}
+        plugins = [key for key in data if key != "name"]
+        if len(plugins) != 1:
+            raise ValueError(form)
+        options = data[plugins[0]]
+        if options is not None and not isinstance(options, dict):
+            raise ValueError(f"the options of {plugins[0]!r} must be a mapping")
+        return {"scorer": plugins[0], "options": options or {}, "name": data.get("name")}
