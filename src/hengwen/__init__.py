@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hengwen._internal.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
+    from hengwen._internal.version import __version__
     from hengwen.errors import (
         BackendError,
         ConfigError,
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
         PluginError,
         StoreBusyError,
         StoreError,
+        TimeLimitError,
+        WorkerError,
     )
     from hengwen.plans.plan import Plan, load_plan
     from hengwen.records import (
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from hengwen.reports.view.from_store import collect_view
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_table import ScoreTable
-    from hengwen.runs.run_plan import RunResult, run_plan
+    from hengwen.runs.run_plan import RunResult, arun_plan, run_plan
     from hengwen.store import Store, open_store
 
 _EXPORTS = {
@@ -64,8 +67,12 @@ _EXPORTS = {
     "StoreBusyError": "errors",
     "StoreError": "errors",
     "Summary": "results.aggregate",
+    "TimeLimitError": "errors",
     "Usage": "records",
     "Verdict": "records",
+    "WorkerError": "errors",
+    "__version__": "_internal.version",
+    "arun_plan": "runs.run_plan",
     "build_view": "reports",
     "collect_view": "reports.view.from_store",
     "load_plan": "plans.plan",
@@ -97,8 +104,12 @@ __all__ = [
     "StoreBusyError",
     "StoreError",
     "Summary",
+    "TimeLimitError",
     "Usage",
     "Verdict",
+    "WorkerError",
+    "__version__",
+    "arun_plan",
     "build_view",
     "collect_view",
     "load_plan",

@@ -77,10 +77,25 @@ def test_errors() -> None:
         hengwen.PluginError,
         hengwen.StoreBusyError,
         hengwen.StoreError,
+        hengwen.TimeLimitError,
+        hengwen.WorkerError,
     ]
     for error in errors:
         assert issubclass(error, hengwen.HengwenError)
     assert_type(hengwen.ConfigError("x").exit_code, int)
+
+
+def test_every_error_of_the_package_is_public() -> None:
+    from hengwen import errors
+
+    names = {name for name, value in vars(errors).items() if isinstance(value, type) and "Error" in name}
+    assert {name for name in names if issubclass(getattr(errors, name), Exception)} <= set(hengwen.__all__)
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    from importlib.metadata import version
+
+    assert assert_type(hengwen.__version__, str) == version("hengwen")
 
 
 def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
@@ -92,6 +107,8 @@ def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
         result = assert_type(hengwen.run_plan(plan, store=store), hengwen.RunResult)
         assert_type(result.runs, tuple[hengwen.Run, ...])
         assert_type(result.failures, dict[str, int])
+        awaited = asyncio.run(hengwen.arun_plan(plan, store="sqlite://"))
+        assert_type(awaited, hengwen.RunResult)
         rows = assert_type(list(store.rows(result.runs)), list[hengwen.Row])
         assert_type(rows[0].outcome, hengwen.Score | hengwen.Failure)
         table = assert_type(store.table(result.runs), hengwen.ScoreTable)

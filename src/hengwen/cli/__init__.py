@@ -57,9 +57,9 @@ app.command("doctor")(doctor.doctor)
 
 def _print_version(requested: bool) -> None:
     if requested:
-        from importlib.metadata import version
+        from hengwen._internal.version import __version__
 
-        typer.echo(f"hengwen {version('hengwen')}")
+        typer.echo(f"hengwen {__version__}")
         raise typer.Exit
 
 

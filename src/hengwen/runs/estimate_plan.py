@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_suite
 from hengwen.runs.checkpoint_run import CheckpointRun
 from hengwen.runs.resources import RunOptions, RunResources
+from hengwen.runs.stopping import run_until_complete
 from hengwen.store.store import Store, open_store
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ def estimate_plan(
     suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat))
     options = RunOptions(limit=limit, fresh=fresh, dry=True)
     if isinstance(store, Store):
-        return asyncio.run(_estimate(suite, store, options))
+        return run_until_complete(lambda _: _estimate(suite, store, options))
     with open_store(store) as opened:
-        return asyncio.run(_estimate(suite, opened, options))
+        return run_until_complete(lambda _: _estimate(suite, opened, options))
 
 
 async def _estimate(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:

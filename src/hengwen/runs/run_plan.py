@@ -1,9 +1,10 @@
-"""``run_plan``: evaluate all checkpoints of a plan, with one run for each."""
+"""``run_plan`` and ``arun_plan``: evaluate all checkpoints of a plan, with one run for each."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,12 @@ from hengwen.plans.suite import LoadedPlan, load_suite
 from hengwen.runs.checkpoint_run import CheckpointRun
 from hengwen.runs.exclusive_run import exclusive_run
 from hengwen.runs.resources import RunOptions, RunResources
-from hengwen.runs.stopping import stop_after, stop_on_signals
+from hengwen.runs.stopping import Interrupts, run_until_complete, stop_after
 from hengwen.store.store import Store, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from hengwen.plans.plan import Plan
@@ -61,6 +63,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
 ) -> RunResult:
     """Evaluate all checkpoints of a plan; results that the store has already are reused.
 
+    Within a running event loop, as in a notebook, the run has a thread of its own.
+
     Args:
         plan: A plan or the path of one.
         store: An open store, or the path or URL of one.
@@ -100,6 +104,64 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
     return run_resolved(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), store, options)
 
 
+async def arun_plan(  # noqa: PLR0913 - keyword-only options
+    plan: Plan | str | Path,
+    *,
+    store: Store | str | Path = "hengwen.db",
+    judge: str | None = None,
+    base_url: str | None = None,
+    concurrency: int = 16,
+    limit: int | None = None,
+    repeat: int | None = None,
+    fresh: bool = False,
+    budget: float | None = None,
+    time_limit: float | None = None,
+    wait: bool | Callable[[str], None] = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> RunResult:
+    """Evaluate all checkpoints of a plan in the running event loop; like ``run_plan``.
+
+    Signals are left to the program: cancel the task to interrupt the run, and call it again to resume it.
+
+    Args:
+        plan: See ``run_plan``, as for the following arguments.
+        store: See ``run_plan``.
+        judge: See ``run_plan``.
+        base_url: See ``run_plan``.
+        concurrency: See ``run_plan``.
+        limit: See ``run_plan``.
+        repeat: See ``run_plan``.
+        fresh: See ``run_plan``.
+        budget: See ``run_plan``.
+        time_limit: See ``run_plan``.
+        wait: See ``run_plan``.
+        progress: See ``run_plan``.
+
+    Returns:
+        The runs, their warnings and failures.
+
+    Raises:
+        ConfigError: The plan or an option is wrong.
+        DataError: A file of the plan is wrong.
+        StoreError: The store failed; committed data is kept.
+        StoreBusyError: Another process runs the plan in this store, and ``wait`` is not set.
+        TimeLimitError: The time limit is reached; the same call resumes the run.
+        CancelledError: The task was cancelled; the same call resumes the run.
+    """
+    options = RunOptions(
+        concurrency=max(1, concurrency),
+        limit=limit,
+        fresh=fresh,
+        budget=budget,
+        time_limit=time_limit,
+        wait=wait,
+        progress=progress,
+    )
+    suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat))
+    with _opened(store) as opened:
+        return await _run_suite(suite, opened, options, Interrupts(signals=False))
+
+
 def run_resolved(plan: Plan, store: Store | str | Path, options: RunOptions) -> RunResult:
     """Evaluate all checkpoints of a plan; like ``run_plan``, for a plan with its overrides applied.
 
@@ -109,25 +171,28 @@ def run_resolved(plan: Plan, store: Store | str | Path, options: RunOptions) -> 
         options: How the plan is run.
     """
     suite = load_suite(plan)
-    if isinstance(store, Store):
-        return _run_now(suite, store, options)
-    with open_store(store) as opened:
-        return _run_now(suite, opened, options)
+    with _opened(store) as opened:
+        try:
+            return run_until_complete(lambda interrupts: _run_suite(suite, opened, options, interrupts))
+        except asyncio.CancelledError:  # SIGTERM ends a run as Ctrl-C does
+            raise KeyboardInterrupt from None
 
 
-def _run_now(suite: LoadedPlan, store: Store, options: RunOptions) -> RunResult:
-    try:
-        return asyncio.run(_run_suite(suite, store, options))
-    except asyncio.CancelledError:  # SIGTERM ends a run as Ctrl-C does
-        raise KeyboardInterrupt from None
+def _opened(store: Store | str | Path) -> AbstractContextManager[Store]:
+    return nullcontext(store) if isinstance(store, Store) else open_store(store)
 
 
-async def _run_suite(suite: LoadedPlan, store: Store, options: RunOptions) -> RunResult:
+async def _run_suite(
+    suite: LoadedPlan, store: Store, options: RunOptions, interrupts: Interrupts
+) -> RunResult:
     resources = RunResources(suite, store, options)
     runs: list[Run] = []
     warnings = list(suite.warnings)
     try:
-        with stop_on_signals(resources.stopping), stop_after(resources.stopping, options.time_limit):
+        with (
+            interrupts.stop_on_request(resources.stopping),
+            stop_after(resources.stopping, options.time_limit),
+        ):
             async with exclusive_run(store, suite.plan.name, resources.stopping, wait=options.wait):
                 for order in range(len(suite.plan.checkpoints)):
                     checkpoint_run = CheckpointRun(resources, order)

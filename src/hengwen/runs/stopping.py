@@ -1,38 +1,90 @@
-"""Stop a run by a signal or a time limit; calls in flight are answered and recorded first."""
+"""Run to the end, or stop by a signal or a time limit; calls in flight are answered and recorded first."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hengwen.errors import TimeLimitError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Coroutine, Iterator
+
+Result = TypeVar("Result")
+SIGNAL_SECONDS = 0.2
+"""How long a signal may stay unnoticed that another thread received while the main thread waits."""
 
 
-@contextmanager
-def stop_on_signals(stopping: asyncio.Event) -> Iterator[None]:
-    """Set ``stopping`` on the first SIGINT or SIGTERM; the second one cancels the run at once."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+class Interrupts:
+    """Stops a run: the first request sets its ``stopping`` event, the second one cancels it at once.
 
-    def stop() -> None:
-        if stopping.is_set() and task is not None:
-            task.cancel()
-        stopping.set()
+    Args:
+        signals: Whether SIGINT and SIGTERM are requests; they reach only a loop of the main thread.
+    """
 
-    handled = []
-    for name in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # on Windows; outside the main thread
-            loop.add_signal_handler(name, stop)
-            handled.append(name)
+    def __init__(self, *, signals: bool) -> None:
+        self._signals = (signal.SIGINT, signal.SIGTERM) if signals else ()
+        self._requests = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: Callable[[], None] = lambda: None
+
+    def request(self) -> None:
+        """Ask the run to stop; from any thread, also before the run has started."""
+        self._requests += 1
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._stop)
+
+    @contextmanager
+    def stop_on_request(self, stopping: asyncio.Event) -> Iterator[None]:
+        """Set ``stopping`` on the first request; the second one cancels the current task."""
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+        def stop() -> None:
+            if stopping.is_set() and task is not None:
+                task.cancel()
+            stopping.set()
+
+        self._loop, self._stop = loop, stop
+        if self._requests:
+            stop()
+        handled = []
+        for name in self._signals:
+            with suppress(NotImplementedError, RuntimeError, ValueError):  # on Windows; in another thread
+                loop.add_signal_handler(name, stop)
+                handled.append(name)
+        try:
+            yield
+        finally:
+            self._loop = None
+            for name in handled:
+                loop.remove_signal_handler(name)
+
+
+def run_until_complete(start: Callable[[Interrupts], Coroutine[object, object, Result]]) -> Result:
+    """Run a coroutine from start to end, in a thread of its own if this thread has a running event loop.
+
+    Args:
+        start: Function that returns the coroutine; what it is given stops the coroutine.
+
+    Raises:
+        KeyboardInterrupt: The coroutine was stopped by a signal.
+    """
     try:
-        yield
-    finally:
-        for name in handled:
-            loop.remove_signal_handler(name)
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(start(Interrupts(signals=True)))
+    interrupts = Interrupts(signals=False)
+    with ThreadPoolExecutor(1, "hengwen-run") as pool:
+        future = pool.submit(lambda: asyncio.run(start(interrupts)))
+        while not future.done():
+            try:
+                wait([future], timeout=SIGNAL_SECONDS)
+            except KeyboardInterrupt:
+                interrupts.request()
+        return future.result()
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import StaticPool
 
 from hengwen.errors import ConfigError, PluginError, StoreError
 from hengwen.store.location import (
@@ -61,7 +62,7 @@ def open_database(location: str | Path) -> Database:
     url = parse_location(location)
     try:
         uri = read_only_uri(url)
-        engine = create_engine(url) if uri is None else _read_only_engine(url, uri)
+        engine = create_engine(url, **_in_memory_options(url)) if uri is None else _read_only_engine(url, uri)
     except NoSuchModuleError:
         raise ConfigError(f"unknown database {url.drivername!r} in the store's URL") from None
     except ImportError as error:
@@ -86,6 +87,13 @@ def _read_only_engine(url: URL, uri: str) -> Engine:
     return create_engine(
         url.set(query={}), creator=lambda: sqlite3.connect(uri, uri=True, check_same_thread=False)
     )
+
+
+def _in_memory_options(url: URL) -> dict[str, Any]:
+    """Let all threads share the one connection of a SQLite database in memory: another one would be empty."""
+    if url.get_backend_name() != "sqlite" or url.database not in (None, "", ":memory:"):
+        return {}
+    return {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
 
 
 def _check_file(url: URL) -> None:

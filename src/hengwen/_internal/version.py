@@ -1,0 +1,21 @@
+"""Version of the installed package."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+
+def installed_version(package: str) -> str:
+    """Return the version of an installed package, or ``0+unknown``, as for a source tree on the path.
+
+    Examples:
+        >>> installed_version("no such package")
+        '0+unknown'
+    """
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+__version__ = installed_version("hengwen")
