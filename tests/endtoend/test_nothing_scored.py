@@ -99,3 +99,18 @@ def test_a_plugin_that_raises_is_named_with_its_exception(
     code, report, _ = run(plan)
     assert (code, report["runs"][0]["status"]) == (1, "failed")
     assert outcomes_of(tmp_path / "hengwen.db") == ("failed", {("scorer_error", "ValueError: no title")})
+
+
+def test_scores_that_compare_answers_say_why_they_do_not_apply_to_one(run, suite, tmp_path: Path) -> None:
+    plan = suite(1)
+    spec = json.loads(plan.read_text("utf-8"))
+    spec["tasks"][0]["scorers"] = ["self_bleu", "near_duplicates"]
+    plan.write_text(json.dumps(spec), "utf-8")
+    code, report, _ = run(plan, "-o", tmp_path / "r.md")
+    scores = report["runs"][0]["scores"]
+    message = "near duplicates are pairs of answers, and there is only one answer"
+    assert code == 0
+    for name in ("t/self_bleu.repeats", "t/near_duplicates.repeats"):
+        assert (scores[name]["failures"], scores[name]["not_applicable"]) == ({}, 1)
+    assert scores["t/near_duplicates.repeats"]["first_messages"] == {"not_applicable": message}
+    assert f"not applicable: {message}" in (tmp_path / "r.md").read_text("utf-8")

@@ -219,6 +219,25 @@ def test_a_scorer_of_sets_fills_every_field(name: str, options: dict, expected: 
     assert fields(score) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "scope", "message"),
+    [
+        ("self_bleu", "repeats", "self-BLEU compares answers with each other, and there is only one"),
+        ("self_bleu", "checkpoint", "self-BLEU compares answers with each other, and there is only one"),
+        ("near_duplicates", "repeats", "near duplicates are pairs of answers, and there is only one answer"),
+    ],
+)
+def test_a_comparison_of_answers_does_not_apply_to_one_answer(name: str, scope: str, message: str) -> None:
+    scorer = registry.build("scorers", name, {"scope": scope})
+    (failure,) = scorer.score_set(SET[:1])
+    assert (failure.name, failure.status, failure.message, failure.signature) == (
+        f"{name}.{scope}",
+        "not_applicable",
+        message,
+        scorer.signature,
+    )
+
+
 CORPUS: dict[str, tuple] = {
     "bleu": (
         pytest.approx(100 * (22 / 28 * 14 / 24 * 8 / 20 * 4 / 16) ** (1 / 4)),

@@ -144,7 +144,7 @@ def test_a_corpus_is_found_from_the_folder_of_the_plan(folder: Path) -> None:
 
 def test_a_renamed_scorer_keeps_its_optional_interfaces(folder: Path) -> None:
     location = f"{folder}/lines.py:Novelty"
-    scorer = load_scorer(location, {}, name="new")
+    scorer = load_scorer(location, {}, score_prefix="new")
     assert isinstance(scorer, Scorer)
     assert isinstance(scorer, HistoryScorer)
     assert isinstance(scorer, SampleValidator)
@@ -157,13 +157,13 @@ def test_a_renamed_scorer_keeps_its_optional_interfaces(folder: Path) -> None:
 
 
 def test_a_renamed_scorer_of_sets_keeps_its_scope() -> None:
-    scorer = load_scorer("distinct_n", {"scope": "repeats"}, name="variety")
+    scorer = load_scorer("distinct_n", {"scope": "repeats"}, score_prefix="variety")
     assert isinstance(scorer, GroupScorer)
     assert (scorer.scope, scorer.names) == ("repeats", ("variety.repeats",))
 
 
 def test_different_first_parts_are_kept_behind_the_name(folder: Path) -> None:
-    scorer = load_scorer(f"{folder}/lines.py:Spread", {}, name="x")
+    scorer = load_scorer(f"{folder}/lines.py:Spread", {}, score_prefix="x")
     assert scorer.names == ("x.chars.spread", "x.words.spread")
 
 
@@ -208,7 +208,7 @@ def test_two_scorers_with_the_same_score_names_are_told_how_to_differ(folder: Pa
 )
 def test_the_forms_of_a_scorer(data: object, scorer: str, options: dict, name: str | None) -> None:
     spec = ScorerSpec.model_validate(data)
-    assert (spec.scorer, spec.options, spec.name) == (scorer, options, name)
+    assert (spec.name, spec.options, spec.score_prefix) == (scorer, options, name)
 
 
 @pytest.mark.parametrize(

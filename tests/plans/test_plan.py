@@ -37,7 +37,7 @@ def test_a_good_plan_has_absolute_paths_and_the_order_of_training(tmp_path: Path
     plan = load_plan(write(tmp_path, GOOD))
     task = plan.tasks[0]
     assert task.samples == tmp_path / "prompts.jsonl"
-    assert [(s.scorer, s.options) for s in task.scorers] == [
+    assert [(s.name, s.options) for s in task.scorers] == [
         ("lyric", {"rules": "muchin"}),
         ("distinct_n", {}),
     ]

@@ -213,7 +213,11 @@ def test_of_each_status_the_first_message_is_kept() -> None:
     ]
     summary = summarize(*(row(f"p{i}", 1, item) for i, item in enumerate(failures)))
     assert summary.failures == {"missing": 1, "timeout": 3}
-    assert summary.first_messages == {"missing": "no answer", "timeout": "late"}
+    assert summary.first_messages == {
+        "missing": "no answer",
+        "not_applicable": "no template",
+        "timeout": "late",
+    }
 
 
 def test_a_long_message_is_cut_before_it_is_kept() -> None:

@@ -48,8 +48,30 @@ OK = {"status": "ok", "message": "", "signature": "s|v:1"}
 
 
 def test_a_row_has_its_line_id_and_scores(scorer: RecordingScorer) -> None:
-    assert score({"id": 12, "output": "abc"}) == {"line": 7, "id": "12", "s.length": 3, **OK}
-    assert score({"output": "abc"}) == {"line": 7, "id": "", "s.length": 3, **OK}
+    columns = {"output": "abc"}
+    assert score({"id": 12, "output": "abc"}) == {"line": 7, "id": "12", "s.length": 3, **OK, **columns}
+    assert score({"output": "abc"}) == {"line": 7, "id": "", "s.length": 3, **OK, **columns}
+
+
+def test_a_row_keeps_its_columns_under_the_names_of_the_file(scorer: RecordingScorer) -> None:
+    values = {"key": "a", "answer": "abc", "model": ["m", 1], "metadata": {"k": 1}}
+    row = RowScorer("s", {}, {"key": "id", "answer": "output"})(DataRow(Path("in.jsonl"), 7, values))
+    assert row == {"line": 7, "id": "a", "s.length": 3, **OK, **values}
+
+
+def test_a_column_with_the_name_of_an_output_field_is_kept_beside_it(scorer: RecordingScorer) -> None:
+    row = score(
+        {"id": "a", "output": "abc", "s.length": 9, "status": "old", "source.status": "older", "line": 2}
+    )
+    assert (row["s.length"], row["source.s.length"]) == (3, 9)
+    assert (row["status"], row["source.status"], row["source.source.status"]) == ("ok", "old", "older")
+    assert (row["line"], row["source.line"]) == (7, 2)
+
+
+def test_a_row_without_a_mapped_column_says_so_and_keeps_its_columns(scorer: RecordingScorer) -> None:
+    row = RowScorer("s", {}, {"answr": "output"})(DataRow(Path("in.jsonl"), 7, {"id": "a", "answer": "abc"}))
+    assert (row["status"], row["id"], row["answer"]) == ("scorer_error", "a", "abc")
+    assert row["message"] == "in.jsonl:7: columns: no column 'answr'; did you mean 'answer'?"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +100,14 @@ def test_fields_of_a_row_become_a_sample(
 
 @pytest.mark.parametrize(
     ("output", "message"),
-    [({}, "field 'output' is missing"), ({"output": 3}, "field 'output' must be text")],
+    [
+        ({}, "field 'output' is missing"),
+        ({"output": 3}, "field 'output' must be text"),
+        (
+            {"output": "x", "references": 3},
+            "field 'references' must be a text or a list of texts, got int",
+        ),
+    ],
 )
 def test_an_answer_is_text(scorer: RecordingScorer, output: dict[str, Any], message: str) -> None:
     assert score({"id": "a", **output}) == {
@@ -87,6 +116,7 @@ def test_an_answer_is_text(scorer: RecordingScorer, output: dict[str, Any], mess
         "status": "scorer_error",
         "message": f"in.jsonl:7: {message}",
         "signature": "s|v:1",
+        **output,
     }
     assert scorer.calls == []
 
@@ -110,7 +140,7 @@ def test_a_row_that_cannot_be_read_has_its_line_and_no_id(scorer: RecordingScore
 
 def test_failures_are_no_scores(scorer: RecordingScorer) -> None:
     scorer.outcomes = (Failure(name="s.length", status="not_applicable", message="why", signature="s"),)
-    assert score({"id": "a", "output": "答"}) == {"line": 7, "id": "a", **OK}
+    assert score({"id": "a", "output": "答"}) == {"line": 7, "id": "a", **OK, "output": "答"}
 
 
 def test_a_scorer_is_built_once_for_its_name_and_options() -> None:

@@ -73,6 +73,44 @@ def test_csv_goes_in_and_out_and_no_cell_is_a_formula(tmp_path: Path) -> None:
     assert (rows[2]["lyric.total"], rows[2]["status"]) == ("", "scorer_error")
 
 
+def test_all_columns_of_all_rows_are_in_a_csv(tmp_path: Path) -> None:
+    rows = [{**GOOD, "model": "m", "ok": True}, "nonsense", {**GOOD, "tags": ["a", "b"], "message": "mine"}]
+    score_file(write(tmp_path, *rows), tmp_path / "out.csv", columns={"lyric": "output"})
+    first, bad, last = csv.DictReader((tmp_path / "out.csv").read_text("utf-8").splitlines(keepends=True))
+    assert list(first)[:2] == ["line", "id"]
+    others = ["template", "lyric", "model", "ok", "tags", "source.message"]
+    assert list(first)[-9:] == ["status", "message", "signature", *others]
+    assert (first["lyric"], first["template"], first["model"], first["ok"]) == (LYRIC, TEMPLATE, "m", "true")
+    assert (bad["model"], bad["lyric"], bad["status"]) == ("", "", "scorer_error")
+    assert (last["tags"], last["message"], last["source.message"]) == ('["a", "b"]', "", "mine")
+
+
+def test_scores_of_two_scorers_meet_in_one_file(tmp_path: Path) -> None:
+    source = write(tmp_path, {**GOOD, "output": LYRIC})
+    score_file(source, tmp_path / "a.jsonl")
+    score_file(tmp_path / "a.jsonl", tmp_path / "b.jsonl", scorer="length")
+    (row,) = read(tmp_path / "b.jsonl")
+    assert row["lyric.total"] == score_lyric(LYRIC, TEMPLATE).total
+    assert (row["length.characters"], row["signature"].partition("|")[0]) == (13, "length")
+    assert row["source.signature"].startswith("lyric|")
+
+
+def test_a_scorer_of_a_file_scores_a_file(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "from hengwen import Score\n"
+        "class Own:\n"
+        "    signature, names = 'own|v:1', ('own.length',)\n"
+        "    def score(self, sample, response):\n"
+        "        return [Score(name='own.length', value=len(response.text), signature=self.signature)]\n",
+        "utf-8",
+    )
+    source = write(tmp_path, {**GOOD, "output": "abc"})
+    for workers in (1, 2):
+        score_file(source, tmp_path / "out.jsonl", scorer=f"{tmp_path}/own.py:Own", workers=workers)
+        (row,) = read(tmp_path / "out.jsonl")
+        assert (row["own.length"], row["signature"][:13]) == (3, "own|v:1|code:")
+
+
 def test_options_reach_the_scorer(tmp_path: Path) -> None:
     score_file(
         write(tmp_path, GOOD),

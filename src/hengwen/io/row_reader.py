@@ -137,7 +137,7 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
         with path.open("rb") as file:
             for row in scan(file, path):
                 is_empty = False
-                yield _renamed(row, columns) if columns and isinstance(row, DataRow) else row
+                yield rename_columns(row, columns) if columns and isinstance(row, DataRow) else row
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -204,7 +204,13 @@ def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError
         raise DataError(str(error)) from None
 
 
-def _renamed(row: DataRow, columns: Mapping[str, str]) -> DataRow | DataError:
+def rename_columns(row: DataRow, columns: Mapping[str, str]) -> DataRow | DataError:
+    """Return the row with its fields renamed, or the error if a column is missing or two become one field.
+
+    Args:
+        row: Row as it stands in the file.
+        columns: Field names by column name, as in ``read_rows``.
+    """
     try:
         return _rename(row, columns)
     except DataError as error:

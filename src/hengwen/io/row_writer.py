@@ -80,10 +80,14 @@ def _csv_writer(file: IO[str], header: list[str]) -> Callable[[JsonRow], None]:
 def spreadsheet_safe(value: object) -> object:
     """Return a CSV cell; a text that a spreadsheet would run as a formula gets a leading apostrophe.
 
+    Lists, objects, true and false are written as JSON.
+
     Examples:
-        >>> spreadsheet_safe("=cmd()"), spreadsheet_safe("a"), spreadsheet_safe(-1.5)
-        ("'=cmd()", 'a', -1.5)
+        >>> spreadsheet_safe("=cmd()"), spreadsheet_safe("a"), spreadsheet_safe(-1.5), spreadsheet_safe(["x"])
+        ("'=cmd()", 'a', -1.5, '["x"]')
     """
+    if isinstance(value, (list, dict, bool)):
+        value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str):
         value = replace_surrogates(value)
         return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

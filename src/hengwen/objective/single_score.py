@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from hengwen.objective.option_checks import check_choice
-from hengwen.records import Scale, Score
+from hengwen.records import Failure, Scale, Score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,3 +52,11 @@ class SingleScore:
             reason=reason,
             details=details or {},
         )
+
+    def not_applicable(self, reason: str) -> Failure:
+        """Return the outcome for answers that this scorer does not apply to.
+
+        Args:
+            reason: Why it does not apply.
+        """
+        return Failure(name=self.name, status="not_applicable", message=reason, signature=self.signature)

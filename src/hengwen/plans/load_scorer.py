@@ -85,7 +85,7 @@ def load_scorer(
     plugin: str,
     options: Mapping[str, Any],
     *,
-    name: str | None = None,
+    score_prefix: str | None = None,
     samples: Collection[Sample] | None = None,
 ) -> Scorer | GroupScorer:
     """Build a scorer by its name or location.
@@ -94,15 +94,18 @@ def load_scorer(
         plugin: Name of a plug-in, ``module:Class`` or ``file.py:Class``. A digest of the file becomes part of
             the signature, because the scores may change with it.
         options: Options of the scorer.
-        name: First part of the score names; None for the scorer's own. It becomes part of the signature.
+        score_prefix: First part of the score names, which becomes part of the signature; default: the
+            scorer's own.
         samples: All samples of the task, for a scorer that chooses settings from them.
 
     Raises:
         ConfigError: The scorer or an option is unknown, or the class is no scorer.
         PluginError: The scorer cannot be loaded.
     """
-    factory = load_class(plugin) if is_location(plugin) else registry.load("scorers", plugin)
-    scorer = registry.construct(f"scorer {plugin!r}", factory, options)
+    if is_location(plugin):
+        scorer = registry.construct(f"scorer {plugin!r}", load_class(plugin), options)
+    else:
+        scorer = registry.build("scorers", plugin, options)
     if samples is not None and isinstance(scorer, DatasetConfigurable):
         scorer = scorer.for_samples(samples)
     if not isinstance(scorer, (Scorer, GroupScorer)):
@@ -111,11 +114,11 @@ def load_scorer(
         raise ConfigError(f"scorer {plugin!r}: names must be a list of score names, got {scorer.names!r}")
     path = source_path(plugin)
     marks = "" if path is None else f"|code:{source_digest(path)[:8]}"
-    if name is not None:
-        marks += f"|name:{name}"
+    if score_prefix is not None:
+        marks += f"|name:{score_prefix}"
     if not marks:
         return scorer
-    names = _renamed(scorer.names, name)
+    names = _renamed(scorer.names, score_prefix)
     if isinstance(scorer, GroupScorer):
         return RenamedGroupScorer(scorer, names, marks)
     return RenamedScorer(scorer, names, marks)

@@ -309,9 +309,9 @@ def _absolute(plan: Plan, folder: Path) -> Plan:
         return spec.model_copy(update={"options": options(spec)})
 
     def scorer(spec: ScorerSpec) -> ScorerSpec:
-        is_file = source_path(spec.scorer) is not None
-        location = str(folder / spec.scorer) if is_file else spec.scorer
-        return spec.model_copy(update={"scorer": location, "options": options(spec)})
+        is_file = source_path(spec.name) is not None
+        name = str(folder / spec.name) if is_file else spec.name
+        return spec.model_copy(update={"name": name, "options": options(spec)})
 
     tasks = [
         task.model_copy(

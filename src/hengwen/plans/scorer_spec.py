@@ -22,30 +22,36 @@ Name = Annotated[str, BeforeValidator(str), AfterValidator(_plain_name)]
 
 
 class ScorerSpec(StrictModel):
-    """A scorer of a task: ``lyric``, ``{lyric: {rules: muchin}}`` or ``{lyric: {...}, name: x}`` in YAML."""
+    """A scorer of a task: ``lyric``, ``{lyric: {rules: muchin}}`` or ``{lyric: {...}, name: x}`` in YAML.
 
-    scorer: str
+    The long form is ``{scorer: lyric, options: {...}, name: x}``.
+    """
+
+    name: str
     """Name of a plug-in, or the location of a class: ``module:Class`` or ``file.py:Class``."""
     options: dict[str, Any] = {}
-    name: Name | None = None
-    """First part of the score names; default: the scorer's own."""
+    score_prefix: Name | None = None
+    """First part of the score names, ``name`` in YAML; default: the scorer's own."""
 
     @model_validator(mode="before")
     @classmethod
-    def _short_forms(cls, data: Any) -> Any:
+    def _yaml_forms(cls, data: Any) -> Any:
         if isinstance(data, str):
-            return {"scorer": data}
-        if isinstance(data, ScorerSpec) or (isinstance(data, dict) and "scorer" in data):
+            return {"name": data}
+        if isinstance(data, ScorerSpec):
             return data
         form = "a scorer is a name, or NAME: {OPTION: VALUE} with an optional name:"
         if not isinstance(data, dict):
             raise ValueError(form)
-        if "name" in data and set(data) <= {"name", "options"}:
-            return {"scorer": data["name"], "options": data.get("options") or {}}
+        if "scorer" in data:
+            others = {key: value for key, value in data.items() if key not in ("scorer", "name")}
+            return {"name": data["scorer"], "score_prefix": data.get("name"), **others}
+        if "name" in data and set(data) <= {"name", "options", "score_prefix"}:
+            return data
         plugins = [key for key in data if key != "name"]
         if len(plugins) != 1:
             raise ValueError(form)
         options = data[plugins[0]]
         if options is not None and not isinstance(options, dict):
             raise ValueError(f"the options of {plugins[0]!r} must be a mapping")
-        return {"scorer": plugins[0], "options": options or {}, "name": data.get("name")}
+        return {"name": plugins[0], "options": options or {}, "score_prefix": data.get("name")}

@@ -296,7 +296,9 @@ def _load_task(plan: Plan, index: int) -> LoadedTask:
     names: dict[Location, Sequence[str]] = {}
     for number, plugin in enumerate(spec.scorers):
         with located(plan, "tasks", index, "scorers", number):
-            scorer = load_scorer(plugin.scorer, plugin.options, name=plugin.name, samples=samples.take(None))
+            scorer = load_scorer(
+                plugin.name, plugin.options, score_prefix=plugin.score_prefix, samples=samples.take(None)
+            )
         if isinstance(scorer, GroupScorer):
             set_scorers.append(scorer)
         else:

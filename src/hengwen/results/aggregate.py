@@ -54,7 +54,7 @@ class Summary:
     failures: Mapping[str, int] = field(default_factory=dict)
     """Number of failures by status, without ``not_applicable``."""
     first_messages: Mapping[str, str] = field(default_factory=dict)
-    """Message of the first failure of each status in ``failures`` that has one."""
+    """Message of the first failure of each status that has one, ``not_applicable`` included."""
     not_applicable: int = 0
     """Number of outcomes that are not applicable."""
     signatures: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
         failures=dict(sorted(statuses.items())),
         first_messages={
             status: column.first_messages[status]
-            for status in sorted(statuses)
+            for status in sorted([*statuses, *(["not_applicable"] if not_applicable else [])])
             if status in column.first_messages
         },
         not_applicable=not_applicable,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from hengwen._internal.parallel import map_stream
 from hengwen._internal.plugin_errors import describe_error
 from hengwen.errors import ConfigError, DataError
-from hengwen.io.row_reader import DataRow, scan_rows
+from hengwen.io.row_reader import DataRow, rename_columns, scan_rows
 from hengwen.io.row_writer import JsonRow, check_target, row_writer
 from hengwen.plans.input_files import files_in
 from hengwen.plans.load_scorer import load_scorer
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 KNOWN_FIELDS = ("id", "output", "references", "input", "metadata")
 """Fields of a row with a meaning of their own; all others are metadata."""
+LOCATION_FIELDS = ("line", "id")
+STATUS_FIELDS = ("status", "message", "signature")
+SOURCE_PREFIX = "source."
+"""What the name of a column of the source gets in front if an output field has the same name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +46,28 @@ class RowScorer:
     Args:
         name: Name of the scorer.
         options: Options of the scorer.
+        columns: Field names by column name.
     """
 
     name: str
     options: Mapping[str, Any]
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, row: DataRow | DataError) -> JsonRow:
-        """Return the row of the result: the scores, or a status and a message."""
+        """Return the row of the result: the scores, or a status and a message, and the columns of the row."""
         if isinstance(row, DataError):
             return self._failure(row.line, "", str(row))
+        renamed = rename_columns(row, self.columns) if self.columns else row
+        columns = {self.output_name(name): value for name, value in row.values.items() if name != "id"}
+        if isinstance(renamed, DataError):
+            return self._failure(row.number, str(row.values.get("id", "")), str(renamed)) | columns
+        return self._score(renamed) | columns
+
+    def output_name(self, column: str) -> str:
+        """Return the name in the output of a column of the source."""
+        return _output_name(column, (*LOCATION_FIELDS, *self.scorer.names, *STATUS_FIELDS))
+
+    def _score(self, row: DataRow) -> JsonRow:
         row_id = str(row.values.get("id", ""))
         try:
             return {"line": row.number, "id": row_id, **self._scores(row), **self._status("ok", "")}
@@ -74,7 +92,9 @@ class RowScorer:
         output = row.values.get("output")
         if not isinstance(output, str):
             row.fail("field 'output' is missing" if output is None else "field 'output' must be text")
-        references = row.values.get("references") or ()
+        references = row.values.get("references") or []
+        if not isinstance(references, (str, list)):
+            row.fail(f"field 'references' must be a text or a list of texts, got {type(references).__name__}")
         metadata = row.values.get("metadata")
         others = {name: value for name, value in row.values.items() if name not in KNOWN_FIELDS}
         sample = Sample(
@@ -86,6 +106,20 @@ class RowScorer:
         )
         outcomes = self.scorer.score(sample, Response(sample_id=sample.id, text=output))
         return {outcome.name: outcome.value for outcome in outcomes if isinstance(outcome, Score)}
+
+
+@lru_cache(maxsize=1024)
+def _output_name(column: str, fields: tuple[str, ...]) -> str:
+    """Return the name of a column of the source, with a prefix if it or a shorter one is an output field.
+
+    Examples:
+        >>> [_output_name(name, ("status",)) for name in ("model", "status", "source.status")]
+        ['model', 'source.status', 'source.source.status']
+    """
+    rest = column
+    while rest not in fields and rest.startswith(SOURCE_PREFIX):
+        rest = rest.removeprefix(SOURCE_PREFIX)
+    return f"{SOURCE_PREFIX}{column}" if rest in fields else column
 
 
 _SCORERS: dict[tuple[str, str], Scorer] = {}
@@ -125,7 +159,8 @@ def score_file(
     Args:
         source: JSONL or CSV with ``output`` and the fields of the scorer (``template``, ``references``).
         target: ``.jsonl`` or ``.csv``: line, id, each score, status (``ok`` or ``scorer_error``), message,
-            signature. The file is replaced when all rows are written.
+            signature, and the columns of the source; ``source.NAME`` is a column that has the name of one
+            of the former. The file is replaced when all rows are written.
         scorer: Name of the scorer.
         options: Options of the scorer.
         columns: Field names by column name.
@@ -137,12 +172,14 @@ def score_file(
         DataError: The file cannot be read at all; wrong rows are counted instead.
     """
     check_target(target, [source, *files_in(options or {})])
-    row_scorer = RowScorer(scorer, dict(options or {}))
-    names = row_scorer.scorer.names
-    results = map_stream(row_scorer, scan_rows(source, columns), workers=workers)
+    row_scorer = RowScorer(scorer, dict(options or {}), dict(columns or {}))
+    header = [*LOCATION_FIELDS, *row_scorer.scorer.names, *STATUS_FIELDS]
+    if target.suffix.lower() == ".csv":  # its header names all columns before the first row
+        header += [row_scorer.output_name(name) for name in _column_names(source) if name != "id"]
+    results = map_stream(row_scorer, scan_rows(source), workers=workers)
     rows = failed = 0
     first_failure = ""
-    with row_writer(target, ["line", "id", *names, "status", "message", "signature"]) as write:
+    with row_writer(target, header) as write:
         for row in results:
             rows += 1
             if row["status"] != "ok":
@@ -152,3 +189,14 @@ def score_file(
             if progress is not None:
                 progress(rows)
     return FileScoreResult(rows=rows, failed=failed, first_failure=first_failure)
+
+
+def _column_names(source: Path) -> list[str]:
+    """Return the names of all columns of a file, in order of appearance."""
+    names: dict[str, None] = {}
+    for row in scan_rows(source):
+        if isinstance(row, DataRow):
+            names.update(dict.fromkeys(row.values))
+            if source.suffix.lower() == ".csv":  # each row has the columns of the header
+                break
+    return list(names)

@@ -11,7 +11,7 @@ from hengwen.objective.overlap.bleu import BleuOptions, Tokenize, bleu_from_stat
 from hengwen.objective.overlap.ngram_counts import MAX_ORDER, all_ngrams, closest_length
 from hengwen.objective.single_score import Scope, SingleScore, check_scope
 from hengwen.objective.text.tokenize import Width, fold_width
-from hengwen.records import Response, Sample, Scale, Score
+from hengwen.records import Outcome, Response, Sample, Scale
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -138,7 +138,13 @@ class SelfBleu(SingleScore):
         """Name of the score."""
         return f"self_bleu.{self.scope}"
 
-    def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
-        """Return the score of a set of answers."""
+    def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
+        """Return the score of a set of answers; one answer is ``not_applicable``.
+
+        Raises:
+            ValueError: An answer is empty.
+        """
+        if len(items) < 2:
+            return [self.not_applicable("self-BLEU compares answers with each other, and there is only one")]
         values = self_bleus([response.text for _, response in items], self.options)
         return [self.build_score(fsum(values) / len(values), details={"n": len(values)})]

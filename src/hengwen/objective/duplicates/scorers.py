@@ -14,7 +14,7 @@ from hengwen.objective.duplicates.similarity import (
 from hengwen.objective.duplicates.training_set import MIN_CONTAINMENT, TrainingSet
 from hengwen.objective.signature import build_signature
 from hengwen.objective.single_score import Scope, SingleScore, check_scope
-from hengwen.records import Response, Sample, Scale, Score
+from hengwen.records import Outcome, Response, Sample, Scale, Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,14 +51,10 @@ class NearDuplicates(SingleScore):
         """Name of the score."""
         return f"near_duplicates.{self.scope}"
 
-    def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
-        """Return the score of a set of answers.
-
-        Raises:
-            ValueError: There are fewer than two.
-        """
+    def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
+        """Return the score of a set of answers; one answer is ``not_applicable``."""
         if len(items) < 2:
-            raise ValueError(f"near duplicates need two answers or more, got {len(items)}")
+            return [self.not_applicable("near duplicates are pairs of answers, and there is only one answer")]
         texts = [response.text for _, response in items]
         names = [f"{sample.id}#{response.repeat}" for sample, response in items]
         duplicates = near_duplicates(texts, self.threshold)

@@ -92,7 +92,7 @@ def finding_of(score: ScoreContext) -> Finding:
     """
     scored = [index for index, cell in enumerate(score.cells) if cell is not None and cell.mean is not None]
     if not scored:
-        return score.finding(
+        return _not_applicable(score) or score.finding(
             "没有任何得分；请看下方失败原因", "no answer has a score; see the failures below", alarm=True
         )
     if len(scored) == 1:
@@ -108,6 +108,15 @@ def finding_of(score: ScoreContext) -> Finding:
     if not score.comparisons:
         return _too_few(score, scored)
     return _tested(score)
+
+
+def _not_applicable(score: ScoreContext) -> Finding | None:
+    """Return the reason why a score applies to no answer; None if an answer failed or is missing."""
+    cells = [cell for cell in score.cells if cell is not None]
+    reasons = [cell.first_messages.get("not_applicable", "") for cell in cells if not cell.failures]
+    if not reasons or len(reasons) < len(cells) or not all(reasons):
+        return None
+    return score.finding(f"不适用：{reasons[0]}", f"not applicable: {reasons[0]}")
 
 
 def _conflict(score: ScoreContext) -> Finding | None:
