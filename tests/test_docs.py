@@ -60,6 +60,58 @@ def test_the_scorer_in_the_readme_is_a_scorer() -> None:
     assert (score.name, score.value, score.signature) == ("line_count.match", 1, "line_count|expected:2|v:1")
 
 
+def scorer_page(language: str) -> str:
+    """Return the first block in a language of the page on scorers."""
+    page = (ROOT / "docs" / "scorers.md").read_text("utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)[0]
+
+
+@pytest.fixture
+def scorer_folder(tmp_path: Path) -> Path:
+    """Write the scorer and the plan of the page on scorers, with a sample and an answer."""
+    (tmp_path / "lines.py").write_text(scorer_page("python"), "utf-8")
+    (tmp_path / "plan.yaml").write_text(scorer_page("yaml"), "utf-8")
+    (tmp_path / "poem.jsonl").write_text('{"id": "1", "input": "写诗"}\n', "utf-8")
+    (tmp_path / "day-1.jsonl").write_text('{"id": "1", "output": "一\\n二\\n三"}\n', "utf-8")
+    return tmp_path
+
+
+def test_the_plan_of_the_page_on_scorers_gives_its_scores(scorer_folder: Path) -> None:
+    from hengwen import open_store, run_plan
+
+    with open_store("sqlite://") as store:
+        result = run_plan(scorer_folder / "plan.yaml", store=store)
+        scores = {row.outcome.name: row.outcome for row in store.rows(result.runs)}
+    assert {name: score.value for name, score in scores.items()} == {
+        "line_count.distance": 5,
+        "quatrain.distance": 1,
+    }
+    assert not any(score.scale.higher_is_better for score in scores.values())
+
+
+def test_the_entry_point_of_the_page_on_scorers_is_found(
+    scorer_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import tomllib
+
+    from hengwen import registry
+
+    project = tomllib.loads(scorer_page("toml"))["project"]
+    ((group, points),) = project["entry-points"].items()
+    metadata = scorer_folder / "line_scorers-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\n", "utf-8")
+    lines = [f"{name} = {value}" for name, value in points.items()]
+    (metadata / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines]), "utf-8")
+    monkeypatch.syspath_prepend(str(scorer_folder))
+    registry._installed.cache_clear()
+    try:
+        scorer = registry.build("scorers", "line_count", {"expected": 4})
+    finally:
+        registry._installed.cache_clear()
+    assert scorer.signature == "line_count|expected:4|v:1"
+
+
 def test_every_verb_and_option_in_the_readme_exists(capsys: pytest.CaptureFixture[str]) -> None:
     from typer.main import get_command
 
