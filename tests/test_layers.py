@@ -11,8 +11,9 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src" / "hengwen"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "records", "stats"),
-    ("_internal", "io", "protocols", "registry", "results"),
+    ("argument_types", "errors", "stats"),
+    ("io", "records", "registry"),
+    ("_internal", "protocols", "results"),
     ("backends", "objective", "prompts", "relevance_metrics", "store"),
     ("engine", "judges", "personas"),
     ("importers", "plans", "reports"),

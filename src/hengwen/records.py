@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+from hengwen.argument_types import check_fields, checked_fields
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -75,6 +77,7 @@ def digest_of(parts: Iterable[object]) -> str:
     return sha.hexdigest()
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One prompt with its references and metadata."""
@@ -109,6 +112,7 @@ class Sample:
         return self._hash
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """One answer of one checkpoint to one sample."""
@@ -122,6 +126,7 @@ class Response:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
     """A human value for one answer: an answer of the plan by its key, or a frozen one with its text."""
@@ -154,6 +159,7 @@ class Label:
         return self.task, self.id, self.checkpoint, self.repeat, self.score
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
     """The values that a score may take, and which end is better."""
@@ -183,6 +189,10 @@ class Scale:
         return self.low - tolerance <= value <= self.high + tolerance
 
 
+_USUAL_TYPES = {(str, value, str, scale) for value in (float, int) for scale in (Scale, type(None))}
+"""Types of name, value, signature and scale of a score: other checks would slow down each score."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
     """One finite number about one answer, or about a set of answers."""
@@ -198,12 +208,15 @@ class Score:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if (type(self.name), type(self.value), type(self.signature), type(self.scale)) not in _USUAL_TYPES:
+            check_fields(self)
         if not isfinite(self.value):
             raise ValueError(f"score {self.name!r} must be finite, got {self.value}")
         if self.scale is not None and not self.scale.holds(self.value):
             raise ValueError(f"score {self.name!r} is off its scale: {self.value} is not on {self.scale}")
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """Why there is no score."""
@@ -224,6 +237,7 @@ class Failure:
 Outcome = Score | Failure
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """Tokens of one or more calls; ``calls`` counts paid replies."""
@@ -302,6 +316,7 @@ class Reply:
     """For each token its bytes, log-probability and alternatives; None if the endpoint returned none."""
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """A judge's outcomes for one answer: the level and each criterion."""
@@ -338,10 +353,7 @@ class Attempt:
 
 
 class Row(NamedTuple):
-    """An outcome with the item it belongs to. Unique on ``key``.
-
-    A tuple, because there is one for each score: it is created twice as fast as a frozen dataclass.
-    """
+    """An outcome with its item, unique on ``key``; a tuple, which is created faster than a dataclass."""
 
     run_id: str
     task: str
@@ -360,6 +372,7 @@ class Row(NamedTuple):
         return self.run_id, self.task, self.sample_id, self.repeat, self.outcome.name
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One evaluation of one checkpoint by one plan."""

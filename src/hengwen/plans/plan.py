@@ -9,6 +9,7 @@ from pydantic import Field, PrivateAttr, field_validator, model_validator
 
 from hengwen import registry
 from hengwen._internal.code_location import source_path
+from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.yaml_config import Location, StrictModel, YamlFile, load_yaml, parse_model, read_text
 from hengwen.plans.locations import located
@@ -224,6 +225,7 @@ class Plan(StrictModel):
         return {name: spec for name, spec in self.backends.items() if name in used}
 
 
+@checked_arguments
 def load_plan(path: str | Path) -> Plan:
     """Read and check a plan.
 
@@ -295,31 +297,16 @@ def _absolute(plan: Plan, folder: Path) -> Plan:
         is_file = spec.rubric.endswith((".yaml", ".yml"))
         return spec.model_copy(update={"rubric": str(folder / spec.rubric)}) if is_file else spec
 
-    def options(spec: RuleSpec | ScorerSpec) -> dict[str, Any]:
-        corpus: Any = spec.options.get("corpus")
-        if isinstance(corpus, str):
-            corpus = str(folder / corpus)
-        elif isinstance(corpus, list):
-            corpus = [str(folder / path) if isinstance(path, str) else path for path in corpus]
-        else:
-            return spec.options
-        return {**spec.options, "corpus": corpus}
-
-    def rule(spec: RuleSpec) -> RuleSpec:
-        return spec.model_copy(update={"options": options(spec)})
-
-    def scorer(spec: ScorerSpec) -> ScorerSpec:
-        is_file = source_path(spec.name) is not None
-        name = str(folder / spec.name) if is_file else spec.name
-        return spec.model_copy(update={"name": name, "options": options(spec)})
-
     tasks = [
         task.model_copy(
             update={
                 "samples": folder / task.samples,
                 "prompt": prompt(task.prompt, "tasks", index),
-                "scorers": [scorer(spec) for spec in task.scorers],
-                "rules": [rule(spec) for spec in task.rules],
+                "scorers": [_absolute_scorer(spec, folder) for spec in task.scorers],
+                "rules": [
+                    spec.model_copy(update={"options": _absolute_options(spec.options, folder)})
+                    for spec in task.rules
+                ],
                 "judges": [judge(spec) for spec in task.judges],
             }
         )
@@ -345,6 +332,24 @@ def _absolute(plan: Plan, folder: Path) -> Plan:
         "anchors": absolute(plan.anchors),
     }
     return plan.model_copy(update=update)
+
+
+def _absolute_scorer(spec: ScorerSpec, folder: Path) -> ScorerSpec:
+    is_file = source_path(spec.name) is not None
+    name = str(folder / spec.name) if is_file else spec.name
+    return spec.model_copy(update={"name": name, "options": _absolute_options(spec.options, folder)})
+
+
+def _absolute_options(options: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the options of a scorer or rule with the files of a corpus as absolute paths."""
+    corpus: Any = options.get("corpus")
+    if isinstance(corpus, str):
+        corpus = str(folder / corpus)
+    elif isinstance(corpus, list):
+        corpus = [str(folder / path) if isinstance(path, str) else path for path in corpus]
+    else:
+        return options
+    return {**options, "corpus": corpus}
 
 
 def _template(value: str | None, folder: Path) -> str | None:

@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.yaml_config import StrictModel, YamlFile, load_yaml, parse_model
 from hengwen.prompts.one_language import in_both_languages
@@ -227,6 +228,7 @@ class Rubric(StrictModel):
         return {level.label: value for value, level in self.levels.items()}
 
 
+@checked_arguments
 def load_rubric(name_or_path: str | Path) -> Rubric:
     """Load a packaged rubric by name, or one from a file.
 

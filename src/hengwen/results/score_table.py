@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from hengwen.argument_types import checked_arguments
 from hengwen.records import Kind, Reducer, Row, Scale, Score
 from hengwen.results.comparability import provenance_of
 
@@ -70,6 +71,7 @@ class ScoreTable:
         [('t/length', [3])]
     """
 
+    @checked_arguments
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self.series: dict[SeriesKey, Column] = {}
         for row in rows:

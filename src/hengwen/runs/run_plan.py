@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hengwen.argument_types import checked_arguments
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_suite
 from hengwen.runs.checkpoint_run import CheckpointRun
@@ -46,6 +47,7 @@ class RunResult:
     """Whether calls were skipped because they might have exceeded the budget."""
 
 
+@checked_arguments
 def run_plan(  # noqa: PLR0913 - keyword-only options
     plan: Plan | str | Path,
     *,
@@ -104,6 +106,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
     return run_resolved(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), store, options)
 
 
+@checked_arguments
 async def arun_plan(  # noqa: PLR0913 - keyword-only options
     plan: Plan | str | Path,
     *,

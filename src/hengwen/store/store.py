@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, delete, func, select
 
+from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError
 from hengwen.records import Response, Usage
 from hengwen.results.comparability import same_prompts
@@ -46,6 +47,7 @@ class Answer:
     outcomes: tuple[Outcome, ...]
 
 
+@checked_arguments
 def open_store(location: str | Path = "hengwen.db") -> Store:
     """Open a store; it is created if it does not exist. One on a read-only medium can be read.
 
@@ -62,6 +64,7 @@ def open_store(location: str | Path = "hengwen.db") -> Store:
 class Store:
     """An open store; see ``open_store``. Close it, or use it in a ``with`` statement."""
 
+    @checked_arguments
     def __init__(self, database: Database) -> None:
         self._database = database
         self._engine: Engine = database.engine

@@ -112,7 +112,6 @@ def test_weights_of_ones_own_move_the_phases() -> None:
         ({"rules": "strict"}, "rules must be one of document, muchin or a LyricRules, got 'strict'"),
         ({"rhyme_scope": "all"}, "rhyme_scope must be matched or whole, got 'all'"),
         ({"parse": "loose"}, "parse must be exact or lenient, got 'loose'"),
-        ({"carry_phase1": "yes"}, "carry_phase1 must be true or false, got 'yes'"),
         ({"rules": "muchin", "strict_count": True}, "strict_count does not exist in the rules 'muchin'"),
         ({"rules": "muchin", "rhyme_scope": "whole"}, "rhyme_scope 'whole' does not exist"),
     ],
@@ -123,8 +122,10 @@ def test_a_bad_option_is_named_with_what_is_allowed(options: dict[str, object], 
 
 
 def test_a_text_that_is_no_string_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="the lyric must be a string, got NoneType"):
+    with pytest.raises(TypeError, match="lyric must be text, got None"):
         score_lyric(None, FOUR)
+    with pytest.raises(TypeError, match="carry_phase1 must be true or false, got 'yes'"):
+        score_lyric(PERFECT, FOUR, carry_phase1="yes")
 
 
 def test_the_parts_add_up_to_the_total() -> None:

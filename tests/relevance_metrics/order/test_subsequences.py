@@ -105,7 +105,7 @@ def test_a_strict_one_is_never_longer_than_the_scale() -> None:
 def test_nan_and_strings_are_refused(find: Any) -> None:
     with pytest.raises(ValueError, match="score 0 is NaN"):
         find([math.nan, 1.0])
-    with pytest.raises(ValueError, match="must be numbers"):
+    with pytest.raises(TypeError, match="must be numbers"):
         find(["one", "two"])
 
 

@@ -217,22 +217,16 @@ def test_nan_propagates_for_its_row_only() -> None:
         pytest.param([[1, 2, 3], [1, math.nan, 2]], {}, r"score \(1, 1\) is NaN", id="nan in a batch"),
         pytest.param([math.nan, 1, math.nan], {"m": 2, "nan": "omit-window"}, "every window", id="all nan"),
         pytest.param([math.nan, 1, math.nan], {"m": 2, "nan": "omit"}, "too few", id="nothing left"),
-        pytest.param(["5", "4", "x"], {}, "must be numbers, got 'x'", id="strings"),
-        pytest.param([1, None, 2], {}, "got None at position 1", id="none"),
-        pytest.param([1j, 2, 3], {}, "must be numbers", id="complex"),
         pytest.param([[1, 2], [3]], {}, "ragged", id="ragged"),
-        pytest.param(5, {}, "must be a sequence", id="one number"),
         pytest.param([1, 2], {}, "2 scores are too few for m=3 and delay=1, which need 3", id="short"),
         pytest.param([1, 2, 3, 4], {"delay": 2}, "lower m to 2, lower delay or add", id="short for delay"),
         pytest.param([], {}, "0 scores are too few.*add scores", id="empty"),
         pytest.param([1, 2, 3], {"m": 1}, "m must be a whole number >= 2, got 1", id="m"),
-        pytest.param([1, 2, 3], {"m": 2.5}, "m must be a whole number", id="m is no whole number"),
         pytest.param([1, 2, 3], {"delay": 0}, "delay must be", id="delay"),
         pytest.param([1, 2, 3], {"base": 1}, "base must be 'e' or a number above 1", id="base"),
         pytest.param([1, 2, 3], {"base": "2"}, "base must be", id="base as text"),
         pytest.param([1, 2, 3], {"ties": "jitter"}, "unknown ties 'jitter'; known: 'stable'", id="ties"),
         pytest.param([1, 2, 3], {"nan": "skip"}, "unknown nan 'skip'", id="nan policy"),
-        pytest.param([1, 2, 3], {"normalize": True}, "unknown normalize True", id="normalize"),
         pytest.param([1, 2, 3], {"bias": "mm"}, "unknown bias 'mm'", id="bias"),
         pytest.param([1, 2, 3], {"axis": 1}, "axis 1 is out of range", id="axis"),
         pytest.param([1, 1, 2], {"m": 2, "ties": "raise"}, "the window at 0 contains a tie", id="tie"),
@@ -244,6 +238,23 @@ def test_nan_propagates_for_its_row_only() -> None:
 )
 def test_errors_say_what_to_do(x: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
+        permutation_entropy(x, **options)
+
+
+@pytest.mark.parametrize(
+    ("x", "options", "message"),
+    [
+        pytest.param(["5", "4", "x"], {}, "must be numbers, got 'x'", id="strings"),
+        pytest.param([1, None, 2], {}, "got None at position 1", id="none"),
+        pytest.param([1j, 2, 3], {}, "must be numbers", id="complex"),
+        pytest.param(5, {}, "x must be a list of numbers, got 5", id="one number"),
+        pytest.param(np.array(5), {}, "must be a sequence, got one value 5", id="an array without an axis"),
+        pytest.param([1, 2, 3], {"m": 2.5}, "m must be a whole number, got 2.5", id="m is no whole number"),
+        pytest.param([1, 2, 3], {"normalize": True}, "normalize must be text or None", id="normalize"),
+    ],
+)
+def test_a_wrong_type_says_what_is_expected(x: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
         permutation_entropy(x, **options)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hengwen.argument_types import checked_arguments
 from hengwen.judges.calibration.agreement import Agreement, measure_agreement
 from hengwen.judges.calibration.alpha import krippendorff_alpha, weighted_alpha
 from hengwen.judges.calibration.artifact import Calibration, Decision, rubric_hash_of
@@ -43,6 +44,7 @@ LOW_HUMAN_ALPHA = 0.4
 """Alpha among raters below which a warning is given."""
 
 
+@checked_arguments
 def calibrate(  # noqa: PLR0913 - keyword-only options
     labels: Iterable[Label],
     answers: Sequence[JudgedAnswer],

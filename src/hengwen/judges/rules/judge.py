@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hengwen.argument_types import checked_arguments
 from hengwen.judges.aspects import aggregate_level, parse_level_from
 from hengwen.judges.rules.clauses import CAPS, CLAUSES_BY_NAME, ClauseResult
 from hengwen.judges.rules.input import ClauseInput
@@ -81,6 +82,7 @@ class RulesJudge:
         (0.5, 'baseline by rules, not a language model: plain_text (heading ## One)')
     """
 
+    @checked_arguments
     def __init__(
         self,
         *,

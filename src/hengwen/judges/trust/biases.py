@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from hengwen.argument_types import checked_arguments, checked_fields
 from hengwen.judges.trust.model_families import same_family
 from hengwen.stats.proportions import wilson
 
@@ -63,6 +64,7 @@ def length_of(text: str) -> int:
     return len("".join(text.split()))
 
 
+@checked_arguments
 def length_bias(
     lengths: Sequence[float], scores: Sequence[float], *, clusters: Sequence[str] | None = None
 ) -> LengthBias:
@@ -135,6 +137,7 @@ def _rho_interval(rho: float, count: int) -> tuple[BiasInterval | None, str]:
     return (tanh(atanh(rho) - half), tanh(atanh(rho) + half)), ""
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledAnswer:
     """An answer with the judge's and a human's value, both on one scale."""
@@ -180,6 +183,7 @@ class FamilyBias:
     """Why ``preference`` or ``interval`` is None."""
 
 
+@checked_arguments
 def family_bias(judge: str, answers: Iterable[LabelledAnswer]) -> FamilyBias:
     """Compare judge - human between models of the judge's own family and other models.
 
@@ -265,6 +269,7 @@ def _t_interval(values: NDArray[np.float64]) -> BiasInterval | None:
     return float(low), float(high)
 
 
+@checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOutcome:
     """Verdicts on two answers ``a`` and ``b`` in both orders; None: no verdict."""
@@ -310,6 +315,7 @@ class PositionBias:
     """Pairs in which the second position won in both orders."""
 
 
+@checked_arguments
 async def compare_pair(
     compare: Callable[[str, str], Awaitable[PairVerdict | None]], a: str, b: str
 ) -> PairOutcome:
@@ -332,6 +338,7 @@ async def compare_pair(
     return PairOutcome(forward=await compare(a, b), backward=await compare(b, a))
 
 
+@checked_arguments
 def position_bias(pairs: Iterable[PairOutcome]) -> PositionBias:
     """Count how often the order of two answers decides which one wins.
 

@@ -8,12 +8,14 @@ from math import fsum, log2
 from typing import TYPE_CHECKING
 
 from hengwen._internal.checks import whole_number
+from hengwen.argument_types import checked_arguments
 from hengwen.objective.text.tokenize import mixed_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+@checked_arguments
 def distinct_n(texts: Iterable[str], n: int = 2) -> float:
     """Return the share of distinct n-grams among all n-grams of a set of texts.
 
@@ -38,6 +40,7 @@ def distinct_n(texts: Iterable[str], n: int = 2) -> float:
     return len(counts) / counts.total()
 
 
+@checked_arguments
 def ngram_entropy(texts: Iterable[str], n: int = 2, *, normalize: bool = False) -> float:
     """Return the Shannon entropy of the n-grams of a set of texts.
 
@@ -67,6 +70,7 @@ def ngram_entropy(texts: Iterable[str], n: int = 2, *, normalize: bool = False) 
     return min(bits / log2(total), 1.0) if normalize else bits
 
 
+@checked_arguments
 def repetition_rate(text: str, n: int = 4) -> float:
     """Return the share of a text's n-grams that repeat an earlier one in it.
 
@@ -90,6 +94,7 @@ def repetition_rate(text: str, n: int = 4) -> float:
     return 1 - distinct_n([text], n)
 
 
+@checked_arguments
 def type_token_ratio(text: str, *, window: int | None = None) -> float:
     """Return the share of distinct tokens in a text.
 
@@ -130,6 +135,7 @@ def type_token_ratio(text: str, *, window: int | None = None) -> float:
     return sum(distinct) / (window * len(distinct))
 
 
+@checked_arguments
 def compression_ratio(texts: Iterable[str]) -> float:
     """Return the ratio by which zlib compresses a set of texts; high means repetitive.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, ClassVar
 
+from hengwen.argument_types import checked_arguments
 from hengwen.objective.overlap.bleu import BleuOptions, Tokenize, bleu_from_statistics
 from hengwen.objective.overlap.ngram_counts import MAX_ORDER, all_ngrams, closest_length
 from hengwen.objective.single_score import Scope, SingleScore, check_scope
@@ -22,6 +23,7 @@ TopCounts = tuple[int, int, int]
 """Largest count of an n-gram in one text, the index of that text, and the largest count in another."""
 
 
+@checked_arguments
 def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width = "keep") -> float:
     """Return the mean BLEU of each text against all the others.
 

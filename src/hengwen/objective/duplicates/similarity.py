@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.distance import Indel
 
+from hengwen.argument_types import checked_arguments
 from hengwen.objective.duplicates import exact_index
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def similarity(a: str, b: str) -> float:
     return _compare(_prepare(a), _prepare(b))
 
 
+@checked_arguments
 def near_duplicates(
     texts: Sequence[str], threshold: float = THRESHOLD, *, exact: bool | None = None
 ) -> list[Duplicate | None]:

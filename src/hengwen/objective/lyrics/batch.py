@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hengwen._internal.parallel import map_stream
+from hengwen.argument_types import checked_arguments
 from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, build_options
 from hengwen.objective.lyrics.score_lyric import score_with_options
 
@@ -19,6 +20,7 @@ Pair = tuple[str, str]
 """(lyric, template)."""
 
 
+@checked_arguments
 def score_lyrics(
     pairs: Iterable[Pair],
     *,

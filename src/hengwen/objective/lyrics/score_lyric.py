@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hengwen.argument_types import checked_arguments
 from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, build_options
 from hengwen.objective.lyrics.parse import parse_pair
 from hengwen.objective.lyrics.phases import compute_phases
@@ -16,6 +17,7 @@ MAX_CHARACTERS = 200_000
 """Longest text that is scored; comparing longer ones can take minutes."""
 
 
+@checked_arguments
 def score_lyric(
     lyric: str,
     template: str,

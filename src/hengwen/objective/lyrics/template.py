@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hengwen.argument_types import checked_arguments
 from hengwen.objective.lyrics import parse_document, parse_muchin
 from hengwen.objective.lyrics.rules import resolve_rules
 from hengwen.objective.rhyme.lookup import last_han
@@ -20,6 +21,7 @@ _NEARLY = re.compile(r"[(（\[【<].*[)）\]】>]:?")
 _FOREIGN = re.compile("[^cR ]")
 
 
+@checked_arguments
 def to_msstr(lyric: str, *, rules: RulesLike = "document", clean: bool = False) -> str:
     """Simplify a lyric to the signs of a template.
 
@@ -56,6 +58,7 @@ def _clean_rows(sections: tuple[Section, ...]) -> Iterator[str]:
                 yield "c" * (characters - marked) + "R" * marked
 
 
+@checked_arguments
 def check_template(template: str) -> tuple[str, ...]:
     """Return the faults of a template, line by line.
 

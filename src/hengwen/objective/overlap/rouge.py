@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from rapidfuzz.distance import LCSseq
 
+from hengwen.argument_types import checked_arguments
 from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap.pairs import reference_label
 from hengwen.objective.signature import build_signature
@@ -101,6 +102,7 @@ cached_options = lru_cache(maxsize=128, typed=True)(RougeOptions)
 """Options for one call; equal arguments are validated once."""
 
 
+@checked_arguments
 def rouge(  # noqa: PLR0913 - keyword-only options
     hypothesis: str,
     references: References,

@@ -23,7 +23,8 @@ def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:
         axis: Axis of the sequence.
 
     Raises:
-        ValueError: Strings, None, complex numbers, ragged lists or a single number.
+        TypeError: Strings, None or complex numbers, or a single number.
+        ValueError: A ragged list, or an axis out of range.
 
     Examples:
         >>> as_scores([True, False]).tolist()
@@ -31,11 +32,11 @@ def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:
         >>> as_scores(["a"])
         Traceback (most recent call last):
             ...
-        ValueError: scores must be numbers, got 'a'; pass numbers, one for each score
+        TypeError: scores must be numbers, got 'a'; pass numbers, one for each score
     """
     array = _as_numeric(x)
     if array.ndim == 0:
-        raise ValueError(f"scores must be a sequence, got one value {array[()]!r}; wrap it in a list")
+        raise TypeError(f"scores must be a sequence, got one value {array.item()!r}; wrap it in a list")
     if not -array.ndim <= axis < array.ndim:
         raise ValueError(f"axis {axis} is out of range for scores with {array.ndim} axes")
     return np.moveaxis(array, axis, -1) if array.ndim > 1 else array
@@ -112,17 +113,17 @@ def _as_numeric(x: ArrayLike) -> NDArray[Any]:
     value = array.flat[0] if array.size else array.dtype
     if kind in "US":
         value = next((item for item in array.flat if not _is_number(item)), value)
-    raise ValueError(f"scores must be numbers, got {_repr(value)}; {_WAY_OUT}")
+    raise TypeError(f"scores must be numbers, got {_repr(value)}; {_WAY_OUT}")
 
 
 def _from_objects(array: NDArray[Any]) -> NDArray[Any]:
     for index, value in enumerate(array.flat):
         if value is None or isinstance(value, str | bytes | complex | list | tuple):
-            raise ValueError(f"scores must be numbers, got {value!r} at position {index}; {_WAY_OUT}")
+            raise TypeError(f"scores must be numbers, got {value!r} at position {index}; {_WAY_OUT}")
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(
+        raise TypeError(
             f"scores must be numbers, got objects such as {array.flat[0]!r}; {_WAY_OUT}"
         ) from None
 

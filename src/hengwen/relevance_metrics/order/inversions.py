@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, refuse_nan
 from hengwen.relevance_metrics.core.levels import few_levels
 from hengwen.relevance_metrics.core.radix import permutation_inversions
@@ -18,6 +19,7 @@ _MIN_BATCH_ROWS = 8
 _CELLS = 100_000
 
 
+@checked_arguments
 def count_inversions(
     x: ArrayLike, *, normalize: Literal["pairs", "untied"] | None = None, axis: int = -1
 ) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
+from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, as_sequence, refuse_nan
 from hengwen.relevance_metrics.order.patience import batch_lengths, row_length
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@checked_arguments
 def longest_increasing_subsequence(
     x: ArrayLike, *, strict: bool = True, decreasing: bool = False, axis: int = -1
 ) -> Any:
@@ -51,6 +53,7 @@ def longest_increasing_subsequence(
     return batch_lengths(as_rows(scores), strict).reshape(scores.shape[:-1])
 
 
+@checked_arguments
 def longest_increasing_indices(x: ArrayLike, *, strict: bool = True, decreasing: bool = False) -> list[int]:
     """Return the indices of the members of one longest increasing subsequence, ascending.
 

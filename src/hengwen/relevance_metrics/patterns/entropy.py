@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.batch_entropy import batch_entropies, entropy_of
 from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, has_nan, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import code_counts, window_count
@@ -32,6 +33,7 @@ _MAX_NULL_DRAWS = 999
 _MAX_NULL_SCORES = 4_000_000
 
 
+@checked_arguments
 def permutation_entropy(  # noqa: PLR0913 - keyword-only options
     x: ArrayLike,
     m: int = 3,

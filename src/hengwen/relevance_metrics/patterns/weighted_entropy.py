@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, check_choice, refuse_nan
 from hengwen.relevance_metrics.core.pattern_codes import pattern_codes
 from hengwen.relevance_metrics.patterns.entropy import log_of_base
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+@checked_arguments
 def weighted_permutation_entropy(
     x: ArrayLike,
     m: int = 3,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hengwen.argument_types import checked_arguments
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import decimals_for
 from hengwen.reports.view.answers import AnswerPicker
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 KIND_ORDER: tuple[Kind, ...] = ("scorer", "judge", "human")
 
 
+@checked_arguments
 def build_view(data: ReportData) -> View:
     """Return the view of a report: tasks and scores in the table's order, scorers before judges.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from hengwen.argument_types import checked_arguments
 from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.trust.admission.cases import load_cases
 from hengwen.judges.trust.admission.plan import (
@@ -57,6 +58,7 @@ class FixedJudgeFactory:
         return replace(query.sample, input=text)
 
 
+@checked_arguments
 async def admission_test(
     judge: Judge,
     rubric: Rubric,

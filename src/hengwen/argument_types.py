@@ -1,0 +1,324 @@
+"""Check the types of arguments where users call: a wrong one is a TypeError that says what is expected.
+
+The annotations are the rules. They are read as text and never evaluated, so that a module may import their
+names for type checkers only.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, wraps
+from numbers import Real
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+Class = TypeVar("Class", bound=type)
+
+MAX_VALUE = 40
+"""Characters of a wrong value in a message; of a longer one its type is named."""
+CHOICES = {
+    *("Alternative", "ClauseName", "Kind", "Language", "LevelFrom", "Method", "Metric", "MultiRef"),
+    *(
+        "NanPolicy",
+        "Normalize",
+        "Null",
+        "PairVerdict",
+        "PanelReducer",
+        "Parse",
+        "Reducer",
+        "RhymeScope",
+        "RollingMetric",
+    ),
+    *("RuleSetName", "Sentences", "Smooth", "Split", "Status", "Ties", "Tokenize", "TokenSplit", "Width"),
+}
+"""Names of ``Literal`` types: texts, whose values the functions check themselves."""
+MEMBERS = {
+    "Backend": ("signature", "complete"),
+    "Judge": ("signature", "names", "judge"),
+    "JudgeFactory": ("__call__",),
+}
+"""Members of the protocols that arguments may have."""
+OTHERS = {
+    "RulesLike": "str | LyricRules | Mapping",
+    "Outcome": "Score | Failure",
+    "Ranking": "Sequence | Mapping",
+}
+"""What other names of types stand for."""
+
+
+class Kind(NamedTuple):
+    """A type of argument: how a message calls it, and which values have it."""
+
+    wanted_text: str
+    accepts: Callable[[object], bool]
+    item: Kind | None = None
+    """Kind of the items of a list; None where they are not checked."""
+
+
+def checked_arguments(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Make a function check its arguments against its annotations.
+
+    Examples:
+        >>> @checked_arguments
+        ... def count(texts: "Sequence[str]", n: "int" = 2) -> "int":
+        ...     return len(texts) * n
+        >>> count(["a"], n=None)
+        Traceback (most recent call last):
+            ...
+        TypeError: n must be a whole number, got None
+        >>> count("abc")
+        Traceback (most recent call last):
+            ...
+        TypeError: texts must be a list of texts, got 'abc'
+    """
+    check = _Checker(tuple(inspect.signature(function).parameters), function.__annotations__)
+    if inspect.iscoroutinefunction(function):
+
+        @wraps(function)
+        async def awaited(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Any:
+            check(arguments, keywords)
+            return await function(*arguments, **keywords)
+
+        return awaited  # type: ignore[return-value]
+
+    @wraps(function)
+    def called(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        check(arguments, keywords)
+        return function(*arguments, **keywords)
+
+    return called
+
+
+def checked_fields(record: Class) -> Class:
+    """Make a dataclass check the arguments of ``__init__``; stands above ``@dataclass``.
+
+    Examples:
+        >>> @checked_fields
+        ... @dataclasses.dataclass(frozen=True, slots=True)
+        ... class Point:
+        ...     x: "float"
+        >>> Point("1")
+        Traceback (most recent call last):
+            ...
+        TypeError: x must be a number, got '1'
+    """
+    init: Callable[..., None] = record.__init__  # type: ignore[misc]
+    types = {field.name: field.type for field in dataclasses.fields(record) if field.init}
+    check = _Checker(tuple(types), types)
+
+    @wraps(init)
+    def checked_init(self: object, *arguments: object, **keywords: object) -> None:
+        check(arguments, keywords)
+        init(self, *arguments, **keywords)
+
+    record.__init__ = checked_init  # type: ignore[misc]
+    return record
+
+
+def check_fields(record: Any) -> None:
+    """Raise a TypeError if a field of a dataclass has another type than its annotation says.
+
+    Args:
+        record: Instance of a dataclass.
+    """
+    for field in dataclasses.fields(record):
+        check_type(field.name, getattr(record, field.name), kind_of(str(field.type)))
+
+
+class _Checker:
+    """Checks the arguments of one function.
+
+    Args:
+        names: Names of its parameters, in order.
+        annotations: Annotation of each parameter as text.
+    """
+
+    def __init__(self, names: tuple[str, ...], annotations: Mapping[str, object]) -> None:
+        self._names = names
+        self._annotations = annotations
+        self._kinds: dict[str, Kind] = {}
+        self._types: dict[str, set[type]] = {}
+        """Types by parameter that were accepted before: a second look at a value costs nearly nothing."""
+
+    def __call__(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> None:
+        """Raise a TypeError if an argument has another type than its annotation says."""
+        types = self._types or self._read_annotations()
+        for name, value in zip(self._names, arguments, strict=False):
+            if name in types and type(value) not in types[name]:
+                self._check(name, value)
+        for name, value in keywords.items():
+            if name in types and type(value) not in types[name]:
+                self._check(name, value)
+
+    def _read_annotations(self) -> dict[str, set[type]]:
+        """Read the annotations on the first call, so that an import does not wait for it."""
+        self._kinds = {name: kind_of(str(text)) for name, text in self._annotations.items()}
+        self._types = {name: set() for name in self._kinds}
+        return self._types
+
+    def _check(self, name: str, value: object) -> None:
+        kind = self._kinds[name]
+        check_type(name, value, kind)
+        if kind.item is None or not isinstance(value, (list, tuple)):
+            self._types[name].add(type(value))
+
+
+def check_type(name: str, value: object, kind: Kind) -> None:
+    """Raise a TypeError unless a value has a kind.
+
+    Args:
+        name: Name of the argument, for the message.
+        value: Value of the argument.
+        kind: Kind that it must have.
+
+    Raises:
+        TypeError: The value, or an item of it, has another type.
+    """
+    if not kind.accepts(value):
+        raise TypeError(f"{name} must be {kind.wanted_text}, got {_described(value)}")
+    if kind.item is not None and isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            if not kind.item.accepts(item):
+                raise TypeError(
+                    f"{name} must be {kind.wanted_text}, got {_described(item)} at position {index}"
+                )
+
+
+@cache
+def kind_of(annotation: str) -> Kind:
+    """Return the kind of the values of an annotation.
+
+    Examples:
+        >>> kind_of("str | Sequence[str] | None").wanted_text
+        'text, a list of texts or None'
+    """
+    return _kind(ast.parse(annotation.strip("'\""), mode="eval").body)
+
+
+def _kind(node: ast.expr) -> Kind:
+    if isinstance(node, ast.BinOp):
+        return _either(_options(node))
+    if isinstance(node, ast.Constant):
+        return _kind(ast.parse(node.value, mode="eval").body) if isinstance(node.value, str) else _NONE
+    if isinstance(node, ast.Subscript):
+        name = ast.unparse(node.value).rpartition(".")[2]
+        if name == "Literal":
+            return _TEXT
+        items = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
+        return _list_of(name, items) if name in _LISTS else _named(name)
+    return _named(ast.unparse(node).rpartition(".")[2])
+
+
+def _options(node: ast.expr) -> list[Kind]:
+    if isinstance(node, ast.BinOp):
+        return [*_options(node.left), *_options(node.right)]
+    return [_kind(node)]
+
+
+def _either(kinds: list[Kind]) -> Kind:
+    texts = list(dict.fromkeys(kind.wanted_text for kind in kinds))
+    if {"text", "a Path"} <= set(texts):
+        texts = [text for text in texts if text not in ("text", "a Path")]
+        texts.insert(len(texts) - ("None" in texts), "a path")
+    *others, last = texts
+    wanted_text = f"{', '.join(others)} or {last}" if others else last
+    items = [kind.item for kind in kinds if kind.item is not None]
+    item = items[0] if len(items) == 1 else None
+    return Kind(wanted_text, lambda value: any(kind.accepts(value) for kind in kinds), item)
+
+
+def _list_of(name: str, item: ast.expr) -> Kind:
+    options = _options(item)
+    plurals = " or ".join(dict.fromkeys(_plural(option.wanted_text) for option in options))
+    is_unchecked = any(option.wanted_text in ("a value", "a number") for option in options)
+    return Kind(f"a list of {plurals}", _LISTS[name], None if is_unchecked else _either(options))
+
+
+def _plural(wanted_text: str) -> str:
+    """Return what several values of a kind are called.
+
+    Examples:
+        >>> [_plural(text) for text in ("text", "a number", "a list of texts", "a Judge")]
+        ['texts', 'numbers', 'lists of texts', 'Judge objects']
+    """
+    if " or " in wanted_text:
+        return " or ".join(map(_plural, wanted_text.split(" or ")))
+    words = wanted_text.removeprefix("a ").removeprefix("an ").split()
+    if words[0][0].isupper():
+        return f"{words[0]} objects"
+    if words[0] == "list":
+        return " ".join(["lists", *words[1:]])
+    return f"{' '.join(words)}s"
+
+
+def _named(name: str) -> Kind:
+    if name in OTHERS:
+        return kind_of(OTHERS[name])
+    if name in CHOICES:
+        return _TEXT
+    if name in _KINDS:
+        return _KINDS[name]
+    if name in _LISTS:
+        return Kind("a list", _LISTS[name])
+    article = "an" if name[0] in "AEIOU" else "a"
+    members = MEMBERS.get(name)
+    if members is not None:
+        return Kind(f"{article} {name}", lambda value: all(hasattr(value, member) for member in members))
+    return Kind(f"{article} {name}", lambda value: name in [base.__name__ for base in type(value).__mro__])
+
+
+def _described(value: object) -> str:
+    """Return a short value as Python writes it, and of others the type."""
+    simple = value is None or isinstance(value, (str, bytes, bool, int, float))
+    text = repr(value) if simple else ""
+    return text if 0 < len(text) <= MAX_VALUE else type(value).__name__
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (float, int) or (isinstance(value, Real) and not isinstance(value, bool))
+
+
+def _is_whole(value: object) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool) and not hasattr(value, "__len__")
+
+
+def _is_iterable(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+
+
+def _is_list(value: object) -> bool:
+    return _is_iterable(value) and hasattr(value, "__len__") and hasattr(value, "__getitem__")
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == 2
+
+
+_NONE = Kind("None", lambda value: value is None)
+_TEXT = Kind("text", lambda value: isinstance(value, str))
+_KINDS = {
+    "str": _TEXT,
+    "bool": Kind("true or false", lambda value: type(value).__name__ in ("bool", "bool_")),
+    "int": Kind("a whole number", _is_whole),
+    "float": Kind("a number", _is_number),
+    "object": Kind("a value", lambda _: True),
+    "Callable": Kind("a function", callable),
+    "Mapping": Kind("a mapping", lambda value: isinstance(value, Mapping)),
+    "dict": Kind("a mapping", lambda value: isinstance(value, Mapping)),
+    "Path": Kind("a Path", lambda value: hasattr(value, "__fspath__") or hasattr(value, "joinpath")),
+    "Message": Kind("a (role, content) pair", _is_pair),
+    "Pair": Kind("a (lyric, template) pair", _is_pair),
+    "ArrayLike": Kind("a list of numbers", lambda value: _is_list(value) or hasattr(value, "__array__")),
+    "NDArray": Kind("a list of numbers", lambda value: _is_list(value) or hasattr(value, "__array__")),
+}
+_LISTS: dict[str, Callable[[object], bool]] = {
+    "Sequence": _is_list,
+    "list": _is_list,
+    "tuple": _is_list,
+    "Iterable": _is_iterable,
+    "Collection": _is_iterable,
+}
