@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from numbers import Real
@@ -21,21 +22,18 @@ Class = TypeVar("Class", bound=type)
 MAX_VALUE = 40
 """Characters of a wrong value in a message; of a longer one its type is named."""
 CHOICES = {
-    *("Alternative", "ClauseName", "Kind", "Language", "LevelFrom", "Method", "Metric", "MultiRef"),
-    *(
-        "NanPolicy",
-        "Normalize",
-        "Null",
-        "PairVerdict",
-        "PanelReducer",
-        "Parse",
-        "Reducer",
-        "RhymeScope",
-        "RollingMetric",
-    ),
-    *("RuleSetName", "Sentences", "Smooth", "Split", "Status", "Ties", "Tokenize", "TokenSplit", "Width"),
+    *("Alternative", "ClauseName", "Kind", "Language", "LevelFrom", "Method", "Metric"),
+    *("MultiRef", "NanPolicy", "Normalize", "Null", "PairVerdict", "PairedTestName"),
+    *("PanelReducer", "Parse", "Reducer", "RhymeScope", "RollingMetric", "RuleSetName"),
+    *("Sentences", "Smooth", "Split", "Status", "Ties", "Tokenize", "TokenSplit", "Width"),
 }
 """Names of ``Literal`` types: texts, whose values the functions check themselves."""
+CLASSES = {
+    *("AdmissionItem", "Calibration", "Database", "Failure", "JudgedAnswer", "Label"),
+    *("LabelledAnswer", "LyricRules", "PairOutcome", "Plan", "ReportData", "Row", "Rubric"),
+    *("RuleSet", "Run", "Scale", "Score", "Store", "Usage", "View"),
+}
+"""Classes of the package that are arguments; other names of types are not checked."""
 MEMBERS = {
     "Backend": ("signature", "complete"),
     "Judge": ("signature", "names", "judge"),
@@ -45,7 +43,8 @@ MEMBERS = {
 OTHERS = {
     "RulesLike": "str | LyricRules | Mapping",
     "Outcome": "Score | Failure",
-    "Ranking": "Sequence | Mapping",
+    "Ranking": "Mapping | Sequence",
+    "References": "str | Sequence[str | None]",
 }
 """What other names of types stand for."""
 
@@ -156,7 +155,9 @@ class _Checker:
 
     def _read_annotations(self) -> dict[str, set[type]]:
         """Read the annotations on the first call, so that an import does not wait for it."""
-        self._kinds = {name: kind_of(str(text)) for name, text in self._annotations.items()}
+        self._kinds = {
+            name: kind_of(str(text)) for name, text in self._annotations.items() if name != "return"
+        }
         self._types = {name: set() for name in self._kinds}
         return self._types
 
@@ -245,13 +246,16 @@ def _plural(wanted_text: str) -> str:
         >>> [_plural(text) for text in ("text", "a number", "a list of texts", "a Judge")]
         ['texts', 'numbers', 'lists of texts', 'Judge objects']
     """
-    if " or " in wanted_text:
-        return " or ".join(map(_plural, wanted_text.split(" or ")))
+    if wanted_text == "None":
+        return wanted_text
+    parts = [part for part in re.split(", | or ", wanted_text) if part != "None"]
+    if len(parts) > 1:
+        return " or ".join(map(_plural, parts))
     words = wanted_text.removeprefix("a ").removeprefix("an ").split()
     if words[0][0].isupper():
         return f"{words[0]} objects"
-    if words[0] == "list":
-        return " ".join(["lists", *words[1:]])
+    if words[0] in ("list", "pair"):
+        return " ".join([f"{words[0]}s", *words[1:]])
     return f"{' '.join(words)}s"
 
 
@@ -260,15 +264,14 @@ def _named(name: str) -> Kind:
         return kind_of(OTHERS[name])
     if name in CHOICES:
         return _TEXT
-    if name in _KINDS:
-        return _KINDS[name]
     if name in _LISTS:
         return Kind("a list", _LISTS[name])
-    article = "an" if name[0] in "AEIOU" else "a"
-    members = MEMBERS.get(name)
-    if members is not None:
-        return Kind(f"{article} {name}", lambda value: all(hasattr(value, member) for member in members))
-    return Kind(f"{article} {name}", lambda value: name in [base.__name__ for base in type(value).__mro__])
+    title = f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+    if name in MEMBERS:
+        return Kind(title, lambda value: all(hasattr(value, member) for member in MEMBERS[name]))
+    if name in CLASSES:
+        return Kind(title, lambda value: name in [base.__name__ for base in type(value).__mro__])
+    return _KINDS.get(name, _KINDS["object"])
 
 
 def _described(value: object) -> str:
@@ -310,8 +313,8 @@ _KINDS = {
     "Mapping": Kind("a mapping", lambda value: isinstance(value, Mapping)),
     "dict": Kind("a mapping", lambda value: isinstance(value, Mapping)),
     "Path": Kind("a Path", lambda value: hasattr(value, "__fspath__") or hasattr(value, "joinpath")),
-    "Message": Kind("a (role, content) pair", _is_pair),
-    "Pair": Kind("a (lyric, template) pair", _is_pair),
+    "Message": Kind("a pair of role and content", _is_pair),
+    "Pair": Kind("a pair of lyric and template", _is_pair),
     "ArrayLike": Kind("a list of numbers", lambda value: _is_list(value) or hasattr(value, "__array__")),
     "NDArray": Kind("a list of numbers", lambda value: _is_list(value) or hasattr(value, "__array__")),
 }
