@@ -135,7 +135,7 @@ LABEL = {"task": "one", "id": "a", "checkpoint": "c", "score": "s.level", "value
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"value": "good"}, "field 'value' must be a number, got 'good'"),
+        ({"value": "good"}, "field 'value' must be a number \\(levels need a plan\\), got 'good'"),
         ({"value": "nan"}, "field 'value' must be a finite number, got 'nan'"),
         ({"score": ""}, "field 'score' is missing"),
         ({"checkpoint": None}, "field 'checkpoint' is missing"),
@@ -158,3 +158,20 @@ def test_an_anchor_needs_its_text_and_no_checkpoint(tmp_path: Path) -> None:
 def test_one_rater_labels_an_answer_once(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="x.jsonl:2: the same rater labels 'a' again, first seen on line 1"):
         read_labels(write(tmp_path, rows({**LABEL, "rater": "x"}, {**LABEL, "rater": "x", "value": 1})))
+
+
+@pytest.mark.parametrize(("value", "expected"), [("B", 0.75), (" ｂ ", 0.75), ("0.75", 0.75), (0.5, 0.5)])
+def test_a_level_stands_for_its_value(tmp_path: Path, value: object, expected: float) -> None:
+    levels = {("one", "s.level"): {"C": 0.5, "B": 0.75}}
+    ((_, label),) = read_labels(write(tmp_path, rows({**LABEL, "value": value})), levels=levels)
+    assert label.value == expected
+
+
+@pytest.mark.parametrize(
+    ("levels", "known"), [({}, "(levels need a plan)"), ({"C": 0.5, "B": 0.75}, "or a level (B, C)")]
+)
+def test_an_unknown_level_names_the_known_ones(tmp_path: Path, levels: dict[str, float], known: str) -> None:
+    file = write(tmp_path, rows({**LABEL, "value": "Z"}))
+    with pytest.raises(DataError) as caught:
+        read_labels(file, levels={("one", "s.level"): levels})
+    assert str(caught.value).endswith(f":1: field 'value' must be a number {known}, got 'Z'")

@@ -13,7 +13,7 @@ import pytest
 
 import hengwen
 from hengwen import judges, objective, prompts, relevance_metrics
-from hengwen.argument_types import _KINDS, _LISTS, CHOICES, CLASSES, MEMBERS, OTHERS, kind_of
+from hengwen.argument_types.kinds import _KINDS, _LISTS, CHOICES, CLASSES, MEMBERS, OTHERS, kind_of
 
 PACKAGES = [hengwen, objective, relevance_metrics, judges, prompts]
 SCORES = [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]

@@ -16,6 +16,7 @@ from hengwen.plans.datasets import LABEL_FIELDS, read_labels
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hengwen.plans.datasets import Levels
     from hengwen.records import Label
 
 OPTIONAL_COLUMNS = ("output", "drawn")
@@ -29,6 +30,7 @@ class LabelFile:
 
     Args:
         path: ``.csv`` or ``.jsonl``; created with the first label if it does not exist.
+        levels: Labels of levels that may stand for their values in the file.
 
     Raises:
         ConfigError: The suffix is unknown.
@@ -36,9 +38,10 @@ class LabelFile:
             and line.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, levels: Levels | None = None) -> None:
         check_target(path)
         self.path = path
+        self._levels = levels
         self._is_csv = path.suffix.lower() == ".csv"
         self._columns()
         self.labels()
@@ -48,7 +51,7 @@ class LabelFile:
         text = self._text()
         if not (text.partition("\n")[2] if self._is_csv else text).strip():
             return []
-        return [label for _, label in read_labels(self.path)]
+        return [label for _, label in read_labels(self.path, levels=self._levels)]
 
     @property
     def stores_draws(self) -> bool:

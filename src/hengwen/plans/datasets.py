@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+import unicodedata
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from hengwen.io.row_reader import DataRow, read_number, read_rows
 from hengwen.records import Label, Message, Response, Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 SAMPLE_FIELDS = ("id", "input", "references", "metadata", "cluster")
@@ -251,7 +252,13 @@ def _task_of(row: DataRow, sample_id: str, tasks: Mapping[str, SampleSet]) -> st
     return names[0]
 
 
-def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[DataRow, Label]]:
+Levels = Mapping[tuple[str, str], Mapping[str, float]]
+"""Value by the label of a level (``A``), for each task and score."""
+
+
+def read_labels(
+    path: Path, *, frozen: bool = False, levels: Levels | None = None
+) -> list[tuple[DataRow, Label]]:
     """Read human labels, or anchors.
 
     Args:
@@ -259,6 +266,7 @@ def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[DataRow, Labe
             drawn: how the answer was chosen.
         frozen: Whether the rows are anchors: ``output`` is required, ``checkpoint`` is not, and ``input``,
             ``references`` and ``metadata`` are read.
+        levels: Labels of levels that may stand for their values; without it, ``value`` is a number.
 
     Raises:
         DataError: A row is wrong; the message names file and line.
@@ -275,7 +283,7 @@ def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[DataRow, Labe
             repeat=row.positive_int("repeat", 1),
             output=row.required_text("output") if frozen else row.text("output"),
             score=row.required_text("score"),
-            value=read_number(row, "value"),
+            value=_label_value(row, levels or {}),
             rater=row.text("rater"),
             drawn=row.text("drawn"),
             input=_input(row) if frozen else "",
@@ -288,6 +296,28 @@ def read_labels(path: Path, *, frozen: bool = False) -> list[tuple[DataRow, Labe
         first_lines[key] = row.number
         labels.append((row, label))
     return labels
+
+
+def _label_value(row: DataRow, levels: Levels) -> float:
+    """Return ``value`` of a label: a number, or the label of a level of the score's rubric."""
+    text = row.text("value").strip() if isinstance(row.values.get("value"), str) else ""
+    values = levels.get((row.text("task"), row.text("score")), {})
+    by_label = {unicodedata.normalize("NFKC", label).casefold(): value for label, value in values.items()}
+    value = by_label.get(unicodedata.normalize("NFKC", text).casefold())
+    if value is not None:
+        return value
+    if text and not _is_number(text):
+        known = f"or a level ({', '.join(reversed(list(values)))})" if values else "(levels need a plan)"
+        row.fail(f"field 'value' must be a number {known}, got {text!r}")
+    return read_number(row, "value")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _anchor_names() -> FieldNames:

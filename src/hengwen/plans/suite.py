@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from hengwen.io.row_reader import DataRow
     from hengwen.io.yaml_config import Location
+    from hengwen.plans.datasets import Levels
     from hengwen.plans.plan import BackendSpec, JudgeSpec, Plan, ScaleSpec, TaskSpec
     from hengwen.prompts import Rubric
     from hengwen.protocols import Backend, Judge, Scorer
@@ -174,6 +175,11 @@ class LoadedPlan:
     anchors: tuple[tuple[DataRow, Label], ...] = ()
     warnings: tuple[str, ...] = ()
 
+    @property
+    def levels(self) -> Levels:
+        """Labels of the levels of each judged score, with their values."""
+        return _levels(self.tasks)
+
     def scale_of(self, task: str, score: str) -> Scale:
         """Return the range of a judge's score, without levels: a mean of raters may lie between two."""
         scale = next(loaded for loaded in self.tasks if loaded.spec.name == task).rubrics[score].scale
@@ -197,8 +203,8 @@ def load_suite(plan: Plan) -> LoadedPlan:
     warnings += checks.rubric_warnings(plan, tasks)
     warnings += checks.same_family_warnings(plan)
     checks.check_prompts(plan, tasks)
-    labels = _load_labels(plan, "labels")
-    anchors = _load_labels(plan, "anchors")
+    labels = _load_labels(plan, "labels", tasks)
+    anchors = _load_labels(plan, "anchors", tasks)
     for row, label in labels:
         checks.check_label(row, label, tasks)
     for row, label in anchors:
@@ -226,14 +232,22 @@ def _load_responses(plan: Plan, samples: Sequence[SampleSet]) -> dict[str, Respo
     return responses
 
 
-def _load_labels(plan: Plan, key: Literal["labels", "anchors"]) -> tuple[tuple[DataRow, Label], ...]:
+def _load_labels(
+    plan: Plan, key: Literal["labels", "anchors"], tasks: Sequence[LoadedTask]
+) -> tuple[tuple[DataRow, Label], ...]:
     path = plan.labels if key == "labels" else plan.anchors
     if path is None:
         return ()
     file = plan.file
     is_in_file = file is not None and file.path.resolve().parent / str(file.value((key,))) == path
     with located(plan, key) if is_in_file else nullcontext():  # an option may name another file
-        return tuple(read_labels(path, frozen=key == "anchors"))
+        return tuple(read_labels(path, frozen=key == "anchors", levels=_levels(tasks)))
+
+
+def _levels(tasks: Sequence[LoadedTask]) -> Levels:
+    return {
+        (task.spec.name, score): rubric.labels for task in tasks for score, rubric in task.rubrics.items()
+    }
 
 
 def build_backends(plan: Plan, *, check_key: bool = True) -> dict[str, Backend]:

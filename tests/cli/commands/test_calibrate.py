@@ -328,3 +328,14 @@ def test_tasks_that_share_a_rubric_are_also_calibrated_together(hengwen, talk: P
     assert "chat+talk/mine.level: stale: signature: " in checked.err
     chat_only = hengwen("calibrate", "plan.yaml", "--score", "chat/mine.level", "--json").json
     assert len(chat_only["calibrations"]) == 1
+
+
+def test_without_labels_the_ways_to_them_are_named(hengwen, plan: Path) -> None:
+    plan.write_text(plan.read_text("utf-8").replace("labels: labels.csv\n", ""), "utf-8")
+    hengwen("run", "plan.yaml", "-q")
+    done = hengwen("calibrate", "plan.yaml")
+    assert done.code == 2
+    assert done.err == (
+        "hengwen: plan.yaml: there are no labels to compare with; label answers with: hengwen label PLAN, or "
+        "name a file of labels: --labels FILE, or labels: in the plan\n"
+    )

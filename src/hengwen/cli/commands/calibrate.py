@@ -140,10 +140,15 @@ def _calibrate_source(
     from hengwen.cli.ui.messages import print_error, print_warning
     from hengwen.errors import ConfigError
     from hengwen.labels.calibrate import calibrate_series, merge_series, pool_series, rubric_change
-    from hengwen.labels.calibration_data import rubric_for, select_series
+    from hengwen.labels.calibration_data import labels_for, rubric_for, select_series
 
     request, judgments = _read(source, labels, store)
     selected = select_series(request, judgments, settings.scores)
+    if not labels_for(request, judgments):
+        raise ConfigError(
+            f"{source}: there are no labels to compare with; label answers with: hengwen label PLAN, or name "
+            "a file of labels: --labels FILE, or labels: in the plan"
+        )
     if not selected:
         raise ConfigError(f"{source}: no label names a judged score; check task and score of the labels")
     current: list[ScoreSeries] = []

@@ -72,7 +72,7 @@ def label(
         print_warning(warning)
     order_seed = loaded.seed if seed is None else seed
     questions = draw_questions(suite, answers, task=task, score=score, seed=order_seed, limit=limit)
-    file = LabelFile(target)
+    file = LabelFile(target, suite.levels)
     name = ask_rater(rater, form_language)
     session = LabelSession(questions, file, name, language=form_language, show_source=show)
     if not file.stores_draws:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from hengwen.argument_types import checked_arguments, checked_fields, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 
 @pytest.mark.parametrize(
@@ -68,7 +71,7 @@ def test_values_have_a_kind_or_not(annotation: str, right: list[Any], wrong: lis
 
 
 @checked_arguments
-def repeat(texts: Sequence[str], n: int = 1, *, mark: str | None = None) -> list[str]:  # noqa: F821
+def repeat(texts: Sequence[str], n: int = 1, *, mark: str | None = None) -> list[str]:
     return [*texts] * n
 
 
@@ -100,7 +103,7 @@ def test_a_list_is_looked_into_at_each_call() -> None:
 
 def test_an_iterator_is_not_consumed_by_the_check() -> None:
     @checked_arguments
-    def join(texts: Iterable[str]) -> str:  # noqa: F821
+    def join(texts: Iterable[str]) -> str:
         return "".join(texts)
 
     assert join(iter(["a", "b"])) == "ab"
@@ -132,6 +135,6 @@ def test_a_record_checks_its_fields() -> None:
 
 def test_a_missing_argument_is_pythons_own_error() -> None:
     with pytest.raises(TypeError, match=r"repeat\(\) missing 1 required positional argument: 'texts'"):
-        repeat()
+        repeat()  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'm'"):
-        repeat(["a"], m=1)
+        repeat(["a"], m=1)  # type: ignore[call-arg]

@@ -1,26 +1,18 @@
-"""Check the types of arguments where users call: a wrong one is a TypeError that says what is expected.
+"""Kinds of values: what an annotation accepts, and how a message calls it.
 
-The annotations are the rules. They are read as text and never evaluated, so that a module may import their
-names for type checkers only.
+Annotations are read as text and never evaluated, so that a module may import their names for type checkers
+only.
 """
 
 from __future__ import annotations
 
 import ast
-import dataclasses
-import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, wraps
+from functools import cache
 from numbers import Real
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple
 
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
-Class = TypeVar("Class", bound=type)
-
-MAX_VALUE = 40
-"""Characters of a wrong value in a message; of a longer one its type is named."""
 CHOICES = {
     *("Alternative", "ClauseName", "Kind", "Language", "LevelFrom", "Method", "Metric"),
     *("MultiRef", "NanPolicy", "Normalize", "Null", "PairVerdict", "PairedTestName"),
@@ -56,137 +48,6 @@ class Kind(NamedTuple):
     accepts: Callable[[object], bool]
     item: Kind | None = None
     """Kind of the items of a list; None where they are not checked."""
-
-
-def checked_arguments(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Make a function check its arguments against its annotations.
-
-    Examples:
-        >>> @checked_arguments
-        ... def count(texts: "Sequence[str]", n: "int" = 2) -> "int":
-        ...     return len(texts) * n
-        >>> count(["a"], n=None)
-        Traceback (most recent call last):
-            ...
-        TypeError: n must be a whole number, got None
-        >>> count("abc")
-        Traceback (most recent call last):
-            ...
-        TypeError: texts must be a list of texts, got 'abc'
-    """
-    check = _Checker(tuple(inspect.signature(function).parameters), function.__annotations__)
-    if inspect.iscoroutinefunction(function):
-
-        @wraps(function)
-        async def awaited(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Any:
-            check(arguments, keywords)
-            return await function(*arguments, **keywords)
-
-        return awaited  # type: ignore[return-value]
-
-    @wraps(function)
-    def called(*arguments: Parameters.args, **keywords: Parameters.kwargs) -> Result:
-        check(arguments, keywords)
-        return function(*arguments, **keywords)
-
-    return called
-
-
-def checked_fields(record: Class) -> Class:
-    """Make a dataclass check the arguments of ``__init__``; stands above ``@dataclass``.
-
-    Examples:
-        >>> @checked_fields
-        ... @dataclasses.dataclass(frozen=True, slots=True)
-        ... class Point:
-        ...     x: "float"
-        >>> Point("1")
-        Traceback (most recent call last):
-            ...
-        TypeError: x must be a number, got '1'
-    """
-    init: Callable[..., None] = record.__init__  # type: ignore[misc]
-    types = {field.name: field.type for field in dataclasses.fields(record) if field.init}
-    check = _Checker(tuple(types), types)
-
-    @wraps(init)
-    def checked_init(self: object, *arguments: object, **keywords: object) -> None:
-        check(arguments, keywords)
-        init(self, *arguments, **keywords)
-
-    record.__init__ = checked_init  # type: ignore[misc]
-    return record
-
-
-def check_fields(record: Any) -> None:
-    """Raise a TypeError if a field of a dataclass has another type than its annotation says.
-
-    Args:
-        record: Instance of a dataclass.
-    """
-    for field in dataclasses.fields(record):
-        check_type(field.name, getattr(record, field.name), kind_of(str(field.type)))
-
-
-class _Checker:
-    """Checks the arguments of one function.
-
-    Args:
-        names: Names of its parameters, in order.
-        annotations: Annotation of each parameter as text.
-    """
-
-    def __init__(self, names: tuple[str, ...], annotations: Mapping[str, object]) -> None:
-        self._names = names
-        self._annotations = annotations
-        self._kinds: dict[str, Kind] = {}
-        self._types: dict[str, set[type]] = {}
-        """Types by parameter that were accepted before: a second look at a value costs nearly nothing."""
-
-    def __call__(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> None:
-        """Raise a TypeError if an argument has another type than its annotation says."""
-        types = self._types or self._read_annotations()
-        for name, value in zip(self._names, arguments, strict=False):
-            if name in types and type(value) not in types[name]:
-                self._check(name, value)
-        for name, value in keywords.items():
-            if name in types and type(value) not in types[name]:
-                self._check(name, value)
-
-    def _read_annotations(self) -> dict[str, set[type]]:
-        """Read the annotations on the first call, so that an import does not wait for it."""
-        self._kinds = {
-            name: kind_of(str(text)) for name, text in self._annotations.items() if name != "return"
-        }
-        self._types = {name: set() for name in self._kinds}
-        return self._types
-
-    def _check(self, name: str, value: object) -> None:
-        kind = self._kinds[name]
-        check_type(name, value, kind)
-        if kind.item is None or not isinstance(value, (list, tuple)):
-            self._types[name].add(type(value))
-
-
-def check_type(name: str, value: object, kind: Kind) -> None:
-    """Raise a TypeError unless a value has a kind.
-
-    Args:
-        name: Name of the argument, for the message.
-        value: Value of the argument.
-        kind: Kind that it must have.
-
-    Raises:
-        TypeError: The value, or an item of it, has another type.
-    """
-    if not kind.accepts(value):
-        raise TypeError(f"{name} must be {kind.wanted_text}, got {_described(value)}")
-    if kind.item is not None and isinstance(value, (list, tuple)):
-        for index, item in enumerate(value):
-            if not kind.item.accepts(item):
-                raise TypeError(
-                    f"{name} must be {kind.wanted_text}, got {_described(item)} at position {index}"
-                )
 
 
 @cache
@@ -272,13 +133,6 @@ def _named(name: str) -> Kind:
     if name in CLASSES:
         return Kind(title, lambda value: name in [base.__name__ for base in type(value).__mro__])
     return _KINDS.get(name, _KINDS["object"])
-
-
-def _described(value: object) -> str:
-    """Return a short value as Python writes it, and of others the type."""
-    simple = value is None or isinstance(value, (str, bytes, bool, int, float))
-    text = repr(value) if simple else ""
-    return text if 0 < len(text) <= MAX_VALUE else type(value).__name__
 
 
 def _is_number(value: object) -> bool:
