@@ -7,7 +7,7 @@ import pytest
 from hengwen.objective import signature
 from hengwen.objective.lyrics import parse, parse_document, parse_muchin, tags
 from hengwen.objective.overlap import bleu, rouge, sacre
-from hengwen.objective.rhyme import lookup
+from hengwen.objective.rhyme import class_of_line
 
 CACHES = (
     signature.build_signature,
@@ -15,7 +15,7 @@ CACHES = (
     parse._parse_short_template,
     parse_document._parse_short_line,
     parse_muchin._parse_short_line,
-    lookup._class_of_short_run,
+    class_of_line._class_of_short_run,
     bleu.cached_options,
     bleu._splitter,
     bleu._for_sacrebleu,

@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from hengwen.errors import ConfigError
-from hengwen.judges.rules.clauses import CLAUSES_BY_NAME
+from hengwen.judges.rules.judge_clauses import CLAUSES_BY_NAME
 from hengwen.prompts import Rubric, load_rubric
 from hengwen.prompts.rubric import CLAUSES, ClauseName, packaged_rubrics
 from hengwen.records import Scale

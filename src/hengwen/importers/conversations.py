@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.row_reader import DataRow, read_rows
-from hengwen.io.yaml_config import read_text
+from hengwen.io.strict_yaml import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

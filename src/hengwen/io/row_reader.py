@@ -9,8 +9,8 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
+from hengwen.io.strict_yaml import decode
 from hengwen.io.text_safety import short_repr
-from hengwen.io.yaml_config import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from hengwen.objective.overlap.paired_tests import SystemComparison, compare_systems
     from hengwen.objective.overlap.rouge import Rouge, rouge
     from hengwen.objective.overlap.ter import corpus_ter, ter
+    from hengwen.objective.rhyme.class_of_line import rhyme_class
     from hengwen.objective.rhyme.classes import RHYME_CLASSES
-    from hengwen.objective.rhyme.lookup import rhyme_class
 
 _EXPORTS = {
     "Bleu": "overlap.bleu",
@@ -53,7 +53,7 @@ _EXPORTS = {
     "near_duplicates": "duplicates.similarity",
     "ngram_entropy": "diversity.metrics",
     "repetition_rate": "diversity.metrics",
-    "rhyme_class": "rhyme.lookup",
+    "rhyme_class": "rhyme.class_of_line",
     "rouge": "overlap.rouge",
     "score_lyric": "lyrics.score_lyric",
     "score_lyrics": "lyrics.batch",

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, field_validator
 
-from hengwen.io.yaml_config import StrictModel, load_yaml, parse_model
+from hengwen.io.strict_yaml import StrictModel, load_yaml, parse_model
 from hengwen.prompts.language import Language
 from hengwen.prompts.rubric import EitherText, NonEmptyStr
 

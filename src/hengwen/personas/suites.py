@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hengwen.io.yaml_config import load_yaml
+from hengwen.io.strict_yaml import load_yaml
 from hengwen.personas.folder import to_jsonl
 from hengwen.personas.persona import Persona, Scene, load_persona
 from hengwen.personas.plan_text import JUDGE_YAML, SUBJECT_YAML, PlannedTask, plan_text

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from hengwen.io.row_reader import DataRow
-    from hengwen.io.yaml_config import Location
+    from hengwen.io.strict_yaml import Location
     from hengwen.plans.datasets import ResponseSet
     from hengwen.plans.plan import Plan
     from hengwen.plans.suite import LoadedTask

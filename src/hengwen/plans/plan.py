@@ -11,7 +11,7 @@ from hengwen import registry
 from hengwen._internal.code_location import source_path
 from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError, did_you_mean
-from hengwen.io.yaml_config import Location, StrictModel, YamlFile, load_yaml, parse_model, read_text
+from hengwen.io.strict_yaml import Location, StrictModel, YamlFile, load_yaml, parse_model, read_text
 from hengwen.plans.locations import located
 from hengwen.plans.scorer_spec import Name, ScorerSpec
 from hengwen.prompts.language import Language

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
-from hengwen.io.yaml_config import StrictModel
+from hengwen.io.strict_yaml import StrictModel
 
 
 def _plain_name(value: str) -> str:

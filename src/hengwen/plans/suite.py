@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.io.row_reader import DataRow
-    from hengwen.io.yaml_config import Location
+    from hengwen.io.strict_yaml import Location
     from hengwen.plans.datasets import Levels
     from hengwen.plans.plan import BackendSpec, JudgeSpec, Plan, ScaleSpec, TaskSpec
     from hengwen.prompts import Rubric

@@ -22,7 +22,7 @@ from pydantic import (
 
 from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError, did_you_mean
-from hengwen.io.yaml_config import StrictModel, YamlFile, load_yaml, parse_model
+from hengwen.io.strict_yaml import StrictModel, YamlFile, load_yaml, parse_model
 from hengwen.prompts.one_language import in_both_languages
 from hengwen.records import Scale, digest
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen._internal.checks import whole_number
 from hengwen.errors import ConfigError, DataError
 from hengwen.io.row_writer import check_target, row_writer
-from hengwen.io.yaml_config import read_text
+from hengwen.io.strict_yaml import read_text
 from hengwen.objective.overlap.corpus import CorpusScore, Sampling, score_rows
 from hengwen.objective.overlap.metric_options import (
     build_rows,

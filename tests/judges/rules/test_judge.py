@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hengwen import registry
 from hengwen.errors import ConfigError
 from hengwen.judges import RulesJudge
-from hengwen.judges.rules.clauses import CAPS, CLAUSES_BY_NAME
+from hengwen.judges.rules.judge_clauses import CAPS, CLAUSES_BY_NAME
 from hengwen.prompts import load_rubric
 from hengwen.protocols import Judge
 from hengwen.records import Failure, Response, Sample, Score

@@ -66,6 +66,6 @@ def _scores(file: Path, column: str | None) -> list[float]:
         raise typer.BadParameter("--column is for .jsonl and .csv files")
     if str(file) == "-":
         return read_numbers(sys.stdin.buffer.read(), file)
-    from hengwen.io.yaml_config import read_text
+    from hengwen.io.strict_yaml import read_text
 
     return read_numbers(read_text(file).encode(), file)

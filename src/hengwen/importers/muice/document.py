@@ -15,7 +15,7 @@ from hengwen.importers.muice.items import Item, read_items
 from hengwen.importers.muice.markdown_source import MarkdownSection, source_lines, split_sections
 from hengwen.importers.muice.tables import Example, Scoring, read_examples, read_scoring
 from hengwen.importers.notes import ImportNote
-from hengwen.io.yaml_config import read_text
+from hengwen.io.strict_yaml import read_text
 from hengwen.personas.tasks import TASKS, PersonaTask, ScaleKey
 
 if TYPE_CHECKING:

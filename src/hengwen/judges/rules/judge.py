@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 
 from hengwen.argument_types import checked_arguments
 from hengwen.judges.aspects import aggregate_level, parse_level_from
-from hengwen.judges.rules.clauses import CAPS, CLAUSES_BY_NAME, ClauseResult
 from hengwen.judges.rules.input import ClauseInput
+from hengwen.judges.rules.judge_clauses import CAPS, CLAUSES_BY_NAME, ClauseResult
 from hengwen.prompts.language import check_language
 from hengwen.prompts.rubric import RubricRules
 from hengwen.records import Failure, Outcome, Score, Verdict, digest
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hengwen.judges.aspects import LevelFrom
-    from hengwen.judges.rules.clauses import Cap
+    from hengwen.judges.rules.judge_clauses import Cap
     from hengwen.prompts.language import Language
     from hengwen.prompts.rubric import ClauseName, Rubric
     from hengwen.records import Response, Sample

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from hengwen.io.yaml_config import StrictModel, load_yaml, parse_model
+from hengwen.io.strict_yaml import StrictModel, load_yaml, parse_model
 from hengwen.judges.trust.levels import level_or_failure
 from hengwen.prompts.language import Language
 from hengwen.prompts.rubric import NonEmptyStr, Rubric

@@ -11,9 +11,9 @@ from hengwen.objective.lyrics.parsed import (
     LyricLine,
     ParsedLyric,
     Section,
-    mark_rhymes,
 )
-from hengwen.objective.rhyme.lookup import class_of_ending, last_han
+from hengwen.objective.rhyme.class_of_line import class_of_ending, last_han
+from hengwen.objective.rhyme.rhyming_lines import mark_rhymes
 
 _TAG = re.compile(r"\([\w-]+\)")
 _HAN = re.compile("[\u4e00-\u9fff]")

@@ -60,18 +60,3 @@ class LineReading(NamedTuple):
     plain: LyricLine
     rhymed: LyricLine
     """The line with its last Han character as ``R``; equal to ``plain`` without a Han character."""
-
-
-def mark_rhymes(readings: list[LineReading]) -> tuple[LyricLine, ...]:
-    """Return the lines of one section, marked where at least two lines share a rhyme class.
-
-    Examples:
-        >>> reading = LineReading("17G", LyricLine("c", 1, 1, 0, "17G"), LyricLine("R", 1, 1, 1, "17G"))
-        >>> [[line.text for line in mark_rhymes([reading] * count)] for count in (1, 2)]
-        [['c'], ['R', 'R']]
-    """
-    sizes: dict[str, int] = {}
-    for code, _, _ in readings:
-        sizes[code] = sizes.get(code, 0) + 1
-    sizes[""] = 0
-    return tuple([rhymed if sizes[code] > 1 else plain for code, plain, rhymed in readings])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hengwen.objective.overlap.pairs import References
 
-Kind = str
+RougeKind = str
 """``rouge1`` to ``rouge9``, ``rougeL``, ``rougeLsum``."""
 MultiRef = Literal["best", "mean", "pooled"]
 """Value for several references: that with the best F, the mean over all, or the ratios of summed counts."""
@@ -54,7 +54,7 @@ class _Overlap(NamedTuple):
 class RougeOptions:
     """Settings that can change a ROUGE score, validated on construction."""
 
-    kind: Kind = "rougeL"
+    kind: RougeKind = "rougeL"
     tokenize: Literal["auto"] | TokenSplit = "auto"
     beta: float = 1.0
     multi_ref: MultiRef = "best"
@@ -106,7 +106,7 @@ cached_options = lru_cache(maxsize=128, typed=True)(RougeOptions)
 def rouge(  # noqa: PLR0913 - keyword-only options
     hypothesis: str,
     references: References,
-    kind: Kind = "rougeL",
+    kind: RougeKind = "rougeL",
     *,
     tokenize: Literal["auto"] | TokenSplit = "auto",
     beta: float = 1.0,
@@ -270,7 +270,7 @@ def _stemmed(split: TokenSplit) -> Callable[[str], list[str]]:
     return stems
 
 
-def score_prefix(kind: Kind) -> str:
+def score_prefix(kind: RougeKind) -> str:
     """Return the first part of the score names of a kind.
 
     Examples:

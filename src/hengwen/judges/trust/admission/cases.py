@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from hengwen.io.yaml_config import StrictModel, load_yaml, parse_model
+from hengwen.io.strict_yaml import StrictModel, load_yaml, parse_model
 from hengwen.prompts.rubric import Bilingual, Key
 from hengwen.records import digest
 

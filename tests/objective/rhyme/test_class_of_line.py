@@ -10,8 +10,8 @@ import pytest
 
 from hengwen.objective import rhyme_class
 from hengwen.objective.rhyme.build_table import TABLE, build
+from hengwen.objective.rhyme.class_of_line import last_han, needs_segmenter
 from hengwen.objective.rhyme.classes import RHYME_CLASSES, class_of_bopomofo, rhyme_name
-from hengwen.objective.rhyme.lookup import last_han, needs_segmenter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

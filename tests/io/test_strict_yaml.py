@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hengwen.errors import ConfigError
-from hengwen.io.yaml_config import StrictModel, load_yaml, parse_model
+from hengwen.io.strict_yaml import StrictModel, load_yaml, parse_model
 
 
 class Inner(StrictModel):

@@ -1,0 +1,28 @@
+"""Which lines of a section rhyme: those whose ends share a rhyme class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Line = TypeVar("Line")
+
+
+def mark_rhymes(readings: Sequence[tuple[str, Line, Line]]) -> tuple[Line, ...]:
+    """Return the lines of one section, marked where at least two lines share a rhyme class.
+
+    Args:
+        readings: For each line its rhyme class, the line without a mark, and the line with one. The empty
+            class rhymes with nothing.
+
+    Examples:
+        >>> mark_rhymes([("an", "a", "A"), ("ou", "b", "B"), ("an", "c", "C"), ("", "d", "D")])
+        ('A', 'b', 'C', 'd')
+    """
+    sizes: dict[str, int] = {}
+    for code, _, _ in readings:
+        sizes[code] = sizes.get(code, 0) + 1
+    sizes[""] = 0
+    return tuple([marked if sizes[code] > 1 else plain for code, plain, marked in readings])
