@@ -19,7 +19,8 @@ from sqlalchemy import make_url
 from hengwen.errors import StoreError
 from hengwen.store.advisory_lock import AdvisoryLock
 from hengwen.store.database import Database
-from hengwen.store.file_lock import PlanFileLock, sqlite_path
+from hengwen.store.file_lock import PlanFileLock
+from hengwen.store.location import sqlite_path
 from hengwen.store.run_lock import LockOwner
 from hengwen.store.store import Store, open_store
 
@@ -94,6 +95,17 @@ def test_a_killed_owner_does_not_block(store: Store) -> None:
     lock.release()
 
 
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_no_lock_is_written_through_a_link(tmp_path: Path, link: str) -> None:
+    (tmp_path / "mine.txt").write_text("mine", "utf-8")
+    getattr(tmp_path / "x.lock", link)(tmp_path / "mine.txt")
+    with pytest.raises(
+        StoreError, match=r"x.lock: is a link to another file, which a run would overwrite; remov"
+    ):
+        PlanFileLock(tmp_path / "x.lock").acquire()
+    assert (tmp_path / "mine.txt").read_text("utf-8") == "mine"
+
+
 def test_a_file_that_names_no_owner_is_no_error(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     path.write_text("\x1b[31mhengwen 1 now here\n")
@@ -119,7 +131,7 @@ def test_a_lock_file_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> Non
 )
 def test_a_database_in_memory_has_no_path_and_so_no_lock(location: str, name: str | None) -> None:
     path = sqlite_path(make_url(location))
-    assert path == (None if name is None else Path(name).resolve())
+    assert path == (None if name is None else Path(name))
 
 
 def test_a_store_in_memory_needs_no_lock() -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, unquote, urlsplit
 
 from hengwen.errors import StoreError
 from hengwen.store.run_lock import LockOwner
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine import URL
+    from pathlib import Path
 
 
 class PlanFileLock:
@@ -32,9 +30,15 @@ class PlanFileLock:
         from filelock import Timeout
 
         try:
+            if self._path.is_symlink() or (self._path.is_file() and self._path.stat().st_nlink > 1):
+                raise StoreError(
+                    f"{self._path}: is a link to another file, which a run would overwrite; remove it"
+                )
             self._lock.acquire(blocking=False)
         except Timeout:
             return False
+        except StoreError:
+            raise
         except OSError as error:
             raise StoreError(
                 f"{self._path}: {error.strerror or error}; a run needs this file to lock the store"
@@ -55,27 +59,3 @@ class PlanFileLock:
         with suppress(OSError):
             self._path.unlink()
         self._lock.release()
-
-
-def sqlite_path(url: URL) -> Path | None:
-    """Return the path of a SQLite file without links, or None for a database in memory.
-
-    Args:
-        url: URL of the database; its path may be a ``file:`` URI.
-
-    Examples:
-        >>> from sqlalchemy import make_url
-        >>> sqlite_path(make_url("sqlite:////tmp/./x.db")).name
-        'x.db'
-        >>> sqlite_path(make_url("sqlite:///file:y.db?mode=rwc&uri=true")).name
-        'y.db'
-        >>> sqlite_path(make_url("sqlite://")) is None
-        True
-    """
-    name = url.database or ""
-    if name.startswith("file:"):
-        parts = urlsplit(name)
-        if parse_qs(parts.query).get("mode") == ["memory"] or url.query.get("mode") == "memory":
-            return None
-        name = unquote(parts.path)
-    return Path(name).resolve() if name and name != ":memory:" else None

@@ -78,7 +78,11 @@ def run_lock(engine: Engine, plan: str) -> RunLock | None:
         from hengwen.store.advisory_lock import AdvisoryLock
 
         return AdvisoryLock(engine, plan)
-    from hengwen.store.file_lock import PlanFileLock, sqlite_path
+    from hengwen.store.file_lock import PlanFileLock
+    from hengwen.store.location import sqlite_path
 
     path = sqlite_path(engine.url)
-    return None if path is None else PlanFileLock(path.with_name(f"{path.name}.{plan}.lock"))
+    if path is None:
+        return None
+    path = path.resolve()  # two names of one store have one lock
+    return PlanFileLock(path.with_name(f"{path.name}.{plan}.lock"))

@@ -101,7 +101,11 @@ class Store:
 
         Args:
             plan: Name of the plan.
+
+        Raises:
+            StoreError: The store can be read only.
         """
+        self._writer.check_writable()
         return run_lock(self._engine, plan)
 
     def ledger(self) -> SqlLedger:
