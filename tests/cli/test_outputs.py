@@ -169,3 +169,30 @@ def test_a_link_in_the_folder_stops_all_of_its_files(
     )
     assert [path.name for path in (files / "new").iterdir()] == [name]
     assert not (files / "not-yet").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("run plan.yaml -o r.html", "the results are in hengwen.db: hengwen report -o FILE"),
+        (
+            "judge mine.jsonl --rubric lyric_craft -o v.csv",
+            "the verdicts are in hengwen.db, the same command writes them",
+        ),
+    ],
+)
+def test_a_disk_that_is_full_at_the_end_costs_no_results(
+    hengwen, files: Path, monkeypatch: pytest.MonkeyPatch, command: str, message: str
+) -> None:
+    def refuse(**_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.mkstemp", refuse)
+        done = hengwen(*command.split(), "-q")
+    name = command.split()[-1]
+    assert (done.code, done.err) == (
+        2,
+        f"hengwen: {name}: cannot be written: No space left on device; {message}\n",
+    )
+    assert hengwen("report", "-q", "-o", "r.html").code == 0

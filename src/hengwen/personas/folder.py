@@ -67,9 +67,7 @@ def write_folder(
         ConfigError: A file exists already, is an input, or is outside the folder or behind a link, or the
             folder cannot be written.
     """
-    targets = {
-        name: _target(folder, name) for name in sorted(files, key=lambda name: (name == "plan.yaml", name))
-    }
+    targets = {name: _target(folder, name) for name in sorted(files)}
     for target in targets.values():
         for path in inputs:
             if is_same_file(target, path):
@@ -80,9 +78,10 @@ def write_folder(
         for target in targets.values():
             target.parent.mkdir(parents=True, exist_ok=True)
         with ExitStack() as writes:
-            for name, target in reversed(targets.items()):  # they are put in place in the opposite order
+            plan_first = sorted(files, key=lambda name: name != "plan.yaml")
+            for name in plan_first:  # the files are put in place in the opposite order
                 text = files[name]
-                temporary = writes.enter_context(atomic_write(target))
+                temporary = writes.enter_context(atomic_write(targets[name]))
                 temporary.write_bytes(text.encode() if isinstance(text, str) else text)
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written: {error.strerror}") from None

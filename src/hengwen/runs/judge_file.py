@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from hengwen.errors import ConfigError
 from hengwen.io.row_writer import check_target, row_writer
 from hengwen.plans.input_files import files_in
 from hengwen.plans.overrides import resolve_plan
@@ -89,12 +90,17 @@ def judge_file(  # noqa: PLR0913 - keyword-only options
     judge_names = [name for name in names if not name.startswith(("human.", "anchor."))]
     counts: Counter[bool] = Counter()
     first_reason = ""
-    with row_writer(target, ["id", "repeat", *judge_names, "status", "reason", "signature"]) as write:
-        for row in _rows(store, result, level_name=judge_names[0]):
-            has_level = row["status"] == "ok"
-            counts[has_level] += 1
-            first_reason = first_reason or ("" if has_level else row["reason"])
-            write(row)
+    try:
+        with row_writer(target, ["id", "repeat", *judge_names, "status", "reason", "signature"]) as write:
+            for row in _rows(store, result, level_name=judge_names[0]):
+                has_level = row["status"] == "ok"
+                counts[has_level] += 1
+                first_reason = first_reason or ("" if has_level else row["reason"])
+                write(row)
+    except ConfigError as error:
+        raise ConfigError(
+            f"{error}; the verdicts are in {store.name}, the same command writes them"
+        ) from None
     return FileJudgeResult(
         **{field.name: getattr(result, field.name) for field in fields(result)},
         answers=counts.total(),

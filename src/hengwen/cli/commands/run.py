@@ -36,6 +36,7 @@ def run(
     from hengwen.cli.ui.existing_store import open_or_create_store
     from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
     from hengwen.cli.ui.progress import progress_bar
+    from hengwen.errors import ConfigError
     from hengwen.plans.input_files import input_files
     from hengwen.plans.plan import load_plan
     from hengwen.runs.estimate_plan import estimate_plan
@@ -76,5 +77,10 @@ def run(
 
             view_language = language.report_language(lang, result.runs)
             view = collect_view(opened, result.runs, result.warnings, view_language)
-            show_view(view, paths, as_json=as_json, quiet=quiet)
+            try:
+                show_view(view, paths, as_json=as_json, quiet=quiet)
+            except ConfigError as error:
+                raise ConfigError(
+                    f"{error}; the results are in {opened.name}: hengwen report -o FILE"
+                ) from None
     raise typer.Exit(exit_code(result, strict=strict))
