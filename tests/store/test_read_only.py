@@ -61,6 +61,12 @@ def test_a_read_only_medium_is_read_without_a_file_beside_the_store(path: Path, 
     assert os.listdir(path.parent) == ["x.db"]
 
 
+@pytest.mark.parametrize("name", ["a b?c#%20.db", "衡文.db", "\udce8.db"])
+def test_a_read_only_store_has_any_name(path: Path, read_only: None, name: str) -> None:
+    with open_store(path.rename(path.with_name(name))) as store:
+        assert [run.id for run in store.runs()] == ["r1"]
+
+
 def test_a_store_that_can_be_written_says_so(path: Path) -> None:
     with open_store(path) as store:
         assert not store.read_only
@@ -79,7 +85,7 @@ def test_changes_in_the_write_ahead_log_are_read_or_refused_and_never_left_out(
     with open_store(path) as store:
         assert [run.plan for run in store.runs()] == ["changed"]
     writer.close()
-    assert read_only_uri_of(path.with_name("y.db")) == f"file:{path.with_name('y.db')}?mode=ro"
+    assert read_only_uri_of(path.with_name("y.db")) == f"{path.with_name('y.db').as_uri()}?mode=ro"
 
 
 def test_a_log_that_cannot_be_read_is_named(
@@ -115,7 +121,7 @@ def read_only_uri_of(path: Path) -> str | None:
 
 def test_a_journal_that_must_be_rolled_back_is_not_left_out(path: Path, read_only: None) -> None:
     path.with_name("x.db-journal").write_bytes(b"\xd9\xd5\x05\xf9 changes")
-    assert read_only_uri_of(path) == f"file:{path}?mode=ro"
+    assert read_only_uri_of(path) == f"{path.as_uri()}?mode=ro"
 
 
 def test_an_older_store_on_a_read_only_medium_is_told_what_to_do(path: Path, read_only: None) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
@@ -100,7 +100,7 @@ def read_only_uri(url: URL) -> str | None:
     writable_folder = os.access(path.parent, os.W_OK)
     if not is_read_only and (not path.exists() or (writable_folder and os.access(path, os.W_OK))):
         return None
-    uri = f"file:{quote(str(path.absolute()))}?mode=ro"
+    uri = f"{path.absolute().as_uri()}?mode=ro"
     needs_other_files = has_changes(path) or (is_read_only and writable_folder)
     return uri if needs_other_files and not is_immutable else f"{uri}&immutable=1"
 
