@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from sqlalchemy import create_engine, inspect
 
 from hengwen.errors import ConfigError, HengwenError, StoreError
 from hengwen.records import Run
-from hengwen.store import open_store, schema, tables
+from hengwen.store import database, open_store, schema, tables
 from hengwen.store.upsert import Writer
 
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="now")
@@ -156,3 +157,37 @@ def test_kinds_and_attempts_of_an_older_store_keep_their_meaning(tmp_path: Path)
         with store._engine.connect() as connection:
             kinds = connection.exec_driver_sql("SELECT kind FROM row ORDER BY sample_id").scalars().all()
         assert kinds == ["scorer", "judge"]
+
+
+@pytest.fixture
+def writing_process(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    """Another connection that writes to a store without a write-ahead log."""
+    open_store(tmp_path / "x.db").close()
+    connection = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.execute("BEGIN IMMEDIATE")
+    yield connection
+    connection.close()
+
+
+def test_a_store_that_another_process_opens_is_waited_for(
+    tmp_path: Path, writing_process: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        writing_process.execute("ROLLBACK")
+
+    monkeypatch.setattr("time.sleep", wait)
+    with open_store(tmp_path / "x.db") as store:
+        assert store.runs() == []
+    assert waits == [database.BUSY_POLL_SECONDS]
+
+
+def test_a_store_that_another_process_holds_is_not_waited_for_without_end(
+    tmp_path: Path, writing_process: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0)
+    with pytest.raises(StoreError, match=r"x.db: database is locked; committed data is kept"):
+        open_store(tmp_path / "x.db")

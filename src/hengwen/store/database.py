@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import create_engine, event
-from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import NoSuchModuleError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from hengwen.errors import ConfigError, PluginError, StoreError
@@ -22,7 +23,7 @@ from hengwen.store.location import (
     sqlite_path,
     wal_file,
 )
-from hengwen.store.schema import check_readable, migrate
+from hengwen.store.schema import check_readable, migrate, read_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 BUSY_SECONDS = 10
 """How long a write waits for another process's lock on a SQLite file."""
+BUSY_POLL_SECONDS = 0.01
+"""Time between two attempts to switch a file that other processes open to a write-ahead log."""
 DATA_IS_KEPT = "; committed data is kept"
 """End of the message of an error that leaves the store as it was after the last commit."""
 
@@ -74,9 +77,11 @@ def open_database(location: str | Path) -> Database:
         event.listen(engine, "connect", _tune_sqlite)
     try:
         with store_errors(engine):
+            version = read_version(engine)
             if uri is None:
-                return Database(engine=engine, copy=migrate(engine))
-            check_readable(engine)
+                _use_write_ahead_log(engine)
+                return Database(engine=engine, copy=migrate(engine, version))
+            check_readable(engine, version)
     except BaseException:
         engine.dispose()
         raise
@@ -107,6 +112,26 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
     cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()
+
+
+def _use_write_ahead_log(engine: Engine) -> None:
+    """Switch a SQLite file to a write-ahead log, once it is known that it is a store.
+
+    SQLite waits for no other process here, so this function does.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+    deadline = time.monotonic() + BUSY_SECONDS
+    with engine.connect() as connection:
+        while True:
+            try:
+                connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+            except OperationalError as error:
+                if "locked" not in str(error.orig) or time.monotonic() > deadline:
+                    raise
+                time.sleep(BUSY_POLL_SECONDS)
+            else:
+                return
 
 
 @contextmanager

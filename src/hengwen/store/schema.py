@@ -23,20 +23,29 @@ if TYPE_CHECKING:
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 
-def migrate(engine: Engine) -> Path | None:
+def read_version(engine: Engine) -> str | None:
+    """Return the version of the schema; None for an empty database.
+
+    Raises:
+        StoreError: A newer program wrote the database, or another kind of program.
+    """
+    with engine.connect() as connection:
+        return _version(connection)
+
+
+def migrate(engine: Engine, version: str | None) -> Path | None:
     """Create the schema in an empty database, or migrate an older one to ``HEAD``.
+
+    Args:
+        engine: The database.
+        version: The version of its schema.
 
     Returns:
         The copy of the store before the migration; None if nothing was migrated, or on a database server.
 
     Raises:
-        StoreError: The schema is newer than this program, the database is not a Hengwen store, or it cannot
-            be copied.
+        StoreError: The store cannot be copied.
     """
-    with engine.connect() as connection:
-        version = _version(connection)
-        if engine.dialect.name == "sqlite":  # only now: the file of another program is not changed
-            connection.exec_driver_sql("PRAGMA journal_mode=WAL")
     if version == HEAD:
         return None
     if version is None:
@@ -45,14 +54,16 @@ def migrate(engine: Engine) -> Path | None:
     return upgrade(engine, keep_copy=True)
 
 
-def check_readable(engine: Engine) -> None:
+def check_readable(engine: Engine, version: str | None) -> None:
     """Check that a store that cannot be written has the newest schema.
+
+    Args:
+        engine: The database.
+        version: The version of its schema.
 
     Raises:
         StoreError: It has another schema, or none.
     """
-    with engine.connect() as connection:
-        version = _version(connection)
     if version == HEAD:
         return
     name = display_url(engine.url)
