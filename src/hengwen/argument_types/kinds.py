@@ -21,13 +21,14 @@ CHOICES = {
 }
 """Names of ``Literal`` types: texts, whose values the functions check themselves."""
 CLASSES = {
-    *("AdmissionItem", "Calibration", "Database", "Failure", "JudgedAnswer", "Label"),
+    *("AdmissionItem", "Calibration", "Failure", "JudgedAnswer", "Label"),
     *("LabelledAnswer", "LyricRules", "PairOutcome", "Plan", "ReportData", "Row", "Rubric"),
     *("RuleSet", "Run", "Scale", "Score", "Store", "Usage", "View"),
 }
 """Classes of the package that are arguments; other names of types are not checked."""
 MEMBERS = {
     "Backend": ("signature", "complete"),
+    "Database": ("engine",),
     "Judge": ("signature", "names", "judge"),
     "JudgeFactory": ("__call__",),
 }
