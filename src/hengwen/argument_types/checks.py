@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from hengwen.argument_types.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -100,33 +100,31 @@ class _Checker:
 
     def __init__(self, names: tuple[str, ...], annotations: Mapping[str, object]) -> None:
         self._names = names
-        self._annotations = annotations
-        self._kinds: dict[str, Kind] = {}
-        self._types: dict[str, set[type]] = {}
-        """Types by parameter that were accepted before: a second look at a value costs nearly nothing."""
+        self._annotations = {name: text for name, text in annotations.items() if name != "return"}
+        self._types: dict[str, set[type]] = {name: set() for name in names}
+        self._item_types: dict[str, set[type]] = {name: set() for name in names}
+        """Types of values and of items that were accepted before: looking at them again costs little."""
 
     def __call__(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> None:
         """Raise a TypeError if an argument has another type than its annotation says."""
-        types = self._types or self._read_annotations()
+        types = self._types
         for name, value in zip(self._names, arguments, strict=False):
-            if name in types and type(value) not in types[name]:
+            if type(value) not in types[name]:
                 self._check(name, value)
         for name, value in keywords.items():
             if name in types and type(value) not in types[name]:
                 self._check(name, value)
 
-    def _read_annotations(self) -> dict[str, set[type]]:
-        """Read the annotations on the first call, so that an import does not wait for it."""
-        self._kinds = {
-            name: kind_of(str(text)) for name, text in self._annotations.items() if name != "return"
-        }
-        self._types = {name: set() for name in self._kinds}
-        return self._types
-
     def _check(self, name: str, value: object) -> None:
-        kind = self._kinds[name]
+        is_list = type(value) is list or type(value) is tuple
+        items = cast("Sequence[object]", value) if is_list else ()
+        if items and self._item_types[name].issuperset(map(type, items)):
+            return
+        kind = kind_of(str(self._annotations.get(name, "object")))  # not before the first call
         check_type(name, value, kind)
-        if kind.item is None or not isinstance(value, (list, tuple)):
+        if is_list and kind.item is not None:
+            self._item_types[name].update(map(type, items))
+        else:
             self._types[name].add(type(value))
 
 

@@ -152,8 +152,8 @@ def _is_list(value: object) -> bool:
     return _is_iterable(value) and hasattr(value, "__len__") and hasattr(value, "__getitem__")
 
 
-def _is_pair(value: object) -> bool:
-    return isinstance(value, (list, tuple)) and len(value) == 2
+def _is_tuple(value: object) -> bool:
+    return isinstance(value, (list, tuple))
 
 
 _NONE = Kind("None", lambda value: value is None)
@@ -168,8 +168,8 @@ _KINDS = {
     "Mapping": Kind("a mapping", lambda value: isinstance(value, Mapping)),
     "dict": Kind("a mapping", lambda value: isinstance(value, Mapping)),
     "Path": Kind("a Path", lambda value: hasattr(value, "__fspath__") or hasattr(value, "joinpath")),
-    "Message": Kind("a pair of role and content", _is_pair),
-    "Pair": Kind("a pair of lyric and template", _is_pair),
+    "Message": Kind("a pair of role and content", _is_tuple),
+    "Pair": Kind("a pair of lyric and template", _is_tuple),
     "ArrayLike": Kind("a list of numbers", lambda value: _is_list(value) or hasattr(value, "__array__")),
     "NDArray": Kind("a list of numbers", lambda value: _is_list(value) or hasattr(value, "__array__")),
 }
