@@ -85,7 +85,7 @@ class Sample:
     id: str
     input: str | tuple[Message, ...] = ""
     references: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, object] = field(default_factory=dict)
     """Any values by name; a lyric template is ``metadata["template"]``."""
     task: str = ""
     cluster: str = ""
@@ -123,7 +123,7 @@ class Response:
     checkpoint: str = ""
     repeat: int = 1
     """Number of the answer among those to the same sample, from 1."""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, object] = field(default_factory=dict)
 
 
 @checked_fields
@@ -146,7 +146,7 @@ class Label:
     """How the answer was chosen, such as ``random|seed:0|from:189|strata:none``; empty: unknown."""
     input: str | tuple[Message, ...] = ""
     references: tuple[str, ...] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def answer_key(self) -> AnswerKey:
@@ -205,7 +205,7 @@ class Score:
     scale: Scale | None = None
     kind: Kind = "scorer"
     reason: str = ""
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if (type(self.name), type(self.value), type(self.signature), type(self.scale)) not in _USUAL_TYPES:
@@ -392,7 +392,7 @@ class Run:
     """The run's scores (TASK/SCORE) in the order of the plan."""
     reducers: Mapping[str, Reducer] = field(default_factory=dict)
     """How repeats are reduced, by task; a task that is not listed uses the mean."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
     """What decides whether runs are comparable, see ``runs/run_facts.py``; empty in older runs."""
     seed: int = 0
     status: Literal["running", "interrupted", "finished", "failed"] = "running"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import asyncio
-from collections.abc import Mapping, Sequence
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal, assert_type
+from typing import Literal, assert_type
 
 import pytest
 
@@ -50,6 +52,31 @@ def test_every_public_name_is_used_here(package: ModuleType) -> None:
     assert set(package.__all__) - used == set()
 
 
+def signatures(value: object) -> Iterator[tuple[str, str]]:
+    """Yield the name and the annotation of each parameter, result and field of a public name."""
+    functions = [value] if inspect.isfunction(value) else []
+    if isinstance(value, type):
+        members = {name: inspect.getattr_static(value, name) for name in vars(value)}
+        functions += [
+            getattr(member, "fget", None) or getattr(member, "__func__", None) or member
+            for name, member in members.items()
+            if not name.startswith("_") or name in ("__init__", "__call__", "__getitem__")
+        ]
+        yield from ((name, str(text)) for name, text in vars(value).get("__annotations__", {}).items())
+    for function in functions:
+        if not getattr(function, "__module__", "hengwen").startswith("hengwen"):  # pydantic's
+            continue
+        yield from ((name, str(text)) for name, text in getattr(function, "__annotations__", {}).items())
+
+
+@pytest.mark.parametrize("package", PUBLIC, ids=lambda package: package.__name__)
+def test_no_public_signature_has_any(package: ModuleType) -> None:
+    """``Any`` would switch off a user's type checker; pydantic's models keep it to themselves."""
+    for name in package.__all__:
+        for parameter, text in signatures(getattr(package, name)):
+            assert not re.search(r"\bAny\b", text), (name, parameter, text)
+
+
 def test_records() -> None:
     scale = assert_type(hengwen.Scale(low=0, high=1, levels=(0, 1)), hengwen.Scale)
     score = hengwen.Score(name="x", value=1, signature="x|v:1", scale=scale)
@@ -63,7 +90,7 @@ def test_records() -> None:
     sample = hengwen.Sample(id="a", input="晚安")
     assert_type(sample.text, str)
     assert_type(sample.references, tuple[str, ...])
-    assert_type(hengwen.Response(sample_id=sample.id, text="好梦").metadata, Mapping[str, Any])
+    assert_type(hengwen.Response(sample_id=sample.id, text="好梦").metadata, Mapping[str, object])
     label = hengwen.Label(task="t", id="a", score="x", value=1)
     assert_type(label.answer_key, tuple[str, str, str, int])
 
@@ -171,10 +198,11 @@ def test_diversity_and_duplicates() -> None:
 
 def test_order_of_a_sequence() -> None:
     scores = [1, 3, 2, 4, 5, 6, 8, 7]
-    counts: int = relevance_metrics.count_inversions(scores)
-    length: int = relevance_metrics.longest_increasing_subsequence(scores)
-    entropy: float = relevance_metrics.permutation_entropy(scores)
-    weighted: float = relevance_metrics.weighted_permutation_entropy(scores)
+    counts = assert_type(relevance_metrics.count_inversions(scores), int)
+    assert_type(relevance_metrics.count_inversions(scores, normalize="pairs"), float)
+    length = assert_type(relevance_metrics.longest_increasing_subsequence(scores, strict=False), int)
+    entropy = assert_type(relevance_metrics.permutation_entropy(scores, m=2, ties="average"), float)
+    weighted = assert_type(relevance_metrics.weighted_permutation_entropy(scores, normalize="m!"), float)
     assert counts == 2
     assert length == 6
     assert 0 < weighted < 2
@@ -186,6 +214,19 @@ def test_order_of_a_sequence() -> None:
     assert_type(relevance_metrics.pattern_js_distance(scores, scores), float)
     assert_type(relevance_metrics.missing_patterns(scores), relevance_metrics.MissingPatterns)
     assert_type(relevance_metrics.ordinal_transitions(scores), relevance_metrics.Transitions)
+
+
+def test_order_of_a_batch() -> None:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    rows = np.array([[1, 3, 2], [3, 2, 1]])
+    entropies = relevance_metrics.permutation_entropy(rows, m=2, axis=1)
+    assert_type(entropies, float | NDArray[np.float64])
+    lengths = relevance_metrics.longest_increasing_subsequence(rows)
+    assert_type(lengths, int | NDArray[np.int64])
+    assert isinstance(lengths, np.ndarray)
+    assert lengths.tolist() == [2, 1]
 
 
 def test_inference_about_a_sequence() -> None:

@@ -17,7 +17,7 @@ CHOICES = {
     *("Alternative", "ClauseName", "Kind", "Language", "LevelFrom", "Method", "Metric"),
     *("MultiRef", "NanPolicy", "Normalize", "Null", "PairVerdict", "PairedTestName"),
     *("PanelReducer", "Parse", "Reducer", "RhymeScope", "RollingMetric", "RuleSetName"),
-    *("Sentences", "Smooth", "Split", "Status", "Ties", "Tokenize", "TokenSplit", "Width"),
+    *("Sentences", "Share", "Smooth", "Split", "Status", "Ties", "Tokenize", "TokenSplit", "Width"),
 }
 """Names of ``Literal`` types: texts, whose values the functions check themselves."""
 CLASSES = {

@@ -305,7 +305,7 @@ def _label_of(value: float, scores: Mapping[str, Score]) -> dict[str, str]:
     """Return the label that a member whose scale has levels gave to exactly this value, if any."""
     for score in scores.values():
         if score.value == value and score.scale and score.scale.levels and "label" in score.details:
-            return {"label": score.details["label"]}
+            return {"label": str(score.details["label"])}
     return {}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.judges.calibration.joining import JudgedAnswer
@@ -14,7 +14,7 @@ from hengwen.prompts import load_rubric
 from hengwen.records import Label, Score
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from hengwen.prompts import Rubric
@@ -145,8 +145,9 @@ def _human_labels(row: Row, text: str) -> list[Label]:
     outcome, score = row.outcome, row.outcome.name.removeprefix("human.")
     if not isinstance(outcome, Score) or score.startswith("anchor."):
         return []
-    raters = [str(rater) for rater in outcome.details.get("raters", ())]
-    draws = {str(drawn) for drawn in outcome.details.get("drawn", ())}
+    details: Mapping[str, Any] = outcome.details
+    raters = [str(rater) for rater in details.get("raters", ())]
+    draws = {str(drawn) for drawn in details.get("drawn", ())}
     return [
         Label(
             task=row.task,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hengwen.argument_types import checked_arguments
 from hengwen.records import Kind, Reducer, Row, Scale, Score
 from hengwen.results.comparability import provenance_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 MAX_MESSAGE = 1000
 """Characters of a failure's message that a column keeps."""
@@ -136,11 +136,12 @@ class ScoreTable:
 
 def _read_group_details(column: Column, score: Score) -> None:
     """Take the interval and the numbers of answers and prompts from the details of a group score."""
-    interval = score.details.get("ci")
+    details: Mapping[str, Any] = score.details
+    interval = details.get("ci")
     if interval is not None:
         column.interval = (float(interval[0]), float(interval[1]))
-    if "answers" in score.details and "prompts" in score.details:
-        column.composed_of = (int(score.details["answers"]), int(score.details["prompts"]))
+    if "answers" in details and "prompts" in details:
+        column.composed_of = (int(details["answers"]), int(details["prompts"]))
 
 
 def _is_by_rules(score: Score) -> bool:

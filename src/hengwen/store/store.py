@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, delete, func, select
 
@@ -23,7 +23,7 @@ from hengwen.store.run_lock import run_lock
 from hengwen.store.upsert import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sqlalchemy import ColumnElement, Engine, Table
@@ -184,7 +184,8 @@ class Store:
         for run in runs:
             for task, reducer in run.reducers.items():
                 table.set_reducer(run.id, task, reducer)
-            for task, facts in run.facts.get("tasks", {}).items():
+            run_facts: Mapping[str, Any] = run.facts
+            for task, facts in run_facts.get("tasks", {}).items():
                 table.set_sample_count(run.id, task, facts["samples_total"])
         return table
 

@@ -74,10 +74,11 @@ def test_a_corpus_has_one_value_with_its_interval(name: str) -> None:
     ]
     (score,) = GroupEvaluator(scorer).score(items)
     assert (score.name, score.signature) == (scorer.names[0], scorer.signature)
-    low, high = score.details["ci"]
+    details: dict = {**score.details}
+    low, high = details["ci"]
     assert low <= score.value <= high
-    assert (score.details["n"], score.details["clusters"], score.details["level"]) == (5, 5, 0.95)
-    assert name.removeprefix("corpus_") in score.details["signature"]
+    assert (details["n"], details["clusters"], details["level"]) == (5, 5, 0.95)
+    assert name.removeprefix("corpus_") in details["signature"]
 
 
 def test_corpus_bleu_is_no_mean_and_has_no_interval_for_the_repeats_of_one_sample() -> None:

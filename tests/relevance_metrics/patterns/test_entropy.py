@@ -204,8 +204,9 @@ def test_nan_policies(nan: Any, x: list[float], expected: dict[tuple[int, ...], 
 
 
 def test_nan_propagates_for_its_row_only() -> None:
-    x = [[1, 2, math.nan, 3], [1, 2, 3, 1]]
+    x: list[list[float]] = [[1, 2, math.nan, 3], [1, 2, 3, 1]]
     value = permutation_entropy(x, nan="propagate")
+    assert isinstance(value, np.ndarray)
     assert np.isnan(value).tolist() == [True, False]
     assert value[1] == permutation_entropy(x[1])
 

@@ -184,7 +184,7 @@ class TrainingLeak:
         if not normalize_text(answer.text):
             return _not_assessed("the answer has no letter or digit", "回答里没有文字")
         (score,) = self._scorer.score(answer.sample, replace(answer.response, text=answer.text))
-        kind = score.details["kind"]
+        kind = str(score.details["kind"])
         en, zh = _COPY_KINDS.get(
             kind,
             (

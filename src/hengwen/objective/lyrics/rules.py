@@ -13,7 +13,7 @@ RuleSetName = Literal["document", "muchin"]
 READINGS: tuple[RuleSetName, ...] = ("document", "muchin")
 
 
-RulesLike: TypeAlias = "str | LyricRules | Mapping[str, Any]"
+RulesLike: TypeAlias = "str | LyricRules | Mapping[str, object]"
 """Rules as callers pass them: the name of a rule set, a LyricRules, or a mapping of its fields."""
 
 

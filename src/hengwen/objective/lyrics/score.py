@@ -68,7 +68,7 @@ class LyricScore(LyricPhases):
 
         return build_table(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, float | str]:
         """Return the numbers and the simplified lyric as JSON-able values, the total first.
 
         Examples:

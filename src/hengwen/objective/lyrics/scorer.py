@@ -119,7 +119,7 @@ def _scales(rules: LyricRules) -> Mapping[str, Scale]:
 
 
 def _details(score: LyricScore) -> dict[str, object]:
-    details = score.as_dict()
+    details: dict[str, object] = {**score.as_dict()}
     return {**details, "repairs": list(score.repairs)} if score.repairs else details
 
 

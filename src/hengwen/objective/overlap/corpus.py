@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hengwen.argument_types import checked_arguments
 from hengwen.objective.overlap.metric_options import build_rows, options_by_metric
@@ -39,7 +39,7 @@ class CorpusScore:
     """Every setting that can change the value."""
     scale: Scale
     """Range and direction of the value."""
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
     """Parts of the value, JSON-able."""
 
 
@@ -66,7 +66,7 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> list[CorpusScore]:
     """Return values of a corpus with intervals and signatures.
 

@@ -67,7 +67,7 @@ def compare_systems(
     test: PairedTestName = "ar",
     trials: int | None = None,
     seed: int = SEED,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> list[SystemComparison]:
     """Return the differences between two systems on one corpus, each with the p-value of a paired test.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -12,17 +12,30 @@ from hengwen.relevance_metrics.core.levels import few_levels
 from hengwen.relevance_metrics.core.radix import permutation_inversions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
+Share = Literal["pairs", "untied"]
 _MAX_SMALL_LENGTH = 256
 _MIN_BATCH_ROWS = 8
 _CELLS = 100_000
 
 
+@overload
+def count_inversions(x: Sequence[float], *, normalize: None = None, axis: int = -1) -> int: ...
+@overload
+def count_inversions(x: Sequence[float], *, normalize: Share, axis: int = -1) -> float: ...
+@overload
+def count_inversions(
+    x: ArrayLike, *, normalize: Share | None = None, axis: int = -1
+) -> int | float | NDArray[np.int64] | NDArray[np.float64]: ...
+
+
 @checked_arguments
 def count_inversions(
-    x: ArrayLike, *, normalize: Literal["pairs", "untied"] | None = None, axis: int = -1
-) -> Any:
+    x: ArrayLike, *, normalize: Share | None = None, axis: int = -1
+) -> int | float | NDArray[np.int64] | NDArray[np.float64]:
     """Count the pairs i < j with x[i] > x[j]. Ties do not count.
 
     Args:
@@ -57,7 +70,10 @@ def count_inversions(
     counts: NDArray[Any] = batch_inversions(rows)
     if normalize is not None:
         counts = counts / _pair_counts(rows, normalize)
-    return counts[0].item() if scores.ndim == 1 else counts.reshape(scores.shape[:-1])
+    if scores.ndim == 1:
+        value: int | float = counts[0].item()
+        return value
+    return counts.reshape(scores.shape[:-1])
 
 
 def batch_inversions(rows: NDArray[Any]) -> NDArray[np.int64]:

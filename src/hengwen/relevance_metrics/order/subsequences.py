@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from hengwen.argument_types import checked_arguments
 from hengwen.relevance_metrics.core.inputs import as_rows, as_scores, as_sequence, refuse_nan
 from hengwen.relevance_metrics.order.patience import batch_lengths, row_length
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+
+@overload
+def longest_increasing_subsequence(
+    x: Sequence[float], *, strict: bool = True, decreasing: bool = False, axis: int = -1
+) -> int: ...
+@overload
+def longest_increasing_subsequence(
+    x: ArrayLike, *, strict: bool = True, decreasing: bool = False, axis: int = -1
+) -> int | NDArray[np.int64]: ...
 
 
 @checked_arguments
 def longest_increasing_subsequence(
     x: ArrayLike, *, strict: bool = True, decreasing: bool = False, axis: int = -1
-) -> Any:
+) -> int | NDArray[np.int64]:
     """Return the length of the longest increasing subsequence.
 
     Args:

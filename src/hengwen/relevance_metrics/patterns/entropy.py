@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -24,13 +24,36 @@ from hengwen.relevance_metrics.patterns.ties import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
 Normalize = Literal["m!", "attainable", "null"]
 _MAX_NULL_DRAWS = 999
 _MAX_NULL_SCORES = 4_000_000
+
+
+class EntropyOptions(TypedDict, total=False):
+    """Keyword arguments of ``permutation_entropy``."""
+
+    base: float | Literal["e"]
+    normalize: Normalize | None
+    ties: Ties
+    bias: Literal["miller-madow"] | None
+    nan: NanPolicy
+    axis: int
+    seed: int
+    draws: int
+
+
+@overload
+def permutation_entropy(
+    x: Sequence[float], m: int = 3, delay: int = 1, **options: Unpack[EntropyOptions]
+) -> float: ...
+@overload
+def permutation_entropy(
+    x: ArrayLike, m: int = 3, delay: int = 1, **options: Unpack[EntropyOptions]
+) -> float | NDArray[np.float64]: ...
 
 
 @checked_arguments
@@ -47,7 +70,7 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
     axis: int = -1,
     seed: int = 0,
     draws: int = 32,
-) -> Any:
+) -> float | NDArray[np.float64]:
     """Return the Shannon entropy of the ordinal patterns of a sequence; 0 if only one pattern occurs.
 
     Args:

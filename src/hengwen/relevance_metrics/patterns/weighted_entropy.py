@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -14,7 +14,27 @@ from hengwen.relevance_metrics.patterns.entropy import log_of_base
 from hengwen.relevance_metrics.patterns.ties import PatternOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
+
+
+class WeightedOptions(TypedDict, total=False):
+    """Keyword arguments of ``weighted_permutation_entropy``."""
+
+    base: float | Literal["e"]
+    normalize: Literal["m!"] | None
+    axis: int
+
+
+@overload
+def weighted_permutation_entropy(
+    x: Sequence[float], m: int = 3, delay: int = 1, **options: Unpack[WeightedOptions]
+) -> float: ...
+@overload
+def weighted_permutation_entropy(
+    x: ArrayLike, m: int = 3, delay: int = 1, **options: Unpack[WeightedOptions]
+) -> float | NDArray[np.float64]: ...
 
 
 @checked_arguments
@@ -26,7 +46,7 @@ def weighted_permutation_entropy(
     base: float | Literal["e"] = "e",
     normalize: Literal["m!"] | None = None,
     axis: int = -1,
-) -> Any:
+) -> float | NDArray[np.float64]:
     """Return the entropy of ordinal patterns, each window weighted by the variance of its scores.
 
     Unlike `permutation_entropy` it depends on the size of the ups and downs; constant windows have no weight.

@@ -35,7 +35,7 @@ class Rolling:
 
     starts: NDArray[np.int64]
     """Index of the first score of each window."""
-    values: dict[str, NDArray[Any]]
+    values: dict[str, NDArray[np.float64 | np.int64]]
     """Values of each metric in each window, equal to the metric of that slice alone."""
     n: int
     window: int
@@ -44,7 +44,7 @@ class Rolling:
     delay: int
     base: float | str
 
-    def __getitem__(self, metric: str) -> NDArray[Any]:
+    def __getitem__(self, metric: str) -> NDArray[np.float64 | np.int64]:
         return self.values[metric]
 
 
@@ -89,7 +89,7 @@ def rolling(
         raise ValueError(
             f"{len(row)} scores do not fill a window of {window}; lower the window or add scores"
         )
-    values: dict[str, NDArray[Any]] = {}
+    values: dict[str, NDArray[np.float64 | np.int64]] = {}
     for metric in metrics:
         if metric == "pen":
             values[metric] = _entropies(row, window, step, m, delay) / unit
