@@ -101,11 +101,16 @@ def is_stale(calibration: Calibration, signature: str, rubric_hash: str) -> tupl
         One line per difference; empty if the calibration is valid.
 
     Examples:
-        >>> from types import SimpleNamespace
-        >>> old = SimpleNamespace(signature="live|rubric:1.aaaaaaaa|openai/x|v:1", rubric_hash="aaaaaaaa")
-        >>> is_stale(old, "live|rubric:1.aaaaaaaa|openai/y|v:1", "aaaaaaaa")
+        >>> from hengwen.judges import calibrate
+        >>> from hengwen.judges.calibration import JudgedAnswer
+        >>> from hengwen.records import Label
+        >>> signature = "live|rubric:1.aaaaaaaa|openai/x|v:1"
+        >>> labels = [Label(task="t", id="a", score="live.level", value=1)]
+        >>> answers = [JudgedAnswer(task="t", id="a", value=1, signature=signature)]
+        >>> old = calibrate(labels, answers, score="live.level", levels=[0, 1])
+        >>> is_stale(old, signature.replace("openai/x", "openai/y"), "")
         ('signature: openai/x is now openai/y',)
-        >>> is_stale(old, old.signature, "aaaaaaaa")
+        >>> is_stale(old, signature, "")
         ()
     """
     differences = []
