@@ -1,13 +1,21 @@
 """A server for benchmarks that answers every request with the same verdict after a fixed latency.
 
-python benchmarks/judge_stub.py LATENCY_SECONDS   # prints its port, ends when standard input closes
+    python benchmarks/judge_stub.py LATENCY_SECONDS [--refuse 0.05] [--fail 0.05] [--rate 20]
+
+It prints its port, and when standard input closes, the number of requests by status. Faults: a share of
+requests that is refused at random (429, Retry-After: 1) or fails (500), drawn from a fixed seed, and a token
+bucket (calls a second, as many at once) beyond which requests are refused at once.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
+import random
 import sys
+import time
+from collections import Counter
 
 VERDICT = json.dumps(
     {
@@ -36,10 +44,49 @@ REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %
 )
 
 
+REFUSAL = b"HTTP/1.1 429 X\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n"
+ERROR = b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n"
+
+
+class Faults:
+    """Draws the status of each request.
+
+    Args:
+        refuse: Share of requests that are refused at random.
+        fail: Share of requests that fail.
+        rate: Requests a second, and at once, that are not refused; None for no limit.
+    """
+
+    def __init__(self, refuse: float = 0.0, fail: float = 0.0, rate: float | None = None) -> None:
+        self._refuse, self._fail, self._rate = refuse, fail, rate
+        self._tokens = rate or 0.0
+        self._filled_at = time.monotonic()
+        self._random = random.Random(7)
+        self.counts: Counter[int] = Counter()
+
+    def draw(self) -> int:
+        """Return the status of the next request."""
+        status = 200
+        drawn = self._random.random()
+        if self._rate is not None:
+            now = time.monotonic()
+            self._tokens = min(self._rate, self._tokens + (now - self._filled_at) * self._rate)
+            self._filled_at = now
+            if self._tokens < 1:
+                status = 429
+            else:
+                self._tokens -= 1
+        if status == 200 and drawn < self._refuse + self._fail:
+            status = 429 if drawn < self._refuse else 500
+        self.counts[status] += 1
+        return status
+
+
 class Stub(asyncio.Protocol):
     """Splits the input by content lengths, and answers each request after the latency."""
 
     latency = 0.0
+    faults = Faults()
 
     def __init__(self) -> None:
         self._data = b""
@@ -56,21 +103,32 @@ class Stub(asyncio.Protocol):
             if len(self._data) < end + 4 + length:
                 return
             self._data = self._data[end + 4 + length :]
-            asyncio.get_running_loop().call_later(self.latency, self._answer)
+            status = self.faults.draw()
+            latency = 0.0 if status == 429 else self.latency
+            reply = {200: REPLY, 429: REFUSAL, 500: ERROR}[status]
+            asyncio.get_running_loop().call_later(latency, self._answer, reply)
 
-    def _answer(self) -> None:
+    def _answer(self, reply: bytes) -> None:
         if not self._transport.is_closing():
-            self._transport.write(REPLY)  # type: ignore[attr-defined]
+            self._transport.write(reply)  # type: ignore[attr-defined]
 
 
 async def main() -> None:
     """Serve until standard input closes."""
-    Stub.latency = float(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("latency", type=float)
+    parser.add_argument("--refuse", type=float, default=0.0)
+    parser.add_argument("--fail", type=float, default=0.0)
+    parser.add_argument("--rate", type=float)
+    options = parser.parse_args()
+    Stub.latency = options.latency
+    Stub.faults = Faults(options.refuse, options.fail, options.rate)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(Stub, "127.0.0.1", 0, backlog=2048)
     print(server.sockets[0].getsockname()[1], flush=True)
     await loop.run_in_executor(None, sys.stdin.read)
     server.close()
+    print(json.dumps(Stub.faults.counts), flush=True)
 
 
 if __name__ == "__main__":

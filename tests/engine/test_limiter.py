@@ -1,4 +1,4 @@
-"""Concurrency falls when the endpoint throttles and rises with good replies."""
+"""Slots fall after timeouts and rise with good replies; no call waits when the run is to stop."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ async def test_calls_in_flight_never_exceed_the_limit() -> None:
     assert (max(counts), len(counts), limiter.in_flight) == (3, 20, 0)
 
 
-async def test_a_throttled_reply_halves_the_limit_once_for_calls_in_flight() -> None:
+async def test_a_timeout_halves_the_limit_once_for_calls_in_flight() -> None:
     limiter = Limiter(8)
     tickets = [await limiter.acquire() for _ in range(8)]
     for ticket in tickets:
-        limiter.on_throttle(ticket)
+        limiter.on_timeout(ticket)
     assert limiter.limit == 4
     for _ in tickets:
         limiter.release()
-    limiter.on_throttle(await limiter.acquire())
+    limiter.on_timeout(await limiter.acquire())
     assert limiter.limit == 2
 
 
 async def test_the_limit_never_falls_below_one_and_never_passes_its_ceiling() -> None:
     limiter = Limiter(2)
     for _ in range(5):
-        limiter.on_throttle(await limiter.acquire())
+        limiter.on_timeout(await limiter.acquire())
         limiter.release()
     assert limiter.limit == 1
     for _ in range(50):
-        limiter.on_success()
+        limiter.on_success(1)
     assert limiter.limit == 2
 
 
@@ -50,29 +50,41 @@ async def test_a_round_of_good_replies_adds_about_one_slot() -> None:
     limiter = Limiter(100)
     limiter.limit = 10.0
     for _ in range(10):
-        limiter.on_success()
+        limiter.on_success(1)
     assert 10.9 < limiter.limit < 11
 
 
-async def test_all_calls_wait_for_as_long_as_the_endpoint_asked() -> None:
-    limiter = Limiter(4)
-    limiter.on_throttle(await limiter.acquire(), wait=0.1)
-    limiter.release()
-    loop = asyncio.get_running_loop()
-    begin = loop.time()
-    await limiter.acquire()
-    assert loop.time() - begin >= 0.09
+async def hold_for_a_minute(limiter: Limiter) -> None:
+    """Let the endpoint refuse ten calls, and all that are sent after that."""
+    for _ in range(2):
+        tickets = [await limiter.acquire() for _ in range(10)]
+        for ticket in tickets:
+            limiter.on_refusal(ticket, 60.0)
+            limiter.release()
 
 
 async def test_no_call_is_delayed_when_the_run_is_to_stop() -> None:
     stopping = asyncio.Event()
-    limiter = Limiter(4, stopping=stopping)
-    limiter.on_throttle(await limiter.acquire(), wait=60)
-    waiting = asyncio.ensure_future(limiter.acquire())
+    limiter = Limiter(10, stopping=stopping)
+    await hold_for_a_minute(limiter)
+    waiting = [asyncio.ensure_future(limiter.acquire()) for _ in range(3)]
+    await asyncio.sleep(0.01)
+    assert not any(task.done() for task in waiting)
+    stopping.set()
+    await asyncio.wait_for(asyncio.gather(*waiting), 1)
+
+
+@pytest.mark.parametrize("rate", [{"rpm": 1}, {"tpm": 10}])
+async def test_a_limit_per_minute_delays_no_call_when_the_run_is_to_stop(rate: dict[str, float]) -> None:
+    stopping = asyncio.Event()
+    limiter = Limiter(4, stopping=stopping, **rate)
+    await limiter.acquire(tokens=10)
+    waiting = asyncio.ensure_future(limiter.acquire(tokens=10))
     await asyncio.sleep(0.01)
     assert not waiting.done()
     stopping.set()
     await asyncio.wait_for(waiting, 1)
+    await asyncio.wait_for(limiter.acquire(tokens=10), 1)
 
 
 async def test_a_call_cancelled_while_waiting_takes_no_slot() -> None:

@@ -194,18 +194,6 @@ def test_the_plan_limits_tokens_per_minute(instantly: Instantly) -> None:
     assert instantly(call()) == pytest.approx(120, abs=0.1)
 
 
-def test_a_throttled_endpoint_is_called_after_the_longest_wait(instantly: Instantly) -> None:
-    async def call() -> None:
-        limiter = Limiter(4)
-        ticket = await limiter.acquire()
-        limiter.on_throttle(ticket, wait=30)
-        limiter.on_throttle(ticket, wait=10)
-        limiter.release()
-        await limiter.acquire()
-
-    assert instantly(call()) == pytest.approx(30)
-
-
 @pytest.mark.parametrize(("slots", "calls"), [(1, 8), (4, 8), (8, 16)])
 async def test_an_endpoint_is_given_up_after_eight_calls_or_two_a_slot(bench, slots: int, calls: int) -> None:
     oracle = bench.Oracle(answer=bench.refuse(status="transport_error"))

@@ -25,20 +25,22 @@ class Patient(CallContext):
 
 
 class Slowed(Limiter):
-    """Notes the waits of all calls to an endpoint."""
+    """Notes the refused calls with their waits, and the timeouts."""
 
     def __init__(self) -> None:
         super().__init__(4)
-        self.waits: list[float | None] = []
+        self.waits: list[float] = []
+        self.timeouts = 0
 
-    def on_throttle(self, ticket: int, wait: float | None = None) -> None:
+    def on_refusal(self, ticket: int, wait: float) -> None:
         self.waits.append(wait)
 
+    def on_timeout(self, ticket: int) -> None:
+        self.timeouts += 1
 
-async def pauses(
-    bench, retries: int, calls: int = 1, **error: object
-) -> tuple[list[float], list[float | None]]:
-    """Return the pauses before retries, and the waits for all calls, where every call fails."""
+
+async def pauses(bench, retries: int, calls: int = 1, **error: object) -> tuple[list[float], Slowed]:
+    """Return the pauses before retries, and the limiter, where every call fails."""
     meter, limiter = Patient(bench.ledger), Slowed()
     oracle = bench.Oracle(answer=bench.refuse(retryable=True, **error))
     backend = meter.wrap(oracle, "judge", limiter, retries=retries)
@@ -46,7 +48,7 @@ async def pauses(
         with pytest.raises(BackendError):
             await backend.complete(Request(messages=(("user", str(number)),)))
     assert oracle.calls == calls * (retries + 1)
-    return meter.pauses, limiter.waits
+    return meter.pauses, limiter
 
 
 @pytest.mark.parametrize(
@@ -55,20 +57,18 @@ async def pauses(
 async def test_a_retry_waits_as_long_as_retry_after_but_a_minute_at_most(
     bench, retry_after: float, waited: float
 ) -> None:
-    assert await pauses(bench, 2, status="rate_limited", retry_after=retry_after) == (
-        [waited] * 2,
-        [waited] * 3,
-    )
+    waits, limiter = await pauses(bench, 2, status="rate_limited", retry_after=retry_after)
+    assert (waits, limiter.waits) == ([waited] * 2, [waited] * 3)
 
 
 async def test_without_retry_after_each_wait_is_random(bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(random, "uniform", random.Random(1).uniform)
-    waits, all_calls = await pauses(bench, 1, 40, status="timeout")
+    waits, limiter = await pauses(bench, 1, 40, status="timeout")
     assert len(set(waits)) == 40
     assert all(0 <= wait <= 0.5 for wait in waits)
     assert min(waits) < 0.1
     assert max(waits) > 0.4
-    assert set(all_calls) == {0.0}
+    assert (limiter.waits, limiter.timeouts) == ([], 80)
 
 
 async def test_the_longest_wait_doubles_with_each_retry_up_to_a_minute(
@@ -80,11 +80,14 @@ async def test_the_longest_wait_doubles_with_each_retry_up_to_a_minute(
 
 
 @pytest.mark.parametrize(
-    ("status", "slower"), [("rate_limited", 1), ("timeout", 1), ("transport_error", 0), ("refused", 0)]
+    ("status", "refused", "timeouts"),
+    [("rate_limited", [0.0], 0), ("timeout", [], 1), ("transport_error", [], 0), ("refused", [], 0)],
 )
-async def test_only_a_rate_limit_or_a_timeout_throttles_calls(bench, status: str, slower: int) -> None:
-    _, waits = await pauses(bench, 0, status=status)
-    assert len(waits) == slower
+async def test_only_a_rate_limit_or_a_timeout_slows_calls_down(
+    bench, status: str, refused: list[float], timeouts: int
+) -> None:
+    _, limiter = await pauses(bench, 0, status=status)
+    assert (limiter.waits, limiter.timeouts) == (refused, timeouts)
 
 
 async def test_a_completed_call_is_no_longer_in_flight(bench) -> None:

@@ -1,4 +1,4 @@
-"""Limits of the calls to one endpoint: concurrency that adapts, and rates of calls and tokens."""
+"""Limits of the calls to one endpoint: slots and a rate that adapt, and rates of calls and tokens."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from hengwen.engine.send_rate import SendRate
+
 if TYPE_CHECKING:
     from aiolimiter import AsyncLimiter
 
 MINUTE = 60.0
+TIMER_SLACK = 0.0005
+"""Seconds by which a timer may fire early."""
 
 
 class Limiter:
-    """Slots for the calls to one endpoint, by additive increase and multiplicative decrease.
+    """Slots and sending times for the calls to one endpoint.
 
-    Every good reply adds 1/limit, so a round of them adds one slot. ``on_throttle`` halves the limit, at most
-    once for calls that were in flight together, and delays all calls for as long as the endpoint asked.
+    Timeouts limit the slots, by additive increase and multiplicative decrease: a timeout halves them, at most
+    once for calls that were in flight together, and a round of good replies adds one. Refusals limit the rate
+    at which calls are sent, see ``SendRate``.
 
     Args:
         ceiling: Maximum number of calls in flight, >= 1, and the initial limit.
@@ -38,10 +43,12 @@ class Limiter:
         self.ceiling = max(1, ceiling)
         self.limit = float(self.ceiling)
         self.in_flight = 0
+        self.send_rate = SendRate()
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._last_ticket = 0
-        self._throttled_ticket = 0
-        self._not_before = 0.0
+        self._timeout_ticket = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._stop_watcher: asyncio.Task[bool] | None = None
         self._rpm = _per_minute(rpm)
         self._tpm = _per_minute(tpm)
 
@@ -51,71 +58,118 @@ class Limiter:
         return self._tpm is not None
 
     async def acquire(self, tokens: int = 0) -> int:
-        """Wait for a slot; return a ticket for ``on_throttle``.
+        """Wait for a slot and a sending time; return a ticket for the methods that take the outcome.
 
         Args:
             tokens: Estimated tokens of the call.
         """
         if self._rpm is not None:
-            await self._rpm.acquire()
+            await self._acquire_rate(self._rpm, 1)
         if self._tpm is not None:
-            await self._tpm.acquire(min(max(tokens, 1), self._tpm.max_rate))
-        while True:
-            if self._not_before:
-                await self._wait_until_allowed()
-            if self.in_flight < int(self.limit):
-                break
+            await self._acquire_rate(self._tpm, min(max(tokens, 1), self._tpm.max_rate))
+        if self._waiting or not self._may_send():
             waiter = asyncio.get_running_loop().create_future()
             self._waiting.append(waiter)
+            self._wake_waiters()
             try:
                 await waiter
             except asyncio.CancelledError:
                 if waiter in self._waiting:
                     self._waiting.remove(waiter)
                 else:
-                    self._wake_waiters()
+                    self.release()
                 raise
-        self.in_flight += 1
+        else:
+            self._take_slot()
         self._last_ticket += 1
         return self._last_ticket
 
-    async def _wait_until_allowed(self) -> None:
-        loop = asyncio.get_running_loop()
-        while (remaining := self._not_before - loop.time()) > 0 and not self._stopping.is_set():
-            await interruptible_sleep(remaining, self._stopping)
-        self._not_before = 0.0
+    async def _acquire_rate(self, rate: AsyncLimiter, amount: float) -> None:
+        """Wait for the amount, but no longer than until the run is to stop."""
+        if self._stopping.is_set():
+            return
+        if rate.has_capacity(amount):
+            await rate.acquire(amount)
+            return
+        tasks = [asyncio.ensure_future(rate.acquire(amount)), asyncio.ensure_future(self._stopping.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    def _may_send(self) -> bool:
+        if self.in_flight >= int(self.limit):
+            return False
+        return (
+            self._stopping.is_set()
+            or self.send_rate.next_at() <= asyncio.get_running_loop().time() + TIMER_SLACK
+        )
+
+    def _take_slot(self) -> None:
+        self.in_flight += 1
+        self.send_rate.on_sent(asyncio.get_running_loop().time())
 
     def release(self) -> None:
         """Return a slot."""
         self.in_flight -= 1
         self._wake_waiters()
 
-    def on_success(self) -> None:
-        """Raise the limit by 1/limit after a good reply."""
-        if self.limit < self.ceiling:
-            self.limit = min(float(self.ceiling), self.limit + 1.0 / self.limit)
-            self._wake_waiters()
-
-    def on_throttle(self, ticket: int, wait: float | None = None) -> None:
-        """Halve the limit after a rate limit or a timeout.
+    def on_success(self, ticket: int) -> None:
+        """Raise the limits after a good reply.
 
         Args:
-            ticket: Ticket of the failed call.
+            ticket: Ticket of the call.
+        """
+        self.send_rate.on_good(ticket, asyncio.get_running_loop().time())
+        if self.limit < self.ceiling:
+            self.limit = min(float(self.ceiling), self.limit + 1.0 / self.limit)
+        self._wake_waiters()
+
+    def on_timeout(self, ticket: int) -> None:
+        """Halve the slots.
+
+        Args:
+            ticket: Ticket of the call.
+        """
+        if ticket > self._timeout_ticket:
+            self._timeout_ticket = self._last_ticket
+            self.limit = max(1.0, self.limit / 2)
+
+    def on_refusal(self, ticket: int, wait: float) -> None:
+        """Count a call that the endpoint refused because there are too many.
+
+        Args:
+            ticket: Ticket of the call.
             wait: Seconds that the endpoint asked to wait.
         """
-        if ticket > self._throttled_ticket:
-            self._throttled_ticket = self._last_ticket
-            self.limit = max(1.0, self.limit / 2)
-        if wait:
-            self._not_before = max(self._not_before, asyncio.get_running_loop().time() + wait)
+        self.send_rate.on_refused(
+            ticket,
+            last_ticket=self._last_ticket,
+            in_flight=self.in_flight,
+            wait=wait,
+            now=asyncio.get_running_loop().time(),
+        )
 
     def _wake_waiters(self) -> None:
-        free = int(self.limit) - self.in_flight
-        while free > 0 and self._waiting:
+        """Let as many waiting calls proceed as the limits allow, and come back when the next may be sent."""
+        while self._waiting and self._may_send():
             waiter = self._waiting.popleft()
             if not waiter.done():
+                self._take_slot()
                 waiter.set_result(None)
-                free -= 1
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._waiting and self.in_flight < int(self.limit):
+            self._timer = asyncio.get_running_loop().call_at(self.send_rate.next_at(), self._wake_waiters)
+            self._watch_stop()
+
+    def _watch_stop(self) -> None:
+        """Let waiting calls proceed when the run is to stop, so that they can end."""
+        if self._stop_watcher is None:
+            self._stop_watcher = asyncio.ensure_future(self._stopping.wait())
+            self._stop_watcher.add_done_callback(lambda _: self._wake_waiters())
 
 
 async def interruptible_sleep(seconds: float, stopping: asyncio.Event) -> None:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 Role = Literal["judge", "subject"]
 
-THROTTLE_STATUSES = ("rate_limited", "timeout")
-"""Statuses after which fewer calls are sent at a time."""
 UNREACHABLE_STATUSES = ("transport_error", "rejected")
 """Statuses that, call after call, mean that no further call is worth sending."""
 
@@ -231,7 +229,7 @@ class LedgerBackend:
             reply = await self._backend.complete(request)
             raw = reply.text
             self._failures_in_a_row = 0
-            self._limiter.on_success()
+            self._limiter.on_success(ticket)
             return reply, parse(reply)
         except JudgeError as error:
             status, raw = error.status, error.raw or raw
@@ -239,8 +237,10 @@ class LedgerBackend:
                 if status in UNREACHABLE_STATUSES:
                     self._failures_in_a_row += 1
                     self._last_status = status
-                if status in THROTTLE_STATUSES:
-                    self._limiter.on_throttle(ticket, min(error.retry_after or 0.0, MAX_RETRY_WAIT))
+                if status == "rate_limited":
+                    self._limiter.on_refusal(ticket, min(error.retry_after or 0.0, MAX_RETRY_WAIT))
+                elif status == "timeout":
+                    self._limiter.on_timeout(ticket)
             raise
         except asyncio.CancelledError:
             status = "cancelled"

@@ -1,0 +1,148 @@
+"""The rate of calls to an endpoint that refuses some of them (status 429), found from its replies."""
+
+from __future__ import annotations
+
+from collections import deque
+from math import inf
+
+WINDOW = 20
+"""Number of the latest calls among which refused ones are counted. Calls without a reply count as good,
+because a refusal often comes long before a good reply."""
+MIN_REFUSED, MIN_REFUSED_SHARE = 3, 0.25
+"""Refused calls in the window, and their share of it, that show that calls are sent too fast."""
+BLOCK = 60
+"""Good and refused calls after which the rate is judged."""
+MAX_CALM = 2
+"""Refused calls in a block up to which the rate may be their cause. More of them, at a rate that was lowered
+before, show that it is not: an endpoint with a limit refuses no calls that are sent slowly enough."""
+REPROBE = 1.25
+"""Factor of the rate after a block whose refusals do not depend on it."""
+SAFE_SHARE = 0.8
+"""Share of a refused rate to which the rate returns quickly."""
+START, RECOVERY, GROWTH = 1.03, 1.05, 1.001
+"""Factors of the rate after a good reply: while no safe rate is known, up to the safe rate, and above it."""
+METER_SECONDS = 1.0
+"""Seconds in which good replies are counted."""
+MAX_LATE_SECONDS = 0.02
+"""Seconds by which a call that is sent late may bring forward the next."""
+
+
+class SendRate:
+    """Calls per second, unlimited until an endpoint refuses a quarter of them.
+
+    Then the rate is half of what the endpoint answered. Good replies raise it, and a refusal after a calm block
+    halves it again. All calls are held as long as the endpoint asks if a quarter of the calls that were sent
+    after the rate was lowered are refused as well. A few refusals that do not become fewer at a lower rate do
+    not lower it again.
+
+    Examples:
+        >>> send_rate = SendRate()
+        >>> for ticket in (1, 2, 3):
+        ...     send_rate.on_sent(now=0.0)
+        >>> for ticket in (1, 2, 3):
+        ...     send_rate.on_refused(ticket, last_ticket=3, in_flight=3, wait=1.0, now=0.1)
+        >>> send_rate.rate, send_rate.next_at()
+        (1.5, 0.7666666666666666)
+    """
+
+    def __init__(self) -> None:
+        self.rate = inf
+        self._target = inf
+        self._next = 0.0
+        self._held_until = 0.0
+        self._good_times: deque[float] = deque()
+        self._last_changed = self._first_refused = 0
+        self._begin_epoch()
+
+    def _begin_epoch(self) -> None:
+        self._refused_tickets: deque[int] = deque(maxlen=WINDOW)
+        self._is_calm = False
+        self._begin_block()
+
+    def _begin_block(self) -> None:
+        self._replies = self._refused = 0
+
+    def next_at(self) -> float:
+        """Return the time at which the next call may be sent."""
+        return max(self._next, self._held_until)
+
+    def on_sent(self, now: float) -> None:
+        """Count a call that is sent."""
+        if self.rate < inf:
+            self._next = max(self._next, now - MAX_LATE_SECONDS) + 1 / self.rate
+
+    def on_good(self, ticket: int, now: float) -> None:
+        """Raise the rate after a good reply.
+
+        Args:
+            ticket: Number of the call.
+            now: Time of the reply.
+        """
+        self._good_times.append(now)
+        self._forget_good_times(now)
+        if ticket <= self._first_refused:
+            return
+        if self._next > now:  # a call waits for its time, or the next one would
+            self._grow()
+        self._count_reply()
+
+    def _grow(self) -> None:
+        if self._target == inf:
+            self.rate *= START
+        elif self.rate < self._target:
+            self.rate = min(self._target, self.rate * RECOVERY)
+        else:
+            self.rate *= GROWTH
+
+    def on_refused(self, ticket: int, *, last_ticket: int, in_flight: int, wait: float, now: float) -> None:
+        """Lower the rate if the refusals show that it is too high.
+
+        Args:
+            ticket: Number of the call.
+            last_ticket: Number of the last call that was sent.
+            in_flight: Number of calls without a reply, this one included.
+            wait: Seconds that the endpoint asked to wait.
+            now: Time of the refusal.
+        """
+        if ticket <= self._last_changed:  # it was sent at a rate that was lowered since
+            return
+        self._refused_tickets.append(ticket)
+        refused = [number for number in self._refused_tickets if number > ticket - WINDOW]
+        share = len(refused) / min(WINDOW, ticket - self._last_changed)
+        if len(refused) >= MIN_REFUSED and share >= MIN_REFUSED_SHARE:
+            if self.rate == inf:
+                self._slow_down(self._answered_rate(now, in_flight) / 2, inf, last_ticket)
+                self._first_refused = min(refused)  # good replies to calls after it count
+                self._next = now + 1 / self.rate
+            else:
+                self._held_until = now + wait
+                self._slow_down(self.rate / 2, SAFE_SHARE * self.rate * (1 - share), last_ticket)
+        elif self._is_calm and self.rate < inf:
+            self._slow_down(self.rate / 2, SAFE_SHARE * self.rate, last_ticket)
+        else:
+            self._refused += 1
+            self._count_reply()
+
+    def _slow_down(self, rate: float, target: float, last_ticket: int) -> None:
+        self.rate, self._target = rate, max(rate, target)
+        self._last_changed = self._first_refused = last_ticket
+        self._begin_epoch()
+
+    def _count_reply(self) -> None:
+        self._replies += 1
+        if self._replies < BLOCK:
+            return
+        self._is_calm = self._refused <= MAX_CALM
+        if not self._is_calm:
+            self.rate *= REPROBE
+            self._target = max(self._target, self.rate)
+        self._begin_block()
+
+    def _answered_rate(self, now: float, in_flight: int) -> float:
+        """Return the calls of the last second that were not refused, per second."""
+        self._forget_good_times(now)
+        return (len(self._good_times) + in_flight) / METER_SECONDS
+
+    def _forget_good_times(self, now: float) -> None:
+        while self._good_times and self._good_times[0] < now - METER_SECONDS:
+            self._good_times.popleft()
