@@ -139,3 +139,18 @@ async def test_a_reused_reply_equals_the_original(bench, meter: CallContext, mon
     backend = bench.wrap(meter, oracle, "judge")
     assert await backend.complete(ask()) == await backend.complete(ask()) == original
     assert oracle.calls == 1
+
+
+@pytest.mark.parametrize("retry_after", [60.0, None])
+async def test_a_call_that_waits_for_a_retry_ends_when_the_run_is_to_stop(
+    bench, meter: CallContext, retry_after: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("random.uniform", lambda low, high: 60.0)
+    oracle = bench.Oracle(answer=bench.refuse(status="timeout", retryable=True, retry_after=retry_after))
+    call = asyncio.ensure_future(bench.wrap(meter, oracle, "judge").complete(ask()))
+    await asyncio.sleep(0.01)
+    assert not call.done()
+    meter.stopping.set()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(call, 1)
+    assert oracle.calls == 1

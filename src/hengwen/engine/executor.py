@@ -53,7 +53,7 @@ async def execute(
         StoreError: The ledger failed; committed records are kept.
     """
     stop = stopping or asyncio.Event()
-    executor = _Executor(job, ledger, committer)
+    executor = _Executor(job, ledger, committer, stop)
     units = executor.units()
     total = sum(len(task.samples) + len(task.anchors) for task in job.tasks)
     completed = 0
@@ -61,14 +61,15 @@ async def execute(
 
     async def work() -> None:
         nonlocal completed
-        for unit in units:
+        while not stop.is_set():
+            unit = next(units, None)
+            if unit is None:
+                return
             await unit
             completed += 1
             if progress is not None:
                 progress(completed, total)
             await yielder.yield_if_due()
-            if stop.is_set():
-                return
 
     try:
         async with asyncio.TaskGroup() as group:
@@ -77,11 +78,10 @@ async def execute(
                 await stagger_start()
     except ExceptionGroup as errors:
         raise _first_error(errors) from None
-    if stop.is_set():
+    try:
+        executor.finish()
+    finally:
         committer.flush()
-        raise asyncio.CancelledError
-    executor.finish()
-    committer.flush()
 
 
 async def _gather(coroutines: Sequence[Coroutine[None, None, Result]]) -> list[Result]:
@@ -136,8 +136,9 @@ class _Task:
 class _Executor:
     """Evaluates the samples of one run."""
 
-    def __init__(self, job: Job, ledger: Ledger, committer: Committer) -> None:
+    def __init__(self, job: Job, ledger: Ledger, committer: Committer, stopping: asyncio.Event) -> None:
         self._run = job.run
+        self._stopping = stopping
         self._job = job
         self._ledger = ledger
         self._committer = committer
@@ -153,26 +154,37 @@ class _Executor:
                 yield self._judge_anchor(task, Item.build(sample, response, namespace="anchor"))
 
     def finish(self) -> None:
-        """Score the groups of all responses of the checkpoint, and record the human rows."""
+        """Score the groups of all responses of the checkpoint, and record the human rows.
+
+        Raises:
+            CancelledError: The run is stopping.
+        """
+        self._raise_if_stopping()
         for task in self._tasks:
             if task.answered:
                 order = {sample.id: index for index, sample in enumerate(task.job.samples)}
                 task.answered.sort(key=lambda pair: (order[pair[0].id], pair[1].repeat))
                 for group in task.checkpoint_scorers:
                     self._score_group(task, group, None, task.answered)
+                    self._raise_if_stopping()
         self._ledger.record_rows(self._job.human_rows)
+
+    def _raise_if_stopping(self) -> None:
+        if self._stopping.is_set():
+            raise asyncio.CancelledError
 
     async def _evaluate_sample(self, task: _Task, sample: Sample) -> None:
         responses = await self._responses(task, sample)
-        judgments: list[Coroutine[None, None, None]] = []
+        judgments: list[tuple[JudgeEvaluator, Item, _ItemKey]] = []
         for index, response in enumerate(responses):
             item = Item.build(sample, response, responses[:index])
             item_key = task.item_key(item)
             for scorer in task.scorers:
                 if not self._is_completed(item_key, scorer):
                     self._record(item_key, scorer.score(item))
-            judgments += [self._judge(judge, item, item_key) for judge in task.judges]
-        await _gather(judgments)
+                    self._raise_if_stopping()
+            judgments += [(judge, item, item_key) for judge in task.judges]
+        await _gather([self._judge(*judgment) for judgment in judgments])
         answered = [(sample, response) for response in responses]
         if task.checkpoint_scorers:
             task.answered += answered

@@ -30,10 +30,10 @@ MAX_LATE_SECONDS = 0.02
 class SendRate:
     """Calls per second, unlimited until an endpoint refuses a quarter of them.
 
-    Then the rate is half of what the endpoint answered. Good replies raise it, and a refusal after a calm block
-    halves it again. All calls are held as long as the endpoint asks if a quarter of the calls that were sent
-    after the rate was lowered are refused as well. A few refusals that do not become fewer at a lower rate do
-    not lower it again.
+    Then the rate is half of what the endpoint answered. Good replies raise it, and a refusal after a calm
+    block halves it again. All calls are held as long as the endpoint asks if a quarter of the calls that were
+    sent after the rate was lowered are refused as well. A few refusals that do not become fewer at a lower
+    rate do not lower it again.
 
     Examples:
         >>> send_rate = SendRate()

@@ -98,7 +98,7 @@ class CheckpointRun:
                 self._record_task_scores(run, tasks, ledger)
             has_error = False
             status = "failed" if self._has_only_failures(run) else "finished"
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, KeyboardInterrupt):
             status = "interrupted"
             raise
         finally:

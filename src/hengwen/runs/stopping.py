@@ -12,10 +12,17 @@ from hengwen.errors import TimeLimitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
+    from types import FrameType
+
+    Handler = Callable[[int, FrameType | None], object] | int | signal.Handlers | None
 
 Result = TypeVar("Result")
 SIGNAL_SECONDS = 0.2
 """How long a signal may stay unnoticed that another thread received while the main thread waits."""
+
+
+def _do_nothing() -> None:
+    """Do nothing: there is no run to stop."""
 
 
 class Interrupts:
@@ -29,7 +36,7 @@ class Interrupts:
         self._signals = (signal.SIGINT, signal.SIGTERM) if signals else ()
         self._requests = 0
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._stop: Callable[[], None] = lambda: None
+        self._stop: Callable[[], None] = _do_nothing
 
     def request(self) -> None:
         """Ask the run to stop; from any thread, also before the run has started."""
@@ -39,7 +46,13 @@ class Interrupts:
 
     @contextmanager
     def stop_on_request(self, stopping: asyncio.Event) -> Iterator[None]:
-        """Set ``stopping`` on the first request; the second one cancels the current task."""
+        """Set ``stopping`` on the first request; the second one ends the run at once, also in a scorer.
+
+        Handlers of the event loop would wait until the running scorer or judge yields to the loop.
+
+        Raises:
+            KeyboardInterrupt: A signal came after ``stopping`` was set.
+        """
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
         def stop() -> None:
@@ -47,20 +60,25 @@ class Interrupts:
                 task.cancel()
             stopping.set()
 
+        def on_signal(_number: int, _frame: FrameType | None) -> None:
+            if stopping.is_set():
+                raise KeyboardInterrupt
+            stopping.set()
+            loop.call_soon_threadsafe(stopping.is_set)  # wakes the loop if it waits for the network
+
         self._loop, self._stop = loop, stop
         if self._requests:
             stop()
-        handled = []
+        replaced: dict[int, Handler] = {}
         for name in self._signals:
-            with suppress(NotImplementedError, RuntimeError, ValueError):  # on Windows; in another thread
-                loop.add_signal_handler(name, stop)
-                handled.append(name)
+            with suppress(ValueError):  # outside the main thread
+                replaced[name] = signal.signal(name, on_signal)
         try:
             yield
         finally:
-            self._loop = None
-            for name in handled:
-                loop.remove_signal_handler(name)
+            self._loop, self._stop = None, _do_nothing
+            for number, handler in replaced.items():
+                signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def run_until_complete(start: Callable[[Interrupts], Coroutine[object, object, Result]]) -> Result:
