@@ -24,6 +24,7 @@ from hengwen.cli.commands import (
     sequence,
     validate,
 )
+from hengwen.cli.ui.env_file import read_env_file
 from hengwen.cli.ui.messages import print_error
 from hengwen.cli.ui.streams import lenient_streams
 from hengwen.cli.ui.usage import OneLineGroup
@@ -69,9 +70,7 @@ def _root(
         False, "--version", help="Show the version.", callback=_print_version, is_eager=True
     ),
 ) -> None:
-    from dotenv import find_dotenv, load_dotenv
-
-    load_dotenv(find_dotenv(usecwd=True))
+    read_env_file()
 
 
 def main() -> None:
