@@ -208,7 +208,7 @@ def test_a_chat_model_may_be_built_by_a_function_of_ones_own(
     )
     monkeypatch.syspath_prepend(tmp_path)
     plan = answered_by(suite(2), {"provider": "langchain", "factory": "own_models:build"})
-    code, report, _ = run(plan)
+    code, report, _ = run(plan, "--trust")
     assert code == 0
     assert report["runs"][0]["scores"]["t/length.characters"]["mean"] == 4
 

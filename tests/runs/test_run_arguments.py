@@ -43,7 +43,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """Return the plan, store and options of each call of ``run_plan``, which runs nothing."""
     calls: Calls = []
 
-    def record(plan: Plan, store: Store | str | Path, options: RunOptions) -> RunResult:
+    def record(plan: Plan, store: Store | str | Path, options: RunOptions, *, trust: bool) -> RunResult:
         calls.append((plan, store, options))
         return RunResult(plan=plan.name, runs=(), store=str(store))
 

@@ -24,7 +24,7 @@ from hengwen.cli.commands import (
     sequence,
     validate,
 )
-from hengwen.cli.ui.env_file import read_env_file
+from hengwen.cli.env_file import read_env_file
 from hengwen.cli.ui.messages import print_error
 from hengwen.cli.ui.streams import lenient_streams
 from hengwen.cli.ui.usage import OneLineGroup

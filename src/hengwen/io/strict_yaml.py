@@ -80,6 +80,7 @@ class YamlFile:
     path: Path
     data: Any
     lines: dict[Location, int]
+    text: str = ""
 
     def at(self, location: Iterable[str | int] = ()) -> str:
         """Return ``file:line`` of a value, or of its nearest parent.
@@ -171,7 +172,7 @@ def load_yaml(path: Path) -> YamlFile:
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
         tabs = "; indent with spaces, not tabs" if _is_indented_by_tab(text, line) else ""
         raise ConfigError(f"{path}:{line}: not valid YAML: {problem}{tabs}") from None
-    return YamlFile(path, data, lines)
+    return YamlFile(path, data, lines, text)
 
 
 def _is_indented_by_tab(text: str, line: int) -> bool:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.judges.calibration.joining import JudgedAnswer
 from hengwen.plans.datasets import read_labels
-from hengwen.plans.plan import load_plan
 from hengwen.plans.suite import load_suite
 from hengwen.prompts import load_rubric
 from hengwen.records import Label, Score
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from hengwen.plans.plan import Plan
     from hengwen.prompts import Rubric
     from hengwen.records import Outcome, Row, Run, Scale
     from hengwen.store import Store
@@ -67,24 +67,24 @@ class StoredJudgments:
     """Human values in the runs: for each answer the mean of its raters."""
 
 
-def load_request(plan_file: Path | None, labels: Path | None) -> CalibrationRequest:
-    """Read the plan and the labels.
+def load_request(plan: Plan | None, labels: Path | None, *, trust: bool = False) -> CalibrationRequest:
+    """Read what a plan names, and the labels.
 
     Args:
-        plan_file: A plan; None for a calibration without one.
+        plan: A plan; None for a calibration without one.
         labels: A file of labels, in place of the plan's.
+        trust: Whether the plan may name code, and variables other than API keys.
 
     Raises:
-        ConfigError: The plan is wrong.
+        ConfigError: The plan is wrong, or needs trust.
         DataError: A label is wrong; the message names file and line.
     """
-    if plan_file is None:
+    if plan is None:
         file_labels = None if labels is None else tuple(label for _, label in read_labels(labels))
         return CalibrationRequest(None, file_labels, {})
-    plan = load_plan(plan_file)
     if labels is not None:
         plan = plan.model_copy(update={"labels": labels.resolve()})
-    suite = load_suite(plan)
+    suite = load_suite(plan, trust=trust)
     rubrics = {
         (task.spec.name, score): rubric for task in suite.tasks for score, rubric in task.rubrics.items()
     }

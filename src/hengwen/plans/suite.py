@@ -16,6 +16,7 @@ from hengwen.plans.datasets import ResponseSet, SampleSet, read_labels, read_res
 from hengwen.plans.load_scorer import load_scorer
 from hengwen.plans.locations import located
 from hengwen.plans.plan import task_score_names
+from hengwen.plans.trust import check_trust
 from hengwen.prompts import load_rubric
 from hengwen.prompts.render import is_template
 from hengwen.protocols import GroupScorer
@@ -186,13 +187,19 @@ class LoadedPlan:
         return Scale(low=scale.low, high=scale.high, higher_is_better=scale.higher_is_better)
 
 
-def load_suite(plan: Plan) -> LoadedPlan:
+def load_suite(plan: Plan, *, trust: bool = False) -> LoadedPlan:
     """Read and check everything that a plan names.
 
+    Args:
+        plan: The plan.
+        trust: Whether the plan may name code, and variables other than API keys.
+
     Raises:
-        ConfigError: A scorer, judge, backend, rubric or option is unknown or invalid.
+        ConfigError: A scorer, judge, backend, rubric or option is unknown or invalid, or the plan needs
+            trust.
         DataError: A file or one of its rows is wrong; the message names file and line.
     """
+    check_trust(plan, trust=trust)
     tasks = tuple(_load_task(plan, index) for index in range(len(plan.tasks)))
     warnings = checks.sample_warnings(tasks)
     responses = _load_responses(plan, [task.samples for task in tasks])

@@ -40,6 +40,7 @@ def estimate_plan(
     limit: int | None = None,
     repeat: int | None = None,
     fresh: bool = False,
+    trust: bool = False,
 ) -> list[CostEstimate]:
     """Estimate what ``run_plan`` with the same arguments would take; no call is made, nothing is stored.
 
@@ -51,11 +52,12 @@ def estimate_plan(
         limit: See ``run_plan``.
         repeat: See ``run_plan``.
         fresh: See ``run_plan``.
+        trust: See ``run_plan``.
 
     Returns:
         One estimate for each backend and role; models under test come first.
     """
-    suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat))
+    suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), trust=trust)
     options = RunOptions(limit=limit, fresh=fresh, dry=True)
     if isinstance(store, Store):
         return run_until_complete(lambda _: _estimate(suite, store, options))

@@ -62,6 +62,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
     time_limit: float | None = None,
     wait: bool | Callable[[str], None] = False,
     progress: Callable[[str, int, int], None] | None = None,
+    trust: bool = False,
 ) -> RunResult:
     """Evaluate all checkpoints of a plan; results that the store has already are reused.
 
@@ -82,12 +83,13 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         wait: Wait while another process runs the plan in this store, then resume from its results; a function
             is called with a description of that process.
         progress: Called with (checkpoint, samples done, samples in total).
+        trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
 
     Returns:
         The runs, their warnings and failures.
 
     Raises:
-        ConfigError: The plan or an option is wrong.
+        ConfigError: The plan or an option is wrong, or the plan needs trust.
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
         StoreBusyError: Another process runs the plan in this store, and ``wait`` is not set.
@@ -103,7 +105,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         wait=wait,
         progress=progress,
     )
-    return run_resolved(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), store, options)
+    resolved = resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat)
+    return run_resolved(resolved, store, options, trust=trust)
 
 
 @checked_arguments
@@ -121,6 +124,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
     time_limit: float | None = None,
     wait: bool | Callable[[str], None] = False,
     progress: Callable[[str, int, int], None] | None = None,
+    trust: bool = False,
 ) -> RunResult:
     """Evaluate all checkpoints of a plan in the running event loop; like ``run_plan``.
 
@@ -139,12 +143,13 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         time_limit: See ``run_plan``.
         wait: See ``run_plan``.
         progress: See ``run_plan``.
+        trust: See ``run_plan``.
 
     Returns:
         The runs, their warnings and failures.
 
     Raises:
-        ConfigError: The plan or an option is wrong.
+        ConfigError: The plan or an option is wrong, or the plan needs trust.
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
         StoreBusyError: Another process runs the plan in this store, and ``wait`` is not set.
@@ -160,20 +165,23 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         wait=wait,
         progress=progress,
     )
-    suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat))
+    suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), trust=trust)
     with _opened(store) as opened:
         return await _run_suite(suite, opened, options, Interrupts(signals=False))
 
 
-def run_resolved(plan: Plan, store: Store | str | Path, options: RunOptions) -> RunResult:
+def run_resolved(
+    plan: Plan, store: Store | str | Path, options: RunOptions, *, trust: bool = False
+) -> RunResult:
     """Evaluate all checkpoints of a plan; like ``run_plan``, for a plan with its overrides applied.
 
     Args:
         plan: The plan.
         store: An open store, or the path or URL of one.
         options: How the plan is run.
+        trust: See ``run_plan``.
     """
-    suite = load_suite(plan)
+    suite = load_suite(plan, trust=trust)
     with _opened(store) as opened:
         try:
             return run_until_complete(lambda interrupts: _run_suite(suite, opened, options, interrupts))

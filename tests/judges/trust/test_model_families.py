@@ -67,7 +67,7 @@ backends:
 """,
         "utf-8",
     )
-    warnings = load_suite(load_plan(tmp_path / "plan.yaml")).warnings
+    warnings = load_suite(load_plan(tmp_path / "plan.yaml"), trust=True).warnings
     assert [warning for warning in warnings if "family" in warning] == [
         "gpt-4o and gpt-4o-mini-tuned are both of the openai family: judges tend to favour their own family; "
         "compare with human labels or use a judge of another family"

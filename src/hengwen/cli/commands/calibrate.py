@@ -31,6 +31,7 @@ class _Settings:
     rubric: str | None
     threshold: float | None
     seed: int
+    trust: bool
 
 
 def calibrate(
@@ -72,6 +73,7 @@ def calibrate(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the folds and the bootstrap.")] = 0,
     store: options.Store = options.DEFAULT_STORE,
     lang: language.Lang = None,
+    trust: options.Trust = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -86,10 +88,10 @@ def calibrate(
     if output is not None and output.suffix.lower() != ".json":
         raise ConfigError(f"a calibration is a .json file, got {str(output)!r}")
     if check is not None:
-        raise typer.Exit(_check(check, (sources or [store])[0], store))
+        raise typer.Exit(_check(check, (sources or [store])[0], store, trust=trust))
     if output is not None:
         _check_output(output, sources or [store], labels, store)
-    settings = _Settings(score or (), rubric, threshold, seed)
+    settings = _Settings(score or (), rubric, threshold, seed, trust)
     calibrations: list[Calibration] = []
     stale = False
     for source in sources or [store]:
@@ -120,11 +122,15 @@ def _is_plan(source: str) -> bool:
     return source.lower().endswith((".yaml", ".yml"))
 
 
-def _read(source: str, labels: Path | None, store: str) -> tuple[CalibrationRequest, StoredJudgments]:
+def _read(
+    source: str, labels: Path | None, store: str, *, trust: bool
+) -> tuple[CalibrationRequest, StoredJudgments]:
     from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.trust import load_trusted
     from hengwen.labels.calibration_data import load_request, read_judgments
 
-    request = load_request(Path(source) if _is_plan(source) else None, labels)
+    plan = load_trusted(Path(source), trust=trust) if _is_plan(source) else None
+    request = load_request(plan, labels, trust=True)
     with open_existing_store(store if _is_plan(source) else source) as opened:
         return request, read_judgments(opened, request.plan)
 
@@ -142,7 +148,7 @@ def _calibrate_source(
     from hengwen.labels.calibrate import calibrate_series, merge_series, pool_series, rubric_change
     from hengwen.labels.calibration_data import labels_for, rubric_for, select_series
 
-    request, judgments = _read(source, labels, store)
+    request, judgments = _read(source, labels, store, trust=settings.trust)
     selected = select_series(request, judgments, settings.scores)
     if not labels_for(request, judgments):
         raise ConfigError(
@@ -175,14 +181,14 @@ def _calibrate_source(
     return calibrations, len(current) < len(selected)
 
 
-def _check(file: Path, source: str, store: str) -> int:
+def _check(file: Path, source: str, store: str, *, trust: bool) -> int:
     """Print for each calibration of a file whether it is valid for the newest runs; return the exit code."""
     from hengwen.cli.ui.messages import print_error, print_info
     from hengwen.judges.calibration import read_calibrations
     from hengwen.labels.calibrate import why_invalid
 
     calibrations = read_calibrations(file)
-    request, judgments = _read(source, None, store)
+    request, judgments = _read(source, None, store, trust=trust)
     code = 0
     for calibration in calibrations:
         reasons = why_invalid(calibration, request, judgments)

@@ -45,6 +45,7 @@ def label(
         ),
     ] = False,
     lang: language.Lang = None,
+    trust: options.Trust = False,
     store: options.Store = options.DEFAULT_STORE,
 ) -> None:
     """Label answers one at a time, in random order, without seeing judges' scores or checkpoints.
@@ -53,20 +54,20 @@ def label(
     """
     from hengwen.cli.ui.label_form import LabelSession, ask_rater
     from hengwen.cli.ui.messages import print_info, print_warning
+    from hengwen.cli.ui.trust import load_trusted
     from hengwen.io.row_writer import check_target
     from hengwen.labels.file import LabelFile
     from hengwen.labels.queue import draw_questions, generated_answers
     from hengwen.plans.input_files import input_files
-    from hengwen.plans.plan import load_plan
     from hengwen.plans.suite import load_suite
     from hengwen.store import store_files
 
-    loaded = load_plan(plan)
+    loaded = load_trusted(plan, trust=trust)
     form_language = language.choose_language(lang, loaded.language)
     target = output or loaded.labels or plan.with_name("labels.csv")
     unlabelled = loaded.model_copy(update={"labels": None})  # the labels may be the file to write
     check_target(target, [plan, *input_files(unlabelled), *store_files(store)])
-    suite = load_suite(unlabelled)
+    suite = load_suite(unlabelled, trust=True)
     answers, warnings = generated_answers(suite, store)
     for warning in warnings:
         print_warning(warning)

@@ -27,6 +27,7 @@ def run(
     wait: options.Wait = False,
     strict: options.Strict = False,
     lang: language.Lang = None,
+    trust: options.Trust = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -36,20 +37,27 @@ def run(
     from hengwen.cli.ui.existing_store import open_or_create_store
     from hengwen.cli.ui.exit import check_outputs, exit_code, show_view
     from hengwen.cli.ui.progress import progress_bar
+    from hengwen.cli.ui.trust import load_trusted
     from hengwen.errors import ConfigError
     from hengwen.plans.input_files import input_files
-    from hengwen.plans.plan import load_plan
     from hengwen.runs.estimate_plan import estimate_plan
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import store_files
 
     language.choose_language(lang)  # a wrong --lang is an error before any call
-    loaded = load_plan(plan)
+    loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
     paths = check_outputs(output, [plan, *input_files(loaded), *store_files(store)])
     with open_or_create_store(store) as opened:
         if dry_run:
             estimates = estimate_plan(
-                loaded, store=opened, judge=judge, base_url=base_url, limit=limit, repeat=repeat, fresh=fresh
+                loaded,
+                store=opened,
+                judge=judge,
+                base_url=base_url,
+                limit=limit,
+                repeat=repeat,
+                fresh=fresh,
+                trust=True,
             )
             show_estimates(estimates, as_json=as_json)
             raise typer.Exit
@@ -68,6 +76,7 @@ def run(
                     time_limit=time_limit,
                     wait=print_waiting if wait else False,
                     progress=progress,
+                    trust=True,
                 )
         except KeyboardInterrupt:
             print_error(f"interrupted; the results are in {opened.name}, the same command resumes the run")

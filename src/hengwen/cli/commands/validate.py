@@ -7,19 +7,26 @@ from typing import Annotated
 
 import typer
 
+from hengwen.cli.ui import options
 
-def validate(plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")]) -> None:
+
+def validate(
+    plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")], trust: options.Trust = False
+) -> None:
     """Check a plan and every file that it names, without evaluating or calling anything."""
     from hengwen.cli.ui.messages import print_warning, printable
+    from hengwen.cli.ui.trust import load_trusted
     from hengwen.errors import ConfigError
-    from hengwen.plans.plan import load_plan
     from hengwen.plans.suite import build_backend, load_suite
 
-    loaded = load_plan(plan)
-    suite = load_suite(loaded)
+    loaded = load_trusted(plan, trust=trust)
+    suite = load_suite(loaded, trust=True)
     for name, spec in loaded.backends.items():
         try:
-            build_backend(spec)
+            backend = build_backend(spec)
+            has_key = spec.provider == "openai" or "api_key_env" in spec.model_fields_set
+            key = f", key from {spec.api_key_env}" if has_key else ""
+            typer.echo(printable(f"backend {name}: {backend.endpoint}{key}"))
         except ConfigError as error:
             print_warning(f"backend {name!r}: {error}")
     for task in suite.tasks:

@@ -85,6 +85,13 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on std
 Quiet = Annotated[
     bool, typer.Option("-q", "--quiet", envvar="HENGWEN_QUIET", help="Print no table and no progress.")
 ]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Let the plan run code that it names, and use variables other than *_API_KEY; see SECURITY.md.",
+    ),
+]
 Columns = Annotated[
     list[str] | None, typer.Option("--column", help="COLUMN=FIELD, such as lyric=output; repeatable.")
 ]

@@ -1,0 +1,84 @@
+"""Trust in a plan that names code or secrets: by ``--trust``, or asked once per plan on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from hengwen.cli.ui.messages import print_info, print_warning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hengwen.plans.plan import Plan
+
+FILE_NAME = "trusted-plans"
+"""File in the user's state folder with a digest (sha256) in each line."""
+
+
+def load_trusted(path: Path, *, trust: bool, judge: str | None = None, base_url: str | None = None) -> Plan:
+    """Load a plan; what it names may run afterwards.
+
+    Args:
+        path: The plan.
+        trust: Whether ``--trust`` is set; it counts for this command only.
+        judge: ``--judge``; backends that it replaces need no trust.
+        base_url: ``--base-url``.
+
+    Returns:
+        The plan, without overrides.
+
+    Raises:
+        ConfigError: The plan is wrong, or needs trust that the user does not give.
+    """
+    from hengwen.plans.overrides import resolve_plan
+    from hengwen.plans.plan import load_plan
+    from hengwen.plans.trust import check_trust, trust_digest, trust_needs
+
+    plan = load_plan(path)
+    resolved = resolve_plan(plan, judge=judge, base_url=base_url)
+    needs = [] if trust else trust_needs(resolved)
+    if needs:
+        check_trust(resolved, trust=_is_remembered(digest := trust_digest(plan)) or _ask(path, needs, digest))
+    return plan
+
+
+def _ask(path: Path, needs: list[str], digest: str) -> bool:
+    if not _is_terminal():
+        return False
+    print_info(f"{path} is more than data:")
+    for need in needs:
+        print_info(f"  {need}")
+    trusted = typer.confirm("trust this plan until it changes?", err=True)
+    if trusted:
+        _remember(digest)
+    return trusted
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _is_remembered(digest: str) -> bool:
+    try:
+        return digest in _state_file().read_text("utf-8", errors="replace").split()
+    except OSError:
+        return False
+
+
+def _remember(digest: str) -> None:
+    file = _state_file()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(f"{digest}\n")
+    except OSError as error:
+        print_warning(f"{file}: cannot be written, so the next command asks again: {error.strerror}")
+
+
+def _state_file() -> Path:
+    from platformdirs import user_state_path
+
+    return user_state_path("hengwen", appauthor=False) / FILE_NAME
