@@ -15,7 +15,7 @@ PLACEHOLDER = "0" * 16
 _KEY = secrets.token_bytes(32)
 _numbers = count()
 
-_OPENING = re.compile(r"[<＜]{3,}(?=\s*\w)")
+_OPENING = re.compile(r"(?<![<＜])[<＜]{3,}+(?=\s*\w)")
 _CLOSING = re.compile(r"(?<=\w)([ \t]*)[>＞]{3,}")
 _CHAT_TOKEN = re.compile(r"<(\|[^|<>\n]{1,40}\||/?(?:start|end)_of_turn)>|\[(/?INST)\]")
 _BRACKET = re.compile(r"[<>＜＞\[]")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING, Literal, get_args
+
+from hengwen.objective.text.normal_form import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -162,7 +163,7 @@ def _example_texts(rubric: Rubric | None) -> frozenset[str]:
 
 
 def _normalized(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    return " ".join(normal_form(text, "NFC").split())
 
 
 def _same_text(text: str, other: str) -> bool:

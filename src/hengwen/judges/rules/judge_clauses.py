@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.objective.detectors.breakage import repeated_share
 from hengwen.objective.detectors.numbers import find_numbers
 from hengwen.objective.duplicates.similarity import THRESHOLD, similarity
+from hengwen.objective.text.normal_form import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -202,4 +202,4 @@ def _first_phrase_in(text: str, phrases: Sequence[str]) -> str | None:
 
 
 def _fold(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).replace("’", "'").casefold().split())
+    return " ".join(normal_form(text).replace("’", "'").casefold().split())

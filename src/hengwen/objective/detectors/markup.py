@@ -40,10 +40,10 @@ MARK_WORDS = {
 }
 """Kinds of markup, in English and Chinese."""
 _MARKUP = (
-    ("code fence", re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)),
+    ("code fence", re.compile(r"^[^\S\n]*(?:```|~~~)", re.MULTILINE)),
     ("heading", re.compile(r"^\s{0,3}#{1,6}\s+\S[^\n]{0,20}", re.MULTILINE)),
     ("bold", re.compile(r"\*\*[^*\n]{1,60}\*\*|(?<!\w)__[^_\n]{1,60}__(?!\w)")),
-    ("table", re.compile(r"^\s*\|[^\n]*\|\s*$", re.MULTILINE)),
+    ("table", re.compile(r"^[^\S\n]*\|[^\n]*\|[^\S\n]*$", re.MULTILINE)),
     (
         "HTML tag",
         re.compile(
@@ -53,7 +53,7 @@ _MARKUP = (
         ),
     ),
 )
-_LIST_ITEM = re.compile(r"^\s*(?:[-*+•]\s+\S|\d{1,2}[.)、）]\s*[^\d\s.])", re.MULTILINE)
+_LIST_ITEM = re.compile(r"^[^\S\n]*(?:[-*+•]\s+\S|\d{1,2}[.)、）]\s*[^\d\s.])", re.MULTILINE)
 
 
 class MarkupHit(NamedTuple):

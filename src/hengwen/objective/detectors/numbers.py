@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from decimal import Decimal, InvalidOperation
 from typing import Literal
+
+from hengwen.objective.text.normal_form import normal_form
 
 NumberVerdict = Literal["right", "wrong", "none", "unclear"]
 
@@ -29,7 +30,7 @@ def find_numbers(text: str) -> list[Decimal]:
         ['3', '7', '2187', '6', '2181', '-1.5']
     """
     plain = _WIDE_SEPARATOR.sub(",", text).replace("，", " ")
-    plain = unicodedata.normalize("NFKC", plain)
+    plain = normal_form(plain)
     return [Decimal(digits.replace(",", "").replace("−", "-")) for digits in _NUMBER.findall(plain)]
 
 
@@ -75,7 +76,7 @@ def as_number(value: object) -> Decimal | None:
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
-    text = unicodedata.normalize("NFKC", str(value)).strip()
+    text = normal_form(str(value)).strip()
     if re.search(r"\d,\d", text):
         text = text.replace(",", "")
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hengwen.argument_types import checked_arguments
 from hengwen.objective.duplicates.similarity import normalize_text
+from hengwen.objective.text.normal_form import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -113,7 +114,7 @@ def with_particles(text: str) -> str:
         >>> with_particles("好的呀~ 走吧！")
         '好的呀走吧'
     """
-    folded = unicodedata.normalize("NFKC", text)
+    folded = normal_form(text)
     return "".join(character for character in folded if unicodedata.category(character)[0] in "LMN")
 
 

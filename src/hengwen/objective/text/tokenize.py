@@ -8,6 +8,8 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, get_args
 
+from hengwen.objective.text.normal_form import normal_form
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -48,7 +50,7 @@ def fold_width(text: str, width: Width = "keep") -> str:
         >>> fold_width("你好，ＡＢＣ１！", "fold")
         '你好,ABC1!'
     """
-    return unicodedata.normalize("NFKC", text) if width == "fold" else text
+    return normal_form(text) if width == "fold" else text
 
 
 def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:

@@ -1,0 +1,64 @@
+"""Length of the longest common subsequence, with a limit on the work that two texts can cause."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rapidfuzz.distance import LCSseq
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SMALL = 20_000_000
+"""Product of two lengths up to which the bit-parallel algorithm is used directly."""
+_MAX_MATCHES = 2_000_000
+"""Pairs of equal tokens up to which these pairs alone are searched, in n log n steps for n pairs."""
+_MAX_BYTE_CELLS, _MAX_WIDE_CELLS = 50_000_000_000, 4_000_000_000
+"""Limits of the product of two lengths: with up to 256 different tokens that both have, and with more."""
+
+
+def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence of two sequences of tokens.
+
+    Args:
+        a: A text, or its tokens.
+        b: The other one.
+
+    Raises:
+        ValueError: The sequences are too long: over 220,000 tokens each, or 63,000 if they share more than
+            256 different tokens.
+
+    Examples:
+        >>> lcs_length("abcd", "xbd")
+        2
+    """
+    if len(a) * len(b) <= _SMALL:
+        return LCSseq.similarity(a, b)
+    counts_a, counts_b = Counter(a), Counter(b)
+    common = [token for token in counts_a if token in counts_b]
+    if sum(counts_a[token] * counts_b[token] for token in common) <= _MAX_MATCHES:
+        return _by_matches(a, b)
+    codes = {token: chr(code) for code, token in enumerate(common)}
+    short_a, short_b = ("".join([codes[token] for token in tokens if token in codes]) for tokens in (a, b))
+    limit = _MAX_BYTE_CELLS if len(common) <= 256 else _MAX_WIDE_CELLS
+    if len(short_a) * len(short_b) > limit:
+        raise ValueError(f"texts of {len(a)} and {len(b)} characters or tokens are too long to compare")
+    return LCSseq.similarity(short_a, short_b)
+
+
+def _by_matches(a: Sequence[str], b: Sequence[str]) -> int:
+    """Return the length by Hunt and Szymanski: the longest increasing run of indices of equal tokens."""
+    indices: dict[str, list[int]] = {}
+    for index in range(len(b) - 1, -1, -1):
+        indices.setdefault(b[index], []).append(index)
+    ends: list[int] = []
+    for token in a:
+        for index in indices.get(token, ()):
+            at = bisect_left(ends, index)
+            if at == len(ends):
+                ends.append(index)
+            else:
+                ends[at] = index
+    return len(ends)
