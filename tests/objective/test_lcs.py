@@ -23,6 +23,8 @@ def test_long_texts_give_the_same_length(
         a, b = (
             "".join(chr(0x4E00 + draw.randrange(kinds)) for _ in range(draw.randrange(4, 400))) for _ in "ab"
         )
+        start, end = a[:40], b[:90]
+        assert lcs_length(start + a + end, start + b + end) == len(start + end) + LCSseq.similarity(a, b)
         assert lcs_length(a, b) == lcs_length(list(a), list(b)) == LCSseq.similarity(a, b)
 
 

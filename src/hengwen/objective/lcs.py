@@ -27,8 +27,8 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
         b: The other one.
 
     Raises:
-        ValueError: The sequences are too long: over 220,000 tokens each, or 63,000 if they share more than
-            256 different tokens.
+        ValueError: Without common start and end the sequences are over 220,000 tokens long each, or 63,000 if
+            they share more than 256 different tokens, and have too many equal pairs of tokens.
 
     Examples:
         >>> lcs_length("abcd", "xbd")
@@ -36,6 +36,10 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     """
     if len(a) * len(b) <= _SMALL:
         return LCSseq.similarity(a, b)
+    shared = _common_affixes(a, b)
+    if shared != (0, 0):
+        start, end = shared
+        return start + end + lcs_length(a[start : len(a) - end], b[start : len(b) - end])
     counts_a, counts_b = Counter(a), Counter(b)
     common = [token for token in counts_a if token in counts_b]
     if sum(counts_a[token] * counts_b[token] for token in common) <= _MAX_MATCHES:
@@ -46,6 +50,15 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     if len(short_a) * len(short_b) > limit:
         raise ValueError(f"texts of {len(a)} and {len(b)} characters or tokens are too long to compare")
     return LCSseq.similarity(short_a, short_b)
+
+
+def _common_affixes(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
+    """Return the lengths of the common prefix and of the common suffix behind it."""
+    limit = min(len(a), len(b))
+    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), limit)
+    backwards = enumerate(zip(reversed(a), reversed(b), strict=False))
+    end = next((i for i, (x, y) in backwards if x != y), limit)
+    return start, min(end, limit - start)
 
 
 def _by_matches(a: Sequence[str], b: Sequence[str]) -> int:

@@ -60,6 +60,21 @@ def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int
         by_length.setdefault(len(text), []).append(index)
 
 
+def fewest_shared_bigrams(total: int, threshold: float) -> int:
+    """Return the fewest bigrams, counted with multiplicity, that two texts of that character ratio share.
+
+    Args:
+        total: Length of both texts together.
+        threshold: Their character ratio.
+
+    Examples:
+        >>> fewest_shared_bigrams(20, 0.9)  # 9 characters in at most 3 blocks, which have 6 bigrams
+        6
+    """
+    shared = ceil(threshold * total / 2 - _TOLERANCE)
+    return shared - (total - 2 * shared) - 1
+
+
 def first_match(lists: Sequence[Sequence[int]], matches: Callable[[int], bool]) -> int | None:
     """Return the smallest number in ascending lists that passes the test.
 
@@ -115,7 +130,7 @@ def _bounds(x: int, threshold: float) -> tuple[int, tuple[int, ...]]:
         shared = ceil(threshold * total / 2 - _TOLERANCE)
         if shared > min(x, y):
             continue
-        grams = shared - (total - 2 * shared) - 1 if (x, y) != (1, 1) else 1
+        grams = fewest_shared_bigrams(total, threshold) if (x, y) != (1, 1) else 1
         if grams < 1:
             without_shared.append(y)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +12,7 @@ from rapidfuzz.distance import Indel
 
 from hengwen.argument_types import checked_arguments
 from hengwen.objective.duplicates import exact_index
+from hengwen.objective.lcs import lcs_length
 from hengwen.objective.text.normal_form import normal_form
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ MIN_MINHASH_THRESHOLD = 0.8
 
 _FINAL_PARTICLES = re.compile(r"(?<![啊呀呢嘛吧哦喵])(?<!的说)(?:的说|[啊呀呢嘛吧哦喵])++(?=\0|$)")
 """Starts only where a run of particles starts, and never gives any of them back: linear time."""
+_MAX_SHORT_CELLS = 10_000_000
+"""Product of two lengths up to which texts are compared without a look at their bigrams first."""
 _EMOJI_PARTS = re.compile(r"[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 
 
@@ -164,8 +168,12 @@ def _prepare(raw: str) -> _Prepared:
 def _compare(a: _Prepared, b: _Prepared) -> float:
     if not a.text and not b.text:
         return float(a.bare == b.bare)
-    ratio = Indel.normalized_similarity(a.text, b.text)
-    return max(ratio, len(a.bigrams & b.bigrams) / len(a.bigrams | b.bigrams))
+    return max(_ratio(a.text, b.text), len(a.bigrams & b.bigrams) / len(a.bigrams | b.bigrams))
+
+
+def _ratio(a: str, b: str) -> float:
+    total = len(a) + len(b)
+    return 1.0 - (total - 2 * lcs_length(a, b)) / total
 
 
 def _among(prepared: Sequence[_Prepared], threshold: float, exact: bool | None) -> list[Duplicate | None]:
@@ -190,12 +198,21 @@ def _is_similar(prepared: Sequence[_Prepared], b: _Prepared, threshold: float, i
     """Return whether ``_compare`` reaches the threshold; cheap bounds with room for rounding come first."""
     a, bound = prepared[index], threshold - 1e-4
     x, y = len(a.text), len(b.text)
-    if 2 * min(x, y) >= bound * (x + y) and (
-        Indel.normalized_similarity(a.text, b.text, score_cutoff=bound) >= threshold
-    ):
+    if 2 * min(x, y) >= bound * (x + y) and _reaches(a.text, b.text, threshold, bound):
         return True
     a_count, b_count = len(a.bigrams), len(b.bigrams)
     if a_count < bound * b_count or b_count < bound * a_count:
         return False
     shared = len(a.bigrams & b.bigrams)
     return shared / (a_count + b_count - shared) >= threshold
+
+
+def _reaches(a: str, b: str, threshold: float, bound: float) -> bool:
+    """Return whether the character ratio reaches the threshold; ``bound`` is a little below it."""
+    if len(a) * len(b) <= _MAX_SHORT_CELLS:
+        return Indel.normalized_similarity(a, b, score_cutoff=bound) >= threshold
+    total = len(a) + len(b)
+    fewest = exact_index.fewest_shared_bigrams(total, bound)
+    if (Counter(exact_index.bigrams(a)) & Counter(exact_index.bigrams(b))).total() < fewest:
+        return False
+    return _ratio(a, b) >= threshold

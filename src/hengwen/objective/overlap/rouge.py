@@ -9,9 +9,8 @@ from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from rapidfuzz.distance import LCSseq
-
 from hengwen.argument_types import checked_arguments
+from hengwen.objective.lcs import lcs_length
 from hengwen.objective.option_checks import check_choice, check_flag
 from hengwen.objective.overlap.pairs import reference_label
 from hengwen.objective.signature import build_signature
@@ -226,7 +225,7 @@ def _compare(
 ) -> _Overlap:
     if options.kind == "rougeL":
         a, b = hypothesis[0], reference[0]
-        return _Overlap(LCSseq.similarity(a, b), len(a), len(b))
+        return _Overlap(lcs_length(a, b), len(a), len(b))
     if options.kind == "rougeLsum":
         from hengwen.objective.overlap.union_lcs import union_hits
 
