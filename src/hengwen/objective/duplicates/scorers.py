@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from hengwen.objective.duplicates.similarity import (
     THRESHOLD,
+    AnswerSet,
     Duplicate,
     check_threshold,
-    near_duplicates,
 )
 from hengwen.objective.duplicates.training_set import MIN_CONTAINMENT, TrainingSet
 from hengwen.objective.signature import build_signature
@@ -57,17 +57,17 @@ class NearDuplicates(SingleScore):
             return [self.not_applicable("near duplicates are pairs of answers, and there is only one answer")]
         texts = [response.text for _, response in items]
         names = [f"{sample.id}#{response.repeat}" for sample, response in items]
-        duplicates = near_duplicates(texts, self.threshold)
+        answers = AnswerSet(texts)
+        duplicates = answers.duplicates(self.threshold)
         details: dict[str, object] = {
             "n": len(texts),
             "duplicates": _describe(duplicates, names),
             "shares": {
-                f"{threshold:g}": _share(near_duplicates(texts, threshold))
-                for threshold in _REPORTED_THRESHOLDS
+                f"{threshold:g}": _share(answers.duplicates(threshold)) for threshold in _REPORTED_THRESHOLDS
             },
         }
         if self.scope == "repeats" and self.threshold > _REVIEW_THRESHOLD:
-            similar = near_duplicates(texts, _REVIEW_THRESHOLD)
+            similar = answers.duplicates(_REVIEW_THRESHOLD)
             below = [
                 None if duplicate else candidate
                 for candidate, duplicate in zip(similar, duplicates, strict=True)

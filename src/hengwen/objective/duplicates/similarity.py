@@ -16,7 +16,7 @@ from hengwen.objective.lcs import lcs_length
 from hengwen.objective.text.normal_form import normal_form
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 THRESHOLD = 0.85
 """Smallest similarity with which an answer counts as a repeat of an earlier one."""
@@ -28,8 +28,14 @@ MIN_MINHASH_THRESHOLD = 0.8
 
 _FINAL_PARTICLES = re.compile(r"(?<![啊呀呢嘛吧哦喵])(?<!的说)(?:的说|[啊呀呢嘛吧哦喵])++(?=\0|$)")
 """Starts only where a run of particles starts, and never gives any of them back: linear time."""
-_MAX_SHORT_CELLS = 10_000_000
+MAX_CHARACTERS = 1_000_000
+"""Letters, marks and digits of a text from which it is refused."""
+_FEW_TEXTS = 16
+"""Texts up to which all pairs are compared without an index."""
+_SHORT_CELLS = 10_000_000
 """Product of two lengths up to which texts are compared without a look at their bigrams first."""
+_MAX_CELLS = 200_000_000_000
+"""Limit of the sum of these products over pairs of longer texts that their bigrams do not tell apart."""
 _EMOJI_PARTS = re.compile(r"[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 
 
@@ -83,6 +89,9 @@ def similarity(a: str, b: str) -> float:
         0 (nothing in common) to 1 (equal). For texts without any letter or digit 1 where they are equal
         without whitespace, else 0.
 
+    Raises:
+        ValueError: The texts are too long to compare.
+
     Examples:
         >>> similarity("abcd", "abxd")
         0.75
@@ -115,7 +124,7 @@ def near_duplicates(
         For each text a :class:`Duplicate` or None.
 
     Raises:
-        ValueError: The threshold is not in (0, 1].
+        ValueError: The threshold is not in (0, 1], or the texts are too long to compare.
 
     Notes:
         The default threshold is this project's own; publish it with the result.
@@ -124,21 +133,7 @@ def near_duplicates(
         >>> near_duplicates(["晚上好，主人", "我想吃鱼", "晚上好呀，主人~"])
         [None, None, Duplicate(of=0, similarity=1.0)]
     """
-    check_threshold(threshold)
-    prepared = [_prepare(text) for text in texts]
-    first_index: dict[str, int] = {}
-    for index, item in enumerate(prepared):
-        first_index.setdefault(item.key, index)
-    distinct = [index for index in first_index.values() if prepared[index].text]
-    matches = _among([prepared[index] for index in distinct], threshold, exact)
-    duplicates = {
-        index: match and Duplicate(distinct[match.of], match.similarity)
-        for index, match in zip(distinct, matches, strict=True)
-    }
-    return [
-        duplicates.get(first := first_index[item.key]) or (Duplicate(first, 1.0) if first < index else None)
-        for index, item in enumerate(prepared)
-    ]
+    return AnswerSet(texts).duplicates(threshold, exact=exact)
 
 
 def check_threshold(threshold: float) -> None:
@@ -162,6 +157,8 @@ class _Prepared(NamedTuple):
 
 def _prepare(raw: str) -> _Prepared:
     text = normalize_text(raw)
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"a text of {len(text)} letters and digits is too long to compare")
     return _Prepared("".join(raw.split()), text, frozenset(exact_index.bigrams(text)))
 
 
@@ -176,43 +173,118 @@ def _ratio(a: str, b: str) -> float:
     return 1.0 - (total - 2 * lcs_length(a, b)) / total
 
 
-def _among(prepared: Sequence[_Prepared], threshold: float, exact: bool | None) -> list[Duplicate | None]:
-    """Return for each of some different texts the first earlier one that it repeats."""
-    texts = [item.text for item in prepared]
-    if exact is None:
-        exact = len(texts) <= MAX_EXACT_TEXTS
-    if exact or threshold < MIN_MINHASH_THRESHOLD or not texts:
-        lists = exact_index.candidates(texts, threshold)
-    else:
+class AnswerSet:
+    """Texts that are prepared once, to find duplicates among them at several thresholds.
+
+    Args:
+        texts: Any number of answers in their order.
+
+    Raises:
+        ValueError: A text is too long.
+
+    Examples:
+        >>> answers = AnswerSet(["晚上好，主人", "我想吃鱼", "晚上好，主子"])
+        >>> [[bool(match) for match in answers.duplicates(threshold)] for threshold in (0.7, 0.9)]
+        [[False, False, True], [False, False, False]]
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        prepared = [_prepare(text) for text in texts]
+        self._first_index: dict[str, int] = {}
+        for index, item in enumerate(prepared):
+            self._first_index.setdefault(item.key, index)
+        self._keys = [item.key for item in prepared]
+        self._distinct = [index for index in self._first_index.values() if prepared[index].text]
+        self._prepared = [prepared[index] for index in self._distinct]
+        self._ratios: dict[tuple[int, int], float] = {}
+        self._cells = 0
+
+    def duplicates(self, threshold: float, *, exact: bool | None = None) -> list[Duplicate | None]:
+        """Return for each text the first earlier text that it repeats; arguments as in ``near_duplicates``.
+
+        Args:
+            threshold: Smallest :func:`similarity` of a repeat, in (0, 1].
+            exact: Whether all pairs that can be similar are compared.
+
+        Raises:
+            ValueError: The threshold is not in (0, 1], or the texts are too long to compare.
+        """
+        check_threshold(threshold)
+        distinct = self._distinct
+        matches = {
+            index: match and Duplicate(distinct[match.of], match.similarity)
+            for index, match in zip(distinct, self._matches(threshold, exact), strict=True)
+        }
+        first_indexes = [self._first_index[key] for key in self._keys]
+        return [
+            matches.get(first) or (Duplicate(first, 1.0) if first < index else None)
+            for index, first in enumerate(first_indexes)
+        ]
+
+    def _matches(self, threshold: float, exact: bool | None) -> list[Duplicate | None]:
+        """Return for each of the different texts the first earlier one that it repeats."""
+        matches: list[Duplicate | None] = []
+        for j, lists in enumerate(self._candidates(threshold, exact)):
+            i = exact_index.first_match(lists, partial(self._is_similar, threshold, j))
+            matches.append(None if i is None else Duplicate(i, self._similarity(i, j)))
+        return matches
+
+    def _candidates(self, threshold: float, exact: bool | None) -> Iterable[list[list[int]]]:
+        texts = [item.text for item in self._prepared]
+        if exact is None:
+            exact = len(texts) <= MAX_EXACT_TEXTS
+        if exact and len(texts) <= _FEW_TEXTS:
+            return ([list(range(index))] for index in range(len(texts)))
+        if exact or threshold < MIN_MINHASH_THRESHOLD or not texts:
+            return exact_index.candidates(texts, threshold)
         from hengwen.objective.duplicates import minhash_index
 
-        lists = minhash_index.candidates(texts, threshold)
-    duplicates: list[Duplicate | None] = []
-    for item, candidates in zip(prepared, lists, strict=True):
-        index = exact_index.first_match(candidates, partial(_is_similar, prepared, item, threshold))
-        duplicates.append(None if index is None else Duplicate(index, _compare(prepared[index], item)))
-    return duplicates
+        return minhash_index.candidates(texts, threshold)
+
+    def _similarity(self, i: int, j: int) -> float:
+        a, b = self._prepared[i], self._prepared[j]
+        return max(self._ratio(i, j), len(a.bigrams & b.bigrams) / len(a.bigrams | b.bigrams))
+
+    def _is_similar(self, threshold: float, j: int, i: int) -> bool:
+        """Return whether two texts reach the threshold; cheap bounds with room for rounding come first."""
+        a, b, bound = self._prepared[i], self._prepared[j], threshold - 1e-4
+        x, y = len(a.text), len(b.text)
+        if 2 * min(x, y) >= bound * (x + y) and self._ratio_reaches(threshold, bound, i, j):
+            return True
+        a_count, b_count = len(a.bigrams), len(b.bigrams)
+        if a_count < bound * b_count or b_count < bound * a_count:
+            return False
+        shared = len(a.bigrams & b.bigrams)
+        return shared / (a_count + b_count - shared) >= threshold
+
+    def _ratio_reaches(self, threshold: float, bound: float, i: int, j: int) -> bool:
+        a, b = self._prepared[i].text, self._prepared[j].text
+        if len(a) * len(b) <= _SHORT_CELLS:
+            return Indel.normalized_similarity(a, b, score_cutoff=bound) >= threshold
+        if (i, j) not in self._ratios:
+            fewest = exact_index.fewest_shared_bigrams(len(a) + len(b), bound)
+            if (_bigram_counts(a) & _bigram_counts(b)).total() < fewest:
+                return False
+        return self._ratio(i, j) >= threshold
+
+    def _ratio(self, i: int, j: int) -> float:
+        """Return the character ratio, computed once for a pair of long texts.
+
+        Raises:
+            ValueError: The comparisons of long texts exceed the limit.
+        """
+        a, b = self._prepared[i].text, self._prepared[j].text
+        cells = len(a) * len(b)
+        if cells <= _SHORT_CELLS:
+            return _ratio(a, b)
+        if (i, j) not in self._ratios:
+            self._cells += cells
+            if self._cells > _MAX_CELLS:
+                raise ValueError(f"{len(self._keys)} answers are too long to compare in pairs")
+            self._ratios[i, j] = _ratio(a, b)
+        return self._ratios[i, j]
 
 
-def _is_similar(prepared: Sequence[_Prepared], b: _Prepared, threshold: float, index: int) -> bool:
-    """Return whether ``_compare`` reaches the threshold; cheap bounds with room for rounding come first."""
-    a, bound = prepared[index], threshold - 1e-4
-    x, y = len(a.text), len(b.text)
-    if 2 * min(x, y) >= bound * (x + y) and _reaches(a.text, b.text, threshold, bound):
-        return True
-    a_count, b_count = len(a.bigrams), len(b.bigrams)
-    if a_count < bound * b_count or b_count < bound * a_count:
-        return False
-    shared = len(a.bigrams & b.bigrams)
-    return shared / (a_count + b_count - shared) >= threshold
-
-
-def _reaches(a: str, b: str, threshold: float, bound: float) -> bool:
-    """Return whether the character ratio reaches the threshold; ``bound`` is a little below it."""
-    if len(a) * len(b) <= _MAX_SHORT_CELLS:
-        return Indel.normalized_similarity(a, b, score_cutoff=bound) >= threshold
-    total = len(a) + len(b)
-    fewest = exact_index.fewest_shared_bigrams(total, bound)
-    if (Counter(exact_index.bigrams(a)) & Counter(exact_index.bigrams(b))).total() < fewest:
-        return False
-    return _ratio(a, b) >= threshold
+@lru_cache(maxsize=32)
+def _bigram_counts(text: str) -> Counter[str]:
+    return Counter(exact_index.bigrams(text))
