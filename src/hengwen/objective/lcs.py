@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 _SMALL = 20_000_000
 """Product of two lengths up to which the bit-parallel algorithm is used directly."""
-_MAX_MATCHES = 2_000_000
-"""Pairs of equal tokens up to which these pairs alone are searched, in n log n steps for n pairs."""
+_MAX_MATCHES = 5_000_000
+"""Pairs of equal tokens up to which these pairs alone may be searched, in n log n steps for n pairs."""
+_MIN_CELLS_PER_MATCH = 1280
+"""Share of these pairs from which that is slower than to compare 64 pairs of tokens at a time."""
 _MAX_BYTE_CELLS, _MAX_WIDE_CELLS = 50_000_000_000, 4_000_000_000
 """Limits of the product of two lengths: with up to 256 different tokens that both have, and with more."""
 
@@ -42,7 +44,8 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
         return start + end + lcs_length(a[start : len(a) - end], b[start : len(b) - end])
     counts_a, counts_b = Counter(a), Counter(b)
     common = [token for token in counts_a if token in counts_b]
-    if sum(counts_a[token] * counts_b[token] for token in common) <= _MAX_MATCHES:
+    matches = sum(counts_a[token] * counts_b[token] for token in common)
+    if matches <= min(_MAX_MATCHES, len(a) * len(b) // _MIN_CELLS_PER_MATCH):
         return _by_matches(a, b)
     codes = {token: chr(code) for code, token in enumerate(common)}
     short_a, short_b = ("".join([codes[token] for token in tokens if token in codes]) for tokens in (a, b))

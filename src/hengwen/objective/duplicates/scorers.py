@@ -57,17 +57,21 @@ class NearDuplicates(SingleScore):
             return [self.not_applicable("near duplicates are pairs of answers, and there is only one answer")]
         texts = [response.text for _, response in items]
         names = [f"{sample.id}#{response.repeat}" for sample, response in items]
+        reviewed = self.scope == "repeats" and self.threshold > _REVIEW_THRESHOLD
+        thresholds = {*_REPORTED_THRESHOLDS, self.threshold, *([_REVIEW_THRESHOLD] if reviewed else [])}
         answers = AnswerSet(texts)
-        duplicates = answers.duplicates(self.threshold)
+        # the lowest first: what is below it need not be compared again
+        by_threshold = {threshold: answers.duplicates(threshold) for threshold in sorted(thresholds)}
+        duplicates = by_threshold[self.threshold]
         details: dict[str, object] = {
             "n": len(texts),
             "duplicates": _describe(duplicates, names),
             "shares": {
-                f"{threshold:g}": _share(answers.duplicates(threshold)) for threshold in _REPORTED_THRESHOLDS
+                f"{threshold:g}": _share(by_threshold[threshold]) for threshold in _REPORTED_THRESHOLDS
             },
         }
-        if self.scope == "repeats" and self.threshold > _REVIEW_THRESHOLD:
-            similar = answers.duplicates(_REVIEW_THRESHOLD)
+        if reviewed:
+            similar = by_threshold[_REVIEW_THRESHOLD]
             below = [
                 None if duplicate else candidate
                 for candidate, duplicate in zip(similar, duplicates, strict=True)

@@ -32,8 +32,8 @@ MAX_CHARACTERS = 1_000_000
 """Letters, marks and digits of a text from which it is refused."""
 _FEW_TEXTS = 16
 """Texts up to which all pairs are compared without an index."""
-_SHORT_CELLS = 10_000_000
-"""Product of two lengths up to which texts are compared without a look at their bigrams first."""
+_SHORT_CELLS, _MEDIUM_CELLS = 1_000_000, 100_000_000
+"""Products of two lengths up to which a ratio is not kept for other thresholds, and is computed at once."""
 _MAX_CELLS = 200_000_000_000
 """Limit of the sum of these products over pairs of longer texts that their bigrams do not tell apart."""
 _EMOJI_PARTS = re.compile(r"[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
@@ -162,10 +162,10 @@ def _prepare(raw: str) -> _Prepared:
     return _Prepared("".join(raw.split()), text, frozenset(exact_index.bigrams(text)))
 
 
-def _compare(a: _Prepared, b: _Prepared) -> float:
+def _compare(a: _Prepared, b: _Prepared, known_ratio: float = 0.0) -> float:
     if not a.text and not b.text:
         return float(a.bare == b.bare)
-    return max(_ratio(a.text, b.text), len(a.bigrams & b.bigrams) / len(a.bigrams | b.bigrams))
+    return max(known_ratio or _ratio(a.text, b.text), len(a.bigrams & b.bigrams) / len(a.bigrams | b.bigrams))
 
 
 def _ratio(a: str, b: str) -> float:
@@ -196,7 +196,8 @@ class AnswerSet:
         self._keys = [item.key for item in prepared]
         self._distinct = [index for index in self._first_index.values() if prepared[index].text]
         self._prepared = [prepared[index] for index in self._distinct]
-        self._ratios: dict[tuple[int, int], float] = {}
+        self._ratios: dict[tuple[int, int], tuple[float, float]] = {}
+        """For a pair of long texts the bound from which the ratio is known; the ratio, 0 if it is below."""
         self._cells = 0
 
     def duplicates(self, threshold: float, *, exact: bool | None = None) -> list[Duplicate | None]:
@@ -242,8 +243,8 @@ class AnswerSet:
         return minhash_index.candidates(texts, threshold)
 
     def _similarity(self, i: int, j: int) -> float:
-        a, b = self._prepared[i], self._prepared[j]
-        return max(self._ratio(i, j), len(a.bigrams & b.bigrams) / len(a.bigrams | b.bigrams))
+        _, known = self._ratios.get((i, j), (0.0, 0.0))
+        return _compare(self._prepared[i], self._prepared[j], known)
 
     def _is_similar(self, threshold: float, j: int, i: int) -> bool:
         """Return whether two texts reach the threshold; cheap bounds with room for rounding come first."""
@@ -261,28 +262,28 @@ class AnswerSet:
         a, b = self._prepared[i].text, self._prepared[j].text
         if len(a) * len(b) <= _SHORT_CELLS:
             return Indel.normalized_similarity(a, b, score_cutoff=bound) >= threshold
-        if (i, j) not in self._ratios:
-            fewest = exact_index.fewest_shared_bigrams(len(a) + len(b), bound)
-            if (_bigram_counts(a) & _bigram_counts(b)).total() < fewest:
-                return False
-        return self._ratio(i, j) >= threshold
+        known_from, ratio = self._ratios.get((i, j), (2.0, 0.0))
+        if not ratio and bound < known_from:
+            ratio = self._long_ratio(a, b, bound)
+            self._ratios[i, j] = bound, ratio
+        return ratio >= threshold
 
-    def _ratio(self, i: int, j: int) -> float:
-        """Return the character ratio, computed once for a pair of long texts.
+    def _long_ratio(self, a: str, b: str, bound: float) -> float:
+        """Return the character ratio, or 0 if it is below the bound.
 
         Raises:
-            ValueError: The comparisons of long texts exceed the limit.
+            ValueError: The comparisons of very long texts exceed the limit.
         """
-        a, b = self._prepared[i].text, self._prepared[j].text
         cells = len(a) * len(b)
-        if cells <= _SHORT_CELLS:
-            return _ratio(a, b)
-        if (i, j) not in self._ratios:
-            self._cells += cells
-            if self._cells > _MAX_CELLS:
-                raise ValueError(f"{len(self._keys)} answers are too long to compare in pairs")
-            self._ratios[i, j] = _ratio(a, b)
-        return self._ratios[i, j]
+        if cells <= _MEDIUM_CELLS:
+            return Indel.normalized_similarity(a, b, score_cutoff=bound)
+        fewest = exact_index.fewest_shared_bigrams(len(a) + len(b), bound)
+        if (_bigram_counts(a) & _bigram_counts(b)).total() < fewest:
+            return 0.0
+        self._cells += cells
+        if self._cells > _MAX_CELLS:
+            raise ValueError(f"{len(self._keys)} answers are too long to compare in pairs")
+        return _ratio(a, b)
 
 
 @lru_cache(maxsize=32)
