@@ -18,6 +18,7 @@ def test_long_texts_give_the_same_length(
 ) -> None:
     monkeypatch.setattr(lcs, "_SMALL", 10)
     monkeypatch.setattr(lcs, "_MAX_MATCHES", max_matches)
+    monkeypatch.setattr(lcs, "_MIN_CELLS_PER_MATCH", 1)
     draw = random.Random(kinds)
     for _ in range(60):
         a, b = (

@@ -39,3 +39,34 @@ def test_a_long_text_is_searched_without_backtracking(text: str, results: str) -
         check=True,
     )
     assert process.stdout.strip() == results
+
+
+TRAPS = """
+from hengwen.objective.detectors.markup import find_markup
+from hengwen.objective.detectors.thinking import answer_without_thinking
+from hengwen.objective.duplicates.similarity import normalize_text
+from hengwen.objective.text.normal_form import normal_form
+from hengwen.prompts.fences import neutralize
+
+N = 1_000_000
+for search, text in (
+    (find_markup, "\\n" * N),
+    (find_markup, "\\r\\n" * N),
+    (find_markup, (" " * 100 + "\\n") * (N // 100)),
+    (find_markup, "- \\n" * N),
+    (find_markup, "|" + " " * N + "x"),
+    (normalize_text, "的说" * N + "好"),
+    (normalize_text, "啊" * N + "好"),
+    (neutralize, "<" * N),
+    (neutralize, "<<<" + " " * N),
+    (neutralize, "<<<" * N + " " * N),
+    (normal_form, "e" + "\\u0301" * N + "\\u0316" * N),
+    (answer_without_thinking, "</think>" + " \\t" * N + "x"),
+):
+    search(text)
+"""
+
+
+def test_a_million_blank_lines_particles_brackets_or_marks_are_searched_in_linear_time() -> None:
+    """With the square of their number a search would take an hour."""
+    subprocess.run([sys.executable, "-c", TRAPS], timeout=HANG_GUARD, check=True)
