@@ -170,3 +170,10 @@ def test_the_digest_finds_files_and_submodules_without_an_import(
             digests.add(trust_digest(plan_of(scorer=code)))
         assert len(digests) == 2
     assert trust_digest(plan_of(scorer="no.such:x")) != trust_digest(plan_of(scorer="sys:x"))
+
+
+def test_two_instances_of_a_scorer_are_one_need() -> None:
+    plan = plan_of(scorer="a:b")
+    (task,) = plan.tasks
+    twice = plan.model_copy(update={"tasks": [task.model_copy(update={"scorers": task.scorers * 2})]})
+    assert trust_needs(twice) == ["scorer of task 't' runs a:b"]

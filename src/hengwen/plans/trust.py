@@ -86,7 +86,10 @@ def _located_needs(plan: Plan) -> list[tuple[Location, str]]:
     needs = [(location, f"{owner} runs {code}") for location, owner, code in _code_names(plan)]
     for name, spec in plan.used_backends.items():
         needs += [(("backends", name), f"backend {name!r} {need}") for need in _backend_needs(spec)]
-    return needs
+    locations: dict[str, Location] = {}
+    for location, need in needs:
+        locations.setdefault(need, location)
+    return [(location, need) for need, location in locations.items()]
 
 
 def _code_names(plan: Plan) -> Iterator[tuple[Location, str, str]]:
