@@ -17,18 +17,8 @@ CHOICES = {
     *("Alternative", "ClauseName", "Kind", "Language", "LevelFrom", "Method", "Metric"),
     *("MultiRef", "NanPolicy", "Normalize", "Null", "PairVerdict", "PairedTestName"),
     *("PanelReducer", "Parse", "Reducer", "RhymeScope", "RollingMetric", "RougeKind"),
-    *(
-        "RuleSetName",
-        "Sentences",
-        "Share",
-        "Smooth",
-        "Split",
-        "Status",
-        "Ties",
-        "Tokenize",
-        "TokenSplit",
-        "Width",
-    ),
+    *("RuleSetName", "Sentences", "Share", "Smooth", "Split", "Status", "Ties"),
+    *("Tokenize", "TokenSplit", "Width"),
 }
 """Names of ``Literal`` types: texts, whose values the functions check themselves."""
 CLASSES = {
