@@ -45,19 +45,30 @@ class Interval:
     """Statistic of low, high and estimate: ``pen`` in nats, ``tau_b`` against time for ``cin``, or ``lis``
     and ``lnds`` of the means over prompts."""
     estimate: float
+    """Value for the scores as they are; for blocks without the correction of its bias."""
     low: float
+    """Lower end of the interval, in the unit of the statistic."""
     high: float
+    """Upper end of the interval, in the unit of the statistic."""
     confidence: float
+    """Confidence level, between 0 and 1."""
     method: Method
     n: int
+    """Number of scores; for ``prompts`` of positions."""
     windows: int | None
     """Number of ordinal patterns for ``pen``; None for the other metrics."""
     prompts: int | None
+    """Number of prompts; None for one sequence."""
     tied_share: float
+    """Share of the pairs of scores that are equal, from 0 to 1."""
     block: int | None
+    """Number of patterns in a block, or its mean under ``stationary``; None without blocks."""
     n_boot: int | None
+    """Number of bootstrap samples; None for ``u-statistic``."""
     m: int
+    """Number of scores in an ordinal pattern."""
     delay: int
+    """Positions from one score of a pattern to the next."""
     seed: int
 
 
@@ -99,8 +110,8 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
         n_boot: Number of bootstrap samples, at least 2.
         block: Number of patterns in a block, or its mean under ``stationary``; by default 1.75 times the cube
             root of the number of patterns, at least m.
-        m: Number of scores in an ordinal pattern.
-        delay: Distance between the scores of a pattern.
+        m: Number of scores in an ordinal pattern, at least 2.
+        delay: Positions from one score of a pattern to the next, at least 1.
         seed: Seed of the bootstrap.
 
     Returns:
@@ -108,6 +119,7 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
         from few patterns is too low; their upper end is at most log m!.
 
     Raises:
+        TypeError: A score is not a number.
         ValueError: The metric has no such method, there are too few scores or prompts, a score is NaN, or an
             option is out of range.
 

@@ -33,17 +33,23 @@ class NullMoments:
 
     metric: Metric
     mean: float
+    """Mean over the orders, in the unit of the metric: pairs for ``cin``, nats for ``pen``, else scores."""
     sd: float
+    """Standard deviation over the orders, in the same unit; at least 0."""
     exact: bool
     """Whether the moments come from a formula or from all orders; otherwise from a simulation."""
     orders: int
     """Number of orders evaluated; 0 for a formula."""
     n: int
+    """Number of scores."""
     windows: int | None
     """Number of ordinal patterns for ``pen``; None for the other metrics."""
     tied_share: float
+    """Share of the pairs of scores that are equal, from 0 to 1."""
     m: int
+    """Number of scores in an ordinal pattern."""
     delay: int
+    """Positions from one score of a pattern to the next."""
     seed: int
 
 
@@ -54,15 +60,16 @@ def null_moments(
     """Return the mean and standard deviation of a metric over random orders of the same scores.
 
     Args:
-        x: Scores; their order does not matter.
+        x: One sequence of scores; their order does not matter. ``pen`` needs (m - 1) * delay + 1 or more.
         metric: ``cin`` (by a formula with ties), ``pen``, ``lis`` or ``lnds`` (all orders if there are at
             most ``draws``, otherwise a simulation).
-        m: Number of scores in an ordinal pattern.
-        delay: Distance between the scores of a pattern.
-        draws: Number of simulated orders.
+        m: Number of scores in an ordinal pattern, at least 2.
+        delay: Positions from one score of a pattern to the next, at least 1.
+        draws: Number of simulated orders, at least 1.
         seed: Seed of the simulation.
 
     Raises:
+        TypeError: A score is not a number.
         ValueError: There are too few scores for m and delay, a score is NaN, or the metric is unknown.
 
     Notes:

@@ -44,11 +44,15 @@ class PermutationTest:
 
     metric: Metric
     statistic: float
+    """Value of the metric: pairs for ``cin``, nats for ``pen``, scores for ``lis`` and ``lnds``."""
     null_mean: float
+    """Mean over the orders that the null hypothesis allows, in the same unit."""
     null_sd: float
+    """Standard deviation over these orders, in the same unit; at least 0."""
     z: float | None
     """(statistic - null_mean) / null_sd; None if all orders give the same value."""
     p: float
+    """p-value, above 0 and at most 1."""
     p_floor: float
     """Smallest p-value that the test can reach."""
     exact: bool
@@ -58,14 +62,21 @@ class PermutationTest:
     alternative: Alternative
     null: Null
     n: int
+    """Number of scores."""
     windows: int | None
     """Number of ordinal patterns for ``pen``; None for the other metrics."""
     tied_share: float
+    """Share of the pairs of scores that are equal, from 0 to 1."""
     m: int
+    """Number of scores in an ordinal pattern."""
     delay: int
+    """Positions from one score of a pattern to the next."""
     block: int | None
+    """Length of a block, in scores; None for other null hypotheses."""
     groups: int | None
+    """Number of prompts; None for other null hypotheses than ``within-prompt``."""
     n_perm: int
+    """Number of random orders that was asked for."""
     seed: int
 
 
@@ -98,9 +109,10 @@ def significance(  # noqa: PLR0913 - keyword-only options
     rise. ``pen`` and ``lis`` do not detect a drift of the level; a low ``pen`` is no sign of stability.
 
     Args:
-        x: Scores in order.
+        x: One sequence of scores in order, at least one; for ``pen`` at least (m - 1) * delay + 1.
         metric: ``cin``, ``pen``, ``lis`` (strict) or ``lnds`` (not strict).
-        n_perm: Number of random orders; all orders are evaluated instead if there are at most this many.
+        n_perm: Number of random orders, at least 1; all orders are evaluated instead if there are at most
+            this many.
         alternative: ``two-sided`` (at least as far from the null mean), ``greater`` or ``less``.
         seed: Seed of the random orders.
         null: Which scores are exchanged: ``shuffle`` exchanges all scores; ``block`` whole blocks of
@@ -108,13 +120,14 @@ def significance(  # noqa: PLR0913 - keyword-only options
             prompt, so that prompts may differ in level.
         block: Length of a block; by default the cube root of n, rounded up, at least 2.
         prompts: Prompt of each score, for ``within-prompt``.
-        m: Number of scores in an ordinal pattern.
-        delay: Distance between the scores of a pattern.
+        m: Number of scores in an ordinal pattern, at least 2.
+        delay: Positions from one score of a pattern to the next, at least 1.
 
     Returns:
         A `PermutationTest`. With ties and few scores the test is valid, but few p-values are possible.
 
     Raises:
+        TypeError: A score is not a number.
         ValueError: There are no scores or too few for m and delay, a score is NaN, or options do not fit.
 
     Notes:

@@ -49,7 +49,8 @@ def count_inversions(
         batch an array.
 
     Raises:
-        ValueError: A score is NaN or not a number; or there are no pairs to take a share of.
+        TypeError: A score is not a number.
+        ValueError: A score is NaN, the axis does not exist, or there are no pairs to take a share of.
 
     Notes:
         Kendall's tau distance to the sorted order; Knuth, TAOCP vol. 3, 5.1.1. The mean over random orders

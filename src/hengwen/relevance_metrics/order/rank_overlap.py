@@ -64,6 +64,7 @@ def rank_biased_overlap(a: Ranking | ArrayLike, b: Ranking | ArrayLike, persiste
         so a ranking with ties has less than 1 with itself.
 
     Raises:
+        TypeError: A score is not a number.
         ValueError: p is outside (0, 1), there are no items, the items or forms differ, or a score is NaN.
 
     Notes:

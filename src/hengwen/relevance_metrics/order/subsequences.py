@@ -44,7 +44,8 @@ def longest_increasing_subsequence(
         An int from 1 (0 if empty) to n; for a batch an array of int64.
 
     Raises:
-        ValueError: A score is NaN or not a number.
+        TypeError: A score is not a number.
+        ValueError: A score is NaN, or the axis does not exist.
 
     Notes:
         Fredman (1975), Discrete Mathematics 11.
@@ -71,12 +72,13 @@ def longest_increasing_indices(x: ArrayLike, *, strict: bool = True, decreasing:
     """Return the indices of the members of one longest increasing subsequence, ascending.
 
     Args:
-        x: Scores in order, n >= 0.
+        x: One sequence of scores in order, n >= 0.
         strict: Whether each member must be greater than the previous one; otherwise it may be equal.
         decreasing: Whether to look for a longest decreasing subsequence instead.
 
     Raises:
-        ValueError: A score is NaN or not a number, or there is more than one sequence.
+        TypeError: A score is not a number.
+        ValueError: A score is NaN, or there is more than one sequence.
 
     Examples:
         >>> longest_increasing_indices([3, 1, 2, 5, 4])

@@ -44,13 +44,13 @@ def pattern_counts(
     """Count the ordinal patterns of a sequence.
 
     Args:
-        x: Scores in order.
+        x: One sequence of scores in order, at least (m - 1) * delay + 1.
         m: Number of scores in a window, at least 2.
         delay: Positions from one score of a window to the next, at least 1.
         ties: Policy for ties, as in `permutation_entropy`.
         nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.
         seed: Seed for ``ties="random"``.
-        draws: Number of random tie breaks for ``ties="random"``.
+        draws: Number of random tie breaks for ``ties="random"``, at least 1.
 
     Returns:
         Counts of the patterns that occur, sorted by pattern. A pattern is the stable argsort of its window:
@@ -58,6 +58,7 @@ def pattern_counts(
         whole numbers, except under ``random`` and ``average``.
 
     Raises:
+        TypeError: A score is not a number.
         ValueError: There are too few scores for m and delay, a score is NaN, or an option is unknown.
 
     Examples:
@@ -78,17 +79,25 @@ class MissingPatterns:
     """Number of possible patterns that never occur."""
 
     missing: int
+    """Number of possible patterns that do not occur."""
     possible: int
+    """Number of possible patterns: m!, or more under ``ties="dense"``."""
     share: float
+    """``missing`` / ``possible``, from 0 to below 1."""
     expected: float
     """Mean number of missing patterns over random orders of the same scores, due to length and ties alone."""
     examples: tuple[tuple[int, ...], ...]
     """The first missing patterns in order, at most eight."""
     n: int
+    """Number of scores."""
     windows: int
+    """Number of windows with a pattern."""
     tied_share: float
+    """Share of the pairs of scores that are equal, from 0 to 1."""
     m: int
+    """Number of scores in an ordinal pattern."""
     delay: int
+    """Positions from one score of a pattern to the next."""
     ties: Ties
 
 
@@ -106,7 +115,7 @@ def missing_patterns(
     """Count the ordinal patterns that never occur.
 
     Args:
-        x: Scores in order.
+        x: One sequence of scores in order, at least (m - 1) * delay + 1.
         m: Number of scores in a window, at least 2.
         delay: Positions from one score of a window to the next, at least 1.
         ties: Policy for ties: ``stable``, ``dense``, ``drop`` or ``raise``.
@@ -115,6 +124,7 @@ def missing_patterns(
         draws: Number of random orders.
 
     Raises:
+        TypeError: A score is not a number.
         ValueError: There are too few scores for m and delay, a score is NaN, or an option is unknown.
 
     Notes:

@@ -91,14 +91,15 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
             windows are formed; ``propagate`` returns NaN for that sequence.
         axis: Axis of the sequences in a batch.
         seed: Seed for ``ties="random"`` and ``normalize="null"``.
-        draws: Number of random tie breaks for ``ties="random"``.
+        draws: Number of random tie breaks for ``ties="random"``, at least 1.
 
     Returns:
         A float, at most log m! (not with ``bias``); for a batch an array.
 
     Raises:
-        ValueError: There are too few scores for m and delay, a score is NaN or not a number, an option is
-            unknown, or the ratio is not defined.
+        TypeError: A score is not a number.
+        ValueError: There are too few scores for m and delay, a score is NaN, an option is unknown, or the
+            ratio is not defined.
 
     Notes:
         Bandt and Pompe (2002), Phys. Rev. Lett. 88, 174102. Any strictly increasing map of the scores

@@ -31,8 +31,8 @@ def pattern_js_distance(
     """Return the Jensen-Shannon distance between the ordinal patterns of two sequences.
 
     Args:
-        a: Scores of one sequence in order.
-        b: Scores of the other sequence in order; lengths may differ.
+        a: Scores of one sequence in order, at least (m - 1) * delay + 1.
+        b: Scores of the other sequence in order; the lengths may differ.
         m: Number of scores in a window, at least 2.
         delay: Positions from one score of a window to the next, at least 1.
         base: Base of the logarithm; with 2 the distance is from 0 to 1.
@@ -44,6 +44,7 @@ def pattern_js_distance(
         Short sequences hardly ever reach 0: compare with the distance between two random orders.
 
     Raises:
+        TypeError: A score is not a number.
         ValueError: There are too few scores for m and delay, a score is NaN, or an option is unknown.
 
     Notes:

@@ -29,10 +29,15 @@ class Transitions:
     conditional_entropy: float
     """Entropy, in nats, of the next pattern given the current one; 0 if the current one determines it."""
     n: int
+    """Number of scores."""
     windows: int
+    """Number of windows with a pattern."""
     tied_share: float
+    """Share of the pairs of scores that are equal, from 0 to 1."""
     m: int
+    """Number of scores in an ordinal pattern."""
     delay: int
+    """Positions from one score of a pattern to the next."""
     ties: Ties
 
     def probabilities(self) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
@@ -53,7 +58,7 @@ def ordinal_transitions(
     """Count the transitions between the patterns of windows that start one score apart.
 
     Args:
-        x: Scores in order, enough for two windows.
+        x: One sequence of scores in order, enough for two windows.
         m: Number of scores in a window, at least 2.
         delay: Positions from one score of a window to the next, at least 1.
         ties: Policy for ties: ``stable``, ``dense``, ``drop`` or ``raise``. A dropped window has no
@@ -61,6 +66,7 @@ def ordinal_transitions(
         nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``. An omitted window has no transitions.
 
     Raises:
+        TypeError: A score is not a number.
         ValueError: There are no two consecutive windows, a score is NaN, or an option is unknown.
 
     Examples:

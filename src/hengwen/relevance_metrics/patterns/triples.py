@@ -20,13 +20,14 @@ def triple_counts(x: ArrayLike) -> dict[tuple[int, int, int], int]:
     """Count the ordinal patterns of all triples i < j < k, not only of neighbouring scores.
 
     Args:
-        x: Scores in order. A tie is read as a rise.
+        x: One sequence of scores in order, n >= 0. A tie is read as a rise.
 
     Returns:
         Counts of all six patterns (stable argsorts); their sum is n(n-1)(n-2)/6.
 
     Raises:
-        ValueError: A score is NaN or not a number.
+        TypeError: A score is not a number.
+        ValueError: A score is NaN.
 
     Notes:
         O(n^2), from the counts of greater and lesser scores on both sides of each score. Published code draws
@@ -66,8 +67,12 @@ def triple_entropy(x: ArrayLike) -> float:
     The entropy is 0 for a sequence that always rises and for one that always falls. A sequence and its
     reverse have the same entropy.
 
+    Args:
+        x: At least three scores in order, one sequence. A tie is read as a rise.
+
     Raises:
-        ValueError: There are fewer than three scores, or a score is NaN or not a number.
+        TypeError: A score is not a number.
+        ValueError: There are fewer than three scores, or a score is NaN.
 
     Examples:
         >>> triple_entropy([1, 2, 3, 4]), triple_entropy([4, 3, 2, 1])

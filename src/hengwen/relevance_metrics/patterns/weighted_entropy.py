@@ -64,6 +64,7 @@ def weighted_permutation_entropy(
         array. Ties are read as rises.
 
     Raises:
+        TypeError: A score is not a number.
         ValueError: There are too few scores for m and delay, a score is NaN or infinite, or an option is
             unknown.
 

@@ -45,24 +45,37 @@ class RankingComparison:
     """Entropy of all triples of ``ranks``, in nats; 0 for a perfect and for a reversed ranking, so read it
     beside tau."""
     windows: int
+    """Number of ordinal patterns behind ``pen``: n - 2, at least 0."""
     triples: int
+    """Number of triples behind ``pen_triples``."""
     tau_b: float | None
+    """Kendall's tau-b, from -1 (reversed) to 1 (equal); None if one ranking has ties only."""
     tau_p: float | None
+    """Two-sided p-value of tau-b."""
     spearman: float | None
+    """Spearman's rank correlation, from -1 to 1; None if one ranking has ties only."""
     spearman_p: float | None
+    """Two-sided p-value of Spearman's correlation."""
     weighted_tau: float | None
     """Weighted tau; disagreement at the top has more weight."""
     top_overlap: dict[int, float]
     """Expected share of common top items over random tie breaks, by depth."""
     rbo: float
+    """Rank-biased overlap, from 0 to 1."""
     persistence: float
+    """Parameter of ``rbo``."""
     tied_share_model: float
+    """Share of the pairs of items that the model ties, from 0 to 1."""
     tied_share_human: float
+    """Share of the pairs of items that humans tie, from 0 to 1."""
     intervals: dict[str, tuple[float, float]]
     """Percentile intervals from a bootstrap of prompts, by metric; empty without prompts."""
     prompts: int | None
+    """Number of prompts; None for one ranking each."""
     confidence: float
+    """Confidence level of the intervals, between 0 and 1."""
     n_boot: int | None
+    """Number of bootstrap samples; None without prompts."""
     seed: int
 
 
@@ -93,6 +106,7 @@ def compare_rankings(
         A `RankingComparison`; with prompts it has intervals for tau_b, cin, lis, pen, pen_triples and rbo.
 
     Raises:
+        TypeError: A score is not a number.
         ValueError: There are fewer than two items, the items or forms differ, or a score is NaN.
 
     Notes:

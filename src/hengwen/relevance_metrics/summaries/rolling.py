@@ -38,11 +38,17 @@ class Rolling:
     values: dict[str, NDArray[np.float64 | np.int64]]
     """Values of each metric in each window, equal to the metric of that slice alone."""
     n: int
+    """Number of scores in the sequence."""
     window: int
+    """Number of scores in a window."""
     step: int
+    """Distance between the starts of two windows."""
     m: int
+    """Number of scores in an ordinal pattern."""
     delay: int
+    """Positions from one score of a pattern to the next."""
     base: float | str
+    """Base of the logarithm of ``pen``; ``"e"`` for nats."""
 
     def __getitem__(self, metric: str) -> NDArray[np.float64 | np.int64]:
         return self.values[metric]
@@ -62,16 +68,17 @@ def rolling(
     """Compute the metrics of x[0:window], x[step:step + window] and so on.
 
     Args:
-        x: Scores in order, at least ``window``.
-        window: Number of scores in a window; with ``pen`` at least (m - 1) * delay + 1.
+        x: One sequence of scores in order, at least ``window``.
+        window: Number of scores in a window, at least 1; with ``pen`` at least (m - 1) * delay + 1.
         metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict). Only ``mean``
             depends on the level of the scores.
         step: Distance between the starts of two windows, at least 1.
-        m: Number of scores in an ordinal pattern.
-        delay: Distance between the scores of a pattern.
+        m: Number of scores in an ordinal pattern, at least 2.
+        delay: Positions from one score of a pattern to the next, at least 1.
         base: Base of the logarithm of ``pen``; ``"e"`` gives nats.
 
     Raises:
+        TypeError: A score is not a number.
         ValueError: There are fewer scores than ``window``, a score is NaN, or a metric is unknown.
 
     Examples:

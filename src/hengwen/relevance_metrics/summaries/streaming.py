@@ -32,11 +32,17 @@ class Snapshot:
     windows: int
     """Number of ordinal patterns in the window."""
     tied_share: float
+    """Share of the pairs of scores in the window that are equal, from 0 to 1."""
     mean: float | None = None
+    """Mean of the scores in the window."""
     pen: float | None = None
+    """Permutation entropy in the base of the stream."""
     cin: int | None = None
+    """Number of pairs i < j in the window with x[i] > x[j]."""
     lis: int | None = None
+    """Length of the longest strictly increasing subsequence of the window."""
     lnds: int | None = None
+    """Length of the longest non-decreasing subsequence of the window."""
 
 
 class StreamingMetrics:
@@ -48,8 +54,8 @@ class StreamingMetrics:
     Args:
         window: Number of scores in the window; with ``pen`` at least (m - 1) * delay + 1.
         metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict).
-        m: Number of scores in an ordinal pattern.
-        delay: Distance between the scores of a pattern.
+        m: Number of scores in an ordinal pattern, at least 2.
+        delay: Positions from one score of a pattern to the next, at least 1.
         base: Base of the logarithm of ``pen``; ``"e"`` gives nats.
 
     Raises:
@@ -90,7 +96,8 @@ class StreamingMetrics:
         """Add the next score and return the metrics of the window that ends with it.
 
         Raises:
-            ValueError: The score is NaN or not a number; the stream is unchanged.
+            TypeError: The score is not a number; the stream is unchanged.
+            ValueError: The score is NaN, or infinite with ``mean``; the stream is unchanged.
         """
         value = _as_number(score, finite="mean" in self.metrics)
         if len(self._scores) == self.window:

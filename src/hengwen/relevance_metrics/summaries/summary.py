@@ -36,9 +36,13 @@ class MetricResult:
     """One metric beside its distribution over random orders of the same scores."""
 
     value: float
+    """Value of the metric: pairs for ``cin``, nats for ``pen``, scores for ``lis`` and ``lnds``."""
     null_mean: float | None
+    """Mean over random orders, in the same unit; None if there is no test."""
     null_sd: float | None
+    """Standard deviation over random orders, in the same unit; None if there is no test."""
     z: float | None
+    """(value - null_mean) / null_sd; None if there is no test, or all orders give the same value."""
     p: float | None
     """Two-sided p-value, not corrected for testing four metrics."""
     orders: int
@@ -50,18 +54,25 @@ class SequenceSummary:
     """Level and order of a sequence."""
 
     n: int
+    """Number of scores."""
     mean: float
     median: float
     least: float
+    """Lowest score."""
     greatest: float
+    """Highest score."""
     top: float
+    """Lowest score that counts for ``top_share``."""
     top_share: float
     """Share of scores of at least ``top``."""
     levels: int
     """Number of distinct scores."""
     tied_share: float
+    """Share of the pairs of scores that are equal, from 0 to 1."""
     m: int
+    """Number of scores in an ordinal pattern."""
     delay: int
+    """Positions from one score of a pattern to the next."""
     windows: int
     """Number of ordinal patterns; 0 if the sequence is too short."""
     pen: MetricResult | None
@@ -69,12 +80,17 @@ class SequenceSummary:
     pen_share: float | None
     """Permutation entropy as a share of log m!."""
     cin: MetricResult
+    """Number of pairs i < j with x[i] > x[j], from 0 to ``pairs``."""
     pairs: int
+    """Number of pairs, n(n-1)/2."""
     tau_b: float | None
     """Tau-b against time: 1 always rises, -1 always falls; None for a constant sequence."""
     lis: MetricResult
+    """Length of the longest strictly increasing subsequence, from 1 to n."""
     lnds: MetricResult
+    """Length of the longest non-decreasing subsequence, from 1 to n."""
     warnings: tuple[Caveat, ...]
+    """What makes the numbers weak, such as ``short`` or ``ties``; ``explain`` says it in words."""
     seed: int
 
     def explain(self, language: Literal["en", "zh"] = "en") -> str:
@@ -100,9 +116,9 @@ def summarize(
     """Summarize a sequence: its level, and PEN, CIN and LIS beside their values in random order.
 
     Args:
-        x: Scores in order, at least one, finite.
-        m: Number of scores in an ordinal pattern.
-        delay: Distance between the scores of a pattern.
+        x: One sequence of scores in order, at least one, finite.
+        m: Number of scores in an ordinal pattern, at least 2.
+        delay: Positions from one score of a pattern to the next, at least 1.
         top: Lowest score that counts for ``top_share``; by default the greatest score.
         n_perm: Number of random orders for each test, fewer for long sequences. Sequences of more than about
             40,000 scores are too long for 99 orders; only ``cin`` is tested there.
@@ -112,7 +128,8 @@ def summarize(
         A `SequenceSummary`; its `explain` describes it in words. A sequence too short for m has no ``pen``.
 
     Raises:
-        ValueError: There are no scores, or a score is NaN, infinite or not a number.
+        TypeError: A score is not a number.
+        ValueError: There are no scores, or a score is NaN or infinite.
 
     Examples:
         >>> summary = summarize([5, 4, 5, 4, 5, 4, 5, 4])
