@@ -22,13 +22,14 @@ CHOICES = {
 }
 """Names of ``Literal`` types: texts, whose values the functions check themselves."""
 CLASSES = {
-    *("AdmissionItem", "Calibration", "Failure", "JudgedAnswer", "Label"),
+    *("AdmissionItem", "Failure", "JudgedAnswer", "Label"),
     *("LabelledAnswer", "LyricRules", "PairOutcome", "Plan", "ReportData", "Row", "Rubric"),
     *("RuleSet", "Run", "Scale", "Score", "Store", "Usage", "View"),
 }
 """Classes of the package that are arguments; other names of types are not checked."""
 MEMBERS = {
     "Backend": ("signature", "complete"),
+    "Calibration": ("signature", "rubric_hash"),
     "Database": ("engine",),
     "Judge": ("signature", "names", "judge"),
     "JudgeFactory": ("__call__",),

@@ -157,13 +157,21 @@ class Rubric(StrictModel):
     """A validated rubric."""
 
     name: Key
+    """First part of the score names of its judges."""
     version: Annotated[int, Field(ge=1)]
+    """Number that goes up when the rubric changes; the hash of the content is part of signatures as well."""
     title: Bilingual
+    """What is judged, in a few words."""
     instructions: Bilingual
+    """What the judge is asked to do."""
     levels: Annotated[dict[float, Level], Field(min_length=2)]
+    """The levels by value, ascending; higher is better."""
     criteria: dict[Key, Bilingual] = {}
+    """What is judged besides the level, each on the same levels."""
     examples: list[Example] = []
+    """Answers with their levels, which the judge reads."""
     uses: list[Part] = ["input", "response"]
+    """Parts of a sample and of its task that the prompt shows."""
     better_than_reference: bool = False
     """Whether an answer that differs from the reference may be as good, or better."""
     rules: RubricRules | None = None

@@ -204,8 +204,13 @@ def test_the_means_are_of_all_and_of_each_checkpoint_in_their_order(draw) -> Non
         ([*answers_of([0.5]), replace(answers_of([1])[0], task="x")], {}, "answers of one task"),
         ([*answers_of([0.5]), replace(answers_of([1, 1])[1], signature="s")], {}, "answers of one judge"),
         (answers_of([0.5]), {"levels": None}, "give a rubric, or levels"),
+        (answers_of([0.5]), {"confidence": 0.0}, r"confidence must lie in \(0, 1\), got 0.0"),
+        (answers_of([0.5]), {"confidence": 1.0}, r"confidence must lie in \(0, 1\), got 1.0"),
+        (answers_of([0.5]), {"threshold": 1.1}, "threshold must lie in -1..1, as kappa does, got 1.1"),
+        (answers_of([0.5]), {"threshold": -2}, "threshold must lie in -1..1, as kappa does, got -2"),
+        (answers_of([0.5]), {"resamples": 0}, "resamples must be a whole number >= 1, got 0"),
+        (answers_of([0.5]), {"seed": -1}, "seed must be a whole number >= 0, got -1"),
     ],
-    ids=["none", "twice", "tasks", "judges", "levels"],
 )
 def test_invalid_input_raises(answers, options, message: str) -> None:
     with pytest.raises(ValueError, match=message):

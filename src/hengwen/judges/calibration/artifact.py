@@ -49,18 +49,21 @@ class Calibration:
     rubric: str
     """Name and version of the rubric; empty if unknown."""
     rubric_hash: str
+    """First 8 hex digits of the hash of what a model reads of the rubric; empty if unknown."""
     signature: str
     """Signature of the judge."""
     decision: Decision
+    """``certified``, ``not certified`` or ``insufficient``; see ``calibrate``."""
     reasons: tuple[str, ...]
     """Reasons for the decision."""
     threshold: float
-    """Minimum lower bound of quadratic kappa for a certificate."""
+    """Minimum lower bound of quadratic kappa for a certificate, from -1 to 1."""
     level: float
-    """Confidence level of all intervals."""
+    """Confidence level of all intervals, in (0, 1)."""
     seed: int
+    """Seed of the folds and of the bootstrap."""
     agreement: Agreement | None
-    """None if no label matches a judged answer."""
+    """Agreement on the labelled answers; None if no label matches a judged answer."""
     raters: int
     """Number of raters; the human value of an answer is the mean of its labels."""
     ceiling: Estimate
@@ -68,11 +71,13 @@ class Calibration:
     dropped: dict[str, int]
     """Number of labelled answers left out, by reason."""
     maps: tuple[MapReport, ...]
+    """Maps from the judge's value to the human value; empty if there are too few labels."""
     maps_reason: str
     """Why there are no calibration maps."""
     means: tuple[MeanReport, ...]
     """Means of all answers, then of each checkpoint."""
     warnings: tuple[str, ...]
+    """What limits the calibration, a sentence each."""
     created: str = ""
     """Time of creation, ISO 8601."""
     version: str = ""
@@ -158,6 +163,9 @@ def write_calibrations(path: str | Path, calibrations: Sequence[Calibration]) ->
 @checked_arguments
 def read_calibrations(path: str | Path) -> tuple[Calibration, ...]:
     """Return the calibrations in a file written by ``write_calibrations``.
+
+    Args:
+        path: A JSON file.
 
     Raises:
         DataError: The file is missing, is not JSON, has another schema version, or has an invalid field.

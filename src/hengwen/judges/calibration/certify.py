@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hengwen._internal.checks import whole_number
 from hengwen.argument_types import checked_arguments
 from hengwen.judges.calibration.agreement import Agreement, measure_agreement
 from hengwen.judges.calibration.alpha import krippendorff_alpha, weighted_alpha
@@ -69,9 +70,9 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         rubric: Rubric that gives the levels; answers equal to one of its examples are left out, because the
             judge has read them.
         levels: All levels, ascending; replaces the levels of the rubric.
-        threshold: Minimum lower bound of quadratic kappa.
-        resamples: Number of bootstrap resamples.
-        confidence: Confidence level of all intervals.
+        threshold: Minimum lower bound of quadratic kappa, from -1 to 1.
+        resamples: Number of bootstrap resamples, at least 1.
+        confidence: Confidence level of all intervals, in (0, 1).
         seed: Seed of the folds and of the bootstrap.
         created: Time of creation to store, ISO 8601.
         pooled: Whether the answers are of several tasks whose judges share the rubric. Prompts of different
@@ -84,7 +85,8 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
 
     Raises:
         ValueError: There are no answers, the answers are of several tasks or judges, two answers have the
-            same key, a value is outside the levels, or neither a rubric nor levels are given.
+            same key, a value is outside the levels, neither a rubric nor levels are given, or an option is
+            out of range.
 
     Examples:
         >>> from hengwen.judges.calibration.joining import JudgedAnswer
@@ -98,6 +100,7 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         >>> calibrate(labels[:12], answers, score="s", levels=[0, 0.5, 1]).reasons
         ('12 labels, but a verdict needs 30',)
     """
+    _check_options(threshold, resamples, confidence, seed)
     tasks, signature = _tasks_and_signature(answers, pooled=pooled)
     scale = _levels(rubric, levels)
     joined = join(
@@ -167,6 +170,15 @@ def decide(agreement: Agreement | None, threshold: float) -> tuple[Decision, tup
         return "certified", (f"{measured}: reaches the threshold of {threshold:.2f}",)
     hint = "; more labels may raise the lower bound" if kappa.value >= threshold else ""
     return "not certified", (f"{measured}: below the threshold of {threshold:.2f}{hint}",)
+
+
+def _check_options(threshold: float, resamples: int, confidence: float, seed: int) -> None:
+    if not -1 <= threshold <= 1:
+        raise ValueError(f"threshold must lie in -1..1, as kappa does, got {threshold}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+    whole_number("resamples", resamples)
+    whole_number("seed", seed, 0)
 
 
 def _tasks_and_signature(answers: Sequence[JudgedAnswer], *, pooled: bool) -> tuple[list[str], str]:

@@ -39,6 +39,7 @@ class CorrectedMean:
     """The corrected mean human value, with the means by labels alone and by the judge alone."""
 
     mean: float
+    """In the unit of the labels, as all means and ends of intervals."""
     low: float
     high: float
     method: Method
@@ -87,13 +88,16 @@ def ppi_mean(
     """Estimate the mean human value of all answers.
 
     Args:
-        human: Human values of the labelled answers, length n >= 3.
-        judge: Values by the judge of the labelled answers.
-        others: Values by the judge of the answers without a label, of any prompts.
+        human: Human values of the labelled answers, n >= 3, in any unit.
+        judge: Values by the judge of the same answers in the same order and unit, length n.
+        others: Values by the judge of the answers without a label, of any prompts; any number.
         clusters: Prompt of each labelled answer; by default all different.
         other_clusters: Prompt of each other answer; by default all different, also from the labelled ones.
-        bounds: Ends of the scale; the mean and its interval are limited to them.
+        bounds: Lowest and highest value of the scale; the mean and its interval are limited to them.
         confidence: Confidence level of the interval, in (0, 1).
+
+    Returns:
+        The corrected mean with its interval, in the unit of the labels, beside the mean by labels alone.
 
     Raises:
         ValueError: Lengths differ, there are fewer than 3 labels or 2 prompts, all labels are equal and there

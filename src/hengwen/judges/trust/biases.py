@@ -76,8 +76,11 @@ def length_bias(
 
     Args:
         lengths: Length of each answer, >= 0.
-        scores: Score of each answer.
+        scores: Score of each answer, in any unit.
         clusters: Prompt of each answer; by default every answer has its own.
+
+    Returns:
+        The correlation, from -1 to 1, with its interval; or the ``reason`` why it is not defined.
 
     Raises:
         ValueError: The lists differ in length, a number is not finite, or a length is negative.
@@ -145,7 +148,9 @@ class LabelledAnswer:
     target: str
     """Name of the model that wrote the answer."""
     judge: float
+    """Value by the judge."""
     human: float
+    """Value by a human, or the mean of several."""
     cluster: str
     """Prompt of the answer."""
 
@@ -189,7 +194,11 @@ def family_bias(judge: str, answers: Iterable[LabelledAnswer]) -> FamilyBias:
 
     Args:
         judge: Name of the judge model; ``families_of`` maps it to families.
-        answers: Labelled answers, with judge and human values on one scale.
+        answers: Labelled answers, any number, with judge and human values on one scale.
+
+    Returns:
+        Biases in units of the scale; with a ``reason`` instead of a preference if the family of the judge is
+        unknown, or if one side has no answers.
 
     Examples:
         >>> rows = [("gpt-4o", 1.0, 0.5, "a"), ("gpt-4o", 1.0, 0.75, "b"), ("glm-4", 0.5, 0.5, "a"),
@@ -327,6 +336,9 @@ async def compare_pair(
         a: One answer.
         b: The other answer.
 
+    Returns:
+        Both verdicts; what ``compare`` raises is raised.
+
     Examples:
         >>> import asyncio
         >>> async def first_wins(first, second):
@@ -343,7 +355,10 @@ def position_bias(pairs: Iterable[PairOutcome]) -> PositionBias:
     """Count how often the order of two answers decides which one wins.
 
     Args:
-        pairs: Pairs judged in both orders.
+        pairs: Pairs judged in both orders, any number.
+
+    Returns:
+        Counts of pairs, and the share of consistent ones with its interval.
 
     Examples:
         >>> same_winner = PairOutcome(forward="first", backward="second")
