@@ -211,6 +211,17 @@ def test_the_forms_of_a_scorer(data: object, scorer: str, options: dict, name: s
     assert (spec.name, spec.options, spec.score_prefix) == (scorer, options, name)
 
 
+def test_a_scorer_of_a_plan_built_in_python_is_taken_as_it_is() -> None:
+    spec = ScorerSpec(name="lyric", options={"rules": "muchin"}, score_prefix="x")
+    assert ScorerSpec.model_validate(spec) is spec
+
+
+def test_a_scorer_chooses_its_settings_from_all_samples() -> None:
+    samples = [Sample(id=str(n), references=("今晚月色真美",)) for n in range(2)]
+    scorer = load_scorer("bleu", {}, score_prefix="x", samples=samples)
+    assert "|tok:zh|" in scorer.signature
+
+
 @pytest.mark.parametrize(
     ("scorers", "message"),
     [
