@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
 from hengwen.io.strict_yaml import decode
-from hengwen.io.text_safety import short_repr
+from hengwen.io.text_safety import replace_surrogates, short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +25,8 @@ _NOT_LINES = {
     "{": "an object over several lines, but each must be on one line; try: jq -c . FILE > FILE.jsonl",
 }
 """Messages by the text of the first line."""
+MAX_COUNT = 1_000_000
+"""Highest number of a repeat."""
 MAX_NAMES_LISTED = 8
 """Fields of a row that a message lists."""
 
@@ -69,7 +71,7 @@ class DataRow:
         self.fail(f"field {name!r} is missing; the row has: {listed or 'nothing'}")
 
     def text(self, name: str, default: str = "") -> str:
-        """Return a field as text, or the default if it is missing or empty.
+        """Return a field as text, or the default if it is missing or empty; a lone surrogate becomes U+FFFD.
 
         Raises:
             DataError: The field is no text.
@@ -79,10 +81,10 @@ class DataRow:
             return default
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             self.fail(f"field {name!r} must be text, got {type(value).__name__}")
-        return str(value)
+        return replace_surrogates(str(value))
 
     def positive_int(self, name: str, default: int) -> int:
-        """Return a field as a whole number of at least 1, or the default if it is missing.
+        """Return a field as a whole number from 1 to ``MAX_COUNT``, or the default if it is missing.
 
         Raises:
             DataError: The field is no such number.
@@ -96,6 +98,8 @@ class DataRow:
             self.fail(f"field {name!r} must be a whole number, got {short_repr(value)}")
         if number < 1:
             self.fail(f"field {name!r} counts from 1, got {number}")
+        if number > MAX_COUNT:
+            self.fail(f"field {name!r} is at most {MAX_COUNT}, got {short_repr(number)}")
         return number
 
 

@@ -237,13 +237,13 @@ def _response_key(row: DataRow, tasks: Mapping[str, SampleSet]) -> tuple[str, st
 
 
 def _task_of(row: DataRow, sample_id: str, tasks: Mapping[str, SampleSet]) -> str:
-    name = row.values.get("task")
+    name = row.text("task")
     if name:
         if name not in tasks:
-            row.fail(f"unknown task {name!r}{did_you_mean(str(name), tasks)}")
+            row.fail(f"unknown task {name!r}{did_you_mean(name, tasks)}")
         if sample_id not in tasks[name].samples:
             row.fail(f"task {name!r} has no sample {sample_id!r}")
-        return str(name)
+        return name
     names = [name for name, task in tasks.items() if sample_id in task.samples]
     if not names:
         row.fail(f"no task has a sample {sample_id!r}")
