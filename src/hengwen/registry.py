@@ -7,6 +7,7 @@ a broken plug-in fails only the plan that names it.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -146,6 +147,7 @@ def construct(title: str, factory: Any, options: Mapping[str, Any], /, **injecte
         return factory(**injected, **options)
     except TypeError as error:
         reason = str(error).replace("__init__() ", "").replace(f"{getattr(factory, '__name__', '')}.", "")
+        reason = re.sub(r"missing \d+ required [\w-]+ arguments?: (.*)", r"needs the option \1", reason)
         hint = _option_hint(factory, options, injected)
         raise ConfigError(f"{title}: {reason}{hint}") from None
     except ValueError as error:

@@ -35,6 +35,8 @@ class StrictModel(BaseModel):
 
     former_keys: ClassVar[dict[str, str]] = {}
     """Fields by keys that older files use for them."""
+    written_keys: ClassVar[dict[str, str]] = {}
+    """Fields by the keys that all files use for them, where these differ."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False, arbitrary_types_allowed=True)
 
@@ -228,16 +230,16 @@ def _message(file: YamlFile, error: Any) -> str:
 
 
 def _as_written(file: YamlFile, location: Location) -> Location:
-    """Return a location with the former name of its key, if the file has that."""
+    """Return a location with the key that the file uses for a field."""
     if not location or location in file.lines:
         return location
-    former = [
+    others = [
         (*location[:-1], old)
         for model in StrictModel.__subclasses__()
-        for old, new in model.former_keys.items()
+        for old, new in {**model.former_keys, **model.written_keys}.items()
         if new == location[-1]
     ]
-    return next((written for written in former if written in file.lines), location)
+    return next((written for written in others if written in file.lines), location)
 
 
 def _plain_message(error: Any) -> str:

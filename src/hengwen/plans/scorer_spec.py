@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
@@ -18,7 +18,12 @@ def _plain_name(value: str) -> str:
     return value
 
 
-Name = Annotated[str, BeforeValidator(str), AfterValidator(_plain_name)]
+def _number_as_text(value: Any) -> Any:
+    """Return a number as text: a name such as 1000 needs no quotes in YAML."""
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+Name = Annotated[str, BeforeValidator(_number_as_text), AfterValidator(_plain_name)]
 
 
 class ScorerSpec(StrictModel):
@@ -26,6 +31,8 @@ class ScorerSpec(StrictModel):
 
     The long form is ``{scorer: lyric, options: {...}, name: x}``.
     """
+
+    written_keys: ClassVar[dict[str, str]] = {"name": "score_prefix"}
 
     name: str
     """Name of a plug-in, or the location of a class: ``module:Class`` or ``file.py:Class``."""

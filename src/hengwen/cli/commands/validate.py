@@ -17,10 +17,12 @@ def validate(
     from hengwen.cli.ui.messages import print_warning, printable
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.errors import ConfigError
-    from hengwen.plans.suite import build_backend, load_suite
+    from hengwen.plans.locations import locate
+    from hengwen.plans.suite import build_backend, build_backends, load_suite
 
     loaded = load_trusted(plan, trust=trust)
     suite = load_suite(loaded, trust=True)
+    build_backends(loaded, check_key=False)  # keys may be on another machine only: their lack is a warning
     for name, spec in loaded.backends.items():
         try:
             backend = build_backend(spec)
@@ -28,7 +30,7 @@ def validate(
             key = f", key from {spec.api_key_env}" if has_key else ""
             typer.echo(printable(f"backend {name}: {backend.endpoint}{key}"))
         except ConfigError as error:
-            print_warning(f"backend {name!r}: {error}")
+            print_warning(f"{locate(loaded, 'backends', name)}backend {name!r}: {error}")
     for task in suite.tasks:
         scorers = [scorer.signature for scorer in task.scorers]
         scorers += [scorer.signature for scorer in task.set_scorers]
