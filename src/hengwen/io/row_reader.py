@@ -132,10 +132,7 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
     scanners = {".jsonl": _scan_jsonl, ".ndjson": _scan_jsonl, ".csv": _scan_csv}
     scan = scanners.get(path.suffix.lower())
     if scan is None:
-        convert = f"; one object a line: jq -c '.[]' {path.name} > {path.stem}.jsonl"
-        raise DataError(
-            f"{path}: expected a .jsonl or .csv file{convert if path.suffix.lower() == '.json' else ''}"
-        )
+        raise DataError(f"{path}: expected a .jsonl or .csv file{_conversion(path)}")
     is_empty = True
     try:
         with path.open("rb") as file:
@@ -150,6 +147,16 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
     if is_empty:
         raise DataError(f"{path}: no rows")
+
+
+def _conversion(path: Path) -> str:
+    """Return how a file of another format becomes a .jsonl or .csv file; "" if that is unknown."""
+    suffix = path.suffix.lower()
+    if suffix == ".json":
+        return f"; one object a line: jq -c '.[]' {path.name} > {path.stem}.jsonl"
+    if suffix in (".xlsx", ".xls", ".ods", ".tsv"):
+        return "; save the table as .csv (UTF-8, separated by commas)"
+    return ""
 
 
 def _scan_jsonl(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError]:
