@@ -120,3 +120,12 @@ def test_a_lyric_that_comes_twice_is_refused(tmp_path: Path) -> None:
     ):
         import_muchin(source, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_name_that_no_file_can_have_is_refused_and_a_surrogate_is_replaced(tmp_path: Path) -> None:
+    with pytest.raises(
+        DataError, match=r"in.jsonl:1: checkpoint 'x+\.\.\.: a name has at most 100 characters"
+    ):
+        import_muchin(write(tmp_path, {**ROW, "checkpoint": "x" * 5_000}), tmp_path / "out")
+    import_muchin(write(tmp_path, {**ROW, "lyric": "(verse)\n雨\ud800"}), tmp_path / "out")
+    assert "雨\ufffd" in (tmp_path / "out" / "c1.jsonl").read_text("utf-8")

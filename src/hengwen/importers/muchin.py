@@ -11,7 +11,8 @@ from hengwen.errors import ConfigError, did_you_mean
 from hengwen.importers.muchin_results import is_result_path, read_results
 from hengwen.io.field_names import FieldNames
 from hengwen.io.row_reader import DataRow, read_rows
-from hengwen.personas.folder import to_jsonl, write_folder
+from hengwen.io.text_safety import short_repr
+from hengwen.personas.folder import MAX_NAME, to_jsonl, write_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,7 +118,9 @@ def _add_prompt(row: DataRow, prompts: dict[str, tuple[DataRow, JsonRow]]) -> No
 def _checkpoint(row: DataRow) -> str:
     name = row.required_text("checkpoint")
     if not all(char.isalnum() or char in "_-." for char in name) or not name[0].isalnum():
-        row.fail(f"checkpoint {name!r}: a name has only letters, digits, '_', '-' and '.'")
+        row.fail(f"checkpoint {short_repr(name)}: a name has only letters, digits, '_', '-' and '.'")
+    if len(name) > MAX_NAME:
+        row.fail(f"checkpoint {short_repr(name)}: a name has at most {MAX_NAME} characters, got {len(name)}")
     if f"{name}.jsonl".casefold() == PROMPTS:
         row.fail(f"checkpoint {name!r}: {PROMPTS} is the file of the prompts; rename the checkpoint")
     return name

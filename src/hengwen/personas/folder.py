@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hengwen.errors import ConfigError
 from hengwen.io.atomic_write import atomic_write
 from hengwen.io.output_target import is_same_file
+from hengwen.io.text_safety import replace_surrogates
 from hengwen.personas.yaml_text import yaml_flow
 
 if TYPE_CHECKING:
@@ -23,13 +24,13 @@ MAX_NAME = 100
 
 
 def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows as JSON lines.
+    """Return rows as JSON lines; a lone surrogate, which no file can hold, becomes U+FFFD.
 
     Examples:
         >>> to_jsonl([{"id": "a"}, {"id": "⭐"}])
         '{"id": "a"}\\n{"id": "⭐"}\\n'
     """
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return "".join(replace_surrogates(json.dumps(row, ensure_ascii=False)) + "\n" for row in rows)
 
 
 def name_after(folder: Path, files: Mapping[str, str | bytes]) -> dict[str, str | bytes]:
