@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hengwen.cli import main
+
 CASES: dict[str, tuple[str, str, str | bytes, str]] = {
     "non-UTF-8 samples": ("prompts.jsonl", "写两行", "写两行".encode("gbk"), "prompts.jsonl:1: not UTF-8 (byte 0x"),
     "non-UTF-8 plan": ("plan.yaml", "name: p", "name: 计".encode("gbk"), "plan.yaml:1: not UTF-8"),
@@ -90,3 +92,24 @@ def test_a_report_that_cannot_be_written_is_known_before_the_run(hengwen, plan: 
         "hengwen: no/folder/r.html: folder 'no/folder' does not exist; create it first\n",
     )
     assert not (plan.parent / "hengwen.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(OSError(36, "File name too long", "x.db"), 2), (OSError(5, "Input/output error"), None)],
+    ids=["about a file", "about nothing that was named"],
+)
+def test_an_error_of_the_system_about_a_file_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: OSError, code: int | None
+) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr("hengwen.cli.app", fail)
+    if code is None:
+        with pytest.raises(OSError, match="Input/output error"):
+            main()
+        return
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert (left.value.code, capsys.readouterr().err) == (code, "hengwen: x.db: file name too long\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import os
 import sys
 
 import typer
@@ -28,7 +29,7 @@ from hengwen.cli.env_file import read_env_file
 from hengwen.cli.ui.messages import print_error
 from hengwen.cli.ui.streams import lenient_streams
 from hengwen.cli.ui.usage import OneLineGroup
-from hengwen.errors import HengwenError
+from hengwen.errors import ConfigError, HengwenError
 
 app = typer.Typer(
     name="hengwen",
@@ -74,7 +75,7 @@ def _root(
 
 
 def main() -> None:
-    """Run the program; a HengwenError becomes one line on stderr and its exit code."""
+    """Run the program; a HengwenError, or one of the system about a file, becomes one line on stderr."""
     atexit.register(gc.freeze)  # skip the collection at exit: it takes a fifth of a short run
     with lenient_streams():
         try:
@@ -83,3 +84,8 @@ def main() -> None:
         except HengwenError as error:
             print_error(str(error))
             sys.exit(error.exit_code)
+        except OSError as error:
+            if not isinstance(error.filename, (str, os.PathLike)):  # not about a file that the user named
+                raise
+            print_error(f"{error.filename}: {(error.strerror or str(error)).lower()}")
+            sys.exit(ConfigError.exit_code)
