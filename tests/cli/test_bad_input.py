@@ -113,3 +113,9 @@ def test_an_error_of_the_system_about_a_file_is_one_line(
     with pytest.raises(SystemExit) as left:
         main()
     assert (left.value.code, capsys.readouterr().err) == (code, "hengwen: x.db: file name too long\n")
+
+
+def test_a_group_without_a_command_shows_its_help(hengwen) -> None:
+    done = hengwen("runs")
+    assert done.code == 2
+    assert "Usage: " in done.out + done.err
