@@ -144,19 +144,26 @@ class Store:
         runs = self.runs(plan)
         return [run for run in runs if run.plan == runs[0].plan]
 
-    def find(self, name: str) -> Run:
+    def find(self, name: str, plan: str | None = None) -> Run:
         """Return the run with this id or id prefix, or the newest run of the checkpoint of this name.
+
+        Args:
+            name: Id, prefix of an id, or name of a checkpoint.
+            plan: Name of the plan of the run; default: any.
 
         Raises:
             ConfigError: There is no such run, or several ids have this prefix.
         """
-        runs = self.runs()
+        runs = self.runs(plan)
         matches = [run for run in runs if run.id == name] or [run for run in runs if run.id.startswith(name)]
         if len(matches) > 1:
             raise ConfigError(f"run {name!r} is ambiguous: {', '.join(run.id for run in matches[:5])}")
         matches = matches or [run for run in runs if run.checkpoint == name]
         if not matches:
-            raise ConfigError(f"no run or checkpoint {name!r} in {self.name}; see: hengwen runs list")
+            of_plan = "" if plan is None else f" of plan {plan!r}"
+            raise ConfigError(
+                f"no run or checkpoint {name!r}{of_plan} in {self.name}; see: hengwen runs list"
+            )
         return matches[0]
 
     def rows(self, runs: Sequence[Run]) -> Iterator[Row]:

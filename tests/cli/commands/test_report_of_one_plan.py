@@ -10,13 +10,13 @@ import yaml
 SAMPLE = '{{"id": "a", "input": "{}"}}\n'
 
 
-def write_plan(folder: Path, checkpoint: str, question: str, task: str = "t") -> Path:
-    """Write a plan called ``my-model`` with one question and one stored answer."""
+def write_plan(folder: Path, checkpoint: str, question: str, task: str = "t", name: str = "my-model") -> Path:
+    """Write a plan with one question and one stored answer."""
     folder.mkdir()
     (folder / "samples.jsonl").write_text(SAMPLE.format(question), "utf-8")
     (folder / "answers.jsonl").write_text('{"id": "a", "output": "海风吹过灯塔。"}\n', "utf-8")
     plan = {
-        "name": "my-model",
+        "name": name,
         "tasks": [{"name": task, "samples": "samples.jsonl", "scorers": ["length"]}],
         "checkpoints": [{"name": checkpoint, "responses": "answers.jsonl"}],
     }
@@ -48,6 +48,22 @@ def test_named_runs_of_different_plans_are_not_mixed(hengwen, tmp_path: Path) ->
     assert done.code == 2
     assert "runs of 'my-model' differ in tasks or prompts" in done.err
     assert hengwen("report", "early", "--json").json["runs"][0]["checkpoint"] == "early"
+
+
+def test_a_checkpoint_of_two_plans_is_the_one_of_the_plan_that_is_named(hengwen, tmp_path: Path) -> None:
+    for name in ("chat", "lyrics"):
+        hengwen("run", write_plan(tmp_path / name, "step-1", "问", name=name), "--quiet")
+    assert hengwen("report", "step-1", "--json").json["plan"] == "lyrics"
+    assert hengwen("report", "step-1", "--plan", "chat", "--json").json["plan"] == "chat"
+
+
+def test_a_named_run_that_the_named_plan_does_not_have_is_an_error(hengwen, tmp_path: Path) -> None:
+    hengwen("run", write_plan(tmp_path / "one", "early", "问"), "--quiet")
+    done = hengwen("report", "early", "--plan", "other")
+    assert done.code == 2
+    assert done.err == (
+        "hengwen: no run or checkpoint 'early' of plan 'other' in hengwen.db; see: hengwen runs list\n"
+    )
 
 
 def test_plans_with_the_same_prompts_are_one_plan(hengwen, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def _select_runs(store: Store, names: Sequence[str] | None, plan: str | None) ->
             raise ConfigError(f"no runs {plan_text}in {store.name}; see: hengwen run")
         others = store.left_out(plan)
         return runs, [_left_out_warning(runs, others)] if others else []
-    runs = [store.find(name) for name in names]
+    runs = [store.find(name, plan) for name in names]
     plans = {run.plan for run in runs}
     if len(plans) > 1:
         raise ConfigError(f"a report shows one plan, these runs belong to {', '.join(sorted(plans))}")
