@@ -38,6 +38,19 @@ def test_links_within_the_project_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), target
 
 
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of the headings of a page, as GitHub forms them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_a_heading_lead_to_one(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#]*)#([^)]*)\)", page.read_text("utf-8")):
+        if "://" not in target:
+            assert anchor in anchors(page.parent / target if target else page), (target, anchor)
+
+
 def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
 
