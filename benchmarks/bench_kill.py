@@ -2,8 +2,9 @@
 
     .venv/bin/python benchmarks/bench_kill.py [--count 1000] [--times 12] [--in-flight 16 64]
 
-The stub answers after 50 ms and logs time and question of each reply. Replies that it sent before the kill
-and that are requested again count.
+The stub answers after 50 ms and logs the question of each reply. Replies that it sent before the kill and
+that are requested again count. Those that the killed process had not read are counted apart: Linux resets the
+connection of a process that ends with unread data, and closes others in order.
 """
 
 from __future__ import annotations
@@ -27,11 +28,16 @@ LATENCY = 0.05
 
 
 class LoggingStub(Stub):
-    """Writes a line for each reply: time and question."""
+    """Writes a line for each reply (time, "sent", question), and for each that was never read ("unread")."""
 
     log = -1
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._last_reply = ""
+
     def data_received(self, data: bytes) -> None:
+        self._last_reply = ""  # the client has read it
         self._data += data
         while (end := self._data.find(b"\r\n\r\n")) >= 0:
             length = int(re.search(rb"content-length: *(\d+)", self._data[:end].lower())[1])  # type: ignore[index]
@@ -45,7 +51,15 @@ class LoggingStub(Stub):
     def _send(self, question: str) -> None:
         if not self._transport.is_closing():
             self._transport.write(REPLY)  # type: ignore[attr-defined]
-            os.write(self.log, f"{time.monotonic():.6f} {question}\n".encode())
+            self._last_reply = question
+            self._write("sent", question)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if exc is not None and self._last_reply:
+            self._write("unread", self._last_reply)
+
+    def _write(self, event: str, question: str) -> None:
+        os.write(self.log, f"{time.monotonic():.6f} {event} {question}\n".encode())
 
 
 async def serve(log: Path) -> None:
@@ -58,14 +72,18 @@ async def serve(log: Path) -> None:
     server.close()
 
 
-def sent_replies(log: Path) -> list[tuple[float, str]]:
-    """Return (time, question) of the replies so far."""
-    lines = log.read_text().splitlines() if log.exists() else []
-    return [(float(time_sent), question) for time_sent, question in (line.split() for line in lines)]
+def replies(log: Path, event: str = "sent") -> list[tuple[float, str]]:
+    """Return (time, question) of the replies so far that were sent, or never read."""
+    lines = [line.split() for line in log.read_text().splitlines()] if log.exists() else []
+    return [(float(logged_at), question) for logged_at, kind, question in lines if kind == event]
 
 
-def paid_twice(count: int, in_flight: int, stop_signal: signal.Signals) -> int:
-    """Kill a run between a third and two thirds of its replies, continue it, and count."""
+def paid_twice(count: int, in_flight: int, stop_signal: signal.Signals) -> tuple[int, int]:
+    """Kill a run between a third and two thirds of its replies, continue it, and count.
+
+    Returns:
+        Number of replies that were read before the kill and paid for twice, and of those not read.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder, log = Path(name), Path(name) / "log"
         command = [sys.executable, __file__, "--serve", str(log)]
@@ -75,19 +93,21 @@ def paid_twice(count: int, in_flight: int, stop_signal: signal.Signals) -> int:
             run = [sys.executable, "-m", "hengwen", "run", str(plan), "--quiet", "--store", f"{name}/x.db"]
             run += ["-j", str(in_flight)]
             with subprocess.Popen(run, stderr=subprocess.DEVNULL) as first:
-                while len(sent_replies(log)) < count // 3:
+                while len(replies(log)) < count // 3:
                     assert first.poll() is None, "the run ended before it was killed"
                     time.sleep(0.005)
                 time.sleep(random.random() * count / 3 * LATENCY / in_flight)
                 killed_at = time.monotonic()
                 first.send_signal(stop_signal)
-            before = sent_replies(log)
+            before = replies(log)
             subprocess.run(run, check=True)
-            after = {question for _, question in sent_replies(log)[len(before) :]}
+            unread = {question for _, question in replies(log, "unread")}
+            after = {question for _, question in replies(log)[len(before) :]}
             if stub.stdin is not None:
                 stub.stdin.close()
         assert after | {question for _, question in before} == {str(number) for number in range(count)}
-        return len(after & {question for time_sent, question in before if time_sent < killed_at})
+        twice = after & {question for time_sent, question in before if time_sent < killed_at}
+        return len(twice - unread), len(twice & unread)
 
 
 def main() -> None:
@@ -104,8 +124,11 @@ def main() -> None:
     os.environ["OPENAI_API_KEY"] = "x"
     for stop_signal in (signal.SIGKILL, signal.SIGTERM):
         for in_flight in options.in_flight:
-            counts = sorted(paid_twice(options.count, in_flight, stop_signal) for _ in range(options.times))
-            print(f"{stop_signal.name} with {in_flight} in flight: {counts}", flush=True)
+            counts = [paid_twice(options.count, in_flight, stop_signal) for _ in range(options.times)]
+            read, unread = (sorted(numbers) for numbers in zip(*counts, strict=True))
+            print(
+                f"{stop_signal.name} with {in_flight} in flight: {read} read, {unread} not read", flush=True
+            )
 
 
 if __name__ == "__main__":

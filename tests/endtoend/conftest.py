@@ -46,6 +46,8 @@ class JudgeServer:
     answered: int = 0
     answers: list[tuple[float, str]] = field(default_factory=list)
     """When each good answer was ready, and to which prompt."""
+    unread: set[str] = field(default_factory=set)
+    """Prompts whose answers a killed process had not read."""
     prompts: list[str] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
     misbehave: Callable[[int], tuple[int, str] | None] = lambda number: None
@@ -53,26 +55,35 @@ class JudgeServer:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the requests of one connection, one after the other."""
+        prompt = ""
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                prompt = ""  # the client has read the last answer
                 headers = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if line)
                 request = json.loads(await reader.readexactly(int(headers["content-length"])))
                 key = re.search(r"(?i)^authorization: bearer (.*)$", head, re.MULTILINE)
                 self.keys.add(key[1].strip() if key else "")
                 status, text = await self.answer(request)
+                prompt = self.prompt_of(request)
                 raw = text.encode()
                 head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {len(raw)}"
                 writer.write(f"{head}\r\n\r\n".encode() + raw)
                 await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # clients that are killed break their connections: that is the test, not an error
+        except asyncio.IncompleteReadError:
+            pass  # clients that are killed close their connections: that is the test, not an error
+        except ConnectionError:  # so Linux closes one in which data was not read
+            self.unread.add(prompt)
         finally:
             writer.close()
 
+    @staticmethod
+    def prompt_of(request: dict[str, Any]) -> str:
+        return json.dumps(request["messages"], ensure_ascii=False)
+
     async def answer(self, request: dict[str, Any]) -> tuple[int, str]:
         """Wait as long as a model would, then give a verdict, or what ``misbehave`` says."""
-        prompt = json.dumps(request["messages"], ensure_ascii=False)
+        prompt = self.prompt_of(request)
         self.prompts.append(prompt)
         number = len(self.prompts)
         await asyncio.sleep(self.delay + self.jitter * (number * 0.618 % 1))

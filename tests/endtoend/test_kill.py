@@ -93,6 +93,29 @@ def test_of_a_thousand_good_answers_at_most_five_are_bought_twice(
     assert len(twice) <= at_most
 
 
+@pytest.mark.parametrize("in_flight", [16, 64])
+def test_a_killed_run_loses_few_of_the_answers_that_it_had_read(
+    judge_server, suite, start, answered, tmp_path: Path, in_flight: int
+) -> None:
+    count, plan, path = 600, suite(600), tmp_path / "x.db"
+    judge_server.delay, judge_server.jitter = 0.03, 0.04
+    first = start(plan, path, in_flight=in_flight)
+    answered(count // 2, first)
+    first.kill()
+    killed = time.monotonic()
+    first.communicate(timeout=30)
+    before = {question(prompt) for at, prompt in list(judge_server.answers) if at < killed}
+    calls = len(judge_server.prompts)
+    second = start(plan, path, in_flight=in_flight)
+    _, err = second.communicate(timeout=120)
+    assert second.returncode == 0, err
+    unread = {question(prompt) for prompt in judge_server.unread if prompt}
+    twice = before & {question(prompt) for prompt in judge_server.prompts[calls:]}
+    assert len(before) >= count // 2
+    assert len(twice - unread) <= in_flight // 2  # those read in one iteration of the event loop
+    assert len(twice) <= in_flight
+
+
 def question(prompt: str) -> str:
     """The number of the question that a prompt holds."""
     return re.search(r"第(\d+)个问题", prompt)[1]

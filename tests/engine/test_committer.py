@@ -93,3 +93,24 @@ async def test_the_error_of_a_failed_commit_is_raised_by_the_next_call() -> None
     with pytest.raises(StoreError, match="the disk is full"):
         committer.flush()
     assert ledger.commits == 0
+
+
+async def test_a_single_paid_reply_is_committed_in_the_same_iteration_of_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "monotonic", lambda: 100.0)
+    ledger = Ledger()
+    committer = Committer(ledger)
+    committer._not_before = 3700.0
+    committer.schedule_commit(paid=True)
+    committer.schedule_commit(paid=True)
+    assert (ledger.commits_of_attempts, ledger.commits) == (0, 0)
+    await asyncio.sleep(0)
+    assert (ledger.commits_of_attempts, ledger.commits) == (1, 0)
+    committer.schedule_commit(paid=True)
+    committer.flush()
+    await asyncio.sleep(0)
+    assert (ledger.commits_of_attempts, ledger.commits) == (1, 1)
+    committer.schedule_commit()
+    await asyncio.sleep(0)
+    assert (ledger.commits_of_attempts, ledger.commits) == (1, 1)

@@ -1,4 +1,4 @@
-"""Commit the ledger at intervals, and paid replies as soon as a few are pending."""
+"""Commit the ledger at intervals, and paid replies in the iteration of the event loop that recorded them."""
 
 from __future__ import annotations
 
@@ -40,11 +40,18 @@ class Committer:
         self.check()
         self._uncommitted_paid += paid
         if self._uncommitted_paid >= MAX_UNCOMMITTED_PAID:
-            self._try(self._ledger.commit_attempts)
+            self._commit_paid()
             self.check()
+        elif paid and self._uncommitted_paid == 1:
+            asyncio.get_running_loop().call_soon(self._commit_paid)
         if self._scheduled is None:
             delay = max(0.0, self._not_before - monotonic())
             self._scheduled = asyncio.get_running_loop().call_later(delay, self._commit)
+
+    def _commit_paid(self) -> None:
+        """Commit the paid replies, which cost the same again if the process is killed before."""
+        if self._uncommitted_paid:
+            self._try(self._ledger.commit_attempts)
 
     def check(self) -> None:
         """Raise the error of an earlier commit, if there was one."""

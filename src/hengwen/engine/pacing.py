@@ -24,7 +24,7 @@ COMMIT_INTERVAL = 0.01
 """Seconds between two commits of all records. After a crash, rows written since the last commit are
 recomputed from the stored replies. Longer intervals write less, but each commit blocks calls for longer."""
 MAX_UNCOMMITTED_PAID = 3
-"""Paid replies are committed as soon as this many are pending: a crash loses fewer of those read so far."""
+"""Paid replies that are committed together at most; fewer are committed in the next iteration of the loop."""
 
 
 def worker_count(concurrency: int, total: int) -> int:
