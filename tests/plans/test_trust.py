@@ -81,8 +81,8 @@ LANGCHAIN = {"provider": "langchain"}
     ],
 )
 def test_code_and_other_secrets_need_trust(backend: dict[str, Any], need: str) -> None:
-    (found,) = trust_needs(plan_of(backend))
-    assert found.startswith(need)
+    (first,) = trust_needs(plan_of(backend))
+    assert first.startswith(need)
 
 
 @pytest.mark.parametrize("code", ["subprocess:Popen", "mine.py:Shout"])

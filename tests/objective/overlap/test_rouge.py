@@ -191,6 +191,8 @@ def test_a_text_of_100_000_characters_is_scored() -> None:
     assert rouge(text, text[10:], "rouge2").recall == 1
     with pytest.raises(ValueError, match="too long for rougeLsum"):
         rouge(text + "\n" + text, text, "rougeLsum")
+    with pytest.raises(ValueError, match="sentences of 50000 and 50000 tokens are too long for rougeLsum"):
+        rouge("a " * 50_000 + "\na", "b a " * 25_000, "rougeLsum")
 
 
 def slow_union(reference: list[list[str]], hypothesis: list[list[str]]) -> int:
