@@ -231,7 +231,9 @@ def test_a_missing_verdict_leaves_the_task_incomplete_and_the_rest_of_it_unmoved
     run, judge_server, folder: Path
 ) -> None:
     words = json.dumps({"choices": [{"message": {"content": "五星好评"}, "finish_reason": "stop"}]})
-    judge_server.misbehave = lambda number: (200, words) if number <= 3 else None  # one verdict, tried thrice
+    judge_server.misbehave = lambda number: (
+        (200, words) if TWO[0] in judge_server.prompts[number - 1] else None
+    )
     plan = write(folder)
     code, report, err = run(plan, *judged_by(judge_server), "-j", "1")
     scores = report["runs"][0]["scores"]
@@ -244,6 +246,7 @@ def test_a_missing_verdict_leaves_the_task_incomplete_and_the_rest_of_it_unmoved
     assert (final["n"], final["failures"]) == (8, {"parse_error": 1})
     failed = [outcome for outcome in finals(folder).values() if isinstance(outcome, Failure)]
     assert [outcome.status for outcome in failed] == ["parse_error"]
+    judge_server.misbehave = lambda _: None
     code, report, err = run(plan, *judged_by(judge_server))
     again = report["runs"][0]["scores"]["live/muice_live.published"]
     assert (code, again["mean"], "incomplete" in err) == (
