@@ -1,4 +1,7 @@
-"""Judges: a model that reads a rubric, rules without a model, panels. Names load on first use."""
+"""Judges: a model that reads a rubric, fixed rules without a model, and panels of several judges.
+
+Names are imported on first use.
+"""
 
 from __future__ import annotations
 

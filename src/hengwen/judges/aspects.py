@@ -1,4 +1,7 @@
-"""The level of a verdict: the judge's own, or the least or the median of its criteria."""
+"""The level of a verdict: the judge's own level, or the lowest or the median level of its criteria.
+
+A verdict is what a judge returns for one answer: one overall level and one level for each criterion.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
 
 
 def parse_level_from(how: str, criteria: Sequence[str]) -> LevelFrom:
-    """Return the option ``level_from`` after a check.
+    """Check the option ``level_from`` and return it.
 
     Args:
         how: Value from a plan.
@@ -37,10 +40,11 @@ def aggregate_level(how: LevelFrom, level: Outcome, aspects: Sequence[Outcome]) 
     """Return the level of a verdict.
 
     Args:
-        how: ``min_aspect`` is the lowest criterion; ``median_aspect`` the lower median, which is a level.
+        how: ``holistic`` is the judge's own level; ``min_aspect`` the lowest criterion; ``median_aspect`` the
+            lower median of the criteria, which is always a level.
         level: The judge's own overall level; its value is kept in ``details["holistic"]``.
-        aspects: Outcomes of the criteria. A criterion that is not applicable is skipped; any other failure
-            fails the level.
+        aspects: Outcomes (a score or a failure each) of the criteria. A criterion that is not applicable is
+            skipped; any other failure of a criterion makes the level a failure.
 
     Examples:
         >>> names = ["x.level", "x.a", "x.b", "x.c", "x.d"]

@@ -1,11 +1,11 @@
-"""A panel: several judges of one rubric as one. Failed members are excluded and listed.
+"""A panel: several judges with the same rubric act as one judge; members that fail are excluded and listed.
 
-A reducer makes one score of the members' values:
+A reducer combines the members' values into one score:
 
-- ``mean`` and ``median`` of the members' values;
-- ``majority``: the most frequent value (it need not be more than half). A tie falls back to the median of the
-  tied values, and ``details["tied"]`` lists them: unlike the lowest or the first value, the median favours no
-  member, and no paid verdict is discarded.
+- ``mean`` and ``median`` are those of the members' values;
+- ``majority`` is the most frequent value (it need not be more than half). If several values are equally
+  frequent, the median of these values counts, and ``details["tied"]`` lists them. Unlike the lowest or the
+  first value, the median favours no member, and no paid verdict is discarded.
 
 A reduced value may lie between two levels, so the scale of a panel's score has no levels, under any reducer.
 """
@@ -36,20 +36,21 @@ if TYPE_CHECKING:
 PanelReducer = Literal["mean", "median", "majority"]
 
 VERSION = 1
-"""Goes up whenever the way from the members' values to a score changes."""
+"""Version of the computation from the members' values to a score; part of the signature."""
 
 
 class Panel:
-    """Judges by several judges of the same rubric, which run concurrently.
+    """Judge an answer by several judges of the same rubric, which run concurrently.
 
-    A member that raises, or gives a ``Failure`` for a score, is excluded from that score, never counted as a
-    low one. Below the quorum the outcome is a ``Failure``: with the status that most excluded members have,
-    and ``not_applicable`` only if too many members are not applicable for a quorum to be reached at all.
+    A member that raises, or gives a ``Failure`` for a score, is excluded from that score; it never counts as
+    a low value. If fewer members than the quorum remain, the panel's outcome is a ``Failure`` with the most
+    frequent status of the excluded members. The status is ``not_applicable`` only if the members that are
+    applicable are fewer than the quorum.
 
     The details of a score hold ``reducer``, each member's value (``members``, by signature), the status of
     each excluded member (``left_out``), the members' ``model``, ``form`` and ``method``, the ``range`` of the
-    values and ``agreement``: the share of pairs of members with equal values, None for a single member.
-    Agreement is not corrected for chance.
+    values and ``agreement``. ``agreement`` is the share of pairs of members with equal values, not corrected
+    for chance; it is None if only one member has a value.
 
     Args:
         judges: At least two judges with different signatures, in any order.
@@ -110,7 +111,7 @@ class Panel:
 
     @property
     def signature(self) -> str:
-        """Reducer, quorum and the signatures of all members."""
+        """Text with the reducer, the quorum and the signatures of all members."""
         return self._signature
 
     @property
@@ -126,13 +127,14 @@ class Panel:
         earlier: Sequence[Response] = (),
         evidence: Sequence[str] = (),
     ) -> Verdict:
-        """Judge an answer by all members; usage is summed, latency is the longest.
+        """Judge an answer by all members; usage is the sum, latency the longest of the members' latencies.
 
         Args:
             sample: Task input, references and metadata.
             response: The answer.
             earlier: Answers to the same sample with a lower ``repeat``; passed to each member.
-            evidence: Sentences of the rules about the answer; passed to the members that accept evidence.
+            evidence: Sentences in which the rules of the task describe the answer; passed to the members that
+                accept evidence.
 
         Raises:
             StoreError: A member could not store a paid reply.
@@ -213,7 +215,7 @@ class Panel:
         )
 
     def _status(self, failures: Mapping[str, Failure]) -> Status:
-        """Return the most frequent status; of equally frequent ones, the first in ``STATUSES``."""
+        """Return the most frequent status; of equally frequent statuses, the first in ``STATUSES``."""
         counts = Counter(failure.status for failure in failures.values())
         not_applicable = counts.pop("not_applicable", 0)
         if len(self.judges) - not_applicable < self.quorum:
@@ -225,9 +227,10 @@ class Panel:
 
 
 def outcomes_or_failures(judge: Judge, result: Verdict | BaseException) -> dict[str, Outcome]:
-    """Return an outcome for each name of a judge, from its verdict or its exception.
+    """Return an outcome for each score name of a judge, from its verdict or its exception.
 
-    An exception, or a verdict without exactly one outcome for each name, becomes Failures.
+    An outcome is a ``Score`` or a ``Failure``. All outcomes are Failures if the result is an exception, or a
+    verdict without exactly one outcome for each name.
 
     Args:
         judge: The judge that was called.
@@ -285,7 +288,7 @@ def _renamed(name: str, panel: str) -> str:
 
 
 def _short_labels(signatures: Sequence[str]) -> list[str]:
-    """Return for each signature the parts that distinguish it; the whole signatures if that is ambiguous."""
+    """Return the parts of each signature that distinguish it; the whole signatures if parts are ambiguous."""
     parts = [signature.split("|") for signature in signatures]
     shared = set(parts[0]).intersection(*parts[1:])
     short = ["|".join(part for part in signature if part not in shared) for signature in parts]
@@ -293,7 +296,7 @@ def _short_labels(signatures: Sequence[str]) -> list[str]:
 
 
 def _common_scale(scores: Mapping[str, Score]) -> Scale | None:
-    """Return the members' scale without levels, so that members with and without levels agree."""
+    """Return the members' common scale, without levels: members may differ in whether they have levels."""
     scales = {score.scale and replace(score.scale, levels=None) for score in scores.values()}
     if len(scales) > 1:
         by_member = "; ".join(f"{key}: {score.scale}" for key, score in scores.items())
@@ -310,7 +313,7 @@ def _label_of(value: float, scores: Mapping[str, Score]) -> dict[str, str]:
 
 
 def _provenance(scores: Iterable[Score]) -> dict[str, list[str]]:
-    """Return what gave the members' scores: for model, form and method one value for each member."""
+    """Return the ``model``, ``form`` and ``method`` of the members' scores, one value per member."""
     values: dict[str, list[str]] = {}
     for score in scores:
         for part, value in provenance_of(score.details):
@@ -319,7 +322,7 @@ def _provenance(scores: Iterable[Score]) -> dict[str, list[str]]:
 
 
 def _reduce(reducer: PanelReducer, values: list[float]) -> tuple[float, list[float]]:
-    """Return the reduced value, and the values that tied for the majority."""
+    """Return the reduced value, and the values that were equally frequent in a tied majority."""
     if reducer == "mean":
         return statistics.fmean(values), []
     if reducer == "median":

@@ -1,4 +1,4 @@
-"""Calibration of judges on human labels: agreement, maps to the human scale, corrected means, certificates.
+"""Calibrate a judge on human labels: agreement, maps to the human scale, corrected means, certificates.
 
 Names are imported on first use.
 """

@@ -1,4 +1,4 @@
-"""Agreement of human and judge values, with intervals from a bootstrap by prompt."""
+"""Agreement of human and judge values, with intervals from a bootstrap that resamples whole prompts."""
 
 from __future__ import annotations
 
@@ -62,18 +62,18 @@ class Agreement:
     confusion: tuple[tuple[int, ...], ...]
     """Counts of pairs; rows are human levels, columns judge levels, both ascending."""
     between: int
-    """Number of values between two levels, such as means of raters or panels; ``confusion``, ``kappa`` and
-    ``exact`` use the nearest level."""
+    """Number of values that lie between two levels, such as the mean of several raters. ``confusion``,
+    ``kappa`` and ``exact`` use the nearest level for them."""
     resamples: int
 
     @property
     def human_base(self) -> tuple[float, ...]:
-        """Share of the human values on each level."""
+        """Share of the human values at each level."""
         return tuple(float(share) for share in np.sum(self.confusion, axis=1) / self.n)
 
     @property
     def judge_base(self) -> tuple[float, ...]:
-        """Share of the judge's values on each level."""
+        """Share of the judge's values at each level."""
         return tuple(float(share) for share in np.sum(self.confusion, axis=0) / self.n)
 
 
@@ -91,24 +91,26 @@ def measure_agreement(
 
     Args:
         human: Human values, length n >= 1; a value may be between two levels.
-        judge: Values by the judge of the same answers.
-        levels: All levels of the scale, at least two, ascending, including levels that nobody used.
-        clusters: Prompt of each pair; the bootstrap draws whole prompts. By default all different.
+        judge: The judge's values for the same answers.
+        levels: All levels of the scale in ascending order, at least two, including levels that do not occur.
+        clusters: Prompt of each pair; the bootstrap draws whole prompts. By default each pair has a prompt of
+            its own.
         resamples: Number of bootstrap resamples.
         confidence: Confidence level of the intervals.
         seed: Seed of the bootstrap.
 
     Returns:
-        The statistics. If one side is constant, kappa and the correlations are None with a reason, not 0.
+        The statistics. If all human values or all judge values are equal, kappa and the correlations are None
+        with a reason, not 0.
 
     Raises:
         ValueError: The lengths differ, there are no pairs, the levels are not ascending, or a value is
             outside the levels.
 
     Notes:
-        Weighted kappa is 1 - the mean distance of the pairs / the mean distance of all combinations of a
-        human and a judge value. For values on levels this is Cohen's (1968) definition. Distances are counted
-        in levels.
+        Weighted kappa is 1 - D / E. D is the mean distance within the pairs. E is the mean distance over all
+        combinations of a human and a judge value. Distances are counted in levels. If all values are levels,
+        this is Cohen's (1968) definition.
 
     Examples:
         >>> agreement = measure_agreement([0, 0.5, 1, 1], [0, 1, 1, 0.5], levels=[0, 0.5, 1])

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha for ordinal ratings with missing values, also for many weightings of the units."""
+"""Krippendorff's alpha for ordinal ratings with missing values, once or for many sets of weights."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ def krippendorff_alpha(ratings: ArrayLike) -> float | None:
     """Return Krippendorff's alpha of ordinal ratings.
 
     Args:
-        ratings: Ratings as (units, raters), NaN if missing. Only the order of the numbers matters.
+        ratings: Array of shape (units, raters), NaN for a missing rating. A unit is a rated item. Only the
+            order of the numbers matters.
 
     Returns:
-        1 for full agreement, 0 for agreement by chance, below 0 for less. None if alpha is undefined: no unit
-        has two ratings, or all ratings are equal.
+        1 for full agreement, 0 for agreement by chance, below 0 for agreement worse than chance. None if
+        alpha is undefined: no unit has two ratings, or all ratings are equal.
 
     Raises:
         ValueError: ``ratings`` is not a table of two dimensions.
@@ -53,7 +54,7 @@ def sum_groups(table: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[
     ``numpy.bincount`` and ``scipy.ndimage.sum_labels`` sum one row at a time only.
 
     Args:
-        table: Numbers as (rows, columns).
+        table: Array of shape (rows, columns).
         groups: Group of each column, 0, 1, ... without gaps.
 
     Examples:
@@ -67,17 +68,17 @@ def sum_groups(table: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[
 
 
 def weighted_alpha(ratings: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``krippendorff_alpha`` for many weightings; a unit counts as often as its weight says.
+    """Return ``krippendorff_alpha`` for many sets of weights; a unit of weight 2 counts twice.
 
     Args:
-        ratings: Ratings as (units, raters), NaN if missing.
-        weights: Weights as (weightings, units), >= 0.
+        ratings: Array of shape (units, raters), NaN for a missing rating.
+        weights: Array of shape (sets of weights, units), all >= 0.
 
     Returns:
-        One alpha per weighting, NaN if it is undefined.
+        One alpha per set of weights, NaN if it is undefined.
 
     Notes:
-        The ``krippendorff`` package has no weights, and the bootstrap needs thousands of them. The ordinal
+        The ``krippendorff`` package has no weights, and a bootstrap needs thousands of sets. The ordinal
         distance of two values is the distance of their mid-ranks among all pairable ratings, so observed and
         expected disagreement are sums of squares and need no matrix of values.
 

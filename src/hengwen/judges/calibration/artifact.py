@@ -1,4 +1,4 @@
-"""The calibration of a judge: its measurements, the judge they are valid for, and its JSON file."""
+"""The stored result of calibrating a judge, the check whether it is still valid, and its JSON file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Decision = Literal["certified", "not certified", "insufficient"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanReport:
-    """The corrected mean of one checkpoint or of all answers."""
+    """The mean human value of one checkpoint or of all answers, estimated with the judge (see ``ppi``)."""
 
     checkpoint: str
     """Name of the checkpoint; empty for all answers."""
@@ -35,15 +35,18 @@ class MeanReport:
     reason: str = ""
     """Why there is no corrected mean."""
     balance: Balance | None = None
-    """Whether the labelled answers are like the others; None where that cannot be tested."""
+    """Test whether the judge's mean differs between labelled and other answers; None if it is impossible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """How well one score of a judge agrees with humans; valid for one rubric and one signature."""
+    """How well one score of a judge agrees with humans; valid for one rubric and one judge signature.
+
+    The signature of a judge is a text with everything that can change its scores.
+    """
 
     task: str
-    """Name of the task; of a pooled calibration, the names of its tasks joined by ``+``."""
+    """Name of the task. A pooled calibration (of several tasks) has their names, joined by ``+``."""
     score: str
     """Name of the score, such as ``muice_live.level``."""
     rubric: str
@@ -67,7 +70,7 @@ class Calibration:
     raters: int
     """Number of raters; the human value of an answer is the mean of its labels."""
     ceiling: Estimate
-    """Krippendorff's alpha among raters; a judge cannot be expected to agree with them better."""
+    """Krippendorff's alpha among the raters: the agreement that can be expected from a judge at best."""
     dropped: dict[str, int]
     """Number of labelled answers left out, by reason."""
     maps: tuple[MapReport, ...]
@@ -75,7 +78,7 @@ class Calibration:
     maps_reason: str
     """Why there are no calibration maps."""
     means: tuple[MeanReport, ...]
-    """Means of all answers, then of each checkpoint."""
+    """Corrected mean of all answers, then of each checkpoint."""
     warnings: tuple[str, ...]
     """What limits the calibration, a sentence each."""
     created: str = ""
@@ -85,7 +88,7 @@ class Calibration:
     tasks: tuple[str, ...] = ()
     """Tasks of a pooled calibration; empty for a calibration of one task."""
     drawn: dict[str, int] = field(default_factory=dict)
-    """Number of labels by how their answers were drawn; ``unknown`` for labels that do not state it."""
+    """Number of labels for each way in which answers were drawn; ``unknown`` if labels do not state it."""
 
     @property
     def address(self) -> str:
@@ -103,7 +106,7 @@ def is_stale(calibration: Calibration, signature: str, rubric_hash: str) -> tupl
         rubric_hash: Hash of the rubric in use; empty if unknown, then only signatures are compared.
 
     Returns:
-        One line per difference; empty if the calibration is valid.
+        One line per difference; empty if the calibration is valid for the judge in use.
 
     Examples:
         >>> from hengwen.judges import calibrate
@@ -130,7 +133,7 @@ def is_stale(calibration: Calibration, signature: str, rubric_hash: str) -> tupl
 
 
 def rubric_hash_of(signature: str) -> str:
-    """Return the rubric's hash in a judge's signature; empty if there is none or more than one.
+    """Return the rubric's hash from a judge's signature; empty if it has none or more than one.
 
     Examples:
         >>> rubric_hash_of("live|rubric:2.9f3a01c2|rules:00000000|v:1"), rubric_hash_of("lyric|v:1")

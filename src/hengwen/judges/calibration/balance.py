@@ -1,4 +1,4 @@
-"""Whether labelled answers are like the others, as far as the judge can tell."""
+"""Test whether the judge's mean differs between the labelled answers and the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BALANCE_LEVEL = 0.05
-"""p value below which labelled answers differ from the others, divided by the number of tests."""
+"""Significance level, divided by the number of tests. A smaller p value means that labelled answers differ
+from the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +25,11 @@ class Balance:
     """Mean on labelled answers - mean on the others."""
     p_value: float
     level: float = BALANCE_LEVEL
-    """p value below which the sample is not balanced."""
+    """p value below which the labelled answers do not count as a random sample."""
 
     @property
     def holds(self) -> bool:
-        """Whether the labelled answers may be a random sample."""
+        """Whether the test is compatible with labelled answers that are a random sample."""
         return self.p_value >= self.level
 
 
@@ -44,21 +45,21 @@ def balance_test(
     """Compare the judge's values on labelled answers with those on the others.
 
     Args:
-        labelled: Values by the judge of the labelled answers.
-        others: Values by the judge of the other answers.
+        labelled: The judge's values for the labelled answers.
+        others: The judge's values for the other answers.
         clusters: Prompt of each labelled answer.
-        other_clusters: Prompt of each other answer; may be prompts of labelled ones.
-        bounds: Ends of the scale. The standard error is computed with one more prompt at each end on both
-            sides, because values that are all equal would give an error of 0.
-        level: p value below which the sample is not balanced.
+        other_clusters: Prompt of each other answer; a prompt may have labelled answers as well.
+        bounds: Ends of the scale. For the standard error, each group gets one more prompt at each end of the
+            scale: otherwise equal values would give a standard error of 0.
+        level: p value below which the labelled answers do not count as a random sample.
 
     Returns:
-        The result; None if one side has fewer than two prompts, or values do not vary.
+        The result; None if one of the groups has fewer than two prompts, or all values are equal.
 
     Notes:
-        t test of the difference with a jackknife over prompts: a prompt with answers on both sides is left
-        out of both at once. The degrees of freedom are those of the side with fewer effective prompts,
-        (sum k)^2 / sum k^2 - 1 for prompts of k answers.
+        t test of the difference. A jackknife leaves out one prompt at a time, from both groups at once. The
+        degrees of freedom are the number of effective prompts - 1, for the group where it is smaller. A group
+        whose prompts have k answers each has (sum k)^2 / sum k^2 effective prompts.
 
     Examples:
         >>> names = [str(i) for i in range(20)]

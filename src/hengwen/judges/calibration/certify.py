@@ -1,4 +1,4 @@
-"""``calibrate``: certify a judge on human labels, or say why that is not possible."""
+"""``calibrate``: decide by human labels whether a judge is certified, and give the reasons."""
 
 from __future__ import annotations
 
@@ -34,13 +34,14 @@ if TYPE_CHECKING:
 MIN_LABELS = 30
 MIN_PROMPTS = 5
 THRESHOLD = 0.5
-"""Minimum lower bound of quadratic kappa. A kappa of .70 is commonly required (Williamson, Xi, Breyer,
-Educational Measurement 31, 2012: such a judge shares half of the variance of humans). With 50 labels its
-lower bound is about .5."""
+"""Minimum lower bound of the interval of quadratic kappa. A kappa of .70 is commonly required (Williamson,
+Xi, Breyer, Educational Measurement 31, 2012: such a judge shares half of the variance of humans). With 50
+labels a kappa of .70 has a lower bound of about .5."""
 MAX_LEVEL_SHARE = 0.8
-"""Share of the labels on one level from which they do not tell a good judge from a constant one."""
+"""Largest share of labels at one level. From this share on, the labels cannot tell a good judge from one that
+always gives the same level."""
 MAX_UNDEFINED_SHARE = 0.05
-"""Share of resamples with an undefined kappa above which a warning is given."""
+"""Share of bootstrap resamples with an undefined kappa above which a warning is given."""
 LOW_HUMAN_ALPHA = 0.4
 """Alpha among raters below which a warning is given."""
 
@@ -63,25 +64,25 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
     """Measure a judge against human labels.
 
     Args:
-        labels: Human labels; those of other scores and tasks are ignored.
-        answers: Answers of one task, or of several if ``pooled``, with the judge's value of the score; those
-            without a label are used for the corrected means.
+        labels: Human labels; labels of other scores and tasks are ignored.
+        answers: Answers of one task (of several if ``pooled``) with the judge's value of the score. Answers
+            without a label are used for the corrected means only.
         score: Name of the score, such as ``muice_live.level``.
-        rubric: Rubric that gives the levels; answers equal to one of its examples are left out, because the
-            judge has read them.
+        rubric: Rubric that defines the levels. An answer equal to one of its examples is left out, because
+            the judge has read the example with its level.
         levels: All levels, ascending; replaces the levels of the rubric.
         threshold: Minimum lower bound of quadratic kappa, from -1 to 1.
         resamples: Number of bootstrap resamples, at least 1.
         confidence: Confidence level of all intervals, in (0, 1).
         seed: Seed of the folds and of the bootstrap.
         created: Time of creation to store, ISO 8601.
-        pooled: Whether the answers are of several tasks whose judges share the rubric. Prompts of different
-            tasks are different clusters.
+        pooled: Whether the answers come from several tasks whose judges share the rubric. A prompt that
+            occurs in two tasks counts as two prompts.
 
     Returns:
-        A calibration that is ``insufficient`` below 30 labels or 5 prompts, with 80 % of the labels on one
-        level, or with an undefined kappa. Otherwise it is ``certified`` if the lower bound of quadratic kappa
-        reaches the threshold, else ``not certified``.
+        A calibration. Its decision is ``insufficient`` if there are fewer than 30 labels or 5 prompts, if
+        80 % of the labels are at one level, or if kappa is undefined. Otherwise it is ``certified`` if the
+        lower bound of quadratic kappa reaches the threshold, else ``not certified``.
 
     Raises:
         ValueError: There are no answers, the answers are of several tasks or judges, two answers have the
@@ -215,7 +216,7 @@ def _levels(rubric: Rubric | None, levels: Sequence[float] | None) -> tuple[floa
 def _maps(
     judge: Sequence[float], human: Sequence[float], settings: Mapping[str, Any]
 ) -> tuple[tuple[MapReport, ...], str]:
-    """Return the maps, or none and the reason."""
+    """Return the calibration maps, or no map and the reason."""
     try:
         return fit_maps(judge, human, **settings), ""
     except ValueError as error:
@@ -223,7 +224,7 @@ def _maps(
 
 
 def _ceiling(pairs: Sequence[Pair], resamples: int, confidence: float, seed: int) -> Estimate:
-    """Return Krippendorff's alpha among raters, with an interval by prompt."""
+    """Return Krippendorff's alpha among raters, with an interval from a bootstrap by prompt."""
     shared = [pair for pair in pairs if len(pair.ratings) > 1]
     if not shared:
         return Estimate(value=None, reason="no answer was labelled by two people")

@@ -1,4 +1,4 @@
-"""How labelled answers were drawn: the text that is stored with each label, and its counts."""
+"""How answers were drawn for labelling: the text stored with each label, and the number of labels by it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 RANDOM = "random"
-"""First word of a draw in which chance alone chose the answers."""
+"""First word of the text for a simple random sample."""
 UNKNOWN = "unknown"
-"""Name of the draw of labels that do not state one."""
+"""Text that counts for labels that do not state how their answer was drawn."""
 
 
 def random_draw(seed: int, population: int) -> str:
-    """Return the text for a simple random sample without strata.
+    """Return the text stored with labels of a simple random sample (without strata).
 
     Args:
-        seed: Seed of the order.
+        seed: Seed of the random order.
         population: Number of answers from which the sample is drawn.
 
     Examples:
@@ -29,7 +29,7 @@ def random_draw(seed: int, population: int) -> str:
 
 
 def count_draws(draws: Iterable[str]) -> dict[str, int]:
-    """Return the number of labels of each draw, in the order of first appearance.
+    """Return the number of labels for each text, in the order of first appearance.
 
     Examples:
         >>> count_draws(["random|seed:0|from:9|strata:none", "", ""])
@@ -39,7 +39,7 @@ def count_draws(draws: Iterable[str]) -> dict[str, int]:
 
 
 def chosen_draws(draws: Iterable[str]) -> list[str]:
-    """Return the draws that are known and not random.
+    """Return the texts that state a draw other than a random one.
 
     Examples:
         >>> chosen_draws(["random|seed:0|from:9|strata:none", "unknown", "the odd ones"])

@@ -1,4 +1,4 @@
-"""An estimate with its confidence interval from a bootstrap by prompt; an undefined value has a reason."""
+"""An estimate with its confidence interval from a bootstrap over prompts, or the reason why it has none."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 RESAMPLES = 2000
 MIN_INTERVAL_PROMPTS = 2
-"""Fewest prompts for an interval: one prompt says nothing about the spread between prompts."""
+"""Fewest prompts for an interval: one prompt does not show how much prompts differ."""
 
 EstimateKind = Literal["coefficient", "share", "unbounded"]
-"""``coefficient``: from -1 to 1, with an interval on Fisher's z; ``share``: from 0 to 1."""
+"""Range of an estimate. ``coefficient``: from -1 to 1; its interval is computed on Fisher's z scale.
+``share``: from 0 to 1. ``unbounded``: any number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +26,13 @@ class Estimate:
     """A number with its interval, or the reason why it is undefined."""
 
     value: float | None
-    """The estimate; None if it is undefined, never 0 instead."""
+    """The estimate; None if it is undefined. An undefined estimate is never 0."""
     low: float | None = None
     high: float | None = None
     reason: str = ""
-    """Why value or interval is None."""
+    """Why the value or the interval is None."""
     undefined: int = 0
-    """Number of resamples with an undefined value; the interval leaves them out."""
+    """Number of bootstrap resamples with an undefined value; the interval leaves them out."""
 
 
 def cluster_index(clusters: Sequence[str]) -> tuple[NDArray[np.intp], int]:
@@ -49,7 +50,7 @@ def cluster_index(clusters: Sequence[str]) -> tuple[NDArray[np.intp], int]:
 
 
 def resample_clusters(clusters: int, resamples: int, seed: int) -> NDArray[np.float64]:
-    """Return how often each cluster is drawn in each resample: (resamples, clusters)."""
+    """Return how often each resample draws each cluster, as an array of shape (resamples, clusters)."""
     draws = np.random.default_rng(seed).multinomial(clusters, np.full(clusters, 1 / clusters), size=resamples)
     return draws.astype(np.float64)
 
@@ -64,23 +65,23 @@ def bootstrap_estimate(
     reason: str,
     confidence: float,
 ) -> Estimate:
-    """Return an estimate with a t interval on the bootstrap's standard error.
+    """Return an estimate with a t interval that uses the standard error of a bootstrap.
 
     Args:
         value: The value on all items; NaN if it is undefined.
         resampled: The value on each resample, NaN if undefined; may be empty.
-        kind: Range of the value, which decides the scale on which the interval is symmetric.
-        n: Number of items. On Fisher's z, resampled coefficients are limited to 1 - 1 / (2 n), because 1 has
-            no z.
-        clusters: Number of prompts; t has one degree of freedom less.
+        kind: Range of the value; it decides the scale on which the interval is symmetric.
+        n: Number of items. Resampled coefficients are limited to 1 - 1 / (2 n), because Fisher's z of 1 is
+            infinite.
+        clusters: Number of prompts; the t distribution has one degree of freedom less.
         reason: Why the value is undefined, if it is.
         confidence: Confidence level of the interval, in (0, 1).
 
     Notes:
-        ``scipy.stats.bootstrap`` offers percentile, basic and BCa intervals only, and evaluates the statistic
-        on items, not on counts of clusters. With 5 to 100 prompts the 95 % interval of quadratic kappa
-        covered .918-.950 with this method, .809-.942 with percentiles and .808-.948 with BCa
-        (``benchmarks/bench_kappa.py``).
+        ``scipy.stats.bootstrap`` offers percentile, basic and BCa (bias-corrected and accelerated) intervals
+        only. It also evaluates the statistic on items, not on counts of clusters. With 5 to 100 prompts the
+        95 % interval of quadratic kappa covered .918-.950 with this method, .809-.942 with percentiles and
+        .808-.948 with BCa (``benchmarks/bench_kappa.py``).
     """
     defined = resampled[~np.isnan(resampled)]
     undefined = len(resampled) - len(defined)

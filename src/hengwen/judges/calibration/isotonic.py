@@ -1,4 +1,4 @@
-"""The isotonic map: the non-decreasing function of the judge's value nearest to the human values."""
+"""The isotonic map: the non-decreasing function of the judge's values that fits the human values best."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsotonicMap:
-    """Non-decreasing map from the judge's values to calibrated ones: linear between, constant beyond them."""
+    """Non-decreasing map from the judge's values to calibrated values.
+
+    The map is linear between two fitted values and constant beyond the lowest and the highest.
+    """
 
     judge: tuple[float, ...]
     """Distinct values of the judge, ascending."""
     calibrated: tuple[float, ...]
-    """Calibrated value of each."""
+    """Calibrated value for each value of ``judge``."""
 
     def predict(self, values: ArrayLike) -> NDArray[np.float64]:
         """Return the calibrated value of each of the judge's values."""
@@ -29,10 +32,10 @@ class IsotonicMap:
 
     @classmethod
     def fit(cls, judge: ArrayLike, human: ArrayLike) -> IsotonicMap:
-        """Fit by least squares (pool adjacent violators).
+        """Fit the map by least squares (pool adjacent violators algorithm).
 
         Args:
-            judge: Values by the judge, length n >= 1.
+            judge: The judge's values, length n >= 1.
             human: Human values of the same answers.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Join human labels with judged answers: the same key and the same text."""
+"""Join human labels with judged answers that have the same key and the same text."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from hengwen.records import AnswerKey, Label
 
 Dropped = Literal["no_answer", "other_text", "no_verdict", "example"]
-"""Reason to leave out a labelled answer: the answer does not exist; the label is for another text; the judge
-gave no score; the answer is an example in the rubric, which the judge has read."""
+"""Reason to leave out a labelled answer. ``no_answer``: the answer does not exist. ``other_text``: the label
+is for another text. ``no_verdict``: the judge gave no score. ``example``: the answer is an example in the
+rubric, which the judge has read."""
 DROPPED: tuple[Dropped, ...] = get_args(Dropped)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAnswer:
-    """An answer with one score by a judge."""
+    """An answer with the value of one score by a judge."""
 
     task: str
     id: str
@@ -31,20 +32,20 @@ class JudgedAnswer:
     repeat: int = 1
     text: str = ""
     value: float | None
-    """None if the judge failed."""
+    """The judge's value; None if the judge failed."""
     signature: str = ""
     """Signature of the judge."""
     cluster: str = ""
-    """Prompt of the answer; by default the id. Answers to one prompt are not independent."""
+    """Prompt of the answer; by default its id. Answers to the same prompt are not independent."""
 
     @property
     def key(self) -> AnswerKey:
-        """Key that matches labels to the answer."""
+        """Key by which labels are matched to the answer."""
         return self.task, self.id, self.checkpoint, self.repeat
 
     @property
     def prompt(self) -> str:
-        """Task and cluster, so that clusters of different tasks stay separate."""
+        """Task and cluster together, so that equal clusters of different tasks stay separate."""
         return f"{self.task}\n{self.cluster or self.id}"
 
 
@@ -63,13 +64,13 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class LabelJoin:
-    """Labelled answers to calibrate on, and what was left out."""
+    """Labelled answers for a calibration, the other answers, and how many labelled answers were left out."""
 
     pairs: tuple[Pair, ...]
     others: tuple[JudgedAnswer, ...]
     """Judged answers without a label."""
     dropped: dict[str, int] = field(default_factory=dict)
-    """Number of labelled answers left out, for all reasons in the order of ``DROPPED``."""
+    """Number of labelled answers left out, by reason, in the order of ``DROPPED``."""
 
 
 def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubric | None = None) -> LabelJoin:
@@ -78,7 +79,7 @@ def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubri
     Args:
         labels: Labels of one score; several raters may label one answer.
         answers: Judged answers with distinct keys.
-        rubric: Rubric whose examples are left out, labelled or not.
+        rubric: Rubric whose examples are left out, with or without a label.
 
     Raises:
         ValueError: Two answers have the same key, or a rater labels an answer twice.

@@ -1,4 +1,7 @@
-"""Calibration maps with their cross-validated error, compared with the error of the raw values."""
+"""Calibration maps from the judge's scale to the human scale, and whether they reduce the error.
+
+The error of a map is cross-validated and compared with the error of the judge's raw values.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +40,12 @@ class MapReport:
     n: int
     folds: int
     raw_error: float
-    """Mean squared difference of the judge's and the human value."""
+    """Mean squared difference between the judge's and the human value."""
     error: float
-    """Mean squared difference of the calibrated and the human value, with maps fitted on other prompts."""
+    """Mean squared difference between the calibrated and the human value, with maps fitted on other
+    prompts."""
     gain: Estimate
-    """``raw_error - error``; below 0 the map makes the values worse."""
+    """``raw_error - error``. If it is below 0, the map makes the values worse."""
     levels: tuple[tuple[float, float], ...]
     """(judge's value, calibrated value) for each level."""
     map: IsotonicMap | OrdinalMap
@@ -65,13 +69,13 @@ def fit_maps(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> tuple[MapReport, ...]:
-    """Fit both maps and cross-validate them; all answers of a prompt are in the same fold.
+    """Fit an isotonic and an ordinal map and cross-validate them, with whole prompts in one fold.
 
     Args:
-        judge: Values by the judge, length n >= 30.
+        judge: The judge's values, length n >= 30.
         human: Human values of the same answers.
         levels: All levels, ascending.
-        clusters: Prompt of each answer; by default all different.
+        clusters: Prompt of each answer; by default each answer has a prompt of its own.
         folds: Number of folds, from 2 to the number of prompts.
         resamples: Number of bootstrap resamples for the interval of the gain.
         confidence: Confidence level of that interval.
@@ -116,7 +120,7 @@ def fit_map(
 
 
 def _folds(clusters: int, folds: int, seed: int) -> NDArray[np.intp]:
-    """Return the fold of each cluster; sizes of folds differ by one at most."""
+    """Return the fold of each cluster; the sizes of two folds differ by at most one."""
     return np.random.default_rng(seed).permutation(np.arange(clusters) % folds)
 
 

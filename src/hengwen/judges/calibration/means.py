@@ -1,4 +1,4 @@
-"""The mean human value of all answers and of each checkpoint, and whether the labels are a random sample."""
+"""The corrected mean of all answers and of each checkpoint, with warnings if labels are no random sample."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ def corrected_means(
     confidence: float,
     drawn: Mapping[str, int],
 ) -> tuple[MeanReport, ...]:
-    """Return the mean of all answers and, for several checkpoints, of each in the order of the answers.
+    """Return the corrected mean of all answers and, if there are several, of each checkpoint.
+
+    Checkpoints are in the order of the answers.
 
     Args:
-        joined: The labelled answers and the others.
+        joined: The answers with a label and those without.
         answers: All answers.
         levels: All levels, ascending.
         confidence: Confidence level of the intervals.
-        drawn: Number of labels by how their answers were drawn.
+        drawn: Number of labels for each way in which answers were drawn.
     """
     checkpoints = list(dict.fromkeys(answer.checkpoint for answer in answers))
     names = ["", *(checkpoints if len(checkpoints) > 1 else [])]
@@ -51,7 +53,7 @@ def _mean(
     level: float,
     chosen: bool,
 ) -> MeanReport:
-    """Return the mean of a checkpoint, without that of the labels alone if they are no random sample."""
+    """Return the mean of a checkpoint; the mean of labels that are no random sample is left out."""
     pairs = [pair for pair in joined.pairs if checkpoint in ("", pair.answer.checkpoint)]
     others = [answer for answer in joined.others if checkpoint in ("", answer.checkpoint)]
     judge = [pair.value for pair in pairs]
@@ -75,7 +77,7 @@ def _mean(
 
 
 def sampling_warnings(means: Sequence[MeanReport], drawn: Mapping[str, int]) -> tuple[str, ...]:
-    """Return warnings of labels that are no random sample."""
+    """Return warnings if the labelled answers are no random sample."""
     advice = "the mean of the labels alone is not shown, and the corrected mean may be biased"
     warnings = [
         f"{drawn[text]} labels were not drawn at random ({text}): {advice}" for text in chosen_draws(drawn)

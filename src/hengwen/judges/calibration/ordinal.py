@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 RIDGE = 0.01
-"""Weak penalty that pulls the slope to 0 and the distance of thresholds to 1, so that parameters stay finite
-for a level without labels and for a judge that separates the levels perfectly."""
+"""Weight of a weak penalty that pulls the slope to 0 and the distance between thresholds to 1. It keeps
+parameters finite if a level has no labels or the judge separates the levels perfectly."""
 MIN_PROBABILITY = 1e-12
 
 
@@ -31,7 +31,7 @@ class OrdinalMap:
     """Change of the log odds per level of the judge."""
 
     def probabilities(self, values: ArrayLike) -> Floats:
-        """Return the probability of each human level: (values, levels)."""
+        """Return the probability of each human level for each value: shape (values, levels)."""
         return _probabilities(np.array(self.thresholds), self.slope, self._positions(values))
 
     def predict(self, values: ArrayLike) -> Floats:
@@ -44,12 +44,12 @@ class OrdinalMap:
 
     @classmethod
     def fit(cls, judge: ArrayLike, human: ArrayLike, levels: Sequence[float]) -> OrdinalMap:
-        """Fit by penalised maximum likelihood.
+        """Fit the map by penalised maximum likelihood.
 
         Args:
-            judge: Values by the judge, length n >= 1.
-            human: Human values of the same answers; a value between two levels counts for both, in proportion
-                to its nearness.
+            judge: The judge's values, length n >= 1.
+            human: Human values of the same answers; a value between two levels counts partly for each of
+                them, more for the nearer one.
             levels: All levels, ascending.
 
         Raises:
@@ -75,14 +75,14 @@ class OrdinalMap:
 
 
 def _positions(values: ArrayLike, levels: Floats) -> Floats:
-    """Return the positions of values on the list of levels; 0 is its middle."""
+    """Return the positions of values in the list of levels; 0 is the middle of the list."""
     indices = np.arange(len(levels)) - (len(levels) - 1) / 2
     positions: Floats = np.interp(np.asarray(values, dtype=float), levels, indices)
     return positions
 
 
 def _level_shares(values: Floats, levels: Floats) -> Floats:
-    """Return how much each value counts for each level: (values, levels), rows add up to 1."""
+    """Return how much each value counts for each level: shape (values, levels), each row adds up to 1."""
     indices = np.arange(len(levels))
     positions = np.interp(values, levels, indices.astype(float))
     shares: Floats = np.clip(1 - np.abs(positions[:, None] - indices), 0, None)
@@ -90,8 +90,8 @@ def _level_shares(values: Floats, levels: Floats) -> Floats:
 
 
 def _probabilities(thresholds: Floats, slope: float, positions: Floats) -> Floats:
-    # The logistic function. scipy.special.expit differs in the last bit, so BFGS would stop at another point
-    # and maps would change by up to 5e-7.
+    # This is the logistic function. scipy.special.expit differs in the last bit: the optimiser (BFGS) would
+    # stop at another point, and maps would change by up to 5e-7.
     cumulative = 0.5 * (1 + np.tanh((thresholds - slope * positions[:, None]) / 2))
     return np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
 

@@ -1,11 +1,12 @@
-"""Estimate of the mean human value of all answers from labels on some and the judge's values on all (PPI++).
+"""Estimate the mean human value of all answers if only some have labels (PPI++).
 
-The judge's mean is precise but biased, the mean of the labels is unbiased but imprecise. The estimate is the
-mean label minus the difference of the judge's means on labelled and other answers, times a weight ``lam``::
+PPI is prediction-powered inference. The judge has values for all answers: their mean is precise but biased.
+The mean of the labels is unbiased but imprecise. The estimate corrects the mean label by the difference
+between the judge's means on labelled and other answers, times a weight ``lam``::
 
     mean(labels) - lam * (mean(judge on labelled answers) - mean(judge on other answers))
 
-The estimate is unbiased for any ``lam``. The best one gives the shortest interval; it is tuned on the labels.
+The estimate is unbiased for any ``lam``. The ``lam`` with the shortest interval is tuned on the labels.
 """
 
 from __future__ import annotations
@@ -29,25 +30,26 @@ if TYPE_CHECKING:
 Method = Literal["ppi", "labels"]
 
 MIN_TUNING_LABELS = 20
-"""Fewest labels to tune ``lam``; with fewer it would fit noise, so only the labels are used."""
+"""Fewest labels to tune ``lam``. With fewer labels ``lam`` would fit noise, so the judge is not used."""
 MIN_TUNING_PROMPTS = 5
 """Fewest labelled prompts to tune ``lam``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedMean:
-    """The corrected mean human value, with the means by labels alone and by the judge alone."""
+    """The corrected mean human value, with the mean of the labels alone and of the judge alone."""
 
     mean: float
     """In the unit of the labels, as all means and ends of intervals."""
     low: float
     high: float
     method: Method
-    """``labels`` if no correction is possible: few labels, a constant judge or no other answers."""
+    """``labels`` if no correction is possible: there are few labels, the judge always gives the same value,
+    or all answers have labels."""
     lam: float
-    """Weight of the judge; 0 ignores it."""
+    """Weight of the judge; 0 ignores the judge."""
     df: float
-    """Degrees of freedom of t; few labelled prompts widen the interval."""
+    """Degrees of freedom of the t distribution; with few labelled prompts the interval is wider."""
     n: int
     """Number of labelled answers."""
     others: int
@@ -55,15 +57,16 @@ class CorrectedMean:
     prompts: int
     """Number of prompts of the labelled answers."""
     labels_mean: float | None
-    """None, as its interval, if the labelled answers are not like the others."""
+    """Mean of the labels alone. The mean and its interval are None if the labelled answers differ from the
+    others."""
     labels_low: float | None
     labels_high: float | None
     judge_mean: float
-    """Mean of the judge on all answers; no interval, because it would ignore the bias."""
+    """Mean of the judge on all answers. It has no interval, because an interval would ignore the bias."""
 
     @property
     def narrowing(self) -> float | None:
-        """Width of the interval relative to that by labels alone; below 1 the judge helps."""
+        """Width of the interval divided by the width with labels alone; below 1 the judge helps."""
         if self.labels_low is None or self.labels_high is None:
             return None
         labels = self.labels_high - self.labels_low
@@ -104,17 +107,17 @@ def ppi_mean(
             are no bounds, or ``confidence`` is not in (0, 1).
 
     Notes:
-        The interval of the labels alone is ``mean_interval``. With bounds, two labelled prompts are added to
-        compute an interval, one at each end, on which judge and people agree: values at one end of the scale
-        must not give an interval without width.
+        The interval of the labels alone is ``mean_interval``. With bounds, every interval is computed with
+        two added prompts, one at each end of the scale, on which judge and people agree. Otherwise labels
+        that are all at one end of the scale would give an interval of width 0.
 
         Angelopoulos, Duchi, Zrnic, PPI++, 2023. With N others, ``lam`` is the least-squares slope of the
         labels on the judge's values, times N / (N + n). The labelled answers must be a random sample of all
-        answers. The variance adds up the contributions of each prompt, labelled and not, before squaring,
-        because answers of a prompt are not independent. Tuning makes residuals too small; the factor of
-        cluster-robust regression corrects this, G / (G - 1) * (n - 1) / (n - 2) for n labels of G prompts,
-        with G - 1 degrees of freedom of t (n - 2 if each label has its own prompt). Tests check that the
-        coverage with 50 labels is between .93 and .97.
+        answers. Answers to one prompt are not independent, so the variance adds up the contributions of a
+        prompt (with and without labels) before it squares them. Tuning makes residuals too small. The factor
+        of cluster-robust regression corrects this: G / (G - 1) * (n - 1) / (n - 2) for n labels of G prompts.
+        The t distribution has G - 1 degrees of freedom (n - 2 if each label has its own prompt). Tests check
+        that the coverage with 50 labels is between .93 and .97.
 
     Examples:
         >>> human, judge = [0, 0.5, 1, 1, 0.5, 0, 1, 0.5, 0.5, 1], [0.5, 0.5, 1, 1, 1, 0, 1, 0.5, 0.5, 1]
@@ -198,7 +201,7 @@ class _PpiData:
 
     @property
     def judge_difference(self) -> float:
-        """Mean of the judge on labelled answers minus that on the others; 0 without others."""
+        """Judge's mean on labelled answers minus its mean on the others; 0 if there are no others."""
         return float(self.judge.mean() - self.others.mean()) if len(self.others) else 0.0
 
     def tune(self) -> float:
@@ -216,7 +219,7 @@ class _PpiData:
     def labels_interval(
         self, bounds: tuple[float, float] | None, confidence: float
     ) -> tuple[float, float, float]:
-        """Return the interval by labels alone, and the degrees of freedom without the added prompts."""
+        """Return the interval of the labels alone, and the degrees of freedom without the added prompts."""
         names = [str(cluster) for cluster in self.clusters]
         interval = mean_interval(self.human, names, scale=bounds, confidence=confidence)
         if interval.bounds is None:

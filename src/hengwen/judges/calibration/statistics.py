@@ -1,9 +1,10 @@
-"""Agreement of two series for many weightings of the same pairs: the inner loop of the bootstrap.
+"""Compute agreement statistics for many bootstrap resamples at once.
 
-Equal pairs (human value, judge value) are one cell. With five levels there are at most 25 cells for any
-number of labels, and a weighting is a row of counts of cells. scipy computes these coefficients for one
-series at a time and takes about 0.5 s per coefficient for 2,000 resamples of 50 labels; this module takes
-about 0.01 s for all. The tests compare it with scipy, scikit-learn and krippendorff.
+Equal pairs (human value, judge value) are one cell: with five levels there are at most 25 cells for any
+number of labels. A weighting (one resample) is a row with the count of each cell. scipy computes these
+coefficients for one resample at a time and takes about 0.5 s per coefficient for 2,000 resamples of 50
+labels. This module takes about 0.01 s for all coefficients. The tests compare it with scipy, scikit-learn and
+krippendorff.
 """
 
 from __future__ import annotations
@@ -24,24 +25,24 @@ if TYPE_CHECKING:
 COEFFICIENTS = ("quadratic_kappa", "linear_kappa", "kappa", "alpha", "spearman", "kendall")
 SHARES = ("exact", "within_one")
 POSITION_TOLERANCE = 1e-9
-"""Positions this close are equal; neighbouring levels are 1 apart."""
+"""Positions that differ by less count as equal; neighbouring levels are 1 apart."""
 MAX_BATCH_ELEMENTS = 2_000_000
-"""Numbers in the largest array of a batch of weightings."""
+"""Maximum number of elements in the largest array of a batch of weightings."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairCells:
-    """The distinct pairs (human, judge) as positions on the list of levels, counted by cluster."""
+    """The distinct pairs (human, judge) as positions in the list of levels, with their counts by cluster."""
 
     human: Floats
     judge: Floats
     counts: Floats
-    """Counts as (clusters, cells)."""
+    """Count of each cell in each cluster: shape (clusters, cells)."""
     levels: Floats
 
     @property
     def total(self) -> Floats:
-        """Count of each cell as one weighting: (1, cells)."""
+        """Count of each cell in all clusters, as one weighting: shape (1, cells)."""
         total: Floats = self.counts.sum(axis=0, keepdims=True)
         return total
 
@@ -49,7 +50,7 @@ class PairCells:
 def pair_cells(human: Floats, judge: Floats, clusters: Indices, levels: Floats) -> PairCells:
     """Return the cells of paired values.
 
-    A value between two levels, such as a mean of raters, gets a position between those of the levels.
+    A value between two levels, such as the mean of several raters, gets a position between theirs.
     """
     indices = np.arange(len(levels), dtype=float)
     pairs = np.column_stack([np.interp(human, levels, indices), np.interp(judge, levels, indices)])
@@ -60,7 +61,7 @@ def pair_cells(human: Floats, judge: Floats, clusters: Indices, levels: Floats) 
 
 
 def nearest_level(positions: Floats) -> Indices:
-    """Return the index of the level nearest to each position, the lower one of two.
+    """Return the index of the level nearest to each position; of two equally near levels, the lower one.
 
     Examples:
         >>> nearest_level(np.array([0.0, 0.5, 0.6, 3.0])).tolist()
@@ -70,11 +71,11 @@ def nearest_level(positions: Floats) -> Indices:
 
 
 def agreement_statistics(cells: PairCells, weights: Floats) -> dict[str, Floats]:
-    """Return all statistics of agreement for each weighting: (weightings,), NaN if undefined.
+    """Return each agreement statistic for all weightings: shape (weightings,), NaN if undefined.
 
     Args:
         cells: Cells of the paired values.
-        weights: Whole numbers as (weightings, cells): how often each cell counts.
+        weights: How often each cell counts, in whole numbers: shape (weightings, cells).
     """
     rows = max(1, MAX_BATCH_ELEMENTS // len(cells.human))
     order = _order(cells)
@@ -113,14 +114,14 @@ def _batch_statistics(cells: PairCells, weights: Floats, order: Floats) -> dict[
 
 @dataclass(frozen=True, slots=True)
 class _Marginal:
-    """One of the two series under each weighting."""
+    """The values of one side, human or judge, with their counts under each weighting."""
 
     values: Floats
-    """Distinct values, ascending: (values,)."""
+    """Distinct values, ascending: shape (values,)."""
     index: Indices
-    """Index of each cell's value: (cells,)."""
+    """Index of each cell's value in ``values``: shape (cells,)."""
     counts: Floats
-    """Count of each value: (weightings, values)."""
+    """Count of each value: shape (weightings, values)."""
 
     @classmethod
     def of(cls, positions: Floats, weights: Floats) -> _Marginal:
@@ -129,19 +130,19 @@ class _Marginal:
 
     @property
     def distinct(self) -> Indices:
-        """Number of distinct values that occur: (weightings,)."""
+        """Number of distinct values that occur: shape (weightings,)."""
         distinct: Indices = (self.counts > 0).sum(axis=1)
         return distinct
 
     @property
     def midranks(self) -> Floats:
-        """Mid-rank of each cell: (weightings, cells)."""
+        """Mid-rank of each cell (ties share the mean of their ranks): shape (weightings, cells)."""
         midranks: Floats = (np.cumsum(self.counts, axis=1) - self.counts / 2)[:, self.index]
         return midranks
 
 
 def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, *, power: int) -> Floats:
-    """Return 1 - mean distance of the pairs / mean distance of a human and an independent judge's value."""
+    """Return 1 - mean distance within pairs / mean distance over all human-judge combinations."""
     observed = weights @ np.abs(human.values[human.index] - judge.values[judge.index]) ** power
     distances = np.abs(human.values[:, None] - judge.values[None, :]) ** power
     expected = ((human.counts @ distances) * judge.counts).sum(axis=1)
@@ -171,7 +172,7 @@ def _pearson(x: Floats, y: Floats, weights: Floats, n: Floats) -> Floats:
 
 
 def _order(cells: PairCells) -> Floats:
-    """Return 1 for cells that both sides order alike, -1 for opposite orders, 0 for ties: (cells, cells)."""
+    """Return 1 for two cells in the same order on both sides, -1 for opposite orders, 0 for ties."""
     human, judge = (np.sign(side[:, None] - side[None, :]) for side in (cells.human, cells.judge))
     order: Floats = human * judge
     return order

@@ -1,1 +1,1 @@
-"""The LLM judge that follows a rubric: asking, parsing and repairing verdicts, expected scores."""
+"""The rubric judge: a language model is asked for a verdict, which is parsed and converted to scores."""

@@ -1,4 +1,8 @@
-"""Ask a model for a verdict in at most three calls: the question, one repair, the question again."""
+"""Ask a model for a verdict (the labels of one answer) in at most three calls.
+
+The first call asks the question. If the reply cannot be parsed, a repair call quotes the problem. If that
+fails as well, the question is asked again.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +22,9 @@ if TYPE_CHECKING:
     from hengwen.records import Reply, Request
 
 Try = Literal["first", "repair", "fresh"]
-"""Call that gave the verdict."""
+"""Name of the call that gave the verdict."""
 REPAIRABLE = ("parse_error", "off_scale")
-"""Statuses that a model can correct. A reply that was cut off or refused would be so again."""
+"""Statuses that a repair call can correct. A reply that was cut off or refused would be so again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +37,8 @@ class JudgedReply:
     usage: Usage
     latency: float
     reply_details: Mapping[str, str]
-    """Details that all scores of the verdict share: attempt, model and response format."""
+    """Details that all scores of the verdict share: the call that gave it, the model and the response
+    format."""
     _details: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def details(self, label: str) -> dict[str, Any]:
@@ -51,13 +56,14 @@ async def ask_for_verdict(
 
     Args:
         backend: Backend through which every call goes.
-        build_request: Function of the try and, for ``repair``, the error of the first reply; the requests of
-            different tries have different call keys.
+        build_request: Function that returns the request of a try. Its second argument is the error of the
+            first reply for ``repair``, else None. Requests of different tries have different call keys, so
+            that the ledger (the store of paid replies) does not answer one with the reply to another.
         rubric: Rubric of the verdict.
 
     Raises:
-        JudgeError: No reply held a verdict (the last one is in ``raw``), or one was cut off or refused.
-        BackendError: There was no reply.
+        JudgeError: No reply held a verdict, or a reply was cut off or refused; ``raw`` is the last reply. Or
+            an endpoint gave no reply (the subclass BackendError).
     """
     replies: list[Reply] = []
 
@@ -113,9 +119,9 @@ def _judged_reply(parsed: ParsedVerdict, attempt: Try, replies: Sequence[Reply])
 
 
 def _is_final(error: JudgeError) -> bool:
-    """Return whether a failed repair ends the tries: the endpoint is down, or the budget is spent.
+    """Return whether a failed repair call ends the tries: the endpoint is down, or the budget is spent.
 
-    A repair that the endpoint refuses permanently does not: it is longer than the question, and it quotes the
-    model.
+    A repair call that the endpoint refuses permanently does not end them. Its prompt is longer than the
+    question and quotes the model, so the question alone may still be accepted.
     """
     return error.status == "budget" or (isinstance(error, BackendError) and error.retryable)

@@ -40,33 +40,36 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Sample
 
 VERSION = 1
-"""Version of the way from a reply to a score; part of the signature."""
+"""Version of the computation from a reply to a score; part of the signature."""
 MAX_SAMPLES = 100
 
 
 class RubricJudge:
-    """Judges responses by a rubric that a model reads.
+    """Judge responses with a language model that reads a rubric.
 
-    If a reply holds no verdict, one repair call follows, then the question once more; if that fails as well,
-    the judge raises. ``details`` of each score name the ``attempt`` that gave it: ``first``, ``repair`` or
-    ``fresh``.
+    If a reply holds no verdict, one repair call follows. If that fails, the question is asked again. If that
+    fails as well, the judge raises. In ``details`` of each score, ``attempt`` names the call that gave it:
+    ``first``, ``repair`` or ``fresh`` (the question asked again).
 
     Args:
         rubric: Rubric with levels and criteria.
         backend: Backend of the model that reads the rubric.
         language: Language of the prompt.
-        persona: Text about the character, or the template of a system turn, rendered with the same variables
-            as the prompt of a target; part of the prompt if the rubric uses ``persona``.
+        persona: Description of the character, or the template of a system turn. A template is rendered with
+            the same variables as the prompt of the judged model. The persona is part of the judge's prompt if
+            the rubric uses ``persona``.
         name: First part of the score names; default: the rubric's name.
-        samples: Verdicts per response, 1..100; the value is their mean. Above 1, the scale has no levels.
-        logprobs: Weigh the labels by the probabilities that the model gave them, if the endpoint returns
-            them, otherwise use the samples. ``method`` in the details names which was used.
-        strip_think: Judge a response without the ``<think>`` block before it. An unclosed block stays.
+        samples: Number of verdicts per response, 1..100; the value is their mean. With several verdicts the
+            scale has no levels, because a mean may lie between them.
+        logprobs: Whether to compute the expected value from the probabilities that the model gave the labels.
+            If the endpoint returns no probabilities, the samples are used. ``method`` in the details names
+            the method that was used.
+        strip_think: Whether to remove a ``<think>`` block before the answer. An unclosed block stays.
         level_from: ``holistic`` (the model's own level), ``min_aspect`` or ``median_aspect`` (the minimum or
-            the lower median of the criteria). All three use the same verdict.
+            the lower median of the criteria). All three values read the same reply of the model.
         task_instruction: Instruction of the task, in addition to those of the rubric.
-        evidence_signature: Signature of the rules whose findings are passed as ``evidence``; empty if the
-            judge reads no evidence.
+        evidence_signature: Signature of the rules whose findings are passed as ``evidence`` (sentences that
+            the prompt shows); empty if the judge accepts no evidence.
 
     Raises:
         ValueError: The language or the value of an option is unknown.
@@ -108,7 +111,7 @@ class RubricJudge:
         self.accepts_evidence = bool(evidence_signature)
         self._parsing_backend = parsing_backend(backend)
         self._schema = verdict_schema(rubric)
-        # the digest stands for the system turn in request identities
+        # in request identities the digest replaces the system turn
         self._system_digest = digest(judge_system(rubric, language, task_instruction=task_instruction))
         self._call_signature = self._build_signature()
         self._signature = self._build_signature(
@@ -138,12 +141,12 @@ class RubricJudge:
 
     @property
     def signature(self) -> str:
-        """Rubric, prompt, language, persona, model and parameters: all that can change a verdict."""
+        """Everything that can change a verdict: rubric, prompt, language, persona, model, parameters."""
         return self._signature
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the outcomes: the level, then each criterion."""
+        """Names of the outcomes (a score or a failure each): the level, then each criterion."""
         return self._names
 
     async def judge(
@@ -204,11 +207,11 @@ class RubricJudge:
         return await ask_for_verdict(self._parsing_backend, build_request, self.rubric)
 
     def request(self, sample: Sample, response: Response, *, repeat: int = 1) -> Request:
-        """Return the request for a response, with fences of its own.
+        """Return the request for a response; its prompt quotes the response between unique fences.
 
         Args:
             sample: Prompt with its references.
-            response: Response as it stands in the prompt.
+            response: Response as quoted in the prompt.
             repeat: Index of the verdict, from 1.
         """
         return self._request(sample, response, (), repeat, "first")
@@ -250,7 +253,7 @@ class RubricJudge:
         )
 
     def _without_thinking(self, response: Response) -> tuple[Response, dict[str, Any]]:
-        """Return the response as it is judged, and the details about its ``<think>`` block."""
+        """Return the response without a removed ``<think>`` block, and the details about that block."""
         if not self.strip_think:
             return response, {}
         text = answer_without_thinking(response.text)

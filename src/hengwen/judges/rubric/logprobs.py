@@ -1,4 +1,4 @@
-"""Probabilities that a model gave the labels of a verdict, from the log-probabilities of its tokens."""
+"""Compute the probabilities that a model gave each label, from the log-probabilities of its tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hengwen.judges.rubric.verdict import ParsedVerdict
 
 TOP_LOGPROBS = 20
-"""Alternatives requested for each token; the maximum of common endpoints."""
+"""Number of alternatives requested for each token; common endpoints allow no more."""
 
 Token = tuple[bytes, float, tuple[tuple[bytes, float], ...]]
 """(bytes, log-probability, alternatives), as in ``Reply.logprobs``."""
@@ -24,12 +24,12 @@ _CRITERIA = re.compile(rb'"criteria"\s*:\s*\{')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """Probabilities of the labels of one part of a verdict."""
+    """Probabilities of the labels of one part of a verdict: the level, or a criterion."""
 
     labels: Mapping[str, float]
-    """Weights that sum to 1, of the labels that the endpoint listed, in the order of the rubric."""
+    """Weights of the labels that the endpoint listed, in the order of the rubric; they sum to 1."""
     off_label: float
-    """Probability of everything that is not a listed label."""
+    """Probability of all text that is not one of these labels."""
 
     def mean(self, values: Mapping[str, float]) -> float:
         """Return the expected value.
@@ -47,7 +47,7 @@ class Weights:
 def verdict_weights(
     tokens: Sequence[Token], parsed: ParsedVerdict, labels: Sequence[str]
 ) -> dict[str, Weights] | None:
-    """Return the weights of the level and of each criterion; None if one is unknown.
+    """Return the weights of the level and of each criterion; None if any of them is unknown.
 
     Args:
         tokens: Tokens of the whole reply.
@@ -71,7 +71,7 @@ def verdict_weights(
 
 
 def _label_offset(body: bytes, start: int, part: str, label: str) -> int | None:
-    """Return the byte offset of a label; a key without escapes occurs only once in a JSON object."""
+    """Return the byte offset of a label; its key, if it has no escapes, occurs once in the JSON object."""
     if start < 0:
         return None
     if part != "level":
@@ -90,8 +90,8 @@ def _label_offset(body: bytes, start: int, part: str, label: str) -> int | None:
 def label_weights(tokens: Sequence[Token], offset: int, labels: Sequence[str]) -> Weights | None:
     """Return the weights of the labels at an offset of a reply.
 
-    A label may be several tokens: the tokens that the model chose are followed until only one label fits.
-    Probability of alternatives that still fit several labels is counted as off the labels.
+    A label may have several tokens. The function follows the tokens that the model chose until only one label
+    fits. An alternative that still fits several labels counts as text that is no label (``off_label``).
 
     Args:
         tokens: Tokens of the whole reply.
@@ -150,8 +150,8 @@ def _fitting(prefix: bytes, text: bytes, lead: bytes, names: Mapping[bytes, str]
     Args:
         prefix: Beginning of the label in earlier tokens.
         text: Candidate token.
-        lead: Bytes of the chosen token before the label; a candidate must begin with them.
-        names: Labels by their folded bytes.
+        lead: Bytes before the label in the token that the model chose; a candidate must begin with them.
+        names: Labels by their bytes in lower case.
     """
     if lead:
         if not text.lstrip().startswith(lead.lstrip()):
@@ -167,7 +167,7 @@ def _fitting(prefix: bytes, text: bytes, lead: bytes, names: Mapping[bytes, str]
 
 
 def _fold(text: bytes) -> bytes:
-    """Fold the case if the bytes are valid UTF-8; a token may end inside a character."""
+    """Convert valid UTF-8 to lower case; return other bytes, such as half a character, unchanged."""
     try:
         return text.decode().casefold().encode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Prompt of a repair call: it quotes the unusable reply and the problem as data, and asks again."""
+"""Prompt of a repair call: it quotes the unusable reply and the problem, and asks for a verdict again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hengwen.records import Message
 
 MAX_QUOTED = 4000
-"""Characters of a reply that are quoted; the prompt states how many more there were."""
+"""Maximum number of quoted characters of a reply; the prompt states how many were left out."""
 
 _TEXTS: dict[Language, str] = {
     "zh": """
@@ -49,13 +49,13 @@ def repair_turns(
 ) -> tuple[Message, ...]:
     """Return the turns of a judge's prompt with the repair appended to the last one.
 
-    It is appended because some chat templates do not allow two user turns in a row.
+    Some chat templates do not allow two user turns in a row, so the repair is not a turn of its own.
 
     Args:
-        messages: Turns rendered for the judge with this fence.
+        messages: Turns of the judge's prompt, rendered with this fence.
         error: Problem with the reply; ``raw`` is the reply.
         language: Language of the prompt.
-        fence: Fence of this call.
+        fence: Random marker that this call puts around quoted text.
 
     Examples:
         >>> from hengwen.errors import JudgeError

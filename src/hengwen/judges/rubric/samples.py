@@ -1,4 +1,4 @@
-"""Several verdicts on one response: which of them count, and their most common label."""
+"""Several verdicts on one response (samples): select those that count, and find the most common label."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hengwen.judges.rubric.ask import JudgedReply
 
 MODEL_FAILURES = ("parse_error", "off_scale", "truncated", "refused")
-"""Statuses that the model causes: a later run would get the same, so these samples are excluded."""
+"""Statuses caused by the model. A later run would get the same failure, so these samples are excluded."""
 
 
 def split_verdicts(
@@ -21,8 +21,8 @@ def split_verdicts(
 ) -> tuple[list[JudgedReply], Counter[str]]:
     """Return the verdicts, and the number of samples without a verdict by status.
 
-    A sample whose replies held no verdict is excluded as long as more than half of the samples have one. If
-    an endpoint gave no reply, its error is raised, so that a later run asks for the missing samples.
+    A sample without a verdict is excluded if more than half of the samples have one. If an endpoint gave no
+    reply, its error is raised, so that a later run asks for the missing samples.
 
     Args:
         results: Verdict or exception of each sample.
@@ -53,7 +53,7 @@ def split_verdicts(
 
 
 def most_common_label(labels: Sequence[str]) -> tuple[str, float]:
-    """Return the most common label, the first one of a tie, and its share.
+    """Return the most common label and its share; of equally common labels, the first.
 
     Args:
         labels: Labels of the verdicts, at least one.

@@ -1,4 +1,4 @@
-"""Convert verdicts to values, each with details about its origin."""
+"""Convert verdicts (the labels that a model gave) to values, with details about how each was computed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def score_from_reply(judged: JudgedReply, values: Mapping[str, float], part: str
 def score_from_logprobs(
     judged: JudgedReply, values: Mapping[str, float], weights: Mapping[str, Weights], part: str
 ) -> ValueWithDetails:
-    """Return the expected value over the probabilities of the labels.
+    """Return the expected value of the labels under the probabilities that the model gave them.
 
     Args:
         judged: Verdict with its reply.

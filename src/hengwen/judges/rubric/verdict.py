@@ -1,4 +1,4 @@
-"""Parse a reply strictly: it holds one JSON object with known labels, or JudgeError is raised.
+"""Parse a judge's reply strictly: JudgeError is raised unless it holds one JSON object with known labels.
 
 The messages of these errors are quoted in repair prompts, which are part of call keys: changing a message
 changes call keys.
@@ -42,11 +42,11 @@ class ParsedVerdict:
 
 
 def verdict_schema(rubric: Rubric) -> dict[str, Any]:
-    """Return the JSON schema of a verdict: the reason first, then the criteria, then the level.
+    """Return the JSON schema of a verdict: first the reason, then the criteria, then the level.
 
     Args:
-        rubric: Rubric whose labels, the best first, are the only levels; without criteria the schema has no
-            ``criteria``.
+        rubric: Rubric whose labels, the best first, are the only allowed levels. If it has no criteria, the
+            schema has no ``criteria``.
 
     Examples:
         >>> from hengwen.prompts import load_rubric
@@ -80,7 +80,7 @@ def parse_verdict(text: str, rubric: Rubric, finish: str = "stop") -> ParsedVerd
     Args:
         text: Text of the reply.
         rubric: Rubric with the known labels and criteria.
-        finish: Finish reason of the server.
+        finish: Finish reason that the server returned, such as ``stop`` or ``length``.
 
     Raises:
         JudgeError: There is no verdict. The status is ``truncated``, ``refused``, ``off_scale`` (a level that

@@ -1,1 +1,1 @@
-"""Deterministic rules: they cap a judge's level (``RuleSet``), or are a judge themselves (``RulesJudge``)."""
+"""Rules without a model: they limit a judge's level (``RuleSet``) or are a judge alone (``RulesJudge``)."""

@@ -1,7 +1,7 @@
-"""A judge with rules beside it: its own score is kept, and a final score is added.
+"""A judge with rules: the judge's own score is kept, and a final score is added.
 
-The final score is the judge's level, but no better than the strictest cap of the rules. If the judge gave no
-level there is no final score either: a failure never becomes a low value.
+A cap is the best value that a rule allows. The final score is the judge's level or the strictest cap,
+whichever is lower. If the judge gave no level, there is no final score: a failure never becomes a low value.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Sample, Scale, Verdict
 
 VERSION = 1
-"""Goes up whenever the way from a level and its caps to a final score changes."""
+"""Version of the computation from a level and its caps to a final score; part of the signature."""
 
 
 class CappedJudge:
-    """Asks a judge, and derives ``NAME.final`` from its level and the rules of the task.
+    """Ask a judge, and compute ``NAME.final`` from its level and the rules of the task.
 
     A judge that accepts evidence is shown what the rules detected. If a rule has extra thresholds, the final
-    score at each of them is added: ``NAME.final_at_0.8``. Details of a final score: ``raw`` (the judge's
-    level), ``cap`` (on the judge's scale; None: no cap), ``by`` (the rules that set it), ``flags``, and what
-    the rules measured, such as ``dup_of`` and ``similarity``.
+    score at each of them is added, such as ``NAME.final_at_0.8``. Details of a final score are ``raw`` (the
+    judge's level), ``cap`` (on the judge's scale; None for no cap), ``by`` (the rules that set the cap),
+    ``flags``, and what the rules measured, such as ``dup_of`` and ``similarity``.
 
     Args:
-        judge: The judge to wrap; the first of its names is its level.
+        judge: The judge to ask; the first of its score names is its level.
         rules: Rules of the task.
-        scale: Scale of the level if a score has none of its own.
-        language: Language of the evidence that the judge is shown, and of the reasons.
-        name: First part of the names of the final scores; default: that of the level.
+        scale: Scale of the level, for scores that do not state one.
+        language: Language of the evidence shown to the judge, and of the reasons.
+        name: First part of the names of the final scores; default: the first part of the level's name.
 
     Examples:
         >>> import asyncio
@@ -91,17 +91,17 @@ class CappedJudge:
 
     @property
     def signature(self) -> str:
-        """Signature of the final scores: that of the judge and those of the rules."""
+        """Signature of the final scores: the judge's signature and those of the rules."""
         return self._signature
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the judge's scores, then the final score, then those at extra thresholds."""
+        """Names of the judge's scores, of the final score, and of the final scores at extra thresholds."""
         return self._names
 
     @property
     def signatures(self) -> Mapping[str, str]:
-        """Signature by name; the judge's own scores keep theirs."""
+        """Signature of each score by name; the judge's own scores keep the judge's signature."""
         return self._signatures
 
     async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
@@ -113,7 +113,7 @@ class CappedJudge:
             earlier: Answers to the same sample with a lower ``repeat``.
 
         Raises:
-            JudgeError: The wrapped judge raised it.
+            JudgeError: The inner judge gave no usable verdict.
         """
         results = self.rules.evaluate(sample, response, earlier)
         if self._evidence_judge is not None:
@@ -130,10 +130,10 @@ class CappedJudge:
         response: Response,
         earlier: Sequence[Response] = (),
     ) -> Sequence[Outcome]:
-        """Return the final scores for an existing verdict: after a threshold or a cap was changed.
+        """Compute the final scores for a stored verdict, such as after a threshold or a cap was changed.
 
         Args:
-            outcomes: Outcomes of the wrapped judge.
+            outcomes: Outcomes (scores and failures) of the inner judge.
             sample: Task input and metadata.
             response: The answer.
             earlier: Answers to the same sample with a lower ``repeat``.
@@ -143,7 +143,7 @@ class CappedJudge:
     def _final_scores(
         self, outcomes: Sequence[Outcome], results: Mapping[str, RuleResult]
     ) -> tuple[Outcome, ...]:
-        """Return no score if there is no level: the engine reports missing outcomes."""
+        """Return the final scores; none if there is no level, because the engine reports missing outcomes."""
         level = next((outcome for outcome in outcomes if outcome.name == self._level), None)
         if level is None:
             return ()
@@ -193,7 +193,7 @@ class CappedJudge:
 
 
 def cap_on_scale(share: float, scale: Scale) -> float:
-    """Return the best value that a cap allows; if the scale has levels, a level.
+    """Return the best value that a cap allows; if the scale has levels, the value is a level.
 
     Args:
         share: Cap as a share of the scale, 0..1.
@@ -219,12 +219,12 @@ def cap_on_scale(share: float, scale: Scale) -> float:
 
 
 def _share_at(result: RuleResult, threshold: float | None) -> float | None:
-    """Return the cap at an extra threshold of some rule; None: at the thresholds in force."""
+    """Return the cap of a rule at an extra threshold; for None, at the rule's main threshold."""
     return result.cap if threshold is None else result.extra_caps.get(threshold, result.cap)
 
 
 def _copy_details(results: Mapping[str, RuleResult]) -> dict[str, Any]:
-    """Return the repeated answer with its similarity, and the kind of a copy."""
+    """Return details about copies: the repeated answer, its similarity and the kind of copy."""
     details: dict[str, Any] = {}
     duplicate = results.get("near_duplicate")
     if duplicate is not None and duplicate.value is not None:

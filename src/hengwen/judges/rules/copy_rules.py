@@ -1,4 +1,4 @@
-"""Rules about copies: of an earlier answer, of the reference, of the training set."""
+"""Rules that detect copies of an earlier answer, of the reference or of the training set."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ if TYPE_CHECKING:
     from hengwen.records import Scale
 
 REVIEW_THRESHOLD = 0.7
-"""Similarity to an earlier answer from which a person should compare the two."""
+"""Similarity to an earlier answer at or above which a person should compare the two answers."""
 DEFAULT_EXTRA_THRESHOLDS = (0.8, 0.85, 0.9)
-"""Thresholds at which a final score is given by default, except the one that is in force."""
+"""Default extra thresholds; the rule's main threshold is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicate:
-    """The zero rule: an answer that repeats an earlier one to the same sample gets the lowest value.
+    """Give the lowest value to an answer that repeats an earlier answer to the same sample.
 
-    It is compared with every earlier answer, including those that are repeats themselves: otherwise the
-    result for A, A', A'' would depend on the chain. The first answer keeps its score. The thresholds are
-    this project's own: ``extra_thresholds`` names others at which the final score is given as well.
+    An answer is compared with every earlier answer, also with answers that are repeats: otherwise the result
+    for three similar answers A, A', A'' would depend on their order. The first answer keeps its score. The
+    default thresholds are this project's choice. ``extra_thresholds`` lists others at which a final score is
+    computed as well.
     """
 
     zero_from: float = THRESHOLD
     review_from: float = REVIEW_THRESHOLD
-    """From here up to ``zero_from`` an answer is flagged ``review``."""
+    """Similarity from which (up to ``zero_from``) an answer is flagged ``review``."""
     extra_thresholds: Sequence[float] = DEFAULT_EXTRA_THRESHOLDS
-    """Extra thresholds; default: those of 0.8, 0.85 and 0.9 that differ from ``zero_from``."""
+    """Extra thresholds; by default 0.8, 0.85 and 0.9, without the one that equals ``zero_from``."""
     also: InitVar[Sequence[float] | None] = None
     """Former name of ``extra_thresholds``."""
     name: ClassVar[str] = "near_duplicate"
@@ -62,13 +63,13 @@ class NearDuplicate:
 
     @property
     def signature(self) -> str:
-        """Signature with all thresholds."""
+        """Text with everything that can change the result: all thresholds."""
         extra = ",".join(f"{threshold:g}" for threshold in self.extra_thresholds) or "none"
         thresholds = (("zero", self.zero_from), ("review", self.review_from), ("also", extra))
         return build_signature("near_duplicate", ("rule", "cap"), *thresholds, ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
-        """Compare with every earlier answer; ``dup_of`` is the repeat index of the closest."""
+        """Compare with every earlier answer; ``dup_of`` is the repeat index of the most similar one."""
         if not answer.earlier_matches:
             return not_applicable("there is no earlier answer to compare with", "没有先前的回答可比")
         closest = max(answer.earlier_matches, key=lambda match: (match.similarity, -match.repeat))
@@ -94,7 +95,7 @@ class NearDuplicate:
 
 @dataclass(frozen=True, slots=True)
 class TargetCopy:
-    """A reference word for word, except for particles and punctuation: capped, and suspected of a leak."""
+    """Cap an answer that copies a reference, except for particles and punctuation; flag a suspected leak."""
 
     cap: float = 0.5
     name: ClassVar[str] = "target_copy"
@@ -112,7 +113,7 @@ class TargetCopy:
         return build_signature("target_copy", ("rule", "cap"), ("cap", self.cap), ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
-        """Compare with each reference."""
+        """Compare the answer with each reference."""
         copy = answer.reference_copy
         if copy is None:
             return not_applicable("the sample has no reference", "此题没有参考回答")
@@ -134,17 +135,17 @@ class TargetCopy:
 
 @dataclass(frozen=True, slots=True)
 class TrainingLeak:
-    """How much of an answer is in the training set: a copy is capped, and so is a near copy.
+    """Cap an answer that is a copy or a near copy of an answer in the training set.
 
-    Without a corpus nothing is assessed, and no answer counts as clean.
+    Without a corpus nothing is assessed, so no answer counts as free of leaks.
     """
 
     corpus: str | Sequence[str] = ()
     """Training files, as the scorer ``leakage`` reads them."""
     near: float = MIN_CONTAINMENT
-    """Share of the answer's 5-grams in one training answer from which it is a near copy."""
+    """Minimum share of the answer's 5-grams that one training answer must contain for a near copy."""
     cap: float = 0.5
-    """Cap of an exact copy, and of one that differs only in particles."""
+    """Cap of an exact copy, and of a copy that differs only in particles."""
     near_cap: float = 0.75
     """Cap of a near copy."""
     _scorer: Leakage | None = field(init=False, repr=False, compare=False)
@@ -166,7 +167,7 @@ class TrainingLeak:
 
     @property
     def evidence_signature(self) -> str:
-        """Signature with the corpus, without the threshold of a near copy."""
+        """Signature of what the judge is shown: the corpus, without the threshold of a near copy."""
         corpus = "none" if self._scorer is None else self._scorer.signature.split("|")[1]
         return f"leakage|{corpus}|v:1"
 

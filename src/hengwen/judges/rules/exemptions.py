@@ -1,4 +1,4 @@
-"""Which rules a sample is exempt from: the list ``metadata.exempt``."""
+"""Read which rules do not apply to a sample, from its list ``metadata.exempt``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hengwen.records import Sample
 
 _FLAGS = {"exempt_copy": "target_copy", "exempt_duplicate": "near_duplicate"}
-"""Keys of the metadata that exempt from one rule if they are true; read only leniently."""
+"""Keys of the metadata that exempt a sample from one rule if they are true; read only if ``lenient``."""
 
 
 def exemptions(sample: Sample, *, lenient: bool = False) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""One answer with everything that rules and clauses detect in it; each part is computed once."""
+"""One answer with everything that rules detect in it; each detection is computed once."""
 
 from __future__ import annotations
 
@@ -59,15 +59,16 @@ class RuleInput:
     earlier: Sequence[Response] = ()
 
     remove_thinking = staticmethod(answer_without_thinking)
-    """How the thought before an answer is removed; returns None if it is never closed."""
+    """Function that removes the thinking block before an answer; it returns None if the block is not
+    closed."""
     number_keys: ClassVar[tuple[str, ...]] = ("number",)
-    """Keys of the metadata that may hold the expected number; the first one present counts."""
+    """Keys of the metadata that may hold the expected number; the first existing key counts."""
     ignores_question_numbers: ClassVar[bool] = True
-    """Whether an answer that only repeats numbers of the question counts as one without numbers."""
+    """Whether an answer whose numbers all occur in the question counts as an answer without numbers."""
 
     @cached_property
     def text(self) -> str:
-        """The answer without the thought before it; empty if that is never closed."""
+        """The answer without the thinking block before it; empty if the block is not closed."""
         return self.remove_thinking(self.response.text) or ""
 
     @cached_property
@@ -77,12 +78,12 @@ class RuleInput:
 
     @cached_property
     def breakage(self) -> Corruption | None:
-        """What is broken in the answer as it came, thoughts included."""
+        """What is broken in the answer, including its thinking block; None if nothing is."""
         return find_breakage(self.response.text)
 
     @cached_property
     def earlier_matches(self) -> tuple[EarlierMatch, ...]:
-        """Similarity to each earlier answer, in their order."""
+        """Similarity to each earlier answer, in the order of the earlier answers."""
         return tuple(
             EarlierMatch(answer.repeat, similarity(self.remove_thinking(answer.text) or "", self.text))
             for answer in self.earlier

@@ -1,17 +1,19 @@
-"""The embedded judge: levels of a rubric by rules alone. No key, no network; a baseline, no language model.
+"""The rules judge: it gives an answer a level of a rubric by fixed rules, without a model or network.
 
-The ladder, from a rubric's ordered levels:
+It is a baseline for other judges. Its clauses (single checks) may object to an answer or give it a credit.
+The level is found in three steps:
 
 1. Start from the second best level (with two levels: from the best).
-2. Each clause that objects has a cap (worst, second worst, middle, second best); the strictest cap wins.
-3. The best level requires that no clause objects, and positive evidence: every clause that can give a credit
-   and applies to this answer gives it, and one of them is about the content (``markers``,
-   ``reference_similarity``, ``right_number``). If a number is expected, it replaces similarity.
+2. Each clause that objects sets a cap, the best level that remains possible: worst, second worst, middle or
+   second best. The strictest cap counts.
+3. The best level has three conditions: no clause objects; every clause that can give a credit and applies to
+   this answer gives it; one of these clauses is about the content (``markers``, ``reference_similarity``,
+   ``right_number``). If a number is expected, ``right_number`` is used instead of ``reference_similarity``.
 
-A criterion is scored in the same way by the clauses that ``rules.criteria`` maps to it, where any credit
-suffices; a criterion without clauses is ``not_applicable``. Without a ``rules:`` block (or markers or taboo
-given as options) only ``DEFAULT_CLAUSES`` are evaluated: an objection gives its level, and without one the
-level is ``not_applicable``.
+A criterion is scored in the same way by the clauses that ``rules.criteria`` maps to it, but any credit
+suffices. A criterion without clauses is ``not_applicable``. If the rubric has no ``rules:`` block and neither
+``markers`` nor ``taboo`` is an option, only ``DEFAULT_CLAUSES`` are evaluated. An objection then gives the
+level of its cap; without an objection the level is ``not_applicable``.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Sample
 
 VERSION = 1
-"""Goes up whenever a clause or the ladder changes a level."""
+"""Version of the clauses and of the steps to a level; part of the signature."""
 
 DEFAULT_CLAUSES: tuple[ClauseName, ...] = (
     "empty_or_broken",
@@ -45,29 +47,32 @@ DEFAULT_CLAUSES: tuple[ClauseName, ...] = (
     "wrong_number",
     "repeated_lines",
 )
-"""The clauses that need no ``rules:`` block."""
+"""Clauses that need no ``rules:`` block in the rubric."""
 CONTENT_CLAUSES: frozenset[ClauseName] = frozenset(("markers", "reference_similarity", "right_number"))
-"""The clauses whose credit is about the content; length and format alone do not earn the best level."""
+"""Clauses whose credit is about the content. Credits for length and format do not suffice for the best
+level."""
 
 CREDIT_CLAUSES: frozenset[ClauseName] = CONTENT_CLAUSES | {"plain_text", "length"}
-"""The clauses that can give a credit."""
+"""Clauses that can give a credit."""
 
 ClauseResults = dict["ClauseName", ClauseResult]
 
 
 class RulesJudge:
-    """Judges by what can be decided without a model.
+    """Judge answers by fixed rules, without a model; see the module for how a level is found.
 
     Args:
         rubric: Levels and criteria; its ``rules:`` block configures the clauses.
         language: Language of the reasons.
-        persona: Text about the character; a speaker's name in it makes ``名字：`` at the start a label.
+        persona: Description of the character. If it names the speaker, an answer that begins with that name
+            and a colon (``名字：``) counts as labelled.
         name: First part of the score names; default: the rubric's name.
         markers: Words that show the persona, in addition to the rubric's.
         taboo: Phrases that must not occur, in addition to the rubric's.
-        level_from: ``holistic`` (the ladder above), ``min_aspect`` or ``median_aspect`` (of the criteria that
-            rules can see).
-        exclude_clauses: Clauses that are not evaluated: those that a rule of the task applies after judging.
+        level_from: ``holistic`` (the steps above), ``min_aspect`` or ``median_aspect`` (the minimum or the
+            lower median of the criteria that have clauses).
+        exclude_clauses: Clauses that are not evaluated, because a rule of the task makes the same check after
+            judging.
 
     Raises:
         ValueError: ``markers`` or ``taboo`` is not a list of texts, or the language is unknown.
@@ -115,12 +120,12 @@ class RulesJudge:
 
     @property
     def signature(self) -> str:
-        """Rubric, rules (with the options) and version: everything that can change a number."""
+        """Everything that can change a score: the rubric, its rules, the options and the version."""
         return self._signature
 
     @property
     def names(self) -> Sequence[str]:
-        """The level first, then each criterion."""
+        """Names of the scores: the level first, then each criterion."""
         return (f"{self.name}.level", *(f"{self.name}.{criterion}" for criterion in self.rubric.criteria))
 
     async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
@@ -130,7 +135,8 @@ class RulesJudge:
             sample: Task input; ``metadata`` may hold ``number`` (or ``answer``), ``exempt`` (a list of
                 ``target_copy`` and ``near_duplicate``), ``exempt_copy`` and ``exempt_duplicate``.
             response: The answer.
-            earlier: Answers to the same sample with a lower ``repeat``, which it must not repeat.
+            earlier: Answers to the same sample with a lower ``repeat``; an answer that repeats one of them is
+                capped.
         """
         results = self._evaluate(sample, response, earlier)
         criteria = [self._criterion(name, results) for name in self.rubric.criteria]
@@ -232,7 +238,7 @@ def _texts(option: str, values: Sequence[str]) -> list[str]:
 
 
 def _with_phrases(rules: RubricRules | None, phrases: Mapping[str, list[str]]) -> RubricRules | None:
-    """Return the rules with more markers and taboo phrases; None if there are neither rules nor phrases."""
+    """Return the rules with the added markers and taboo phrases; None without rules and phrases."""
     if rules is None and not any(phrases.values()):
         return None
     base = rules or RubricRules()
@@ -245,7 +251,7 @@ def _strictest_cap(results: ClauseResults) -> Cap | None:
 
 
 def _all_credited(results: ClauseResults) -> bool:
-    """Whether there is a clause that can give a credit, and all such clauses gave it."""
+    """Return whether all clauses that can give a credit gave it, and there is at least one such clause."""
     clauses = {clause for clause in results if clause in CREDIT_CLAUSES}
     if "right_number" in clauses:
         clauses.discard("reference_similarity")

@@ -1,4 +1,8 @@
-"""The clauses of the rules judge: each maps one detection to a cap or a credit; None: it does not apply."""
+"""The clauses of the rules judge: each turns one detection into a cap or a credit.
+
+A cap is the best level that remains possible; a credit supports the best level. A clause returns None if it
+does not apply to the answer. The docstring of a clause names its cap or its credit after the colon.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +25,13 @@ CAPS: tuple[Cap, ...] = ("worst", "second_worst", "middle", "second_best")
 """All caps, the strictest first."""
 
 MIN_SIMILARITY_FOR_CREDIT = 0.3
-"""Similarity to a reference from which an answer gets a credit."""
+"""Minimum similarity to a reference for a credit."""
 MIN_SIMILARITY = 0.1
-"""Similarity to every reference below which an answer is capped."""
+"""Minimum similarity to at least one reference; below it an answer is capped."""
 MAX_REPEATED_SHARE = 0.7
-"""Share of repeated lines from which an answer is capped; choruses stay below."""
+"""Share of repeated lines at or above which an answer is capped; songs with a chorus stay below it."""
 MIN_LINES = 4
-"""Number of lines from which repeated lines are counted."""
+"""Fewest lines of an answer in which repeated lines are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +41,13 @@ class ClauseResult:
     en: str
     zh: str
     cap: Cap | None = None
-    """The best level that remains possible; None: no objection."""
+    """The best level that remains possible; None if the clause does not object."""
     credit: bool = False
-    """Whether this supports the best level."""
+    """Whether the clause supports the best level."""
 
 
 def empty_or_broken(answer: ClauseInput) -> ClauseResult | None:
-    """Empty, garbled, cut off in thought, looping: the worst level; a lost character or two: the middle."""
+    """The answer is empty, garbled, a loop or unfinished thinking: worst; it lost some characters: middle."""
     breakage = answer.breakage
     if breakage is None:
         return ClauseResult(en="readable", zh="可读")
@@ -51,7 +55,7 @@ def empty_or_broken(answer: ClauseInput) -> ClauseResult | None:
 
 
 def near_duplicate(answer: ClauseInput) -> ClauseResult | None:
-    """Repeats an earlier answer to the same sample: the worst level."""
+    """The answer repeats an earlier answer to the same sample: worst."""
     if not answer.earlier or "near_duplicate" in answer.exempt:
         return None
     repeated = next((match for match in answer.earlier_matches if match.similarity >= THRESHOLD), None)
@@ -65,9 +69,9 @@ def near_duplicate(answer: ClauseInput) -> ClauseResult | None:
 
 
 def wrong_number(answer: ClauseInput) -> ClauseResult | None:
-    """Gives another number than ``metadata.number`` (or ``answer``): the second worst level.
+    """The answer gives another number than ``metadata.number`` (or ``answer``): second worst.
 
-    Gives none: the middle.
+    The answer gives no number: middle.
     """
     if answer.number is None or answer.number.verdict == "unclear":
         return None
@@ -85,7 +89,7 @@ def wrong_number(answer: ClauseInput) -> ClauseResult | None:
 
 
 def right_number(answer: ClauseInput) -> ClauseResult | None:
-    """Gives the number in ``metadata.number`` (or ``answer``): a credit."""
+    """The answer gives the number in ``metadata.number`` (or ``answer``): a credit."""
     if answer.number is None or answer.number.verdict == "unclear":
         return None
     expected, verdict = answer.number
@@ -95,9 +99,9 @@ def right_number(answer: ClauseInput) -> ClauseResult | None:
 
 
 def copy_of_reference(answer: ClauseInput) -> ClauseResult | None:
-    """Is a reference, except for particles and punctuation: the middle level.
+    """The answer equals a reference, except for particles and punctuation: middle.
 
-    Does not apply if one right answer exists (``metadata.number`` or ``answer``).
+    The clause does not apply if one right answer exists (``metadata.number`` or ``answer``).
     """
     references, metadata = answer.sample.references, answer.sample.metadata
     if not references or "target_copy" in answer.exempt or metadata.keys() & {"number", "answer"}:
@@ -108,7 +112,7 @@ def copy_of_reference(answer: ClauseInput) -> ClauseResult | None:
 
 
 def plain_text(answer: ClauseInput) -> ClauseResult | None:
-    """Has labels or markup although the rubric requires plain words: the middle level; has none: a credit."""
+    """The answer has labels or markup although the rubric requires plain words: middle; none: a credit."""
     if not answer.rules.plain_text:
         return None
     hits = answer.markup(answer.names)
@@ -119,7 +123,7 @@ def plain_text(answer: ClauseInput) -> ClauseResult | None:
 
 
 def taboo(answer: ClauseInput) -> ClauseResult | None:
-    """Has a phrase that must not occur: the second worst level."""
+    """The answer has a phrase that must not occur: second worst."""
     if not answer.rules.taboo:
         return None
     phrase = _first_phrase_in(answer.text, answer.rules.taboo)
@@ -129,7 +133,7 @@ def taboo(answer: ClauseInput) -> ClauseResult | None:
 
 
 def markers(answer: ClauseInput) -> ClauseResult | None:
-    """Has a word that shows the persona: a credit; has none: at most the second best level."""
+    """The answer has a word that shows the persona: a credit; it has none: second best."""
     if not answer.rules.markers:
         return None
     phrase = _first_phrase_in(answer.text, answer.rules.markers)
@@ -139,7 +143,7 @@ def markers(answer: ClauseInput) -> ClauseResult | None:
 
 
 def length(answer: ClauseInput) -> ClauseResult | None:
-    """Is too long or too short: the middle level, by a factor above two the second worst; else a credit."""
+    """The answer is too long or too short: middle, or second worst by a factor above two; else a credit."""
     limits = answer.rules.length
     if limits is None:
         return None
@@ -156,7 +160,7 @@ def length(answer: ClauseInput) -> ClauseResult | None:
 
 
 def reference_similarity(answer: ClauseInput) -> ClauseResult | None:
-    """Shares enough with a reference (0.3): a credit; next to nothing (below 0.1): the middle level."""
+    """The answer's similarity to a reference is at least 0.3: a credit; it is below 0.1 for all: middle."""
     if not answer.sample.references:
         return None
     closest = max(similarity(answer.text, reference) for reference in answer.sample.references)
@@ -169,7 +173,7 @@ def reference_similarity(answer: ClauseInput) -> ClauseResult | None:
 
 
 def repeated_lines(answer: ClauseInput) -> ClauseResult | None:
-    """At least 0.7 of four lines or more repeat earlier lines: the second worst level."""
+    """The answer has four lines or more, and a share of at least 0.7 repeats earlier lines: second worst."""
     share, lines = repeated_share(answer.text)
     if lines < MIN_LINES:
         return None
@@ -193,7 +197,7 @@ CLAUSES_BY_NAME: Mapping[ClauseName, Callable[[ClauseInput], ClauseResult | None
     "reference_similarity": reference_similarity,
     "repeated_lines": repeated_lines,
 }
-"""Every clause; a result lists them in this order."""
+"""All clauses by name; a result lists them in this order."""
 
 
 def _first_phrase_in(text: str, phrases: Sequence[str]) -> str | None:

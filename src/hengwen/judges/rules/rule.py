@@ -1,9 +1,10 @@
-"""What a rule is: it detects one thing in an answer, scores it, and may cap the level that a judge gave.
+"""What a rule is: it detects one property of an answer, scores it, and may cap the level that a judge gave.
 
-A rule decides what can be decided without a model. Its result is a code score of its own, a sentence that the
-judge is shown (it never quotes the answer and holds no threshold, so that a threshold can move without a new
-verdict), and possibly a cap. A cap is a share of the judge's scale: 0.5 is its middle, 0 its low end; if the
-scale has levels, a cap between two of them is the lower one.
+A rule needs no model. Its result has three parts. The code score is a score of the rule's own, computed
+without a model. The sentence for the judge (evidence) never quotes the answer and holds no threshold, so that
+a threshold can change without a new verdict. The cap, if there is one, is the best value that the final score
+may have, as a share of the judge's scale: 0.5 is the middle of the scale, 0 its low end. If the scale has
+levels, a cap between two levels counts as the lower one.
 
 ``hengwen.registry`` lists the rules: ``BUILTINS["rules"]`` and the entry point group ``hengwen.rules``.
 """
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from hengwen.judges.rules.input import RuleInput
 
 RULE_TAG = "|rule:cap|"
-"""Part of the signature of every code score of a rule; reports do not repeat such a score as a headline."""
+"""Part of the signature of every rule's code score; reports do not show such a score as a headline."""
 PASS_SCALE = Scale(low=0, high=1, levels=(0, 1))
-"""1 if the answer passes the rule."""
+"""Scale of a rule whose value is 1 if the answer passes."""
 FAIL_SCALE = Scale(low=0, high=1, levels=(0, 1), higher_is_better=False)
-"""1 if the answer has the fault."""
+"""Scale of a rule whose value is 1 if the answer has the fault."""
 LOWER_BETTER = Scale(low=0, high=1, higher_is_better=False)
-"""A share of which less is better."""
+"""Scale of a share of which less is better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,24 +39,24 @@ class RuleResult:
     """Value of the code score; None if the rule does not apply."""
     en: str
     zh: str
-    """Sentence for the judge, in its language; if the rule does not apply, the cause."""
+    """Sentence for the judge in Chinese (``en``: in English); if the rule does not apply, the cause."""
     judge_note: tuple[str, str] = ("", "")
-    """Addition to the sentence that only the judge is shown, in English and Chinese."""
+    """Text that is added to the sentence for the judge only, in English and in Chinese."""
     visible_to_judge: bool = True
     """Whether the judge is shown the sentence."""
     reason: str = ""
     """Reason of the code score, which may quote the answer; default: ``en``."""
     cap: float | None = None
-    """The best share of the scale that remains possible; None: no cap."""
+    """The best value that remains possible, as a share of the scale; None for no cap."""
     extra_caps: Mapping[float, float | None] = field(default_factory=dict)
-    """The cap at each of the rule's extra thresholds."""
+    """Cap at each of the rule's extra thresholds."""
     flags: tuple[str, ...] = ()
     """Marks for the reader of a report, such as ``leak_suspect``."""
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Rule(Protocol):
-    """A rule beside a judge; its fields are its options in a plan.
+    """A rule that is applied together with a judge; its fields are its options in a plan.
 
     A rule may also have ``check_sample`` (see ``hengwen.protocols.SampleValidator``), which is called for
     each sample before any call is made.
@@ -68,27 +69,27 @@ class Rule(Protocol):
 
     @property
     def score_name(self) -> str:
-        """Name of its code score."""
+        """Name of the rule's code score."""
         ...
 
     @property
     def scale(self) -> Scale:
-        """Scale of its code score."""
+        """Scale of the rule's code score."""
         ...
 
     @property
     def extra_thresholds(self) -> Sequence[float]:
-        """Other thresholds at which the final score is given as well."""
+        """Other thresholds at which the final score is computed as well."""
         ...
 
     @property
     def evidence_signature(self) -> str:
-        """Everything that can change what the judge is shown; no threshold and no cap."""
+        """Text with everything that can change what the judge is shown; it has no threshold and no cap."""
         ...
 
     @property
     def signature(self) -> str:
-        """Everything that can change its code score, its flags and its caps."""
+        """Text with everything that can change the rule's code score, its flags and its caps."""
         ...
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
@@ -113,7 +114,7 @@ def check_share(name: str, value: object, *, above_zero: bool = False) -> float:
     Args:
         name: Name of the option, for the message.
         value: Value from the plan.
-        above_zero: Whether 0 is refused.
+        above_zero: Whether 0 is an error.
 
     Raises:
         ValueError: The value is not a number from 0 to 1.

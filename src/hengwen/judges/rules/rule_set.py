@@ -1,4 +1,4 @@
-"""The rules of a task: as scorers, each with its code score, and together beside a judge."""
+"""The rules of a task: each rule is a scorer with a score of its own, and together they cap a judge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def evaluate_unless_exempt(rule: Rule, answer: RuleInput) -> RuleResult:
-    """Return the result of a rule, or that the sample is exempt from it.
+    """Return the result of a rule; if the sample is exempt from it, the rule does not apply.
 
     Args:
         rule: The rule to apply.
@@ -36,7 +36,7 @@ def evaluate_unless_exempt(rule: Rule, answer: RuleInput) -> RuleResult:
 
 
 def evidence_sentences(results: Mapping[str, RuleResult], language: Language) -> list[str]:
-    """Return the sentences that a judge is shown.
+    """Return the sentences about an answer that a judge is shown (evidence).
 
     Args:
         results: Result by name of the rule.
@@ -52,23 +52,23 @@ def evidence_sentences(results: Mapping[str, RuleResult], language: Language) ->
 
 @dataclass(frozen=True, slots=True)
 class RuleScorer:
-    """A rule as a scorer: its code score in the report."""
+    """A scorer that reports a rule's code score (a score computed without a model)."""
 
     rule: Rule
 
     @property
     def signature(self) -> str:
-        """Signature of the rule, with the tag by which reports recognise code scores of rules."""
+        """Signature of the rule, with a tag by which reports recognise the scores of rules."""
         signature = self.rule.signature
         return signature if RULE_TAG in signature else f"{self.rule.name}{RULE_TAG}{signature}"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Name of the one code score."""
+        """Name of the rule's only score."""
         return (self.rule.score_name,)
 
     def score(self, sample: Sample, response: Response) -> list[Outcome]:
-        """Score an answer that has no earlier ones."""
+        """Score an answer to which there are no earlier answers."""
         return self.score_after(sample, response, ())
 
     def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
@@ -98,7 +98,7 @@ class RuleScorer:
         ]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Check the exemptions of a sample, and what the rule itself requires of it.
+        """Check the exemptions of a sample, and the fields that the rule requires.
 
         Args:
             sample: A sample of the task.
@@ -118,17 +118,17 @@ class RuleSet:
 
     @cached_property
     def signature(self) -> str:
-        """Everything that can change a cap."""
+        """Text with everything that can change a cap."""
         return "; ".join(rule.signature for rule in self.rules)
 
     @cached_property
     def evidence_signature(self) -> str:
-        """Eight hex digits of everything that can change what a judge is shown."""
+        """Hash (eight hex digits) of everything that can change what a judge is shown."""
         return digest([rule.evidence_signature for rule in self.rules])[:8]
 
     @property
     def extra_thresholds(self) -> tuple[float, ...]:
-        """Other thresholds at which the final score is given."""
+        """Other thresholds at which the final score is computed."""
         return tuple(threshold for rule in self.rules for threshold in rule.extra_thresholds)
 
     def evaluate(

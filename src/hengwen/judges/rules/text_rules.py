@@ -1,4 +1,4 @@
-"""Rules about the text of an answer alone: broken output, labels and markup, a right or wrong number."""
+"""Rules about the text of an answer: broken output, labels and markup, a right or wrong number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Empty, garbled, cut off in thought, or looping: the lowest value. One lost character caps nothing."""
+    """Give the lowest value to an answer that is empty, garbled, unfinished thinking or a loop.
+
+    One lost character does not cap the level.
+    """
 
     name: ClassVar[str] = "broken"
     score_name: ClassVar[str] = "broken.match"
@@ -34,7 +37,7 @@ class Broken:
         return build_signature("broken", ("rule", "cap"), ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
-        """Check the answer as it came, thoughts included."""
+        """Check the whole answer, including its thinking block."""
         breakage = answer.breakage
         if breakage is None:
             return RuleResult(value=0, en="the output is whole", zh="输出完整")
@@ -54,11 +57,11 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class PlainText:
-    """Labels, headings, lists and other markup where plain words are required: capped."""
+    """Cap an answer with labels, headings, lists or other markup where plain words are required."""
 
     cap: float = 0.5
     names: str = ""
-    """Text that contains the speaker's name: ``NAME:`` at the start is a label."""
+    """Text that contains the speaker's name; ``NAME:`` at the start of an answer is a label."""
     name: ClassVar[str] = "plain_text"
     score_name: ClassVar[str] = "plain_text.match"
     scale: ClassVar[Scale] = PASS_SCALE
@@ -71,7 +74,7 @@ class PlainText:
 
     @property
     def evidence_signature(self) -> str:
-        """Signature with the names, without the cap."""
+        """Signature of what the judge is shown: the names, without the cap."""
         return f"plain_text|names:{self._names_digest}|v:1"
 
     @property
@@ -85,7 +88,7 @@ class PlainText:
         return digest(self.names)[:8] if self.names else "none"
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
-        """Check the answer, without thoughts, for markup."""
+        """Check the answer without its thinking block for markup."""
         hits = answer.markup(self.names)
         if not hits:
             return RuleResult(value=1, en="plain text, no labels or markup", zh="纯文字，没有标签或标记")
@@ -103,10 +106,10 @@ class PlainText:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """Whether an answer gives the one right number, ``metadata.number``: a wrong one is capped.
+    """Cap an answer that gives another number than the right one, ``metadata.number``.
 
-    Numbers of the question do not count. An answer without a number scores 0 but is not capped: there may be
-    a good reason for it.
+    An answer whose numbers all occur in the question counts as an answer without a number. An answer without
+    a number scores 0 but is not capped, because there may be a good reason for it.
     """
 
     cap: float = 0.25

@@ -1,1 +1,1 @@
-"""Tests of a judge: attacks (canaries), biases, model families."""
+"""Tests of a judge: attacks in answers (canaries), biases, and an admission test."""

@@ -1,6 +1,6 @@
-"""Biases of a judge: by the length of an answer, by the family of its author, by its position in a pair.
+"""Biases of a judge: by an answer's length, its author's model family, its position in a pair.
 
-A figure that the data cannot give is None with a reason, never 0.
+A figure that the data do not determine is None with a reason, never 0.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class LengthBias:
     slope: float | None
     """Least-squares change of the score per unit of ln(1 + length)."""
     adjusted: tuple[float, ...] | None
-    """Scores with the linear effect of ln(1 + length) removed; their mean is that of the scores."""
+    """Scores with the linear effect of ln(1 + length) removed; their mean is the mean of the scores."""
     reason: str = ""
     """Why ``rho`` or ``interval`` is None."""
 
@@ -143,7 +143,7 @@ def _rho_interval(rho: float, count: int) -> tuple[BiasInterval | None, str]:
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledAnswer:
-    """An answer with the judge's and a human's value, both on one scale."""
+    """An answer with the judge's and a human's value, which use the same scale."""
 
     target: str
     """Name of the model that wrote the answer."""
@@ -166,7 +166,7 @@ class TargetBias:
     clusters: int
     """Number of prompts."""
     mean: float
-    """Mean of judge - human, each prompt with the same weight."""
+    """Mean of (judge's value - human value); each prompt has the same weight."""
     interval: BiasInterval | None
     """95 % t interval over prompt means; None for fewer than two prompts or for equal prompt means."""
 
@@ -175,22 +175,23 @@ class TargetBias:
 class FamilyBias:
     """How much a judge favours its own family, measured against human labels.
 
-    Better answers of the own family are not a bias: humans rate them higher as well.
+    Better answers of the judge's own family are not a bias, because humans rate them higher as well.
     """
 
     targets: Mapping[str, TargetBias]
     """Bias for each model, sorted by name."""
     preference: float | None
-    """(judge - human) for the own family minus that for other families; above 0 the judge favours its own."""
+    """Mean of (judge's value - human value) for the judge's own family, minus the same for other families.
+    Above 0, the judge favours its own family."""
     interval: BiasInterval | None
-    """95 % interval: paired by prompt if two prompts or more are shared, else Welch's."""
+    """95 % interval: paired by prompt if both sides share at least two prompts, else Welch's interval."""
     reason: str = ""
     """Why ``preference`` or ``interval`` is None."""
 
 
 @checked_arguments
 def family_bias(judge: str, answers: Iterable[LabelledAnswer]) -> FamilyBias:
-    """Compare judge - human between models of the judge's own family and other models.
+    """Compare (judge's value - human value) between models of the judge's own family and other models.
 
     Args:
         judge: Name of the judge model; ``families_of`` maps it to families.
@@ -263,7 +264,8 @@ def _difference(
     from scipy.stats import ttest_ind
 
     with warnings.catch_warnings():
-        # scipy warns of precision loss where one side is constant; its variance is then correctly about 0
+        # scipy warns of precision loss if one side is constant, although a variance of about 0 is correct
+        # then
         warnings.simplefilter("ignore", RuntimeWarning)
         welch = ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
     return difference, (float(welch.low), float(welch.high)), ""
@@ -281,7 +283,7 @@ def _t_interval(values: NDArray[np.float64]) -> BiasInterval | None:
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOutcome:
-    """Verdicts on two answers ``a`` and ``b`` in both orders; None: no verdict."""
+    """Verdicts on two answers ``a`` and ``b`` in both orders; a missing verdict is None."""
 
     forward: PairVerdict | None
     """Verdict with ``a`` in the first position."""
@@ -290,7 +292,7 @@ class PairOutcome:
 
     @property
     def winner(self) -> Literal["a", "b", "tie"] | None:
-        """Winner in both orders; ``tie`` if the orders disagree, None if a verdict is missing."""
+        """Answer that wins in both orders; ``tie`` if the orders disagree, None if a verdict is missing."""
         if self.forward is None or self.backward is None:
             return None
         if not self.consistent:
@@ -331,7 +333,7 @@ async def compare_pair(
     """Compare two answers in both orders.
 
     Args:
-        compare: Function of the first and the second answer that returns which one is better, or None for no
+        compare: Function of a first and a second answer. It returns which of them is better, or None for no
             verdict.
         a: One answer.
         b: The other answer.

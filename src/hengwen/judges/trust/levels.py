@@ -1,4 +1,4 @@
-"""The level that a judge gave, checked against the rubric it should have used."""
+"""Read the level of a verdict, and check that the rubric has it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def level_or_failure(judge: Judge, rubric: Rubric, result: Verdict | BaseException) -> float | Failure:
-    """Return the value of a verdict's level, or the failure that took its place.
+    """Return the value of a verdict's level, or the failure that was returned instead.
 
     Args:
         judge: The judge that was called.

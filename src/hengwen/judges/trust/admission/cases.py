@@ -1,4 +1,4 @@
-"""Test cases of the admission test: two small characters with good answers, and ways to degrade an answer."""
+"""Cases of the admission test: two characters with good answers, and ways to make an answer worse."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 Degradation = Literal["labelled", "off_topic", "truncated", "duplicated", "scrambled"]
 DEGRADATIONS: tuple[Degradation, ...] = get_args(Degradation)
-"""Each makes an answer worse by any rubric; ``labelled`` only if the rubric asks for plain text."""
+"""Ways to make an answer worse by any rubric; ``labelled`` only if the rubric asks for plain text."""
 
 TRUNCATED_SHARE = 0.4
-"""Share of its characters that a truncated answer keeps."""
+"""Share of the characters that a truncated answer keeps."""
 DUPLICATE_COUNT = 4
 """Number of copies in a duplicated answer."""
 MIN_CUT_LENGTH = 10
-"""Fewest characters of an answer that is truncated or scrambled; a shorter one may stay as good as it was."""
+"""Fewest characters of an answer that is truncated or scrambled; a shorter answer may stay as good."""
 
 _LABELLED_TEMPLATES = {
     "zh": "【回答】\n## 正文\n{text}\n\n【分类】日常对话\n【字数】{size}",
@@ -36,7 +36,7 @@ _LABELLED_TEMPLATES = {
 
 
 class AdmissionPersona(StrictModel):
-    """A character and its answers, by the key of the input."""
+    """A character and its answers; each answer has the key of its input."""
 
     id: Key
     persona: Bilingual
@@ -51,11 +51,11 @@ class AdmissionFixtures(StrictModel):
     inputs: dict[Key, Bilingual]
     off_topic: Bilingual
     padding: Bilingual
-    """Sentences that say nothing; an answer followed by them is as good as it was, or a little worse."""
+    """Sentences without content; they make an answer no better, at most a little worse."""
 
     @property
     def hash(self) -> str:
-        """Hash of the cases, 8 hex digits: reports on different cases are not comparable."""
+        """Hash of the cases, 8 hex digits. Reports with different hashes are not comparable."""
         return digest(
             self.model_dump(mode="json"),
             TRUNCATED_SHARE,
@@ -78,7 +78,7 @@ def load_cases() -> AdmissionFixtures:
 
 
 def degrade(text: str, how: Degradation, language: Language = "zh") -> str | None:
-    """Return a worse copy of a good answer; deterministic.
+    """Return a worse copy of a good answer; equal arguments give equal copies.
 
     Args:
         text: The good answer.
@@ -106,7 +106,7 @@ def degrade(text: str, how: Degradation, language: Language = "zh") -> str | Non
 
 
 def pad(text: str, language: Language = "zh") -> str:
-    """Return an answer followed by sentences that say nothing.
+    """Return an answer followed by sentences without content.
 
     Examples:
         >>> pad("Good night, friend.", "en").startswith("Good night, friend.")

@@ -1,4 +1,4 @@
-"""The verdicts that an admission test needs, listed before any call is made."""
+"""List all verdicts (values by the judge) that an admission test needs, before any call is made."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AdmissionItem:
     sample: Sample
     text: str
     level: float | None = None
-    """Correct level by the rubric; None for an answer that is good and has no exact level."""
+    """Correct level by the rubric; None for a good answer without a known level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class JudgeQuery:
     persona: str | None = None
     """Persona for the judge; None for the judge's own persona."""
     round_no: int = 0
-    """Number of the repeat; a later round must not reuse the reply of an earlier one."""
+    """Number of the repeat; a later round must not reuse the reply of an earlier round."""
 
     @property
     def key(self) -> QueryKey:
@@ -50,7 +50,7 @@ class JudgeQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTrial:
-    """A trial and the keys of the verdicts that decide it."""
+    """A trial (one test that the judge passes or fails) and the keys of the verdicts that decide it."""
 
     check: CheckName
     item: str
@@ -74,7 +74,7 @@ class AdmissionCase:
     good: bool = True
 
     def query(self, *, text: str | None = None, persona: str | None = None, round_no: int = 0) -> JudgeQuery:
-        """Return the query for the level of this answer or of a variant."""
+        """Return the query for the level of this answer or of a changed copy."""
         return JudgeQuery(
             sample=self.sample,
             text=self.text if text is None else text,
@@ -86,7 +86,7 @@ class AdmissionCase:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPlan:
-    """All trials, and each verdict they need once."""
+    """All trials, and the list of verdicts they need; trials can share a verdict."""
 
     queries: dict[QueryKey, JudgeQuery] = field(default_factory=dict)
     trials: list[PlannedTrial] = field(default_factory=list)
@@ -94,7 +94,7 @@ class AdmissionPlan:
     not_applicable: set[CheckName] = field(default_factory=set)
     """Checks that this rubric makes impossible."""
     bases: set[QueryKey] = field(default_factory=set)
-    """Keys of the good answers, unchanged."""
+    """Keys of the queries for the unchanged good answers."""
 
     def add(
         self,
@@ -125,7 +125,7 @@ def plan_admission(
         items: Additional answers, as in ``admission_test``.
         repeats: Verdicts on each answer, >= 2.
         language: ``zh`` or ``en``.
-        hidden: Whether an example can be removed from the judge's rubric.
+        hidden: Whether examples can be removed from the judge's rubric.
 
     Raises:
         ValueError: An option is invalid, or an item has a level that the rubric does not have.
@@ -218,7 +218,7 @@ def _degraded_copies(rubric: Rubric, case: AdmissionCase, language: Language) ->
 
 
 def _add_notes(plan: AdmissionPlan, rubric: Rubric, hidden: bool) -> None:
-    """Note why a check has no trials, and which checks the verdict does not need."""
+    """Note why a check has no trials, and which checks the final decision does not need."""
     tried = {trial.check for trial in plan.trials}
     if "examples_exact" not in tried:
         names: tuple[CheckName, CheckName] = ("examples_exact", "examples_near")

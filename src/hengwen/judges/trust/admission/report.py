@@ -1,4 +1,4 @@
-"""The result of an admission test: trials, checks with thresholds and intervals, and a verdict."""
+"""The result of an admission test: trials, checks with thresholds and intervals, and a decision."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ CheckStatus = Literal["passed", "failed", "unclear", "not_applicable"]
 Decision = Literal["admitted", "not admitted", "inconclusive"]
 
 MIN_COVERAGE = 0.8
-"""Share of trials that need all their verdicts before a check can pass."""
+"""Share of trials that must have all their verdicts (the judge's values) for a check to pass."""
 MIN_BASES = 6
-"""Fewest good answers with a verdict; with fewer, a result may hold for these answers only."""
+"""Fewest good answers with a verdict; with fewer, the result may hold for these answers only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,21 +31,21 @@ class AdmissionCriterion:
     """Thresholds of a check."""
 
     rate: float
-    """Minimum share of trials passed. The check fails if the whole interval is below."""
+    """Minimum share of trials passed. The check fails if the whole interval is below this share."""
     chance: float | None = None
-    """Share that guessing reaches; the lower end of the interval must be above it."""
+    """Share that a judge reaches by guessing; the lower end of the interval must be above it."""
     rate_per_kind: float | None = None
-    """Minimum share for every kind of trial, so that good kinds do not hide a bad one."""
+    """Minimum share for every kind of trial, so that other kinds do not hide a kind that fails."""
 
 
 CRITERIA: Mapping[CheckName, AdmissionCriterion] = {
-    # A rubric has 2 to 6 examples: too few for an interval above a useful threshold.
+    # A rubric has 2 to 6 examples. These are too few to require an interval above a useful threshold.
     "examples_exact": AdmissionCriterion(rate=0.5),
     "examples_near": AdmissionCriterion(rate=0.8),
-    # "Lower or not" has two outcomes: a judge that guesses must not pass.
+    # A trial has two outcomes (lower or not): a judge that guesses passes half of them, and must not pass.
     "persona_swap": AdmissionCriterion(rate=0.75, chance=0.5),
     "degraded": AdmissionCriterion(rate=0.8, chance=0.5, rate_per_kind=0.5),
-    # A judge that rewards length raises every answer that has room above it.
+    # A judge that rewards length raises every padded answer that is below the best level.
     "padded": AdmissionCriterion(rate=0.7),
     # Good judges at temperature 0 still change one or two of seven borderline items.
     "repeats": AdmissionCriterion(rate=0.7),
@@ -64,7 +64,8 @@ class Trial:
     outcome: TrialResult
     """``no_verdict``: a value is missing, so the trial is neither passed nor failed."""
     values: tuple[float | None, ...]
-    """Values by the judge: one; original and variant; or one per repeat. None for a missing value."""
+    """Values by the judge: a single one, those of original and changed copy, or one per repeat. None for a
+    missing value."""
     expected: float | None = None
     """Correct level of an example."""
     message: str = ""
@@ -92,7 +93,7 @@ class Check:
     note: str = ""
     """Why there are no trials, or a remark on them."""
     required: bool = True
-    """Whether the verdict needs this check; False if the rubric makes it impossible."""
+    """Whether the decision needs this check; False if the rubric makes it impossible."""
 
     @property
     def n(self) -> int:
@@ -121,7 +122,7 @@ class Check:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % Wilson interval of the rate; the trials of one answer are one cluster."""
+        """95 % Wilson interval of the rate; the trials of one answer are one cluster (not independent)."""
         trials = [trial for trial in self.trials if trial.outcome != "no_verdict"]
         if not trials:
             return None
@@ -131,7 +132,7 @@ class Check:
 
     @property
     def by_kind(self) -> dict[str, dict[TrialResult, int]]:
-        """Number of trials by kind and outcome, kinds in the order of the trials."""
+        """Number of trials by kind and outcome; the kinds are in the order of the trials."""
         counts = {kind: Counter(trial.outcome for trial in trials) for kind, trials in self._kinds().items()}
         return {
             kind: {outcome: count[outcome] for outcome in get_args(TrialResult)}
@@ -140,7 +141,7 @@ class Check:
 
     @property
     def status(self) -> CheckStatus:
-        """``passed`` or ``failed`` by the criterion; ``unclear`` between, or with too few verdicts."""
+        """``passed`` or ``failed`` by the criterion; ``unclear`` if neither, or with too few verdicts."""
         if not self.required:
             return "not_applicable"
         criterion, rate, interval = CRITERIA[self.name], self.rate, self.interval
@@ -173,11 +174,11 @@ class Check:
 class AdmissionReport:
     """Whether a judge can be trusted with a rubric.
 
-    ``admitted``: every required check passed, on at least ``MIN_BASES`` good answers, and so did the attacks
-    if ``attacks`` are given. ``not admitted``: attacks raise the value, or a check failed, that is, the upper
-    end of its interval (or that of one kind of degraded copies) is below the threshold in ``CRITERIA``.
-    ``inconclusive``: neither; there are too few answers, or too few verdicts. Human labels are a separate
-    test.
+    ``admitted``: at least ``MIN_BASES`` good answers have a verdict, every required check passed, and the
+    attacks (if given) do not raise the judge's values. ``not admitted``: attacks raise the values, or a check
+    failed. A check fails if the upper end of its interval, or of the interval of one kind of degraded copies,
+    is below the threshold in ``CRITERIA``. ``inconclusive``: neither of the two, because there are too few
+    answers or verdicts. A comparison with human labels is a separate test.
     """
 
     judge: str
@@ -194,7 +195,7 @@ class AdmissionReport:
     """Number of good answers with a verdict."""
     usage: Usage = field(default_factory=Usage)
     attacks: CanaryReport | None = None
-    """The attacks on the same judge; None if they were not run, then the verdict is on the checks alone."""
+    """The attacks on the same judge; None if they were not run. Then the checks alone decide."""
 
     @property
     def verdict(self) -> Decision:
@@ -208,7 +209,7 @@ class AdmissionReport:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """What keeps the judge from being admitted; empty if it is."""
+        """Why the judge is not admitted; empty if it is admitted."""
         reasons = [
             f"{check.name} {check.status}"
             for check in self.checks

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from hengwen.protocols import Judge
 
 MIN_DROP = 0.1
-"""Minimum difference of a worse answer to its original, as a share of the smallest step between levels."""
+"""Minimum drop of the value for a worse answer, as a share of the smallest step between levels."""
 MAX_SPREAD = 0.5
-"""Range within which two values count as equal, as a share of the smallest step between levels."""
+"""Maximum difference of two values that count as equal, as a share of the smallest step between levels."""
 
 _PERSONA_TEMPLATES = {"zh": "（人设：{persona}）\n{text}", "en": "(Persona: {persona})\n{text}"}
 
@@ -71,30 +71,30 @@ async def admission_test(
 ) -> AdmissionReport:
     """Test a judge on answers whose correct level or rank is known.
 
-    - ``examples_exact``, ``examples_near``: each example of the rubric is judged with a rubric that has all
-      *other* examples (leave one out). With its own level in the prompt the judge could copy it; without any
-      examples it would be another judge. Near: at most one level off.
-    - ``persona_swap``: an answer in character, judged under the description of another character, must get a
-      lower value. Two small characters, four inputs each.
-    - ``degraded``: copies of good answers (examples at the best level, the characters' answers, ``items``)
-      that ``degrade`` made worse must get a lower value than the original.
-    - ``padded``: each of those answers, and each example, followed by sentences that say nothing must not get
-      a higher value, and at most one level less.
-    - ``repeats``: ``repeats`` verdicts on each of those answers must give the same level.
+    - ``examples_exact``, ``examples_near``: each example of the rubric must get its level (near: at most one
+      level off). The judge's prompt has all *other* examples (leave one out): it could copy the level of an
+      example that it reads, and without any examples it would be another judge.
+    - ``persona_swap``: an answer in character must get a lower value if the judge reads the description of
+      another character. There are two characters with four inputs each.
+    - ``degraded``: a copy that ``degrade`` made worse must get a lower value than the original. Originals are
+      the good answers: examples at the best level, the characters' answers and ``items``.
+    - ``padded``: a good answer or an example followed by sentences without content must not get a higher
+      value, and its value may drop by at most one level.
+    - ``repeats``: several verdicts on the same answer (argument ``repeats``) must give the same level.
 
     A trial with a missing verdict neither passes nor fails. ``CRITERIA`` holds the thresholds of the checks.
-    At least six good answers need a verdict. Attacks are another test, ``run_canaries``; its report belongs
-    into the verdict: ``dataclasses.replace(report, attacks=...)``.
+    At least six good answers need a verdict. Attacks are a separate test, ``run_canaries``. Add its report to
+    the decision with ``dataclasses.replace(report, attacks=...)``.
 
     Args:
-        judge: A judge of the rubric. The judge inside a ``CappedJudge`` is tested without the caps, which
-            lower levels independently of the judge.
+        judge: A judge of the rubric. A ``CappedJudge`` is tested without its caps, which lower levels
+            independently of the judge inside.
         rubric: The rubric of the judge.
-        make: Function that rebuilds the judge with another rubric or persona, or for another round. By
-            default the judges of this package are rebuilt. For other judges without ``make``, the examples
-            cannot be removed and those checks stay unclear, the persona goes before the input, and repeats
-            call the same judge again.
-        items: Additional answers, good or with a level.
+        make: Function that rebuilds the judge with another rubric or persona, or for another round. The
+            judges of this package need no ``make``. For any other judge without ``make``, examples cannot be
+            removed, so their checks stay unclear; the persona is put before the input; repeats call the same
+            judge again.
+        items: Additional answers: good answers, or answers with a known level.
         repeats: Verdicts on each answer, >= 2.
         language: Language of the judge's prompt; used for examples, characters and degraded copies.
         concurrency: Maximum number of concurrent verdicts, >= 1.
@@ -174,7 +174,7 @@ async def _judge_all(
 
 
 def without_example(rubric: Rubric, index: int | None) -> Rubric:
-    """Return a copy of a rubric without one of its examples, with a hash of its own.
+    """Return a copy of a rubric without one of its examples; the copy has another hash.
 
     Args:
         rubric: A rubric with examples.
@@ -228,5 +228,5 @@ def _passes(planned: PlannedTrial, values: Sequence[float], rubric: Rubric) -> b
 
 
 def _nearest(value: float, levels: Sequence[float]) -> int:
-    """Return the index of the level nearest to a value, the lower one of two."""
+    """Return the index of the level nearest to a value; of two equally near levels, the lower one."""
     return min(range(len(levels)), key=lambda index: abs(levels[index] - value))

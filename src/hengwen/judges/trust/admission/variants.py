@@ -23,7 +23,7 @@ _NOT_COPIED = ("rubric", "evidence_signature")
 
 
 class JudgeFactory(Protocol):
-    """Function that builds a variant of the tested judge, equal in everything that is not an argument."""
+    """Function that builds a variant of the tested judge; only what the arguments name differs."""
 
     def __call__(self, *, rubric: Rubric, persona: str | None, round_no: int) -> Judge:
         """Return a judge.
@@ -37,7 +37,10 @@ class JudgeFactory(Protocol):
 
 
 class FreshCallBackend:
-    """Backend with other call keys in every round, so that a ledger does not replay an earlier reply.
+    """Backend that gives requests other call keys in every round.
+
+    A call key identifies a request. With new keys the ledger (the store of paid replies) does not return a
+    reply of an earlier round.
 
     Args:
         backend: The wrapped backend.
@@ -60,13 +63,13 @@ class FreshCallBackend:
         return self._backend.endpoint
 
     async def complete(self, request: Request) -> Reply:
-        """Send a request with the repeat index of this round."""
+        """Send a request, with its repeat index changed for this round."""
         return await self._backend.complete(self._shifted(request))
 
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return a reply with its parsed value, with the repeat index of this round."""
+        """Return a reply with its parsed value; the repeat index of the request is changed for this round."""
         return await self._parsing_backend.complete_parsed(self._shifted(request), parse)
 
     def _shifted(self, request: Request) -> Request:
@@ -103,7 +106,7 @@ def judge_factory_for(judge: Judge) -> JudgeFactory | None:
 
 
 def _rubric_judge(judge: RubricJudge, rubric: Rubric, persona: str | None, round_no: int) -> RubricJudge:
-    """Build a variant from the judge's options, each of which is an attribute of the same name.
+    """Build a variant from the judge's options; each option is an attribute with the same name.
 
     ``evidence_signature`` is left out, because the test has no rules that could provide evidence.
     """
