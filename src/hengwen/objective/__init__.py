@@ -1,4 +1,4 @@
-"""Deterministic scorers of text, without network access. Names are imported on first use."""
+"""Deterministic scorers of text, without a model or network access. Names are imported on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of option values; every message names the option and the value."""
+"""Check option values; every error message names the option and the value."""
 
 from __future__ import annotations
 

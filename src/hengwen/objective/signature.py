@@ -10,7 +10,8 @@ def build_signature(*parts: object) -> str:
     """Return the parts of a signature joined by ``|``.
 
     Args:
-        parts: Texts as they are, and (name, value) pairs as ``name:value``; a bool becomes ``yes`` or ``no``.
+        parts: Texts, which stay unchanged, and (name, value) pairs, which become ``name:value``. A bool
+            becomes ``yes`` or ``no``.
 
     Examples:
         >>> build_signature("rouge", ("beta", 1.0), ("stem", False))

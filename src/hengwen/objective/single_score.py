@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Scope = Literal["repeats", "checkpoint"]
-"""Answers that a group scorer takes together: those to one sample, or all of a checkpoint to a task."""
+"""Answers that a group scorer scores together: ``repeats`` are the answers to one sample, ``checkpoint`` all
+answers of a checkpoint to a task."""
 
 
 def check_scope(scope: str) -> None:
@@ -37,7 +38,7 @@ class SingleScore:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the scores: the one name."""
+        """Names of the scores: a tuple with the only name."""
         return (self.name,)
 
     def build_score(
@@ -54,9 +55,9 @@ class SingleScore:
         )
 
     def not_applicable(self, reason: str) -> Failure:
-        """Return the outcome for answers that this scorer does not apply to.
+        """Return the failure with status ``not_applicable`` for answers that this scorer cannot score.
 
         Args:
-            reason: Why it does not apply.
+            reason: Why the scorer does not apply.
         """
         return Failure(name=self.name, status="not_applicable", message=reason, signature=self.signature)

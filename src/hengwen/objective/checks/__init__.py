@@ -1,1 +1,1 @@
-"""Small checks of one answer: exact, contains, regex, JSON, length."""
+"""Small checks of one answer: equality, contained words, regular expression, JSON, length."""

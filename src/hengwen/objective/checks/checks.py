@@ -1,4 +1,4 @@
-"""Small checks of one text: exact, contains, regex, JSON, length. Pure functions."""
+"""Functions that check one text: equality, contained words, regular expression, JSON, length."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Normalize = Literal["none", "strip", "fold", "words"]
-"""Normalisation before a comparison: ``strip`` removes outer whitespace; ``fold`` is NFKC, strip and lower
-case; ``words`` keeps only letters and digits, in lower case."""
+"""Normalisation before a comparison: ``strip`` removes outer whitespace; ``fold`` applies NFKC (Unicode
+normalisation of width and form), removes outer whitespace and converts to lower case; ``words`` keeps only
+letters and digits, in lower case."""
 MAX_SECONDS = 1.0
 """Default time limit of one regular expression search."""
 
@@ -26,7 +27,7 @@ def check_normalize(normalize: str) -> None:
 
 
 def normalized(text: str, normalize: Normalize) -> str:
-    """Return a text as it is compared.
+    """Return a text in the form in which it is compared.
 
     Raises:
         ValueError: ``normalize`` is unknown.
@@ -49,7 +50,7 @@ def exact(text: str, references: Sequence[str], *, normalize: Normalize = "strip
     """Return whether a text equals one of its references.
 
     Raises:
-        ValueError: There is no reference, or one is empty after ``normalize``.
+        ValueError: There is no reference, or a reference is empty after ``normalize``.
 
     Examples:
         >>> exact("2181 ", ["2181"]), exact("2181。", ["2181"]), exact("2181。", ["2181"], normalize="words")
@@ -64,10 +65,10 @@ def exact(text: str, references: Sequence[str], *, normalize: Normalize = "strip
 
 
 def contains(text: str, words: Sequence[str], *, every: bool = True, normalize: Normalize = "none") -> bool:
-    """Return whether a text contains all of the words, or with ``every=False`` any of them.
+    """Return whether a text contains all of the words; with ``every=False``, at least one of them.
 
     Raises:
-        ValueError: There is no word, or an empty one.
+        ValueError: There is no word, or a word is empty.
 
     Examples:
         >>> contains("沐雪在这里", ["沐雪"]), contains("沐雪", ["沐雪", "主人"], every=False)
@@ -122,11 +123,11 @@ def compile_pattern(pattern: str) -> Any:
 
 
 def json_fault(text: str, *, keys: Sequence[str] = (), fenced: bool = False) -> str | None:
-    """Return why a text is not the expected JSON, or None where it is.
+    """Return why a text is not the expected JSON; None if it is.
 
     Args:
         text: The whole text must be one JSON value, without NaN and Infinity.
-        keys: Keys that the object must have; with none any JSON value is accepted.
+        keys: Keys that the JSON object must have; if empty, any JSON value is accepted.
         fenced: Also accept the JSON inside one Markdown code fence around the whole text.
 
     Raises:

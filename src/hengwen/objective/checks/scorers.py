@@ -1,4 +1,4 @@
-"""Small checks for plans: 1 where an answer passes, 0 where it does not."""
+"""Scorers for plans that check an answer: the score is 1 if the answer passes, else 0."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PASS_SCALE = Scale(low=0, high=1, levels=(0, 1))
 
 
 class PassOrFail(SingleScore):
-    """Base of a scorer whose score is 1 for a pass and 0 for a failure of the check."""
+    """Base of a scorer whose score is 1 if the answer passes a check, else 0."""
 
     __slots__ = ()
     scale: ClassVar[Scale] = PASS_SCALE
@@ -57,21 +57,21 @@ class Exact(PassOrFail):
         return [self.pass_score(passed, "" if passed else "equals no reference")]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Raise ValueError where the sample has no reference, or an empty one."""
+        """Raise ValueError if the sample has no reference, or an empty one."""
         checks.exact("", sample.references, normalize=self.normalize)
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Contains(PassOrFail):
-    """Check that the answer contains words: those of the plan, or of ``metadata[field]`` of each sample."""
+    """Check that the answer contains words, from the plan or from ``metadata[field]`` of each sample."""
 
     prefix: ClassVar[str] = "contains"
     words: str | Sequence[str] = ()
     field: str = ""
-    """Name of a list of words in each sample's metadata, in the place of ``words``."""
+    """Key of each sample's metadata that holds the list of words; used instead of ``words``."""
     every: bool = True
-    """Whether all words must be there; otherwise one is enough."""
+    """Whether the answer must contain all words; otherwise one of them is enough."""
     normalize: checks.Normalize = "none"
 
     def __post_init__(self) -> None:
@@ -91,7 +91,7 @@ class Contains(PassOrFail):
         return f"contains|{source}|every:{every}|normalize:{self.normalize}|v:1"
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
-        """Return the score of one answer; the reason names the words that are absent."""
+        """Return the score of one answer; the reason lists the missing words."""
         words = self._words_of(sample)
         text = checks.normalized(response.text, self.normalize)
         absent = [word for word in words if checks.normalized(word, self.normalize) not in text]
@@ -99,7 +99,7 @@ class Contains(PassOrFail):
         return [self.pass_score(passed, f"absent: {', '.join(absent)}" if absent else "")]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Raise ValueError where the sample has no words, or an empty one."""
+        """Raise ValueError if the sample has no words, or an empty one."""
         self._words_of(sample)
         return ()
 
@@ -124,7 +124,7 @@ class Regex(PassOrFail):
     whole: bool = False
     """Whether the pattern must match the whole answer."""
     absent: bool = False
-    """Whether the answer passes where the pattern does *not* match."""
+    """Whether the answer passes if the pattern does *not* match."""
     seconds: float = checks.MAX_SECONDS
     """Time limit of one search."""
 
@@ -154,9 +154,9 @@ class JsonValid(PassOrFail):
 
     prefix: ClassVar[str] = "json_valid"
     keys: str | Sequence[str] = ()
-    """Keys that the object must have; none: any JSON value passes."""
+    """Keys that the JSON object must have; if empty, any JSON value passes."""
     fenced: bool = False
-    """Whether the JSON may stand in one Markdown code fence."""
+    """Whether the JSON may be inside one Markdown code fence."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", parse_strings(self.keys, "keys"))
@@ -175,7 +175,7 @@ class JsonValid(PassOrFail):
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """Characters and words of the answer; with ``least`` or ``most`` also whether the count is within."""
+    """Count characters and words of the answer; with ``least`` or ``most``, also check the count."""
 
     least: int | None = None
     most: int | None = None
@@ -196,7 +196,7 @@ class Length:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the scores; ``length.within`` comes first where there is a bound."""
+        """Names of the scores; ``length.within`` comes first if there is a bound."""
         counts = ("length.characters", "length.words")
         return ("length.within", *counts) if self._bounded else counts
 
@@ -231,7 +231,7 @@ class Length:
 
 
 def parse_strings(value: object, name: str) -> tuple[str, ...]:
-    """Return an option as a tuple of strings; a string is one of them.
+    """Return an option as a tuple of strings; a single string becomes a tuple of one.
 
     Raises:
         ValueError: The value is not a string and not a list of strings.

@@ -1,4 +1,4 @@
-"""Broken output: empty, garbled, cut off in thought, or stuck in a loop."""
+"""Detect broken output: an answer that is empty, garbled, unfinished thinking, or a loop."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hengwen.objective.duplicates.similarity import normalize_text
 
 _LOOP = re.compile(r"(.{1,60}?)\1{4,}")
 MIN_LOOP_CHARACTERS = 24
-"""Length from which a repeated piece is a loop and not laughter."""
+"""Fewest characters of a loop; shorter repetitions may be laughter."""
 MIN_LOOP_SHARE = 0.5
-"""Share of a text from which a repeated piece is a loop."""
+"""Minimum share of a text that a repeated piece must cover to count as a loop."""
 MAX_CONTROL_SHARE = 0.5
 """Share of control characters above which a text is broken."""
 MIN_LOST_SHARE = 0.01
-"""Share of U+FFFD from which a text counts as garbled, not just damaged."""
+"""Minimum share of replacement characters (U+FFFD) in a garbled text; with fewer, the text is damaged."""
 
 
 class Corruption(NamedTuple):
@@ -27,13 +27,13 @@ class Corruption(NamedTuple):
     en: str
     zh: str
     slight: bool = False
-    """Whether the rest is readable."""
+    """Whether the rest of the text is readable."""
     unit: str = ""
     """The repeated piece that the description quotes; empty if it quotes nothing."""
 
     @property
     def unquoted(self) -> tuple[str, str]:
-        """English and Chinese description without a quotation of the text.
+        """Description in English and Chinese that does not quote the text.
 
         Examples:
             >>> find_breakage("很好" * 30).unquoted
@@ -43,10 +43,10 @@ class Corruption(NamedTuple):
 
 
 def find_breakage(text: str) -> Corruption | None:
-    """Return what makes a text unusable or damages it; None if it is whole.
+    """Return what makes a text unusable or damages it; None if nothing is broken.
 
     Args:
-        text: The answer as it came, thoughts included.
+        text: The whole answer, including its thinking block.
 
     Examples:
         >>> find_breakage("……").en
@@ -84,7 +84,7 @@ def find_loop(text: str) -> str:
     """Return the piece (up to 60 characters) that a text repeats over most of its length, or "".
 
     Args:
-        text: An answer without thoughts; whitespace is ignored.
+        text: An answer without its thinking block; whitespace is ignored.
 
     Examples:
         >>> find_loop("开头" + "去远方" * 20)
@@ -101,10 +101,10 @@ def find_loop(text: str) -> str:
 def repeated_share(text: str) -> tuple[float, int]:
     """Return the share of lines that repeat an earlier line, and the number of lines.
 
-    Lines without words, and section tags, do not count.
+    Lines without words and section tags such as ``(verse)`` are not counted.
 
     Args:
-        text: An answer without thoughts.
+        text: An answer without its thinking block.
 
     Examples:
         >>> repeated_share("(verse)\\n风起\\n云涌\\n风起！\\n风起")

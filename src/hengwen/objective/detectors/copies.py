@@ -1,4 +1,4 @@
-"""Whether a text is a copy of another: word for word, or except for particles and punctuation."""
+"""Detect whether a text copies another one exactly, or except for particles and punctuation."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ if TYPE_CHECKING:
 
 
 class CopyMatch(NamedTuple):
-    """How a text copies one of several others; both are false if it does not."""
+    """How a text copies one of several others; ``exact`` and ``normalized`` are false if it does not."""
 
     exact: bool
-    """The letters and digits are equal."""
+    """Whether the letters and digits are equal."""
     normalized: bool
-    """The texts are equal except for final particles and punctuation.
-
-    Usually true for an exact copy as well; punctuation within the text can move a particle to the end of a
-    phrase in only one of the two.
+    """Whether the texts are equal except for final particles and punctuation. An exact copy is usually
+    ``normalized`` as well. There are exceptions: punctuation can make a particle the end of a phrase in only
+    one of the two texts.
     """
 
 

@@ -1,4 +1,4 @@
-"""Labels and markup in a text that should be plain words."""
+"""Detect labels and markup in a text that should be plain words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SENTENCE_WORDS = re.compile(
     r"[说道想问是了吗的有要会我你他她它咱这那就都很真么如住得着看听记例比注对好先一不没今明昨早晚午]"
     r"|天气|秘密|提示|贴士|大家|各位|总之|结论|最后|首先|原来|其实|因为|所以|但|祝"
 )
-"""Characters and words that mark a short opening before a colon as a sentence, not as a name."""
+"""Characters and words of sentences: a short text before a colon that has one of them is not a name."""
 MARK_WORDS = {
     "label": "标签",
     "code fence": "代码块",
@@ -62,7 +62,7 @@ class MarkupHit(NamedTuple):
     kind: str
     """A key of ``MARK_WORDS``."""
     evidence: str
-    """The kind with a few characters of the text."""
+    """Description of the kind, with a few characters of the text."""
 
 
 def find_markup(text: str, names: str = "") -> list[MarkupHit]:

@@ -1,4 +1,4 @@
-"""The numbers in a text: Arabic digits of any width, thousands separators, Chinese numerals."""
+"""Find the numbers in a text: digits of any width, with thousands separators, and Chinese numerals."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ def number_verdict(text: str, expected: Decimal, *, question: str = "") -> Numbe
     Args:
         text: An answer.
         expected: The right number.
-        question: If all numbers of the text occur here too, none of them counts as wrong.
+        question: Text of the question. If all numbers of the answer occur in it, none of them counts as
+            wrong.
 
     Returns:
         ``right``; ``wrong`` if there are only other numbers; ``none`` if there is no number; ``unclear`` if
@@ -118,7 +119,9 @@ def number_verdict(text: str, expected: Decimal, *, question: str = "") -> Numbe
 
 
 def numbers_in(text: str) -> list[Decimal]:
-    """Return the numbers in digits, then those of two or more Chinese numerals: a single one may be a word.
+    """Return the numbers in digits, then those of two or more Chinese numerals.
+
+    A single Chinese numeral does not count, because it may be part of a word.
 
     Args:
         text: Any text.

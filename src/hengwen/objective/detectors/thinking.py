@@ -1,4 +1,4 @@
-"""The ``<think>`` block that reasoning models put before their answer."""
+"""Remove the ``<think>`` block that reasoning models put before their answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LONE_CLOSE = re.compile(r"</think(?:ing)?>[ \t]*(?:\r?\n|\Z)", re.IGNORECASE)
 
 
 def strip_thinking(text: str) -> str | None:
-    """Return a text without a leading ``<think>…</think>``; None if it is never closed.
+    """Return a text without a leading ``<think>…</think>``; None if the block is not closed.
 
     Args:
         text: A reply or an answer.
@@ -33,7 +33,7 @@ def strip_thinking(text: str) -> str | None:
 def after_thinking(text: str) -> str | None:
     """Return the text after the last ``</think>``; None if there is no such tag.
 
-    Some chat templates open the thought themselves, so that a reply contains only the closing tag.
+    Some chat templates end with ``<think>``, so that a reply contains only the closing tag.
 
     Args:
         text: A reply.
@@ -49,9 +49,10 @@ def after_thinking(text: str) -> str | None:
 
 
 def answer_without_thinking(text: str) -> str | None:
-    """Return an answer without the thought before it; None if the thought is never closed.
+    """Return an answer without the thinking block before it; None if the block is not closed.
 
-    Without an opening tag, a closing tag counts only at the end of a line: otherwise the answer mentions it.
+    A closing tag without an opening tag counts only at the end of a line. Elsewhere the answer just mentions
+    the tag.
 
     Args:
         text: An answer.

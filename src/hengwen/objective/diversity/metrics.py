@@ -24,7 +24,8 @@ def distinct_n(texts: Iterable[str], n: int = 2) -> float:
         n: Length of the n-grams, >= 1.
 
     Returns:
-        A share in (0, 1]; 1 where no n-gram repeats. It falls with the amount of text: compare equal amounts.
+        A share in (0, 1]; 1 if no n-gram repeats. The share falls with the amount of text, so compare only
+        sets of equal size.
 
     Raises:
         ValueError: There is no n-gram, or n < 1.
@@ -50,10 +51,11 @@ def ngram_entropy(texts: Iterable[str], n: int = 2, *, normalize: bool = False) 
         normalize: Divide by log2 of the number of n-grams, the largest possible entropy.
 
     Returns:
-        Bits, >= 0; normalised a value in 0..1, 1 where all n-grams differ. A single n-gram has 0 bits.
+        The entropy in bits, >= 0; a single n-gram has 0 bits. With ``normalize`` a value in 0..1, which is 1
+        if all n-grams differ.
 
     Raises:
-        ValueError: There is no n-gram, or with ``normalize`` only one (0/0).
+        ValueError: There is no n-gram; or, with ``normalize``, only one n-gram (0/0).
 
     Notes:
         Zhang et al., Generating Informative and Diverse Conversational Responses, NeurIPS 2018 (Ent-n).
@@ -72,20 +74,20 @@ def ngram_entropy(texts: Iterable[str], n: int = 2, *, normalize: bool = False) 
 
 @checked_arguments
 def repetition_rate(text: str, n: int = 4) -> float:
-    """Return the share of a text's n-grams that repeat an earlier one in it.
+    """Return the share of a text's n-grams that repeat an earlier n-gram of the text.
 
     Args:
         text: Any text. Tokens are those of ``tokenize.mixed_tokens``.
         n: Length of the n-grams, >= 1.
 
     Returns:
-        A share in [0, 1); 0 where no n-gram repeats.
+        A share in [0, 1); 0 if no n-gram repeats.
 
     Raises:
         ValueError: The text is too short for an n-gram.
 
     Notes:
-        seq-rep-n of Welleck et al., Neural Text Generation with Unlikelihood Training, ICLR 2020.
+        This is seq-rep-n of Welleck et al., Neural Text Generation with Unlikelihood Training, ICLR 2020.
 
     Examples:
         >>> repetition_rate("哈哈哈哈哈", n=2)  # 哈哈 four times
@@ -100,8 +102,9 @@ def type_token_ratio(text: str, *, window: int | None = None) -> float:
 
     Args:
         text: Any text. Tokens are those of ``tokenize.mixed_tokens``: for Chinese, characters.
-        window: Length in tokens of the windows over which the mean is taken (MATTR); the mean does not fall
-            with the length of the text. None: the whole text.
+        window: Number of tokens in a window. The result is then the mean over all windows (moving-average
+            type-token ratio, MATTR), which does not fall with the length of the text. None uses the whole
+            text.
 
     Returns:
         A share in (0, 1].
@@ -137,21 +140,22 @@ def type_token_ratio(text: str, *, window: int | None = None) -> float:
 
 @checked_arguments
 def compression_ratio(texts: Iterable[str]) -> float:
-    """Return the ratio by which zlib compresses a set of texts; high means repetitive.
+    """Return the ratio by which zlib compresses a set of texts; a high ratio means repetitive texts.
 
     Args:
-        texts: The texts, joined by line feeds as UTF-8. Chinese compresses better than English: compare texts
-            of one language.
+        texts: The texts; they are joined by line feeds and encoded as UTF-8. Compare only texts of one
+            language, because Chinese compresses better than English.
 
     Returns:
-        Bytes before / bytes after, at level 9; below 1 for very short texts, at most about 1030.
+        Number of bytes before / after compression at level 9. The ratio is below 1 for very short texts, and
+        at most about 1030.
 
     Raises:
         ValueError: There is no byte to compress.
 
     Notes:
-        Shaib et al., Standardizing the Measurement of Text Diversity, 2024. The third digit differs between
-        builds of zlib; the scorer's signature has the version.
+        Shaib et al., Standardizing the Measurement of Text Diversity, 2024. The third digit can differ
+        between builds of zlib, so the scorer's signature has the zlib version.
 
     Examples:
         >>> compression_ratio(["风吹过" * 100]) > 20 > 2 > compression_ratio(["风吹过山岗"])

@@ -1,4 +1,4 @@
-"""Diversity scorers for plans."""
+"""Scorers for plans that measure the diversity of answers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class DistinctN(_NgramScorer):
 
 @dataclass(frozen=True)
 class NgramEntropy(_NgramScorer):
-    """Normalised ``ngram_entropy`` of a set of answers; the bits are in the details."""
+    """Normalised ``ngram_entropy`` of a set of answers; the entropy in bits is in the details."""
 
     prefix: ClassVar[str] = "ngram_entropy"
     version: ClassVar[int] = 1

@@ -1,4 +1,4 @@
-"""self-BLEU: BLEU of each text of a set against the other texts."""
+"""self-BLEU: the mean BLEU of each text of a set, with all other texts as references."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 Gram = tuple[str, ...]
 TopCounts = tuple[int, int, int]
-"""Largest count of an n-gram in one text, the index of that text, and the largest count in another."""
+"""Largest count of an n-gram in one text, index of that text, and largest count in any other text."""
 
 
 @checked_arguments
 def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width = "keep") -> float:
-    """Return the mean BLEU of each text against all the others.
+    """Return the mean BLEU of each text against all other texts.
 
     Args:
         texts: Two or more texts. The time grows with their total length, not with its square.
@@ -33,14 +33,15 @@ def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width
         width: As in ``bleu``.
 
     Returns:
-        A value in 0..100; 100 where every text equals another. High means little variety. The value grows
-        with the number of texts: compare sets of one size.
+        A value in 0..100. A high value means little variety; 100 means that every text equals another text.
+        The value grows with the number of texts, so compare only sets of the same size.
 
     Raises:
         ValueError: There are fewer than two texts, or one is empty.
 
     Notes:
-        Zhu et al., Texygen, SIGIR 2018; each BLEU is sacrebleu's sentence BLEU with effective order.
+        Zhu et al., Texygen, SIGIR 2018; each BLEU is sacrebleu's sentence BLEU with effective order (n-gram
+        lengths that a short text does not have are skipped).
 
     Examples:
         >>> self_bleu(["今晚月色真美"] * 3)
@@ -91,7 +92,7 @@ def _top_counts(counts: Sequence[Counter[Gram]]) -> dict[Gram, TopCounts]:
 
 
 def _clipped_counts(text_counts: Counter[Gram], top_counts: dict[Gram, TopCounts], index: int) -> list[int]:
-    """Return matches with the other texts and totals, each of 1- to 4-grams."""
+    """Return the matches with the other texts, then the totals, for 1- to 4-grams each."""
     correct, total = [0] * MAX_ORDER, [0] * MAX_ORDER
     for gram, count in text_counts.items():
         first, first_index, second = top_counts[gram]
@@ -102,11 +103,11 @@ def _clipped_counts(text_counts: Counter[Gram], top_counts: dict[Gram, TopCounts
 
 
 def _closest_other(lengths: list[int], length: int) -> int:
-    """Return the closest length of another text, of two the shorter.
+    """Return the length of another text that is closest; of two equally close lengths, the shorter.
 
     Args:
         lengths: Sorted lengths of all texts.
-        length: Length of this text, which ``lengths`` has too.
+        length: Length of this text; ``lengths`` contains it too.
     """
     start = bisect_left(lengths, length)
     if start + 1 < len(lengths) and lengths[start + 1] == length:
@@ -141,7 +142,7 @@ class SelfBleu(SingleScore):
         return f"self_bleu.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
-        """Return the score of a set of answers; one answer is ``not_applicable``.
+        """Return the score of a set of answers; a single answer is ``not_applicable``.
 
         Raises:
             ValueError: An answer is empty.

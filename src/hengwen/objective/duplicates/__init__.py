@@ -1,1 +1,1 @@
-"""Near-duplicates among answers and against a training set."""
+"""Find near duplicates among answers, and answers that copy a training set."""

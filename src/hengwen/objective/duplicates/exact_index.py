@@ -1,10 +1,12 @@
-"""Exact index of near duplicates: for each text the earlier texts that can be similar.
+"""Exact index of near duplicates: it finds, for each text, all earlier texts that can be similar.
 
-Two texts of lengths x and y whose character ratio is at least t share L >= t (x + y) / 2 characters in
-order; d = x + y - 2 L characters remain. The shared characters lie in at most d + 1 blocks, so at least L - d
-- 1 bigrams are shared, counted with multiplicity. Texts whose bigram sets have a Jaccard index of at least
-t share at least t of the larger set. In both cases the texts have a common bigram among their rarest ones,
-so only these are indexed. (Chaudhuri, Ganti and Kaushik, A Primitive Operator for Similarity Joins, 2006.)
+Similarity is the larger of two measures: the character ratio and the Jaccard index (intersection divided by
+union) of the bigram sets. Two texts of lengths x and y whose character ratio is at least t share L >= t (x +
+y) / 2 characters in order; d = x + y - 2 L characters remain. The shared characters lie in at most d + 1
+blocks, so at least L - d - 1 bigrams are shared, counted with multiplicity. If the Jaccard index is at least
+t, the texts share at least a share t of the larger bigram set. In both cases some of the rarest bigrams of
+the two texts are the same, so the index holds only the rarest bigrams. (Chaudhuri, Ganti and Kaushik, A
+Primitive Operator for Similarity Joins, 2006.)
 """
 
 from __future__ import annotations
@@ -19,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 Feature = tuple[str, int]
-"""A bigram and the index of its occurrence in the text, from 0."""
+"""A bigram and the number of its earlier occurrences in the text."""
 _HEAD_SIZE = 8
-"""Numbers at the start of each list that ``first_match`` tries first."""
+"""How many numbers at the start of each list ``first_match`` tries first."""
 _TOLERANCE = 1e-9
-"""Allowance for rounding in bounds."""
+"""Allowance for rounding errors in bounds."""
 
 
 def bigrams(text: str) -> list[str]:
@@ -37,11 +39,11 @@ def bigrams(text: str) -> list[str]:
 
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:
-    """Yield for each text ascending lists of earlier texts; texts in none of the lists cannot be similar.
+    """Yield, for each text, ascending lists of earlier texts that may be similar; no other text can be.
 
     Args:
         texts: Different texts, none of them empty.
-        threshold: Smallest similarity of near duplicates.
+        threshold: Minimum similarity of near duplicates.
     """
     if threshold <= 2 / 3 + _TOLERANCE:
         yield from ([list(range(index))] for index in range(len(texts)))
@@ -78,7 +80,7 @@ def fewest_shared_bigrams(total: int, threshold: float) -> int:
 def first_match(lists: Sequence[Sequence[int]], matches: Callable[[int], bool]) -> int | None:
     """Return the smallest number in ascending lists that passes the test.
 
-    The start of each list is tried first, because a text that repeats usually repeats an early one.
+    The start of each list is tried first, because a repeat usually repeats an early text.
 
     Examples:
         >>> first_match([[1, 4, 6], [2, 4]], lambda number: number % 2 == 0)
@@ -109,7 +111,7 @@ def _ranks(features: Sequence[Sequence[Feature]]) -> dict[Feature, int]:
 
 
 def _keys(text: str, ranks: list[int], features: Sequence[Feature], threshold: float) -> set[int]:
-    """Return the ranks of the rarest features: as many as the ratio needs, and as Jaccard needs."""
+    """Return the ranks of the rarest features, as many as both measures of similarity need."""
     single = sorted(rank for rank, (_, occurrence) in zip(ranks, features, strict=True) if occurrence == 0)
     for_jaccard = len(single) - ceil(threshold * len(single) - _TOLERANCE) + 1
     for_ratio = len(ranks) - _bounds(len(text), threshold)[0] + 1
@@ -118,10 +120,11 @@ def _keys(text: str, ranks: list[int], features: Sequence[Feature], threshold: f
 
 @lru_cache(maxsize=10_000)
 def _bounds(x: int, threshold: float) -> tuple[int, tuple[int, ...]]:
-    """Return the fewest bigrams shared by similar texts of which one has x characters.
+    """Return how many bigrams a text of x characters must share with a similar text.
 
     Returns:
-        That number over all lengths that must share a bigram, and the lengths that may share none.
+        The minimum over all lengths of the other text that require a shared bigram, and the lengths for which
+        similar texts may share no bigram.
     """
     fewest, without_shared = max(x - 1, 1), []
     reach = (2 - threshold) / threshold

@@ -1,10 +1,12 @@
-"""MinHash index of near duplicates: bands of hashed bigrams on numpy, in linear time and memory.
+"""MinHash index of near duplicates: it finds candidate pairs in linear time and memory.
 
-There are two sets of hashes: of bigrams counted with multiplicity for the character ratio, and of sets of
-bigrams for the Jaccard index. The number of rows in a band is chosen so that a pair at the threshold that
-shares as little as possible collides in some band with a probability of at least 0.95 (0.99 for the Jaccard
-index); most pairs share more and collide almost always. More rows make collisions by chance rarer; these
-alone grow with the square of the number of texts. Candidates are then compared exactly, so there are no false
+Each text gets MinHash values of its bigrams (pairs of adjacent characters). There are two sets of hashes: of
+bigrams counted with multiplicity for the character ratio, and of sets of bigrams for the Jaccard index. The
+hashes are divided into bands; two texts collide if all rows (hashes) of a band are equal. The number of rows
+in a band is chosen for the worst case: a pair exactly at the threshold that shares as few bigrams as possible
+collides in some band with a probability of at least 0.95 (0.99 for the Jaccard index). Most similar pairs
+share more bigrams and collide almost always. With more rows, fewer pairs collide by chance; only their number
+grows with the square of the number of texts. Candidates are then compared exactly, so there are no false
 positives; ``tests/objective/duplicates/test_minhash_index.py`` measures the false negatives.
 """
 
@@ -22,9 +24,9 @@ if TYPE_CHECKING:
 
 _RATIO_HASHES, _RATIO_RECALL = 600, 0.95
 _JACCARD_HASHES, _JACCARD_RECALL = 130, 0.99
-"""Number of hashes, and the least probability that a pair at the threshold collides."""
+"""Number of hashes, and the minimum probability that a pair at the threshold collides."""
 _CHUNK_SIZE = 2000
-"""Number of texts whose hashes fit a processor cache."""
+"""Number of texts whose hashes fit into a processor cache."""
 _RNG = np.random.default_rng(20261120)
 _MULTIPLIERS = _RNG.integers(1, 2**32, size=_RATIO_HASHES + _JACCARD_HASHES, dtype=np.uint32) | np.uint32(1)
 
@@ -33,11 +35,11 @@ Codes = tuple["NDArray[np.uint32]", "NDArray[np.intp]"]
 
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:
-    """Yield for each text ascending lists of earlier texts that may be similar.
+    """Yield, for each text, ascending lists of earlier texts that may be similar.
 
     Args:
         texts: One or more different texts, none of them empty.
-        threshold: Smallest similarity of near duplicates, above 2/3.
+        threshold: Minimum similarity of near duplicates, above 2/3.
     """
     occurrences, single = _codes(texts)
     counted = (1.5 * threshold - 1) / (2 - 1.5 * threshold)
@@ -61,12 +63,12 @@ def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int
 
 
 def rows_for(jaccard: float, hashes: int, recall: float) -> int:
-    """Return the largest number of rows in a band with which pairs still collide often enough.
+    """Return the largest number of rows in a band for which pairs still collide often enough.
 
     Args:
         jaccard: Jaccard index of the pairs, in 0..1.
         hashes: Number of hashes, over all bands.
-        recall: Least probability that a pair collides in some band.
+        recall: Minimum probability that a pair collides in some band.
 
     Examples:
         >>> rows_for(0.38, 600, 0.95)  # 1 - (1 - 0.38^4)^150 = 0.957
@@ -79,7 +81,7 @@ def rows_for(jaccard: float, hashes: int, recall: float) -> int:
 def _groups(
     codes: Codes, multipliers: NDArray[np.uint32], rows: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield for each band the texts that share its key with another text, and the label of their group."""
+    """Yield, for each band, the texts whose key another text shares, and the label of each text's group."""
     hashes, starts = codes
     edges = [*starts[::_CHUNK_SIZE].tolist(), len(hashes)]
     chunks = [
@@ -106,7 +108,7 @@ def _key(
 
 
 def _codes(texts: Sequence[str]) -> tuple[Codes, Codes]:
-    """Return hashes of bigrams with the index of their occurrence, and of first occurrences alone."""
+    """Return the hashes of all bigrams (with the index of the occurrence), and of first occurrences only."""
     parts = [_chunk_codes(texts[start : start + _CHUNK_SIZE]) for start in range(0, len(texts), _CHUNK_SIZE)]
     codes = np.concatenate([part[0] for part in parts])
     occurrence = np.concatenate([part[1] for part in parts])

@@ -1,4 +1,4 @@
-"""Scorers for plans: near duplicates among answers, and answers that stand in training data."""
+"""Scorers for plans: near duplicates among answers, and answers that copy training data."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _REPORTED_THRESHOLDS = (0.8, 0.85, 0.9)
-"""Thresholds whose shares of repeats are in the details."""
+"""Thresholds for which the details state the share of repeats."""
 _REVIEW_THRESHOLD = 0.7
-"""Similarity from which a pair below the threshold is listed for review."""
+"""Minimum similarity at which a pair below the threshold is listed for review."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicates(SingleScore):
     """Share of answers that repeat an earlier answer to the same sample, or to the task.
 
-    The details list these answers, the answers to review (from 0.7), and the shares at 0.8, 0.85 and 0.9. The
-    default threshold is this project's own.
+    The details list these answers, the answers that a person should review (similarity from 0.7 on), and the
+    shares at the thresholds 0.8, 0.85 and 0.9. The default threshold is this project's choice.
     """
 
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
@@ -52,7 +52,7 @@ class NearDuplicates(SingleScore):
         return f"near_duplicates.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
-        """Return the score of a set of answers; one answer is ``not_applicable``."""
+        """Return the score of a set of answers; a single answer is ``not_applicable``."""
         if len(items) < 2:
             return [self.not_applicable("near duplicates are pairs of answers, and there is only one answer")]
         texts = [response.text for _, response in items]
@@ -84,13 +84,13 @@ class NearDuplicates(SingleScore):
 
 @dataclass(frozen=True, slots=True)
 class Leakage(SingleScore):
-    """Containment of an answer in training data: 1 for a copy, else the share of 5-grams in one turn."""
+    """How much of an answer is in training data: 1 for a copy, else the share of its 5-grams in one turn."""
 
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
     corpus: str | Sequence[str]
-    """Training files: JSON lines, a JSON list, or ``.txt`` with an answer per line."""
+    """Training files: JSON Lines, a JSON list, or ``.txt`` with one answer per line."""
     near: float = MIN_CONTAINMENT
-    """Smallest containment of a near copy, in (0, 1]."""
+    """Minimum containment (the value of this score) of a near copy, in (0, 1]."""
     _digest: str = field(init=False, repr=False, compare=False)
     _training: TrainingSet = field(init=False, repr=False, compare=False)
 

@@ -1,4 +1,4 @@
-"""Similarity of two texts by characters, and the answers that repeat an earlier one."""
+"""Similarity of two texts by characters, and the search for answers that repeat an earlier answer."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 THRESHOLD = 0.85
-"""Smallest similarity with which an answer counts as a repeat of an earlier one."""
+"""Minimum similarity at which an answer counts as a repeat of an earlier answer."""
 
 MAX_EXACT_TEXTS = 10_000
-"""Number of different texts up to which the exact index is the default."""
+"""Maximum number of different texts for which the exact index is the default."""
 MIN_MINHASH_THRESHOLD = 0.8
 """Below this threshold similar texts may share too few bigrams for MinHash."""
 
@@ -51,14 +51,15 @@ class Duplicate(NamedTuple):
 def normalize_text(text: str) -> str:
     """Return a text in the form in which answers are compared.
 
-    The text is normalised by NFKC. Only letters, marks and digits are kept (no whitespace, punctuation,
-    symbols or emoji); particles at the end of a phrase (啊呀呢嘛吧哦喵的说) are removed.
+    The text is normalised by NFKC (Unicode normalisation of width and form). Only letters, marks and digits
+    are kept (no whitespace, punctuation, symbols or emoji); particles at the end of a phrase
+    (啊呀呢嘛吧哦喵的说) are removed.
 
     Args:
         text: Any text.
 
     Returns:
-        The normalised text; empty where the text has neither letters nor digits.
+        The normalised text; empty if the text has neither letters nor digits.
 
     Examples:
         >>> normalize_text("好的呀~ 我们走吧！😊")
@@ -78,16 +79,17 @@ def _word_character(character: str) -> str:
 def similarity(a: str, b: str) -> float:
     """Return the similarity of two texts after :func:`normalize_text`.
 
-    The similarity is the larger of two measures: the character ratio (1 - insertions and deletions / total
-    length) and the Jaccard index of the sets of character bigrams.
+    The similarity is the larger of two measures: the character ratio and the Jaccard index. The character
+    ratio is 1 - (insertions + deletions) / total length. The Jaccard index is the intersection divided by the
+    union of the two sets of character bigrams.
 
     Args:
         a: A text.
         b: Another text; the order does not matter.
 
     Returns:
-        0 (nothing in common) to 1 (equal). For texts without any letter or digit 1 where they are equal
-        without whitespace, else 0.
+        0 (nothing in common) to 1 (equal). For texts without letters and digits, 1 if they are equal apart
+        from whitespace, else 0.
 
     Raises:
         ValueError: The texts are too long to compare.
@@ -107,27 +109,28 @@ def similarity(a: str, b: str) -> float:
 def near_duplicates(
     texts: Sequence[str], threshold: float = THRESHOLD, *, exact: bool | None = None
 ) -> list[Duplicate | None]:
-    """Return for each text the first earlier text that it repeats.
+    """Return, for each text, the first earlier text that it repeats.
 
-    Every earlier text counts, including one that is itself a repeat; otherwise the result for A, A', A''
-    would depend on the chain.
+    A text is compared with every earlier text, also with texts that are repeats. Otherwise the result for
+    three similar texts A, A', A'' would depend on their order.
 
     Args:
-        texts: Any number of answers in their order.
-        threshold: Smallest :func:`similarity` of a repeat, in (0, 1].
-        exact: True compares all pairs that can be similar. False compares the pairs that MinHash finds, in
-            linear time: a reported repeat is always right; a repeat at the threshold whose edits are spread
-            as widely as possible is missed in about 5 % of cases (none of 5,400 measured). None is exact up
-            to 10,000 different texts, and for every number of texts below a threshold of 0.8.
+        texts: Any number of answers, in order.
+        threshold: Minimum :func:`similarity` of a repeat, in (0, 1].
+        exact: True compares all pairs that can be similar, and misses no repeat. False compares only the
+            pairs that MinHash finds, in linear time. Then a reported repeat is always right, but in the worst
+            case (similarity exactly at the threshold, edits spread over the whole text) about 5 % of repeats
+            are missed; none of 5,400 was missed in a measurement. None chooses True for up to 10,000
+            different texts or a threshold below 0.8, else False.
 
     Returns:
-        For each text a :class:`Duplicate` or None.
+        For each text a :class:`Duplicate`, or None if the text repeats no earlier text.
 
     Raises:
         ValueError: The threshold is not in (0, 1], or the texts are too long to compare.
 
     Notes:
-        The default threshold is this project's own; publish it with the result.
+        The default threshold is this project's choice, so publish it with the result.
 
     Examples:
         >>> near_duplicates(["晚上好，主人", "我想吃鱼", "晚上好呀，主人~"])
@@ -144,14 +147,14 @@ def check_threshold(threshold: float) -> None:
 
 class _Prepared(NamedTuple):
     bare: str
-    """The text without whitespace, for texts of punctuation alone."""
+    """The text without whitespace, used if it has only punctuation."""
     text: str
     """The normalised text."""
     bigrams: frozenset[str]
 
     @property
     def key(self) -> str:
-        """Key that is equal for texts of similarity 1 by equality."""
+        """Key of the text; texts with equal keys have similarity 1."""
         return self.text or f"\0{self.bare}"
 
 

@@ -1,4 +1,4 @@
-"""Answers in training files: ShareGPT, messages, alpaca, prompt/label rows, or one text per line."""
+"""Read answers from training files: ShareGPT, messages, Alpaca, prompt/label rows, or lines of text."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 _ANSWER_KEYS = ("output", "label", "response", "completion", "answer", "chosen")
 _ASSISTANT = ("assistant", "gpt", "model", "bot")
 _TURN_KEYS = (("conversations", "from", "value"), ("messages", "role", "content"))
-"""Key of a list of turns, and the keys of role and text in each turn."""
+"""Key of the list of turns, and the keys of the role and the text in each turn."""
 
 
 def read_answers(paths: Sequence[str]) -> tuple[list[str], str]:
     """Return the assistant's texts in training files, and a digest of the files.
 
     Args:
-        paths: Files: ``.txt`` has one answer per line, others are JSON lines or one JSON list.
+        paths: Files. A ``.txt`` file has one answer per line; other files are JSON Lines or one JSON list.
 
     Raises:
         DataError: A file cannot be read, or a row has no answer; the message names file and line.

@@ -1,4 +1,4 @@
-"""Evidence that an answer stands in training data: equal texts, equal without particles, near copies."""
+"""Find copies of an answer in training data: equal texts, texts equal without particles, near copies."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
 LeakKind = Literal["exact", "particle_only", "near", "none"]
 GRAM_LENGTH = 5
 MIN_CONTAINMENT = 0.8
-"""Smallest share of an answer's 5-grams in one turn of the training data that makes a near copy."""
+"""Minimum share of an answer's 5-grams in one turn of the training data for a near copy."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeakMatch:
-    """Strongest evidence about one answer."""
+    """The closest match of one answer in the training data."""
 
     kind: LeakKind
     of: int | None
-    """Index of the closest turn, from 0; None where nothing is shared."""
+    """Index of the closest turn, from 0; None if no turn shares a 5-gram with the answer."""
     containment: float
-    """Share of the answer's character 5-grams in this turn, in 0..1; 1 for exact and particle_only."""
+    """Share of the answer's character 5-grams that are in this turn, in 0..1; 1 for ``exact`` and
+    ``particle_only``."""
 
 
 class TrainingSet:
@@ -35,7 +36,7 @@ class TrainingSet:
 
     Args:
         turns: The assistant's texts, in order.
-        near: Smallest containment of a near copy, in (0, 1].
+        near: Minimum containment (share of 5-grams in one turn) of a near copy, in (0, 1].
 
     Raises:
         ValueError: There is no turn with a letter or digit, or ``near`` is out of range.
@@ -76,10 +77,11 @@ class TrainingSet:
             self._postings.setdefault(gram, []).append(index)
 
     def find(self, answer: str) -> LeakMatch:
-        """Return the strongest evidence about an answer.
+        """Return the closest match of an answer.
 
         Args:
-            answer: Any text. Below five letters only equality counts.
+            answer: Any text. If it has fewer than five letters and digits, only a text that is equal (apart
+                from particles) matches.
 
         Raises:
             ValueError: The answer has no letter or digit, so leakage cannot be assessed.

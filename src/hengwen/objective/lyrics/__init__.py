@@ -1,1 +1,1 @@
-"""The lyric scorer: parsing, phases, score, explanation."""
+"""The lyric scorer: it compares a lyric with a template of its sections, lines, characters and rhymes."""

@@ -40,11 +40,11 @@ def score_lyrics(
         strict_count: See ``score_lyric``.
         rhyme_scope: See ``score_lyric``.
         parse: See ``score_lyric``.
-        workers: Number of processes, at least 1; 1 scores in this process. Starting a process takes about a
-            second, which pays off from some thousand lyrics on.
+        workers: Number of processes, at least 1; with 1, this process scores. Starting a process takes about
+            a second, so further processes pay off from some thousand lyrics on.
 
     Returns:
-        One score for each pair, in the order of the pairs; the same for any number of workers.
+        One score for each pair, in the order of the pairs. The scores do not depend on ``workers``.
 
     Raises:
         ValueError: As in ``score_lyric``, with the index of the pair from 0; or ``workers`` is below 1.
@@ -71,7 +71,7 @@ def stream_scores(
     Args:
         pairs: (lyric, template), any number; consumed lazily.
         options: Options from ``options.build_options``.
-        workers: Number of processes, at least 1; 1 scores in this process.
+        workers: Number of processes, at least 1; with 1, this process scores.
 
     Raises:
         ValueError: ``workers`` is below 1.

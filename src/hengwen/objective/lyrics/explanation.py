@@ -1,4 +1,4 @@
-"""A lyric score as text and as a table, from which it can be recomputed by hand."""
+"""Show a lyric score as text or as a table, so that it can be recomputed by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEADER = ("#", "section", "template", "lyric", "factor", "class", "rhymes", "li
 
 
 def explain(score: LyricScore) -> str:
-    """Return the score as text: the lines of template and lyric side by side, then the sums."""
+    """Return the score as text: template and lyric line by line, then the sums of points."""
     return "\n".join(_text_rows(score))
 
 
@@ -118,5 +118,5 @@ def _bonus(score: LyricScore) -> tuple[float, str]:
 
 
 def _width(text: str) -> int:
-    """Return the columns a text takes in a terminal: Han and full-width characters take two."""
+    """Return how many columns a text takes in a terminal; Han and full-width characters take two."""
     return sum(2 if char >= "\u2e80" else 1 for char in text)

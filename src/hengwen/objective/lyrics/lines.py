@@ -1,4 +1,4 @@
-"""Lines of a template and of a lyric side by side."""
+"""Compare a template and a lyric line by line."""
 
 from __future__ import annotations
 
@@ -21,33 +21,34 @@ class LineDiagnosis:
     """One row: a template line, a lyric line, or both."""
 
     section: str
-    """The tag, ``(verse)``; empty for lines ahead of the first tag."""
+    """The section's tag, such as ``(verse)``; empty for lines before the first tag."""
     section_number: int
     """Number of the section among the rows, from 1."""
     matched: bool
-    """Whether the section of the template and that of the lyric are matched."""
+    """Whether the template's and the lyric's section are matched with each other."""
     template: str | None
-    """The template line; None where the lyric has an additional line."""
+    """The template line; None if the lyric has an additional line."""
     lyric: str | None
-    """The simplified lyric line; None where the lyric has no line for the template line."""
+    """The simplified lyric line (``c`` and ``R`` for characters); None if the lyric has no line here."""
     source: str
     """The lyric line before it was simplified."""
     number: int | None
-    """Number of the lyric line, from 1, tags not counted."""
+    """Number of the lyric line, from 1; tags are not counted."""
     template_count: int | None
-    """Characters of the template line."""
+    """Number of characters of the template line."""
     lyric_count: int | None
-    """Effective characters of the lyric line."""
+    """Number of effective characters (see ``LyricLine.effective``) of the lyric line."""
     factor: float | None
-    """Factor of the pair in p3_cr; None where a line is missing."""
+    """Factor of this pair of lines in ``p3_cr``, the ratio of phase 3; None if a line is missing."""
     code: str
-    """Rhyme class of the lyric line; empty without a Han character."""
+    """Rhyme class of the lyric line; empty if the line has no Han character."""
     template_rhymes: bool
     """Whether the template line requires a rhyme."""
     lyric_rhymes: bool
     """Whether the lyric line rhymes with another line of its section."""
     group: tuple[int, ...]
-    """Numbers of all lines of the section in the same class, including this line; empty without a class."""
+    """Numbers of all lines of the section with the same rhyme class, including this line; empty if it has
+    none."""
 
     @property
     def rhyme_name(self) -> str:
@@ -56,7 +57,7 @@ class LineDiagnosis:
 
     @property
     def rhymes_with(self) -> tuple[int, ...]:
-        """Numbers of the other lines of the section in the same class."""
+        """Numbers of the other lines of the section with the same rhyme class."""
         return tuple([number for number in self.group if number != self.number])
 
     @property
@@ -85,7 +86,7 @@ def diagnose(template: ParsedLyric, lyric: ParsedLyric, rules: LyricRules) -> tu
 def _align(
     template: tuple[Section, ...], lyric: tuple[Section, ...], pairs: list[tuple[int, int]]
 ) -> Iterator[tuple[Section | None, Section | None]]:
-    """Yield matched sections together and unmatched ones alone, in the order of the texts."""
+    """Yield pairs of matched sections, and unmatched sections alone, in the order of the texts."""
     template_start = lyric_start = 0
     for i, j in [*pairs, (len(template), len(lyric))]:
         yield from ((section, None) for section in template[template_start:i])

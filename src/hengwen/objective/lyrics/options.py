@@ -1,4 +1,4 @@
-"""The options of the lyric scorer, checked once."""
+"""The options of the lyric scorer, and their check."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hengwen.objective.signature import build_signature
 RhymeScope = Literal["matched", "whole"]
 Parse = Literal["exact", "lenient"]
 VERSIONS: dict[Parse, int] = {"exact": 1, "lenient": 2}
-"""Version of the scorer, raised whenever a number may change."""
+"""Version of the scorer for each parse mode; it is raised whenever a score may change."""
 
 
 @dataclass(frozen=True, slots=True)
 class LyricOptions:
-    """Everything besides the two texts that can change a score.
+    """All options that can change the score of a lyric against a template.
 
     Raises:
         ValueError: An option has no allowed value, or does not exist in this rule set.
@@ -61,7 +61,7 @@ def build_options(
     rhyme_scope: RhymeScope = "matched",
     parse: Parse = "exact",
 ) -> LyricOptions:
-    """Return checked options; rules may be a name or a mapping.
+    """Return checked options; ``rules`` may be the name of a rule set or a mapping.
 
     Raises:
         ValueError: An option has no allowed value, or does not exist in this rule set.

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 _TEMPLATE_PARSERS = {"document": parse_document.parse_template, "muchin": parse_muchin.parse_template}
 _LYRIC_PARSERS = {"document": parse_document.parse_lyric, "muchin": parse_muchin.parse_lyric}
 _MAX_CACHED_CHARACTERS = 10_000
-"""Longer templates are parsed at every call, so that the cache stays small."""
+"""Templates with more characters are parsed at every call, so that the cache stays small."""
 
 
 def parse_pair(lyric: str, template: str, reading: RuleSetName) -> ParsedPair:
-    """Return the template and the lyric, parsed as a rule set reads them.
+    """Parse a template and a lyric as the rule set ``reading`` defines.
 
     Raises:
-        ValueError: The template is empty (document only).
+        ValueError: The template is empty (an error only in the rule set ``document``).
 
     Examples:
         >>> parse_pair("(verse)\\n月光", "(verse)\\ncc", "document").lyric.msstr

@@ -1,4 +1,7 @@
-"""Parse a template and a lyric under the rule set ``document``: no blank lines, tags are whole lines."""
+"""Parse a template and a lyric under the rule set ``document``.
+
+In this rule set blank lines are ignored, and a section tag is a whole line.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _TAG = re.compile(r"\([\w-]+\)")
 _HAN = re.compile("[\u4e00-\u9fff]")
 _HAN_ONLY = re.compile("[\u4e00-\u9fff]+")
 _LITERALS = str.maketrans("cR", "\ufffd\ufffd")
-"""Replaces literal c and R in a lyric, which count neither as characters nor as rhymes."""
+"""Translation of the letters c and R in a lyric to U+FFFD: they must not count as characters or rhymes."""
 
 
 def parse_template(template: str) -> ParsedLyric:
@@ -57,7 +60,7 @@ def parse_lyric(lyric: str) -> ParsedLyric:
 def split(text: str) -> list[tuple[str, str, list[str]]]:
     """Split a text into sections of (name, tag, stripped lines that are not blank).
 
-    Lines ahead of the first tag form a section with name and tag ``""``.
+    Lines before the first tag form a section whose name and tag are ``""``.
 
     Examples:
         >>> split("hi\\n(intro)\\n a \\n\\n(oh) b")
@@ -76,7 +79,7 @@ def split(text: str) -> list[tuple[str, str, list[str]]]:
 
 
 def section_name(tag: str) -> str:
-    """Return the name in a section tag: case-folded, without a number at its end.
+    """Return the name in a section tag, in lower case and without a number at its end.
 
     Examples:
         >>> [section_name(tag) for tag in ("Verse2", "pre-chorus_1", "2", "副歌")]
@@ -90,7 +93,7 @@ def section_name(tag: str) -> str:
 
 
 def parse_line(line: str) -> LineReading:
-    """Simplify a stripped line, without and with its rhyme mark.
+    """Simplify a stripped line to ``c`` for each character; return it without and with its rhyme mark ``R``.
 
     Examples:
         >>> parse_line("Oh 月光!").rhymed

@@ -1,4 +1,4 @@
-"""Parse a template and a lyric under the rule set ``muchin``: like the public program, without cleaning."""
+"""Parse a template and a lyric under the rule set ``muchin``: like the public program MuChin, uncleaned."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parse_template(template: str) -> ParsedLyric:
 
 
 def parse_lyric(lyric: str) -> ParsedLyric:
-    """Parse a lyric into its sections; text ahead of the first tag stays unchanged in front of them.
+    """Parse a lyric into its sections; text before the first tag stays unchanged before the sections.
 
     Examples:
         >>> parse_lyric("hi(verse)\\n月亮\\n海洋\\n风").text
@@ -53,7 +53,7 @@ def parse_lyric(lyric: str) -> ParsedLyric:
 
 
 def split(text: str) -> tuple[str, list[tuple[str, list[str]]]]:
-    """Split a text into what is ahead of the first tag, and sections of (tag, lines with their ends).
+    """Split a text into the part before the first tag, and sections of (tag, lines with their line ends).
 
     Examples:
         >>> split("hi(verse)\\na\\n\\n(oh)b")
@@ -64,7 +64,7 @@ def split(text: str) -> tuple[str, list[tuple[str, list[str]]]]:
 
 
 def parse_line(line: str) -> LineReading:
-    """Simplify a line, without and with its rhyme mark.
+    """Simplify a line to ``c`` for each character; return it without and with its rhyme mark ``R``.
 
     Examples:
         >>> parse_line("月光c\\n").rhymed

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 MAX_CACHED_CHARACTERS = 100
-"""Longer lines are parsed at every call, so that the caches stay small."""
+"""Lines with more characters are parsed at every call, so that the caches stay small."""
 
 
 class LyricLine(NamedTuple):
     """One line of a section."""
 
     text: str
-    """The line as it stands in ``ParsedLyric.text``: ``c``, ``R`` and every character that is not Han."""
+    """The line as in ``ParsedLyric.text``: ``c`` or ``R`` for a Han character, other characters unchanged."""
     length: int
-    """Characters counted in the denominator of p3."""
+    """Number of characters for the denominator of p3 (phase 3, which compares characters)."""
     effective: int
-    """Characters counted in the numerator of p3; equal to ``length`` in a template."""
+    """Number of characters for the numerator of p3; in a template equal to ``length``."""
     rhymes: int
-    """Rhyme marks: their number (muchin), or 1 if there is any (document)."""
+    """Number of rhyme marks (rule set ``muchin``), or 1 if there is any (rule set ``document``)."""
     code: str = ""
-    """Rhyme class; empty in a template and where the line has no Han character."""
+    """Rhyme class; empty in a template and in a line without a Han character."""
     source: str = ""
     """The line before it was simplified; empty in a template."""
 
@@ -29,9 +29,9 @@ class Section(NamedTuple):
     """Consecutive lines under one tag."""
 
     name: str
-    """The name that is compared: sections with equal names can be matched."""
+    """The name by which sections are compared; sections with equal names can be matched."""
     tag: str
-    """The tag as it stands in the text; empty for lines ahead of the first tag."""
+    """The tag as in the text; empty for lines before the first tag."""
     lines: tuple[LyricLine, ...]
 
 
@@ -42,7 +42,7 @@ class ParsedLyric(NamedTuple):
     """The text that phase 1 compares."""
     sections: tuple[Section, ...]
     msstr: str
-    """The simplified text; in a template equal to ``text``."""
+    """The simplified text (``c`` and ``R`` for characters); in a template equal to ``text``."""
 
 
 class ParsedPair(NamedTuple):
@@ -53,10 +53,10 @@ class ParsedPair(NamedTuple):
 
 
 class LineReading(NamedTuple):
-    """A line of a lyric in both of its forms, before it is known whether it rhymes."""
+    """A line of a lyric without and with a rhyme mark, before it is known whether the line rhymes."""
 
     code: str
-    """Rhyme class; empty without a Han character."""
+    """Rhyme class; empty if the line has no Han character."""
     plain: LyricLine
     rhymed: LyricLine
-    """The line with its last Han character as ``R``; equal to ``plain`` without a Han character."""
+    """The line with ``R`` for its last Han character; equal to ``plain`` if it has no Han character."""

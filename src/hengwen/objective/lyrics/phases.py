@@ -1,4 +1,4 @@
-"""The phases of a lyric score, computed from a parsed template and a parsed lyric."""
+"""Compute the phases (the parts) of a lyric score from a parsed template and a parsed lyric."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LyricPhases:
-    """Points of the six phases, and the ratios and counts behind them.
+    """Points of the six phases, and the ratios and counts from which they are computed.
 
-    The ranges of the points are those of the default weights.
+    The stated ranges of points are those of the default weights.
     """
 
     phase1: float
@@ -31,7 +31,7 @@ class LyricPhases:
     phase2_2: float
     """Points for the numbers of lines in matched sections: 0 to 17.5."""
     phase3: float
-    """Points for the characters, line by line: 0 to 20."""
+    """Points for the number of characters in each line: 0 to 20."""
     phase4: float
     """Points for the number of rhyming lines: 0 to 20."""
     extra: float
@@ -44,7 +44,8 @@ class LyricPhases:
     p3_cr: float
     p4_rr: float
     r_ratio: float
-    """Rhymes by matched lines; above 1 only with ``rhyme_scope="whole"`` or several marks in a line."""
+    """Number of rhymes divided by matched lines. It can exceed 1 only with ``rhyme_scope="whole"`` or several
+    rhyme marks in a line."""
     acmp_sr: float
     """Alias of ``structure_ratio`` in the published description."""
     rc_ino: int
@@ -68,7 +69,7 @@ class LyricPhases:
 
     @property
     def structure_ratio(self) -> float:
-        """Product of the structure ratios, which scales phases 2.2, 3, 4 and the bonus: 0 to 1."""
+        """Product of the structure ratios, 0 to 1; it scales the phases 2.2, 3, 4 and the bonus."""
         return self.acmp_sr
 
     @property
@@ -88,7 +89,7 @@ class LyricPhases:
 
 
 def compute_phases(template: ParsedLyric, lyric: ParsedLyric, options: LyricOptions) -> LyricPhases:
-    """Return the points of every phase with the ratios they come from."""
+    """Return the points of every phase, with the ratios from which they are computed."""
     ratios = _ratios(template, lyric, options)
     rules = options.rules
     sections_ratio = (ratios.p1_sr if options.carry_phase1 else 1.0) * ratios.p2_1_sr
@@ -116,7 +117,7 @@ def compute_phases(template: ParsedLyric, lyric: ParsedLyric, options: LyricOpti
 def match_sections(
     template: ParsedLyric, lyric: ParsedLyric, autojunk: bool
 ) -> tuple[float, list[tuple[int, int]]]:
-    """Return the similarity of the two sequences of names, and the matched (template, lyric) indices."""
+    """Return the similarity of the two lists of section names, and the matched (template, lyric) indices."""
     signs: dict[str, str] = {}
     for section in chain(template.sections, lyric.sections):
         signs.setdefault(section.name, chr(len(signs) + 1))
@@ -134,10 +135,11 @@ def count_factor(template_line: LyricLine, lyric_line: LyricLine) -> float:
 
 
 def bonus_share(r_ratio: float, required: int, rhymed: int, aligned: int, rules: LyricRules) -> float:
-    """Return the share of the bonus: 1 inside the band, less outside it.
+    """Return the share of the rhyme bonus that a lyric gets.
 
-    Outside the band ``rules.strict_bonus`` is given where every rhyme is on a line that requires one, and
-    ``rules.near_bonus``, falling with the distance, near the band.
+    The share is 1 if the share of rhyming lines is in the band (from ``band_low`` to ``band_high``). Outside
+    the band it is ``rules.strict_bonus`` if every rhyme is on a line that requires one. Otherwise it is
+    ``rules.near_bonus`` near the band, falling with the distance.
 
     Examples:
         >>> from hengwen.objective.lyrics.rules import NAMED_RULES
@@ -192,19 +194,19 @@ class _Tally(NamedTuple):
     """Sums over the matched sections."""
 
     matched: int
-    """Pairs of lines."""
+    """Number of pairs of lines."""
     lines: int
-    """Lines of both texts together."""
+    """Number of lines of both texts together."""
     product: float
     """Product of the count factors of all pairs."""
     exact: int
-    """Pairs with exactly the required number of characters."""
+    """Number of pairs with exactly the required number of characters."""
     required: int
-    """Rhymes of the template in pairs."""
+    """Number of the template's rhymes in these pairs."""
     rhymed: int
-    """Rhymes of the lyric in pairs."""
+    """Number of the lyric's rhymes in these pairs."""
     aligned: int
-    """Pairs that rhyme on both sides."""
+    """Number of pairs in which both lines rhyme."""
 
 
 def _tally(pairs: Sequence[tuple[Section, Section]]) -> _Tally:

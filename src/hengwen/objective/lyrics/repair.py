@@ -1,4 +1,4 @@
-"""Repair what models write around and into lyrics, and report every repair."""
+"""Remove what models add to a lyric (such as code fences, rulers, timestamps), and list each change."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SPACES = re.compile(r"\s+")
 
 
 class Repaired(NamedTuple):
-    """A text that can be parsed exactly, and the notes on its repairs."""
+    """A repaired text, which can be parsed exactly, and notes on its repairs."""
 
     text: str
     repairs: tuple[str, ...]
@@ -38,7 +38,7 @@ class Repaired(NamedTuple):
 class _Row(NamedTuple):
     number: int
     raw: str
-    """The line without timestamps; empty for a separator that is dropped (a blank line, a rule)."""
+    """The line without timestamps; empty for a separator (a blank line or a ruler), which is dropped."""
     text: str
     is_tag: bool
     notes: tuple[str, ...]
@@ -49,12 +49,12 @@ def repair(text: str, *, keep_ahead: bool = False) -> Repaired:
 
     Args:
         text: A text as a model wrote it.
-        keep_ahead: Whether to keep lines ahead of the first tag, because the template has such lines as well.
+        keep_ahead: Whether to keep lines before the first tag, because the template has such lines as well.
 
     Returns:
-        The text without fences, rules, timestamps, markup, titles, chatter, blank lines and punctuation
-        (replaced by a space inside a line), with tags as ``(verse)`` and simplified characters; and notes
-        with the numbers of the repaired lines.
+        The repaired text, and notes with the numbers of the repaired lines. The text has no code fences,
+        rulers, timestamps, markup, titles, remarks to the reader, blank lines or punctuation (inside a line,
+        punctuation becomes a space). Tags have the form ``(verse)``, and characters are simplified.
 
     Examples:
         >>> repair("好的，歌词如下：\\n**Verse 1**\\n[00:12.34]月亮，升起来。").text
@@ -124,7 +124,7 @@ def _plain(line: str, notes: list[str]) -> str:
 
 
 def _without_frame(rows: list[_Row], keep_ahead: bool) -> list[_Row]:
-    """Return the rows, with the title and chatter at the head and chatter at the end emptied."""
+    """Return the rows; a title and remarks to the reader at the start or the end become empty rows."""
     tags = [index for index, row in enumerate(rows) if row.is_tag]
     head, tail = 0, len(rows)
     if tags and not keep_ahead:

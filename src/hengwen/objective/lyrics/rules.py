@@ -1,4 +1,4 @@
-"""Weights of the lyric scorer, and the two rule sets."""
+"""Weights of the lyric scorer, and its two rule sets ``document`` and ``muchin``."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ RulesLike: TypeAlias = "str | LyricRules | Mapping[str, object]"
 class LyricRules:
     """Checked weights of the lyric scorer.
 
-    ``reading`` fixes how texts are parsed: ``document`` is the published description as a careful reader
-    implements it, ``muchin`` the public program, to 3 units in the last place. All numbers can be changed;
+    ``reading`` decides how texts are parsed. ``document`` follows the published description of the score.
+    ``muchin`` reproduces the public program MuChin, to 3 units in the last place. All numbers can be changed;
     the defaults are those of ``document``.
 
     Raises:
@@ -52,9 +52,9 @@ class LyricRules:
     rhyme: float = 0.20
     """D4W: weight of phase 4."""
     section_share: float = 0.65
-    """Share of ``structure`` for the names of the sections (phase 2.1)."""
+    """Share of ``structure`` that is for the names of the sections (phase 2.1)."""
     line_share: float = 0.35
-    """Share of ``structure`` for their numbers of lines (phase 2.2)."""
+    """Share of ``structure`` that is for the number of lines in each section (phase 2.2)."""
     band_low: float = 0.6
     """Lowest share of rhyming lines with the full bonus."""
     band_high: float = 0.8
@@ -62,11 +62,11 @@ class LyricRules:
     strict_bonus: float = 0.5
     """Share of the bonus outside the band if every rhyme is on a line that requires one."""
     near_bonus: float = 0.0
-    """Share of the bonus near the band, falling with the distance from 0.7; 0 switches it off."""
+    """Share of the bonus near the band; it falls with the distance from 0.7. 0 switches it off."""
     line_guard: float = 0.0
-    """Number added to the denominator of p2_2_cr."""
+    """Number added to the denominator of ``p2_2_cr``, the ratio of phase 2.2."""
     no_rhyme: float = 1.0
-    """Value of p4_rr if the template requires no rhyme and the lyric has none."""
+    """Value of ``p4_rr``, the ratio of phase 4, if the template requires no rhyme and the lyric has none."""
 
     def __post_init__(self) -> None:
         if self.reading not in READINGS:
@@ -101,7 +101,7 @@ class LyricRules:
 
     @property
     def autojunk(self) -> bool:
-        """Whether texts are compared with the junk heuristic of difflib."""
+        """Whether texts are compared with difflib's junk heuristic, which ignores frequent characters."""
         return self.reading == "muchin"
 
     @property

@@ -1,4 +1,4 @@
-"""The score of one lyric."""
+"""The score of one lyric against its template."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LyricScore(LyricPhases):
-    """The score of one lyric against one template, with the texts and options it was computed from."""
+    """The score of one lyric against one template, with the texts and options that were scored."""
 
     msstr: str
-    """The lyric simplified to the signs of a template."""
+    """The lyric in the notation of a template: ``c`` for a character, ``R`` for a rhyming character."""
     options: LyricOptions
     lyric: str = field(repr=False)
     """The lyric that was scored: after repairs if the parse was lenient."""
     template: str = field(repr=False)
     """The template that was scored: after repairs if the parse was lenient."""
     repairs: tuple[str, ...] = ()
-    """Changes made by lenient parsing, in plain words; empty with ``parse="exact"``."""
+    """Descriptions of the changes that lenient parsing made; empty with ``parse="exact"``."""
     parsed: ParsedPair | None = field(default=None, repr=False, compare=False)
-    """The parsed texts; None in a score that was unpickled, which parses them again when it needs them."""
+    """The parsed texts; None in an unpickled score, which parses the texts again when it needs them."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "parsed": None}
 
     @property
     def signature(self) -> str:
-        """Signature of the scorer: everything besides the two texts that can change the numbers."""
+        """Signature of the scorer: everything except the two texts that can change the score."""
         return self.options.signature
 
     @property
     def lines(self) -> tuple[LineDiagnosis, ...]:
-        """Every line of the template beside its line of the lyric, computed at each access."""
+        """Every line of the template with its line of the lyric; computed at each access."""
         from hengwen.objective.lyrics.lines import diagnose
         from hengwen.objective.lyrics.parse import parse_pair
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hengwen.objective.lyrics.rules import RulesLike
 
 MAX_CHARACTERS = 200_000
-"""Longest text that is scored; comparing longer ones can take minutes."""
+"""Maximum number of characters of a text; a comparison of longer texts can take minutes."""
 
 
 @checked_arguments
@@ -32,25 +32,30 @@ def score_lyric(
 
     Args:
         lyric: Lines of text under tags like ``(verse)``.
-        template: Lines under the same tags, ``c`` for a character and ``R`` for a rhyming one.
-        rules: ``document`` (the published description), ``muchin`` (the public program, to 3 units in the
-            last place), or custom weights: a ``LyricRules``, or a mapping of its fields.
-        carry_phase1: Whether the ratio of phase 1 also scales all later phases.
-        strict_count: Whether phase 3 is the share of template lines with exactly the required number of
-            characters (document only).
-        rhyme_scope: Count rhymes in ``matched`` pairs of lines, or in the ``whole`` texts (document only).
-        parse: ``exact`` scores the texts unchanged; ``lenient`` first repairs what models write around and
-            into lyrics, and lists the repairs.
+        template: Lines under the same tags; each character is written ``c``, a rhyming one ``R``.
+        rules: ``document`` (the published description of the score), ``muchin`` (equal to the public program
+            MuChin, to 3 units in the last place), or custom weights: a ``LyricRules``, or a mapping of its
+            fields.
+        carry_phase1: Whether the ratio of phase 1 also scales the points of all later phases.
+        strict_count: Whether phase 3 is the share of template lines whose lyric line has exactly the required
+            number of characters (only with rules ``document``).
+        rhyme_scope: Where rhymes are counted: in ``matched`` pairs of lines, or in the ``whole`` texts (only
+            with rules ``document``).
+        parse: ``exact`` scores the texts unchanged. ``lenient`` first removes what models add to a lyric
+            (code fences, rulers, timestamps, titles, remarks to the reader) and unifies the form of tags. It
+            lists each change.
 
     Returns:
-        A score from 0 to 100 with a bonus of up to 10, and the numbers behind it. An empty lyric scores 0.
+        A score from 0 to 100 plus a bonus of up to 10, with all ratios and counts. An empty lyric scores 0.
 
     Raises:
         TypeError: The lyric or the template is not a string.
-        ValueError: The template is empty (document only), a text is too long, or an option is not allowed.
+        ValueError: The template is empty (an error only with rules ``document``), a text is too long, or an
+            option is not allowed.
 
     Notes:
-        After "Objective Evaluation of LLM Fine-tuned Lyric Generation Effectiveness", of MuChin-V2.
+        The score follows "Objective Evaluation of LLM Fine-tuned Lyric Generation Effectiveness", part of
+        MuChin-V2.
 
     Examples:
         >>> score = score_lyric("(verse)\\n我在远方\\n看见月光\\n你在风里", "(verse)\\ncccR\\ncccR\\ncccc")
@@ -66,7 +71,7 @@ def score_with_options(lyric: str, template: str, options: LyricOptions) -> Lyri
 
     Raises:
         TypeError: The lyric or the template is not a string.
-        ValueError: The template is empty (document only), or a text is too long.
+        ValueError: The template is empty (an error only with rules ``document``), or a text is too long.
     """
     for name, text in (("lyric", lyric), ("template", template)):
         if not isinstance(text, str):

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from hengwen.objective.lyrics.score import LyricScore
 
 PARTS = ("total", "base", "bonus", "phase1", "phase2_1", "phase2_2", "phase3", "phase4")
-"""Attributes of ``LyricScore`` that become scores, in the order of ``Lyric.names``."""
+"""Attributes of ``LyricScore`` that are reported as scores, in the order of ``Lyric.names``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lyric:
-    """A scorer of responses as lyrics against ``sample.metadata["template"]``; its fields are plan options.
+    """Score responses as lyrics against ``sample.metadata["template"]``; the fields are plan options.
 
     Raises:
         ValueError: An option has no allowed value.
@@ -43,7 +43,7 @@ class Lyric:
     parse: Parse = "exact"
 
     options: LyricOptions = field(init=False, repr=False, compare=False)
-    """The other fields, checked."""
+    """The checked values of the other fields."""
 
     def __post_init__(self) -> None:
         options = build_options(
@@ -65,7 +65,7 @@ class Lyric:
         """Return one score for each name.
 
         Raises:
-            ValueError: The sample has no template, or the texts cannot be score.
+            ValueError: The sample has no template, or the texts cannot be scored.
         """
         score = score_with_options(response.text, _template(sample), self.options)
         scales, reasons, signature = _scales(self.options.rules), _reasons(score), self.signature
@@ -82,7 +82,7 @@ class Lyric:
         ]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Return the faults of the template of a sample that do not prevent scoring.
+        """Return the faults of a sample's template that do not prevent scoring.
 
         Raises:
             ValueError: The template is missing, not a string, or blank.

@@ -1,4 +1,4 @@
-"""Recognize section tags as models write them: ``[Verse 1]``, ``（主歌）``, ``**Chorus**``, ``Verse 1:``."""
+"""Recognise section tags as models write them: ``[Verse 1]``, ``（主歌）``, ``**Chorus**``, ``Verse 1:``."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ _NAMES = {
     for name in names.split()
 }
 _TAG_WITHOUT_BRACKETS = frozenset({"intro", "verse", "pre-chorus", "chorus", "bridge", "interlude", "outro"})
-"""Sections whose bare names, with or without a number, are tags even without brackets or markup."""
+"""Section names that count as tags even without brackets or markup, with or without a number."""
 
 
 @lru_cache(maxsize=4096)
 def read_tag(line: str) -> str | None:
-    """Return the tag that a stripped line stands for, ``(verse)``; None if it is a line of text.
+    """Return the tag that a stripped line represents, such as ``(verse)``; None if it is a line of text.
 
     Examples:
         >>> [read_tag(line) for line in ("[Verse 1]", "（主歌）", "**Chorus**", "(verse2)", "月光")]
@@ -78,7 +78,7 @@ def read_tag(line: str) -> str | None:
 
 
 def _undress(line: str) -> tuple[str, bool, bool]:
-    """Return the text inside brackets and markup, whether there were brackets, and if either."""
+    """Return the text without brackets and markup, whether it had brackets, and whether it had either."""
     inner, enclosed, marked = line, False, False
     while inner:
         bare = inner.strip(_DECORATION).rstrip(_COLONS)

@@ -1,4 +1,4 @@
-"""Templates (msstr, 乐段结构符号序列): derive one from a lyric, and check one."""
+"""Templates (msstr, 乐段结构符号序列): derive a template from a lyric, and check a template."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _FOREIGN = re.compile("[^cR ]")
 
 @checked_arguments
 def to_msstr(lyric: str, *, rules: RulesLike = "document", clean: bool = False) -> str:
-    """Simplify a lyric to the signs of a template.
+    """Return a lyric in the notation of a template: ``c`` for each Han character, ``R`` for rhymes.
 
     Args:
         lyric: Lines of text under tags like ``(verse)``.
         rules: Rule set that parses the lyric, as in ``score_lyric``.
-        clean: Whether to keep only tags, ``c``, ``R`` and line ends, so that the result can serve as a
+        clean: Whether to keep only tags, ``c``, ``R`` and line ends, so that the result can be used as a
             template; a line without Han characters is dropped.
 
     Returns:
-        Tags unchanged, each Han character as ``c``, the last one of a rhyming line as ``R``. Without
-        ``clean`` other characters stay unchanged (literal ``c`` and ``R`` become U+FFFD under ``document``),
-        exactly as the scorer compares them.
+        The lyric with unchanged tags. Each Han character becomes ``c``, the last one of a rhyming line ``R``.
+        Without ``clean``, other characters stay unchanged (except that the letters ``c`` and ``R`` become
+        U+FFFD with rules ``document``): this is the text that the scorer compares.
 
     Examples:
         >>> to_msstr("(verse)\\n夜, 月光\\noh\\n海洋\\n来")

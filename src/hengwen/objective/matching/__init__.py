@@ -1,1 +1,1 @@
-"""Longest matching blocks of two sequences, as in difflib, faster."""
+"""Matching blocks of two texts: the same as difflib's, but computed faster."""

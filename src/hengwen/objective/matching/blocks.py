@@ -1,8 +1,9 @@
-"""Gestalt pattern matching (Ratcliff and Obershelp) with exactly the blocks of difflib, but faster.
+"""Gestalt pattern matching (Ratcliff and Obershelp): the same blocks as difflib, computed faster.
 
-The longest common block of two ranges is selected; of equally long ones the first in ``a``, of these the
-first in ``b``; then the ranges to its left and to its right are searched in the same way. The next block to
-the right is often equally long, so one search returns a chain of blocks, and the remaining gaps are small.
+A block is a stretch of text that both texts have. The algorithm selects the longest common block of two
+ranges. Of several longest blocks it selects the first in ``a``, and of these the first in ``b``. Then it
+searches the ranges to the left and to the right of the block in the same way. The next block to the right is
+often equally long, so one search returns a chain of blocks, and the remaining gaps are small.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
     from hengwen.objective.matching.search import After, Range
 
 WORK_LIMIT = 50_000_000
-"""Positions that searches in long texts may visit before they raise an error: some seconds."""
+"""Maximum number of positions that searches in long texts may visit (some seconds); then an error is
+raised."""
 
 _MIN_JUNK_CHARACTERS = 200
-"""Length of ``b`` from which difflib's junk heuristic applies."""
+"""Minimum length of ``b`` for difflib's junk heuristic."""
 _MAX_SCAN_CELLS = 6_000
 _MAX_MATRIX_CELLS = 4_000_000
 _MAX_ANCHOR_PAIRS = 200_000
@@ -34,12 +36,12 @@ def matching_blocks(a: str, b: str, *, autojunk: bool = False) -> list[Block]:
     Args:
         a: The first text; swapping the texts can change the blocks.
         b: The second text.
-        autojunk: Whether to use difflib's heuristic: if ``b`` has 200 characters or more, characters that
-            make up more than 1 % of it start no block.
+        autojunk: Whether to use difflib's heuristic: if ``b`` has 200 characters or more, a character that
+            makes up more than 1 % of it cannot start a block.
 
     Returns:
         The blocks of ``difflib.SequenceMatcher(None, a, b, autojunk).get_matching_blocks()`` without the
-        empty block at the end: disjoint, ascending, adjacent ones joined.
+        empty block at the end. The blocks are disjoint and ascending, and adjacent blocks are joined.
 
     Raises:
         ValueError: The texts are so long and repetitive that the search exceeds ``WORK_LIMIT``.
@@ -80,7 +82,7 @@ def ratio(a: str, b: str, *, autojunk: bool = False) -> float:
 
 
 class _Matcher:
-    """A pair of texts with the cheapest search for the longest common block of two ranges."""
+    """Two texts, and the cheapest search for the longest common block of two of their ranges."""
 
     def __init__(self, a: str, b: str, autojunk: bool) -> None:
         self.a, self.b = a, b
@@ -140,7 +142,7 @@ class _Matcher:
         return i - before, j - before, before + size + after
 
     def _prefix(self, alo: int, ahi: int, blo: int, bhi: int) -> list[Block]:
-        """Return the common prefix of two ranges, a block in difflib even if no character starts one."""
+        """Return the common prefix of two ranges, which is a block even if no character can start one."""
         size = self._grow(alo, blo, 0, (alo, ahi, blo, bhi))[2]
         return [(alo, blo, size)] if size else []
 

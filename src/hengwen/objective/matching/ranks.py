@@ -1,8 +1,9 @@
-"""The longest common block of two long ranges by the ranks of their windows.
+"""Find the longest common block of two long ranges by ranks of windows.
 
-The rank of a window of 2, 4, 8, ... characters is the rank of its content among the contents of all windows,
-so windows are equal if their ranks are; a window of any other length is two overlapping windows whose length
-is a power of two. The search is exact, and nearly linear for each length that is tried.
+A window is a stretch of 2, 4, 8, ... characters. Its rank is the rank of its content among the contents of
+all windows of that length, so windows with equal ranks have equal contents. A window of any other length
+consists of two overlapping windows whose length is a power of two. The search is exact, and takes nearly
+linear time for each length that is tried.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Ranks:
         a: The first text.
         b: The second text.
         popular: Characters that never match.
-        spend: Function called with the number of windows that each step visits; may raise an error.
+        spend: Function that each step calls with the number of windows it visits. It may raise an error.
     """
 
     def __init__(self, a: str, b: str, popular: frozenset[str], spend: Callable[[int], None]) -> None:
@@ -41,12 +42,12 @@ class Ranks:
         self._levels = [np.unique(codes, return_inverse=True)[1].astype(np.int64)]
 
     def longest(self, span: Range, max_size: int) -> tuple[int, After]:
-        """Return the size, at most ``max_size``, and the blocks of that size, as in ``matching.search``."""
+        """Return the size of the longest block, at most ``max_size``, and all blocks of that size."""
         size = self._size(span, min(max_size, span[1] - span[0], span[3] - span[2]))
         return size, self._after(span, size)
 
     def _size(self, span: Range, max_size: int) -> int:
-        """Search downwards from ``max_size``, which is usually close, in doubling steps; then bisect."""
+        """Find the size: go down from ``max_size`` (usually close) in doubling steps, then bisect."""
         low, high, step = 0, max_size, 1
         while low < high:
             size = max(high - step + 1, low + 1) if step < high - low else (low + high + 1) // 2

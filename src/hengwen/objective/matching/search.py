@@ -1,7 +1,8 @@
-"""Three searches for the longest common block of two ranges; which is cheapest depends on the ranges.
+"""Three searches for the longest common block of two ranges; which one is cheapest depends on the ranges.
 
-Each returns ``(size, after)``: ``after(x, y)`` returns the first block of that size at or behind index ``x``
-in ``a`` and ``y`` in ``b``, or None. It must be called with ascending indices. Size 0 means no common block.
+Each search returns ``(size, after)``: ``after(x, y)`` returns the first block of that size at or behind index
+``x`` in ``a`` and ``y`` in ``b``, or None. It must be called with ascending indices. Size 0 means no common
+block.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ After = Callable[[int, int], "tuple[int, int] | None"]
 
 
 def by_scan(a: str, b: str, span: Range) -> tuple[int, After]:
-    """Look for a longer block than the best so far from each index of ``a``: for short ranges, one block."""
+    """Look for a longer block from each index of ``a``; cheapest for short ranges. It finds one block."""
     alo, ahi, blo, bhi = span
     part = b[blo:bhi]
     best, first = 0, (0, 0)
@@ -40,9 +41,9 @@ def by_scan(a: str, b: str, span: Range) -> tuple[int, After]:
 
 
 class Matrix:
-    """A bit for each pair of characters: for ranges of some hundred to some thousand characters.
+    """Matrix of bits, one for each pair of characters; cheapest for some hundred to some thousand characters.
 
-    Neighbours on a diagonal are a whole number of bytes apart, so slices of bytes find runs.
+    Neighbours on a diagonal are a whole number of bytes apart, so slices of bytes find runs of set bits.
     """
 
     def __init__(self, a: str, b: str) -> None:
@@ -68,8 +69,8 @@ class Matrix:
 def _longest_diagonal(cells: NDArray[np.uint8], step: int) -> tuple[int, NDArray[np.intp]]:
     """Return the length of the longest run of set bits ``step`` bytes apart, and the bits where it starts.
 
-    A run of 2, 4, 8, ... starts where a run of half the length is followed by another one; the exact length
-    is then built up from the largest power down.
+    A run of 2, 4, 8, ... bits starts where a run of half the length is followed by another run of that
+    length. The exact length is then the sum of such powers of two, from the largest down.
     """
     powers = [cells]
     while (offset := step << (len(powers) - 1)) < len(powers[-1]):
@@ -90,7 +91,7 @@ def _longest_diagonal(cells: NDArray[np.uint8], step: int) -> tuple[int, NDArray
 
 
 class Anchors:
-    """The characters that may start a block, compared as difflib does: for texts with few of them."""
+    """Pairs of equal characters that may start a block; cheapest for texts with few such characters."""
 
     def __init__(self, a: str, b: str, popular: frozenset[str]) -> None:
         self._a = a

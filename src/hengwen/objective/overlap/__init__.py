@@ -1,1 +1,1 @@
-"""Overlap with references: BLEU, chrF, TER and ROUGE, for one text and for a corpus."""
+"""Overlap of texts with references: BLEU, chrF, TER and ROUGE, for one text and for a corpus."""

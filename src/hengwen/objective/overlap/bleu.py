@@ -1,4 +1,7 @@
-"""BLEU by sacrebleu, with a tokenizer chosen by the script of the references."""
+"""BLEU, computed by sacrebleu, with a tokenizer that fits the script of the references.
+
+The hypothesis is the text to score. BLEU measures which share of its n-grams the references have.
+"""
 
 from __future__ import annotations
 
@@ -32,27 +35,29 @@ Tokenize = Literal["auto"] | BleuTokenizer
 _ZH_CHARACTERS_ONLY = re.compile(
     r"[\s\u3001-\u303f\u3400-\u4db5\u4e00-\u9fbb\uff01-\uff20\uff3b-\uff40\uff5b-\uffef]*"
 )
-"""Texts in which sacrebleu's ``zh`` makes every character a token; they are split here, which is quicker."""
+"""Pattern of texts in which sacrebleu's ``zh`` makes every character a token. Such texts are split here,
+which is faster."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bleu:
-    """BLEU of a text or a corpus, with its parts."""
+    """BLEU of a text or of a corpus, with the parts of the score."""
 
     score: float
     """BLEU in 0..100."""
     precisions: tuple[float, ...]
-    """Clipped precisions of 1-grams to 4-grams after smoothing, in 0..100."""
+    """Precisions of 1-grams to 4-grams after clipping and smoothing, in 0..100."""
     brevity_penalty: float
-    """Factor in 0..1; 1 where the hypothesis is at least as long as the closest reference."""
+    """Factor in 0..1; it is 1 if the hypothesis is at least as long as the closest reference."""
     hypothesis_length: int
     """Length of the hypothesis in tokens."""
     reference_length: int
-    """Length of the closest reference in tokens, of two the shorter; for a corpus their sum."""
+    """Length in tokens of the reference whose length is closest (of two, the shorter); for a corpus, the
+    sum."""
     tokenizer: BleuTokenizer
     """Tokenizer that was used."""
     signature: str
-    """Hengwen's settings around sacrebleu's signature."""
+    """All settings: Hengwen's own, and sacrebleu's signature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class BleuOptions:
         check_installed(self.tokenize)
 
     def resolve_tokenizer(self, references: Sequence[str]) -> BleuTokenizer:
-        """Return the tokenizer for references whose width is already folded where that is set."""
+        """Return the tokenizer for references to which ``width`` is already applied."""
         return choose_bleu_tokenizer(references) if self.tokenize == "auto" else self.tokenize
 
     def for_sacrebleu(self, tokenizer: BleuTokenizer) -> sacre.MetricOptions:
@@ -82,11 +87,11 @@ class BleuOptions:
         return _for_sacrebleu(self, tokenizer)
 
     def splitter(self, tokenizer: BleuTokenizer) -> Callable[[str], list[str]]:
-        """Return the function that splits a text of the final width into tokens."""
+        """Return the function that splits a text into tokens, after ``width`` was applied to the text."""
         return _splitter(self, tokenizer)
 
     def result_signature(self, tokenizer: BleuTokenizer, references: int) -> str:
-        """Return the signature of a value; jieba words are split before sacrebleu sees the text."""
+        """Return the signature of a value; it names jieba, which splits the text before sacrebleu does."""
         peer = sacre.signature("BLEU", self.for_sacrebleu(tokenizer), references)
         if tokenizer == "jieba":
             peer = peer.replace("tok:none", "tok:jieba")
@@ -94,7 +99,7 @@ class BleuOptions:
 
     @property
     def plan_signature(self) -> str:
-        """Settings before any text is known; ``tok:auto`` depends on the references."""
+        """Signature before any text is known; ``tok:auto`` means that the references decide."""
         case, order = "lc" if self.lowercase else "mixed", "yes" if self.effective_order else "no"
         return (
             f"width:{self.width}|case:{case}|eff:{order}|tok:{self.tokenize}|smooth:{self.smooth}"
@@ -103,7 +108,7 @@ class BleuOptions:
 
 
 cached_options = lru_cache(maxsize=64, typed=True)(BleuOptions)
-"""Options for one call; equal arguments are validated once."""
+"""Cached function that returns the options for one call; equal arguments are validated only once."""
 
 
 @lru_cache(maxsize=64)
@@ -146,19 +151,20 @@ def bleu(
 
     Args:
         hypothesis: The text to score.
-        references: One or more references; a string is one reference, None or a blank one is passed over.
-        tokenize: sacrebleu's ``13a``, ``zh``, ``char``, ``intl``, ``none``, or ``jieba`` words; ``auto``
-            chooses by the script of the references (``tokenize.choose_bleu_tokenizer``). sacrebleu's
-            ``ja-mecab``, ``ko-mecab`` and ``flores200`` need further packages.
-        smooth: Smoothing of precisions that are 0; ``none`` with ``effective_order=False`` is the published
-            formula.
-        effective_order: Skip orders for which the hypothesis has no n-gram. Without it a text below four
-            tokens has no BLEU.
-        lowercase: Ignore case.
+        references: One or more references. A string is one reference; a reference that is None or blank is
+            ignored.
+        tokenize: sacrebleu's ``13a``, ``zh``, ``char``, ``intl`` or ``none``, or ``jieba`` for Chinese words.
+            ``auto`` chooses by the script of the references (``tokenize.choose_bleu_tokenizer``). sacrebleu's
+            ``ja-mecab``, ``ko-mecab`` and ``flores200`` need additional packages.
+        smooth: Smoothing method for precisions that are 0. The published formula is ``none`` with
+            ``effective_order=False``.
+        effective_order: Whether to skip orders (n-gram lengths) for which the hypothesis has no n-gram. If
+            not, a text with fewer than four tokens has no BLEU.
+        lowercase: Whether to ignore case.
         width: ``fold`` compares after NFKC, so that ``，`` equals ``,``.
 
     Returns:
-        A :class:`Bleu`, its ``score`` in 0..100.
+        A :class:`Bleu`; its ``score`` is in 0..100.
 
     Raises:
         ValueError: The text is empty, there is no reference, the text is too short for 4-grams without
@@ -166,8 +172,8 @@ def bleu(
         PluginError: A package of the tokenizer is not installed.
 
     Notes:
-        Papineni et al., BLEU, 2002; the numbers are sacrebleu's. BLEU is meant for a corpus
-        (:func:`corpus_bleu`), which is not the mean over texts.
+        Papineni et al., BLEU, 2002; the numbers are sacrebleu's. BLEU was designed for a corpus
+        (:func:`corpus_bleu`); the BLEU of a corpus is not the mean over its texts.
 
     Examples:
         >>> bleu("你好呀", "你好呀").score
@@ -201,11 +207,11 @@ def corpus_bleu(
     lowercase: bool = False,
     width: Width = "keep",
 ) -> Bleu:
-    """Return the BLEU of a corpus, from counts summed over the texts; it is not a mean of sentence BLEUs.
+    """Return the BLEU of a corpus from counts summed over its texts; it is not the mean of sentence BLEUs.
 
     Args:
-        hypotheses: The texts; a blank one counts as missing length.
-        references: The references of each text, or its one reference. sacrebleu's own functions take one
+        hypotheses: The texts to score. A blank text has no matches but its reference's length counts.
+        references: For each text, its references or its only reference. sacrebleu's own functions take one
             list for each *set* of references instead.
         tokenize: As in :func:`bleu`, chosen once from all references.
         smooth: As in :func:`bleu`.
@@ -231,7 +237,7 @@ def corpus_bleu(
 def corpus_statistics(
     hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: BleuOptions
 ) -> tuple[BleuTokenizer, list[list[float]]]:
-    """Return the tokenizer for a validated corpus, and the statistics of each text."""
+    """Return the tokenizer for a validated corpus, and the n-gram counts (statistics) of each text."""
     folded = [[fold_width(text, options.width) for text in texts] for texts in references]
     tokenizer = options.resolve_tokenizer([text for texts in folded for text in texts])
     split = options.splitter(tokenizer)
@@ -244,13 +250,13 @@ def corpus_statistics(
 def bleu_from_statistics(
     total: Sequence[float], options: BleuOptions, tokenizer: BleuTokenizer, references: int
 ) -> Bleu:
-    """Return the BLEU of summed statistics.
+    """Return the BLEU for summed statistics.
 
     Args:
-        total: Sums as :func:`ngram_counts.bleu_counts` lays them out.
+        total: Sums, in the order of :func:`ngram_counts.bleu_counts`.
         options: Settings of the metric.
         tokenizer: Tokenizer that was used.
-        references: Number of references of each text, -1 where the texts differ.
+        references: Number of references of each text; -1 if the number differs between texts.
 
     Raises:
         ValueError: There is no token, or no 4-gram without effective order.

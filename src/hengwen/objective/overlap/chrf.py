@@ -1,4 +1,4 @@
-"""chrF by sacrebleu: F-score of character n-grams, the same for every script."""
+"""chrF, computed by sacrebleu: the F-score of character n-grams, which needs no tokenizer for any script."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Chrf:
-    """chrF of a text or a corpus."""
+    """chrF of a text or of a corpus."""
 
     score: float
     """chrF in 0..100."""
     signature: str
-    """Hengwen's settings around sacrebleu's signature."""
+    """All settings: Hengwen's own, and sacrebleu's signature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class ChrfOptions:
 
     @property
     def for_sacrebleu(self) -> sacre.MetricOptions:
-        """Keyword arguments of sacrebleu's CHRF."""
+        """Return the keyword arguments of sacrebleu's CHRF."""
         return ("word_order", self.word_order), ("beta", self.beta), ("lowercase", self.lowercase)
 
     def result_signature(self, references: int) -> str:
@@ -55,7 +55,7 @@ class ChrfOptions:
 
     @property
     def plan_signature(self) -> str:
-        """Settings before any text is known."""
+        """Signature before any text is known."""
         case = "lc" if self.lowercase else "mixed"
         return (
             f"width:{self.width}|beta:{self.beta}|case:{case}|nc:6|nw:{self.word_order}"
@@ -77,15 +77,17 @@ def chrf(
 
     Args:
         hypothesis: The text to score.
-        references: One or more references, of which the best counts; a string is one reference, None or a
-            blank one is passed over.
-        word_order: 2 gives chrF++, which also counts words between blanks: not for Chinese.
+        references: One or more references; the one with the best score counts. A string is one reference; a
+            reference that is None or blank is ignored.
+        word_order: Longest word n-grams to count as well; 2 gives chrF++. Words are what is between blanks,
+            so this does not suit Chinese.
         beta: Weight of recall.
-        lowercase: Ignore case.
+        lowercase: Whether to ignore case.
         width: ``fold`` compares after NFKC.
 
     Returns:
-        A :class:`Chrf`, its ``score`` in 0..100; orders for which a text is too short are skipped.
+        A :class:`Chrf`; its ``score`` is in 0..100. Orders (n-gram lengths) for which a text is too short are
+        skipped.
 
     Raises:
         ValueError: The text is empty, there is no reference, or an option is invalid.
@@ -145,6 +147,6 @@ def corpus_statistics(
 
 
 def chrf_from_statistics(total: Sequence[float], options: ChrfOptions, references: int) -> Chrf:
-    """Return the chrF of summed statistics."""
+    """Return the chrF for summed statistics."""
     peer = sacre.score("CHRF", options.for_sacrebleu, total)
     return Chrf(min(peer.score, 100.0), options.result_signature(references))

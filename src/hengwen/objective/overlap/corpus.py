@@ -1,4 +1,4 @@
-"""Values of a whole corpus with intervals and signatures: what ``hengwen score --refs`` prints."""
+"""Metrics of a whole corpus with intervals and signatures, as ``hengwen score --refs`` prints them."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusScore:
-    """One value of a corpus."""
+    """The value of one metric for a corpus."""
 
     name: str
     """Name of the score, such as ``bleu.corpus``."""
     value: float
     interval: tuple[float, float] | None
-    """Confidence interval; None below two clusters."""
+    """Confidence interval; None if there are fewer than two clusters (groups of dependent texts)."""
     confidence: float
     """Confidence level of the interval."""
     n: int
-    """Number of texts behind the value."""
+    """Number of texts from which the value is computed."""
     failures: int = 0
-    """Texts left out: without a reference or, for ROUGE, without a token. Other metrics count a blank text as
-    missing length."""
+    """Number of texts that are left out: those without a reference and, for ROUGE, those without a token. For
+    other metrics a blank text is not left out: it has no matches, but its reference's length counts."""
     tokenizer: str
     """Tokenizer that was used."""
     signature: str
@@ -68,26 +68,27 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
     seed: int = 0,
     options: Mapping[str, object] | None = None,
 ) -> list[CorpusScore]:
-    """Return values of a corpus with intervals and signatures.
+    """Return the value of each metric for a corpus, with its interval and signature.
 
     Args:
         hypotheses: The texts, such as the lines of a file.
-        references: The references of each text, or its one reference. None and blank references are passed
-            over; a text without any other reference is left out and counted in ``failures``.
-        metrics: Names from ``METRICS``. BLEU, chrF and TER come from summed counts, ROUGE is the mean F of
-            the texts.
-        tokenize: Tokenizer of the metrics that know it, of BLEU, TER or ROUGE; the others use ``auto``, which
-            chooses by the references.
+        references: For each text, its references or its only reference. A reference that is None or blank is
+            ignored; a text without any other reference is left out and counted in ``failures``.
+        metrics: Names from ``METRICS``. BLEU, chrF and TER are computed from counts summed over the texts;
+            ROUGE is the mean F of the texts.
+        tokenize: Tokenizer of BLEU, TER or ROUGE. A metric that does not know it uses ``auto``, which chooses
+            by the references.
         width: ``fold`` compares after NFKC.
-        clusters: Cluster of each text; texts of one cluster are not independent. Default: one text each.
+        clusters: Cluster of each text; texts of one cluster are not independent. By default each text is a
+            cluster of its own.
         confidence: Confidence level of the intervals, in (0, 1).
-        resamples: Number of bootstrap samples, used from 30 clusters on.
+        resamples: Number of bootstrap samples; the bootstrap is used from 30 clusters on.
         seed: Seed of the bootstrap.
-        options: Further options by name, for every metric that has them (``{"lowercase": True}``), or for one
-            (``{"ter.tokenize": "whitespace"}``).
+        options: Further options by name, either for every metric that has them (``{"lowercase": True}``) or
+            for one metric (``{"ter.tokenize": "whitespace"}``).
 
     Returns:
-        One :class:`CorpusScore` for each metric, in their order.
+        One :class:`CorpusScore` for each metric, in the order of ``metrics``.
 
     Raises:
         ValueError: The lengths differ, no text has a reference, a metric or an option is unknown, or a value

@@ -1,4 +1,4 @@
-"""Statistics of each text of a corpus, and the value of their sum: BLEU, chrF, TER and mean ROUGE."""
+"""Compute a corpus value from statistics (counts) of each text: BLEU, chrF, TER and mean ROUGE."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ TER_SCALE = Scale(low=0.0, high=1e6, higher_is_better=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusRows:
-    """A corpus under one metric."""
+    """The statistics and the value of a corpus for one metric."""
 
     name: str
     """Name of the score, such as ``bleu.corpus``."""
     rows: Sequence[Sequence[float]]
     """Statistics of each text that has a value."""
     kept: Sequence[int]
-    """Index in the corpus of each of these texts."""
+    """Index of each of these texts in the corpus."""
     value_of: Callable[[Sequence[float]], float]
-    """Function from summed statistics to the value."""
+    """Function that returns the value for summed statistics."""
     value: float
     """Value of the corpus."""
     scale: Scale
@@ -43,11 +43,11 @@ class CorpusRows:
     signature: str
     details: Mapping[str, Any] = field(default_factory=dict)
     is_mean: bool = False
-    """Whether the value is the mean over texts; otherwise it comes from summed counts."""
+    """Whether the value is the mean over texts; otherwise it is computed from summed counts."""
     failures: int = 0
     """Number of texts without a value."""
     first_failure: str = ""
-    """Reason for the first of them."""
+    """Reason why the first text without a value has none."""
 
 
 def bleu_rows(
@@ -154,7 +154,7 @@ def _sacrebleu_value(
 
 
 def _edit_rate(sums: Sequence[float]) -> float:
-    """Return the edits per 100 tokens; a resample without a token has 100 or 0, as in sacrebleu."""
+    """Return the edits per 100 tokens; without any token the result is 100 or 0, as in sacrebleu."""
     edits, length = sums
     if not length:
         return 100.0 if edits else 0.0

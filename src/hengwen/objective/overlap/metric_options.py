@@ -1,4 +1,4 @@
-"""Options of the metrics of a corpus: shared by every metric that has them, or of one metric."""
+"""Options of corpus metrics: an option is for every metric that has it, or for one metric."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def options_by_metric(metrics: Sequence[str], settings: Mapping[str, Any]) -> di
 
     Args:
         metrics: Names from ``METRICS``.
-        settings: Values by option; ``ter.width`` is for one metric, ``width`` for every metric that has it.
-            ``tokenize`` is used by the metrics that know its value, the others keep ``auto``.
+        settings: Values by option. ``ter.width`` is for the metric ``ter``, ``width`` for every metric that
+            has this option. ``tokenize`` is for the metrics that know the value; the others keep ``auto``.
 
     Raises:
         ValueError: A metric, an option or a value is unknown, or no metric has the option.
@@ -57,7 +57,7 @@ def options_by_metric(metrics: Sequence[str], settings: Mapping[str, Any]) -> di
 
 
 def metrics_without_tokenizer(metrics: Sequence[str], tokenizer: object) -> list[str]:
-    """Return the metrics that have tokenizers but do not know this one.
+    """Return the metrics that have an option ``tokenize`` but do not know this tokenizer.
 
     Examples:
         >>> metrics_without_tokenizer(["bleu", "chrf", "rougeL"], "13a")
@@ -73,13 +73,13 @@ def metrics_without_tokenizer(metrics: Sequence[str], tokenizer: object) -> list
 def build_rows(
     hypotheses: Sequence[str], references: Sequence[References], options: MetricOptions
 ) -> CorpusRows:
-    """Return the value of a corpus and its statistics, of the texts that have a reference.
+    """Return the value and the statistics of a corpus, for the texts that have a reference.
 
     Raises:
         ValueError: The lengths differ, no text has a reference, or the value is not defined.
     """
     corpus = usable_corpus(hypotheses, references)
-    if isinstance(options, RougeOptions):  # leaves out texts without a token as well
+    if isinstance(options, RougeOptions):  # ROUGE also leaves out texts without a token
         return rouge_rows(hypotheses, references, options)
     if isinstance(options, BleuOptions):
         rows = bleu_rows(corpus.hypotheses, corpus.references, options)
@@ -91,7 +91,7 @@ def build_rows(
 
 
 def _targets(key: str, value: object, metrics: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the metrics and options that a setting is for."""
+    """Return the (metric, option) pairs to which a setting applies."""
     prefix, dot, option = key.rpartition(".")
     if dot and prefix not in metrics:
         raise ValueError(f"option {key!r}: {prefix!r} is not among the metrics {', '.join(metrics)}")

@@ -1,4 +1,7 @@
-"""Clipped n-gram counts: the sufficient statistics of BLEU, in sacrebleu's layout."""
+"""Clipped n-gram counts, from which BLEU is computed, in the order that sacrebleu uses.
+
+Clipped means that an n-gram of the text counts at most as often as it occurs in a reference.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 MAX_ORDER = 4
-"""Longest n-grams that BLEU counts."""
+"""Length of the longest n-grams that BLEU counts."""
 
 
 def bleu_counts(tokens: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
@@ -39,7 +42,7 @@ def bleu_counts(tokens: Sequence[str], references: Sequence[Sequence[str]]) -> l
 
 
 def closest_length(lengths: Iterable[int], length: int) -> int:
-    """Return the closest length; of two equally close lengths the shorter.
+    """Return the length that is closest to ``length``; of two equally close lengths, the shorter.
 
     Examples:
         >>> closest_length([8, 4, 1], 6)

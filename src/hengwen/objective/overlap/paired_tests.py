@@ -1,4 +1,4 @@
-"""Paired tests of two systems on one corpus by sacrebleu: bootstrap and approximate randomisation."""
+"""Compare two systems on one corpus with sacrebleu's paired tests: bootstrap, approximate randomisation."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from hengwen.objective.overlap.pairs import References
 
 PairedTestName = Literal["ar", "bs"]
-"""Approximate randomisation, or paired bootstrap; the names are sacrebleu's."""
+"""``ar`` is approximate randomisation, ``bs`` the paired bootstrap; the names are sacrebleu's."""
 TRIALS: dict[PairedTestName, int] = {"ar": 10_000, "bs": 1000}
 """Default number of trials, as in sacrebleu."""
 SEED = 12345
 """Default seed, as in sacrebleu."""
 MAX_BYTES = 4 * 10**9
-"""Memory that a test may need; sacrebleu draws all its resamples at once."""
+"""Maximum memory of a test in bytes; sacrebleu draws all resamples at once."""
 
 
 class PairedTestSettings(NamedTuple):
@@ -41,11 +41,11 @@ class SystemComparison:
     name: str
     """Name of the score, such as ``bleu.corpus``."""
     system: float
-    """Value of the system, over the texts for which both systems have a value."""
+    """Value of the system, for the texts for which both systems have a value."""
     baseline: float
-    """Value of the baseline over the same texts."""
+    """Value of the baseline, for the same texts."""
     difference: float
-    """System minus baseline."""
+    """Value of the system minus value of the baseline."""
     p: float
     """Two-sided p-value; it is at least 1 / (trials + 1)."""
     n: int
@@ -73,8 +73,8 @@ def compare_systems(
 
     Args:
         hypotheses: Texts of the system.
-        baseline: Texts of the other system, in the same order.
-        references: The references of each text, or its one reference; as in ``corpus_scores``.
+        baseline: Texts of the system to compare with, in the same order.
+        references: For each text, its references or its only reference, as in ``corpus_scores``.
         metrics: Names of metrics, as in ``corpus_scores``.
         test: ``ar`` for approximate randomisation, ``bs`` for the paired bootstrap.
         trials: Number of trials; default: 10,000 for ``ar``, 1,000 for ``bs``.
@@ -82,8 +82,8 @@ def compare_systems(
         options: Options of the metrics, as in ``corpus_scores``.
 
     Returns:
-        One :class:`SystemComparison` for each metric, in their order. A difference that is significant alone
-        may not be so among several metrics.
+        One :class:`SystemComparison` for each metric, in the order of ``metrics``. With several metrics, some
+        p-values are small by chance.
 
     Raises:
         ValueError: The lengths differ, no text can be compared, an option is unknown or wrong, or the test
@@ -118,7 +118,7 @@ def compare_rows(system: CorpusRows, baseline: CorpusRows, settings: PairedTestS
     """Return the difference between two systems over the texts for which both have a value.
 
     Raises:
-        ValueError: There is no such text, or the test needs too much memory.
+        ValueError: There is no text for which both have a value, or the test needs too much memory.
     """
     statistics = [dict(zip(rows.kept, rows.rows, strict=True)) for rows in (baseline, system)]
     common = [index for index in system.kept if index in statistics[0]]
@@ -159,14 +159,14 @@ def _paired_test(
     metric: Any = _StatisticsMetric(value_of)
     systems: Any = [("baseline", baseline), ("system", system)]
     paired_test = PairedTest(systems, {"value": metric}, None, settings.test, settings.trials)
-    paired_test._seed = settings.seed  # sacrebleu reads it from the environment
+    paired_test._seed = settings.seed  # sacrebleu reads the seed from the environment
     results: Any = paired_test()[1]
     first, second = results["value"]
     return first.score, second.score, second.p_value
 
 
 class _StatisticsMetric:
-    """A metric as sacrebleu's tests use it, whose hypotheses are the statistics of texts."""
+    """Metric for sacrebleu's tests; instead of texts it gets the statistics of texts as hypotheses."""
 
     def __init__(self, value_of: Callable[[Sequence[float]], float]) -> None:
         self._value_of = value_of
@@ -177,7 +177,7 @@ class _StatisticsMetric:
     def _aggregate_and_compute(self, stats: Any) -> Any:
         from sacrebleu import utils
 
-        add: Any = utils.sum_of_lists  # its order of additions, so that p-values are sacrebleu's
+        add: Any = utils.sum_of_lists  # sums in sacrebleu's order, for equal p-values
         return self._compute_score_from_stats(add(stats))
 
     def _compute_score_from_stats(self, stats: Any) -> Any:

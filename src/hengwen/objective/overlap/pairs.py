@@ -1,4 +1,4 @@
-"""Validation of hypotheses and references; None and blank references are missing ones."""
+"""Validate hypotheses (texts to score) and references; a reference that is None or blank is missing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 References = str | Sequence[str | None]
-"""The references of one text, or its one reference."""
+"""The references of one text, or its only reference."""
 
 
 class UsableCorpus(NamedTuple):
@@ -19,7 +19,7 @@ class UsableCorpus(NamedTuple):
     failures: int
     """Number of texts that were left out."""
     first_failure: str
-    """Reason for the first of them; empty if there is none."""
+    """Reason why the first of them was left out; empty if no text was."""
 
 
 def as_references(references: References) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def as_references(references: References) -> tuple[str, ...]:
 
 
 def reference_label(index: int, count: int) -> str:
-    """Return how a message names a reference.
+    """Return the name of a reference in messages.
 
     Examples:
         >>> reference_label(0, 1), reference_label(1, 2)
@@ -54,7 +54,7 @@ def reference_label(index: int, count: int) -> str:
 
 
 def check_hypothesis(hypothesis: str) -> None:
-    """Raise unless there is something to compare.
+    """Raise unless the hypothesis has text to compare.
 
     Raises:
         ValueError: The hypothesis is empty or only whitespace.
@@ -67,8 +67,8 @@ def as_corpus(hypotheses: Sequence[str], references: Sequence[References]) -> li
     """Return the references of each hypothesis.
 
     Args:
-        hypotheses: One text each; some may be blank, but not all.
-        references: The references of each hypothesis, or its one reference.
+        hypotheses: The texts to score; not all of them may be blank.
+        references: For each hypothesis, its references or its only reference.
 
     Raises:
         ValueError: The lengths differ, the corpus is empty, all hypotheses are blank, or a text has no
@@ -91,9 +91,9 @@ def usable_corpus(
     """Return the texts of a corpus that have a reference, and the number of the others.
 
     Args:
-        hypotheses: One text each; some may be blank, but not all.
-        references: The references of each hypothesis, or its one reference.
-        names: What the reason calls each text; default: ``text 1`` and so on.
+        hypotheses: The texts to score; not all of them may be blank.
+        references: For each hypothesis, its references or its only reference.
+        names: Name of each text in the reason; default: ``text 1``, ``text 2`` and so on.
 
     Raises:
         ValueError: The lengths differ, the corpus is empty, all hypotheses are blank, or no text has a

@@ -1,4 +1,4 @@
-"""Intervals for corpus values that are not means: texts are resampled and the value is recomputed."""
+"""Intervals for corpus values that are not means: texts are resampled, and the value is recomputed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 RESAMPLES = 1000
 MIN_BOOTSTRAP_CLUSTERS = 30
-"""Clusters from which the bootstrap is used; with fewer its intervals are too narrow, those of t are not."""
+"""Minimum number of clusters for the bootstrap. With fewer clusters its intervals are too narrow, and t
+intervals are used, which are not."""
 _MAX_BATCH_COUNTS = 4_000_000
-"""Drawn counts that are in memory together."""
+"""Maximum number of drawn counts that are in memory together."""
 
 
 def corpus_interval(
@@ -28,19 +29,20 @@ def corpus_interval(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> tuple[float, float] | None:
-    """Return the interval of a value that is a function of summed statistics.
+    """Return the interval of a value that is computed from statistics summed over texts.
 
     Args:
-        statistics: k numbers for each text.
-        value: Function from the k sums to the value.
+        statistics: For each text, k numbers.
+        value: Function that returns the value for the k sums.
         clusters: The cluster of each text; texts of one cluster are drawn together.
         confidence: Confidence level, in (0, 1).
         resamples: Number of bootstrap samples, >= 1.
         seed: Seed of the bootstrap.
 
     Returns:
-        (low, high), or None below two clusters. From 30 clusters on these are the percentiles of the
-        bootstrap; below, where percentiles are too narrow, the t interval on the jackknife by cluster.
+        (low, high), or None if there are fewer than two clusters. From 30 clusters on, the bounds are
+        percentiles of the bootstrap. With fewer clusters percentiles would be too narrow, so the result is a
+        t interval with the standard error of a jackknife, which leaves out one cluster at a time.
 
     Raises:
         ValueError: The lengths differ, confidence is not in (0, 1), or resamples is below 1.

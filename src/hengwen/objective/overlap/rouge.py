@@ -1,4 +1,4 @@
-"""ROUGE-N, ROUGE-L and ROUGE-Lsum: shared n-grams and longest common subsequences."""
+"""ROUGE scores: ROUGE-N counts shared n-grams, ROUGE-L and ROUGE-Lsum use longest common subsequences."""
 
 from __future__ import annotations
 
@@ -24,25 +24,26 @@ if TYPE_CHECKING:
 RougeKind = str
 """``rouge1`` to ``rouge9``, ``rougeL``, ``rougeLsum``."""
 MultiRef = Literal["best", "mean", "pooled"]
-"""Value for several references: that with the best F, the mean over all, or the ratios of summed counts."""
+"""Value for several references: ``best`` is the one with the best F, ``mean`` the mean over all references,
+``pooled`` the ratios of counts summed over the references."""
 Sentences = Literal["newline", "punctuation"]
 _KIND = re.compile(r"rouge([1-9]|L|Lsum)")
 _SENTENCE_END = re.compile(r"\n|(?<=[。！？!?…])(?![。！？!?…”’」』\")])|(?<=[。！？!?…][”’」』\")])")
 
 
 class Rouge(NamedTuple):
-    """Overlap of two texts, each in 0..1."""
+    """Overlap of a text (the hypothesis) with a reference; each value is in 0..1."""
 
     precision: float
-    """Share of the hypothesis' tokens (or n-grams) that is matched."""
+    """Share of the hypothesis' tokens (or n-grams) that match."""
     recall: float
-    """Share of the reference's tokens (or n-grams) that is matched."""
+    """Share of the reference's tokens (or n-grams) that match."""
     f: float
     """Weighted harmonic mean of precision and recall."""
 
 
 class _Overlap(NamedTuple):
-    """Matched tokens (or n-grams) of a text and a reference, and the totals of both."""
+    """Number of matched tokens (or n-grams), and the totals of the text and of the reference."""
 
     matched: int
     hypothesis_total: int
@@ -61,9 +62,10 @@ class RougeOptions:
     width: Width = "keep"
     sentences: Sentences = "newline"
     tokens_of: Callable[[str], Sequence[Sequence[str]]] = field(init=False, repr=False, compare=False)
-    """Function from a text to its token sequences: one, or for ``rougeLsum`` one per sentence."""
+    """Function that splits a text into token sequences: a single one, or for ``rougeLsum`` one per
+    sentence."""
     order: int = field(init=False, repr=False, compare=False)
-    """Length of the n-grams; 1 for ``rougeL`` and ``rougeLsum``, for which one token is enough."""
+    """Length of the n-grams; for ``rougeL`` and ``rougeLsum`` it is 1, because one token is enough."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or not _KIND.fullmatch(self.kind):
@@ -84,7 +86,7 @@ class RougeOptions:
 
     @property
     def split(self) -> TokenSplit:
-        """Tokenizer; ``auto`` is ``mixed``, which goes by the script of each character."""
+        """Name of the tokenizer. ``auto`` is ``mixed``, which splits by the script of each character."""
         return "mixed" if self.tokenize == "auto" else self.tokenize
 
     @property
@@ -98,7 +100,7 @@ class RougeOptions:
 
 
 cached_options = lru_cache(maxsize=128, typed=True)(RougeOptions)
-"""Options for one call; equal arguments are validated once."""
+"""Cached function that returns the options for one call; equal arguments are validated only once."""
 
 
 @checked_arguments
@@ -118,19 +120,23 @@ def rouge(  # noqa: PLR0913 - keyword-only options
 
     Args:
         hypothesis: The text to score.
-        references: One or more references; a string is one reference. Those that are None, blank, without a
-            token or too short for the n-grams are passed over.
-        kind: ``rouge1`` .. ``rouge9`` count shared n-grams, each at most as often as both texts have it;
-            ``rougeL`` takes the longest common subsequence; ``rougeLsum`` the union of those of each
-            reference sentence with all sentences of the hypothesis, each token counted once.
-        tokenize: ``auto`` and ``mixed``: CJK characters and lower-case words, no punctuation
-            (``tokenize.mixed_tokens``); ``char``: all characters; ``jieba``: Chinese words; ``whitespace``.
-        beta: Weight of recall: F = (1 + beta^2) P R / (R + beta^2 P).
-        multi_ref: For several references the one with the best F (the first of equals), the mean, or
-            ``pooled``: matches and tokens summed over the references, as ROUGE-1.5.5 does with ``-f A``.
-        stem: Porter stems of ASCII words of more than three letters, as rouge-score does; needs nltk.
+        references: One or more references; a string is one reference. A reference that is None, blank,
+            without a token or too short for the n-grams is ignored.
+        kind: ``rouge1`` .. ``rouge9`` count shared n-grams, each at most as often as both texts have it.
+            ``rougeL`` uses the longest common subsequence of the texts. ``rougeLsum`` works by sentence: for
+            each reference sentence it finds the longest common subsequence with each sentence of the
+            hypothesis, and counts each matched token once.
+        tokenize: ``auto`` and ``mixed`` split into CJK (Chinese, Japanese, Korean) characters and lower-case
+            words without punctuation (``tokenize.mixed_tokens``); ``char`` into characters; ``jieba`` into
+            Chinese words; ``whitespace`` at whitespace.
+        beta: Weight of recall R against precision P: F = (1 + beta^2) P R / (R + beta^2 P).
+        multi_ref: Value for several references. ``best``: the reference with the best F (of equal ones, the
+            first). ``mean``: the mean over the references. ``pooled``: matches and tokens are summed over the
+            references, as ROUGE-1.5.5 does with ``-f A``.
+        stem: Whether to replace ASCII words of more than three letters by their Porter stems, as rouge-score
+            does; needs nltk.
         width: ``fold`` compares after NFKC.
-        sentences: Sentences of ``rougeLsum``: one per line, or also split after 。！？!?…
+        sentences: How ``rougeLsum`` finds sentences: one per line, or also split after 。！？!?…
 
     Returns:
         Precision, recall and F, each in 0..1.
@@ -141,7 +147,8 @@ def rouge(  # noqa: PLR0913 - keyword-only options
         PluginError: ``stem`` without nltk.
 
     Notes:
-        Lin, ROUGE: A Package for Automatic Evaluation of Summaries, 2004. English agrees with rouge-score.
+        Lin, ROUGE: A Package for Automatic Evaluation of Summaries, 2004. On English text the values equal
+        those of rouge-score.
 
     Examples:
         >>> rouge("今天的月亮很圆", "今天月亮真圆")  # 今天月亮圆 is common: 5 of 7, 5 of 6
@@ -159,7 +166,7 @@ def rouge(  # noqa: PLR0913 - keyword-only options
 
 
 def score_text(hypothesis: str, references: References, options: RougeOptions) -> Rouge:
-    """Return the overlap of one text under validated options."""
+    """Return the overlap of one text with validated options."""
     if isinstance(references, str):
         references = (references,)
     if not references:
@@ -211,7 +218,7 @@ def _sentences(text: str, sentences: Sentences) -> Iterable[str]:
 
 
 def _unusable(text: str, tokens: Sequence[Sequence[str]], name: str, order: int) -> str:
-    """Return why a text has no overlap."""
+    """Return why the overlap of a text is not defined."""
     if not text.strip():
         return f"{name} is empty"
     if not tokens:

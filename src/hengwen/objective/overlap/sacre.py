@@ -1,7 +1,7 @@
-"""Access to sacrebleu: statistics of each text, their sum, and the score of the sum.
+"""Access to sacrebleu: statistics (counts) of each text, their sum, and the score for the sum.
 
-Only this module uses sacrebleu's private methods, the same two steps that its significance tests take;
-``tests/objective/overlap/test_overlap.py`` compares both with its public functions.
+Only this module calls private methods of sacrebleu: the two methods that sacrebleu's significance tests call.
+``tests/objective/overlap/test_overlap.py`` compares the results with sacrebleu's public functions.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 Family = Literal["BLEU", "CHRF", "TER"]
 MetricOptions = tuple[tuple[str, Any], ...]
-"""Keyword arguments of the family's class, as a hashable tuple of pairs."""
+"""Keyword arguments of a metric's class in sacrebleu, as a hashable tuple of (name, value) pairs."""
 
 
 @lru_cache(maxsize=32)
 def metric(family: Family, options: MetricOptions) -> Any:
-    """Return a metric of sacrebleu; equal options share one metric with its caches."""
+    """Return a metric of sacrebleu; calls with equal options share one metric and its caches."""
     from sacrebleu.metrics import bleu, chrf, ter
 
     factory = {"BLEU": bleu.BLEU, "CHRF": chrf.CHRF, "TER": ter.TER}[family]
@@ -30,7 +30,7 @@ def metric(family: Family, options: MetricOptions) -> Any:
 def statistics(
     family: Family, options: MetricOptions, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> list[list[float]]:
-    """Return the sufficient statistics of each text; those of a corpus are their sum.
+    """Return the statistics of each text; the statistics of a corpus are their sum.
 
     Args:
         family: The metric.
@@ -45,7 +45,7 @@ def statistics(
 
 
 def sum_statistics(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Return the sums of columns: of whole numbers a whole number, of floats the correctly rounded sum.
+    """Return the sum of each column: an integer for integers, the correctly rounded sum for floats.
 
     Examples:
         >>> sum_statistics([[1, 0.1], [2, 0.2], [3, 0.3]])
@@ -69,7 +69,7 @@ def signature(family: Family, options: MetricOptions, references: int) -> str:
     Args:
         family: The metric.
         options: Keyword arguments of the metric.
-        references: Number of references of each text, -1 where the texts differ.
+        references: Number of references of each text; -1 if the number differs between texts.
 
     Examples:
         >>> signature("BLEU", (("tokenize", "zh"),), 1).rpartition("|")[0]
@@ -89,7 +89,7 @@ def version() -> str:
 
 
 def reference_count(references: Sequence[Sequence[str]]) -> int:
-    """Return the number of references of each text, or -1 where the texts differ.
+    """Return the number of references of each text; -1 if the number differs between texts.
 
     Examples:
         >>> reference_count([["a"], ["b"]]), reference_count([["a"], ["b", "c"]])

@@ -1,4 +1,4 @@
-"""Overlap scorers for plans: one score for each answer, or one value for all answers of a checkpoint."""
+"""Scorers for plans that compare answers with references, one by one or all answers of a checkpoint."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
 
 class RequiresReferences:
-    """Sample validation of a scorer that compares with references."""
+    """Mixin of scorers that need references: it checks that each sample has one."""
 
     __slots__ = ()
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Raise ValueError where the sample has no reference, or only blank ones."""
+        """Raise ValueError if the sample has no reference, or only blank references."""
         as_references(sample.references)
         return ()
 
 
 class AutoTokenizerMixin:
-    """Resolution of ``tokenize: auto``, once for a task, from the references of all its samples."""
+    """Mixin that resolves ``tokenize: auto`` once for a task, from the references of all its samples."""
 
     __slots__ = ()
 
     def for_samples(self, samples: Collection[Sample]) -> Any:
-        """Return the scorer with the tokenizer that fits the references; its signature names it."""
+        """Return the scorer with the tokenizer that fits the references, which its signature names."""
         scorer: Any = self
         references = [text for sample in samples for text in sample.references]
         if scorer.tokenize != "auto" or not references:
@@ -57,7 +57,7 @@ class AutoTokenizerMixin:
 
 
 class OverlapScore(SingleScore):
-    """Base of a scorer that inherits its options from those of a metric."""
+    """Base of a scorer whose options are those of a metric."""
 
     prefix: ClassVar[str]
     score_name: ClassVar[str]
@@ -70,13 +70,13 @@ class OverlapScore(SingleScore):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value; sacrebleu's own signature is in the details."""
+        """Every setting that can change the value; sacrebleu's own signature is in the score's details."""
         return f"{self.prefix}|{self.plan_signature}"
 
 
 @dataclass(frozen=True)
 class BleuScorer(RequiresReferences, AutoTokenizerMixin, OverlapScore, bleus.BleuOptions):
-    """Sentence BLEU of each answer; ``tokenize: auto`` is chosen by the references of the task."""
+    """BLEU of each answer; ``tokenize: auto`` chooses by the references of the task."""
 
     prefix: ClassVar[str] = "bleu"
     score_name: ClassVar[str] = "bleu.sentence"
@@ -96,7 +96,7 @@ class BleuScorer(RequiresReferences, AutoTokenizerMixin, OverlapScore, bleus.Ble
 
 @dataclass(frozen=True)
 class ChrfScorer(RequiresReferences, OverlapScore, chrfs.ChrfOptions):
-    """Sentence chrF of each answer."""
+    """chrF of each answer."""
 
     prefix: ClassVar[str] = "chrf"
     score_name: ClassVar[str] = "chrf.sentence"
@@ -110,7 +110,7 @@ class ChrfScorer(RequiresReferences, OverlapScore, chrfs.ChrfOptions):
 
 @dataclass(frozen=True)
 class TerScorer(RequiresReferences, OverlapScore, ters.TerOptions):
-    """TER of each answer; lower is better."""
+    """TER (translation edit rate) of each answer; lower is better."""
 
     prefix: ClassVar[str] = "ter"
     score_name: ClassVar[str] = "ter.sentence"
@@ -125,10 +125,10 @@ class TerScorer(RequiresReferences, OverlapScore, ters.TerOptions):
 
 @dataclass(frozen=True)
 class RougeScorer(RequiresReferences, rouges.RougeOptions):
-    """ROUGE of each answer: F, precision and recall of one kind."""
+    """ROUGE of each answer: F, precision and recall for one kind of ROUGE."""
 
     several: rouges.MultiRef | None = None
-    """Older name of ``multi_ref``; takes precedence where it is set."""
+    """Older name of ``multi_ref``; it takes precedence if it is set."""
 
     def __post_init__(self) -> None:
         if self.several is not None:
@@ -154,10 +154,10 @@ class RougeScorer(RequiresReferences, rouges.RougeOptions):
 
 @dataclass(frozen=True)
 class _CorpusScorer(OverlapScore):
-    """Base of a scorer with one value for all answers of a checkpoint, and its interval in the details."""
+    """Base of a scorer with one value for all answers of a checkpoint; the details have its interval."""
 
     metric: ClassVar[Callable[..., CorpusRows]]
-    """Function from texts, references and options to the value and its statistics."""
+    """Function of texts, references and options that returns the value and its statistics."""
     level: float = 0.95
     """Confidence level of the interval."""
     resamples: int = RESAMPLES
@@ -205,7 +205,7 @@ class _CorpusScorer(OverlapScore):
 
 @dataclass(frozen=True)
 class CorpusBleu(AutoTokenizerMixin, _CorpusScorer, bleus.BleuOptions):
-    """BLEU of a corpus by the published formula, without effective order."""
+    """BLEU of a corpus by the published formula, in which no n-gram length is skipped."""
 
     prefix: ClassVar[str] = "bleu.corpus"
     score_name: ClassVar[str] = "bleu.corpus"

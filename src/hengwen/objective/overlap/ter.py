@@ -1,4 +1,7 @@
-"""TER by sacrebleu: edits, including shifts, per 100 tokens of the reference."""
+"""Translation edit rate (TER), computed by sacrebleu: edits per 100 tokens of the reference.
+
+An edit is an insertion, a deletion, a substitution or a shift of words.
+"""
 
 from __future__ import annotations
 
@@ -20,24 +23,24 @@ if TYPE_CHECKING:
 Split = Literal["tercom", "char", "whitespace"]
 TER_TOKENIZERS: tuple[Split, ...] = get_args(Split)
 MAX_CHARACTERS = 500
-"""Default limit of one text; two unlike texts of this length take about 15 s."""
+"""Default maximum length of a text; a comparison of two unlike texts of this length takes about 15 s."""
 _TERCOM: sacre.MetricOptions = (("normalized", True), ("asian_support", True))
 
 
 @dataclass(frozen=True, slots=True)
 class Ter:
-    """TER of a text or a corpus; lower is better."""
+    """TER of a text or of a corpus; lower is better."""
 
     score: float
-    """Edits per 100 reference tokens: 0 for equal texts, without an upper bound."""
+    """Edits per 100 reference tokens; 0 for equal texts. There is no upper bound."""
     edits: float
     """Number of edits."""
     reference_length: float
-    """Length of the reference in tokens; of several references the mean length."""
+    """Length of the reference in tokens; for several references, their mean length."""
     tokenizer: Split
     """Tokenizer that was used."""
     signature: str
-    """Hengwen's settings around sacrebleu's signature."""
+    """All settings: Hengwen's own, and sacrebleu's signature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class TerOptions:
     case_sensitive: bool = False
     width: Width = "keep"
     max_characters: int = MAX_CHARACTERS
-    """Limit above which a text is refused; it does not change a value."""
+    """Maximum length of a text, above which an error is raised; it does not change a value."""
 
     def __post_init__(self) -> None:
         check_choice("tokenize", self.tokenize, ("auto", *TER_TOKENIZERS))
@@ -57,15 +60,16 @@ class TerOptions:
         whole_number("max_characters", self.max_characters)
 
     def resolve_tokenizer(self, references: Sequence[str]) -> Split:
-        """Return the tokenizer for references whose width is already folded where that is set."""
+        """Return the tokenizer for references to which ``width`` is already applied."""
         if self.tokenize != "auto":
             return self.tokenize
         return "char" if choose_bleu_tokenizer(references) == "char" else "tercom"
 
     def for_sacrebleu(self, tokenizer: Split) -> sacre.MetricOptions:
-        """Return the keyword arguments of sacrebleu's TER; ``char`` is split before sacrebleu sees it.
+        """Return the keyword arguments of sacrebleu's TER.
 
-        ``whitespace`` has none, as its default.
+        With ``char``, the text is split before sacrebleu reads it. ``whitespace`` is sacrebleu's default and
+        needs no arguments.
         """
         return (*(_TERCOM if tokenizer == "tercom" else ()), ("case_sensitive", self.case_sensitive))
 
@@ -90,7 +94,7 @@ class TerOptions:
 
     @property
     def plan_signature(self) -> str:
-        """Settings before any text is known; ``split:auto`` depends on the references."""
+        """Signature before any text is known; ``split:auto`` means that the references decide."""
         case = "mixed" if self.case_sensitive else "lc"
         return f"split:{self.tokenize}|width:{self.width}|case:{case}|sacrebleu:{sacre.version()}|v:1"
 
@@ -109,15 +113,16 @@ def ter(
 
     Args:
         hypothesis: The text to score.
-        references: One or more references, of which the one with the fewest edits counts; a string is one
-            reference, None or a blank one is passed over.
-        tokenize: ``tercom`` is sacrebleu's with ``normalized`` and ``asian_support``, which splits Han
-            characters; ``char`` splits every character; ``auto`` takes ``char`` for kana, Hangul and Thai,
-            which ``tercom`` does not split; ``whitespace`` is sacrebleu's default, which splits at blanks
-            only.
-        case_sensitive: Off by default, as in sacrebleu.
+        references: One or more references; the one with the fewest edits counts. A string is one reference; a
+            reference that is None or blank is ignored.
+        tokenize: ``tercom`` is sacrebleu's tokenizer with ``normalized`` and ``asian_support``, which splits
+            Han characters. ``char`` splits every character. ``whitespace`` is sacrebleu's default, which
+            splits at blanks only. ``auto`` is ``char`` for kana, Hangul and Thai, which ``tercom`` does not
+            split, else ``tercom``.
+        case_sensitive: Whether case matters; by default it does not, as in sacrebleu.
         width: ``fold`` compares after NFKC.
-        max_characters: Limit above which a text is refused; the time grows with the square of the length.
+        max_characters: Maximum length of a text, above which an error is raised. The time grows with the
+            square of the length.
 
     Returns:
         A :class:`Ter`; 0 is perfect, 100 is one edit per reference token, more is possible.
@@ -156,7 +161,7 @@ def corpus_ter(
     width: Width = "keep",
     max_characters: int = MAX_CHARACTERS,
 ) -> Ter:
-    """Return the TER of a corpus: all edits over all reference lengths; arguments as in :func:`ter`.
+    """Return the TER of a corpus: all edits divided by all reference lengths; arguments as in :func:`ter`.
 
     Raises:
         ValueError: As in :func:`ter`, or the lengths differ.
@@ -186,7 +191,7 @@ def corpus_statistics(
 def ter_from_statistics(
     total: Sequence[float], options: TerOptions, tokenizer: Split, references: int
 ) -> Ter:
-    """Return the TER of summed statistics.
+    """Return the TER for summed statistics.
 
     Raises:
         ValueError: The reference has no token.

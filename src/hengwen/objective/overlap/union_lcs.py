@@ -1,4 +1,4 @@
-"""Union of longest common subsequences for ROUGE-Lsum, with one bit row per token."""
+"""Union of longest common subsequences (LCS) for ROUGE-Lsum, computed with one row of bits per token."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STEPS_PER_TOKEN, _STEPS_PER_PAIR = 30, 60
 
 
 def union_hits(reference: Sequence[Sequence[str]], hypothesis: Sequence[Sequence[str]]) -> int:
-    """Return the number of matched tokens of the reference sentences; no token of a text counts twice.
+    """Return the number of matched tokens of the reference sentences; each token counts at most once.
 
     Args:
         reference: Sentences of the reference, each a sequence of tokens.
@@ -28,9 +28,10 @@ def union_hits(reference: Sequence[Sequence[str]], hypothesis: Sequence[Sequence
         ValueError: The texts are too long to compare.
 
     Notes:
-        Where several subsequences are longest, the choice is that of rouge-score: going back from the ends
-        of both sentences, take an equal pair; else step back in the hypothesis if that loses nothing and
-        a step back in the reference would; else step back in the reference.
+        If there are several longest subsequences, the choice is that of rouge-score. It goes back from the
+        ends of both sentences and takes an equal pair. If the tokens differ, it steps back in the hypothesis
+        if this loses no match and a step back in the reference would lose one. Otherwise it steps back in the
+        reference.
 
     Examples:
         >>> union_hits([list("abcde")], [list("abfgh"), list("acie")])  # ab and ace: a b c e
@@ -110,12 +111,12 @@ def lcs_indices(a: Sequence[str], b: Sequence[str]) -> list[int]:
 
 
 def _rows(a: Sequence[str], b: Sequence[str]) -> list[int]:
-    """Return rows of bits: row i has bit j set where b[:j + 1] shares more with a[:i] than b[:j] does."""
+    """Return rows of bits; bit j of row i is set if b[:j + 1] has a longer LCS with a[:i] than b[:j] has."""
     positions: dict[str, int] = {}
     for index, token in enumerate(b):
         positions[token] = positions.get(token, 0) | 1 << index
     full = (1 << len(b)) - 1
-    complement = full  # of the row, as in Hyyrö's recurrence
+    complement = full  # complement of the row, as in Hyyrö's recurrence
     rows = [0]
     for token in a:
         matches = complement & positions.get(token, 0)
@@ -125,6 +126,6 @@ def _rows(a: Sequence[str], b: Sequence[str]) -> list[int]:
 
 
 def _is_longer(above: int, row: int, width: int) -> bool:
-    """Return whether the subsequence in the first ``width`` tokens is longer than that of the row above."""
+    """Return whether the LCS of the first ``width`` tokens is longer in this row than in the row above."""
     mask = (1 << width) - 1
     return (row & mask).bit_count() > (above & mask).bit_count()

@@ -1,7 +1,7 @@
 """Build ``rhyme_table.txt`` from pypinyin and pypinyin-dict.
 
-``python -m hengwen.objective.rhyme.build_table`` prints it, ``--write`` writes it into the package. The
-dictionaries are loaded in a subprocess, because loading them changes pypinyin for the whole process.
+``python -m hengwen.objective.rhyme.build_table`` prints the table; with ``--write`` it writes the table into
+the package. A subprocess loads the dictionaries, because they change pypinyin for the whole process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TABLE = Path(__file__).with_name("rhyme_table.txt")
 _FIRST, _LAST = 0x4E00, 0x9FFF
 _NO_READING = "."
-"""Mark of a character without a reading, which rhymes only with itself."""
+"""Mark of a character without a reading; such a character rhymes only with itself."""
 
 
 def build() -> str:

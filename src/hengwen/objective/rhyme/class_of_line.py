@@ -1,7 +1,7 @@
-"""The rhyme class of a line: the class of its last Han character, polyphones read in their word.
+"""The rhyme class of a line: the class of its last Han character, as pronounced in the line's last word.
 
-A compact table (built by ``build_table``) holds the class of each character, and the words that end in
-another class than their last character on its own. jieba is used only where a line ends in such a word.
+A compact table (built by ``build_table``) holds the class of each character. It also lists the words that end
+in another class than their last character has alone. jieba is used only if a line ends in such a word.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SCHEMES = ("eighteen",)
 
 _FIRST = 0x4E00
 _MAX_CACHED_CHARACTERS = 64
-"""Longer runs are not cached: they take memory and hardly ever repeat."""
+"""Maximum length of a cached run of characters; longer runs take memory and hardly ever repeat."""
 
 _LAST_HAN = re.compile("[\u4e00-\u9fff](?=[^\u4e00-\u9fff]*\\Z)")
 _RUN_BACKWARDS = re.compile("[\u4e00-\u9fd5a-zA-Z0-9+#&._%-]*")
@@ -34,8 +34,8 @@ def rhyme_class(text: str, *, scheme: str = "eighteen") -> str | None:
         scheme: Name of the table of classes; ``eighteen`` is the only one.
 
     Returns:
-        A code of ``RHYME_CLASSES``; the character itself (or its last bopomofo symbol) if it is in none of
-        the classes; None if the line has no Han character (U+4E00..U+9FFF).
+        A code of ``RHYME_CLASSES``. If the character is in none of the classes, the character itself or its
+        last bopomofo symbol. None if the line has no Han character (U+4E00..U+9FFF).
 
     Raises:
         ValueError: The scheme is unknown.
@@ -106,16 +106,16 @@ _class_of_short_run = lru_cache(maxsize=1 << 15)(_class_of_run)
 
 class _Table(NamedTuple):
     marks: str
-    """A letter for each character from U+4E00 on."""
+    """One letter for each character from U+4E00 on; ``codes`` maps letters to classes."""
     codes: dict[str, str]
     """Rhyme class by letter."""
     words: dict[str, str]
-    """Rhyme class by word, for words that end in another class than their last character on its own."""
+    """Rhyme class by word, for words that end in another class than their last character has alone."""
     lengths: dict[str, tuple[int, ...]]
     """Lengths of the words in ``words``, by their last character."""
 
     def character(self, char: str) -> str:
-        """Return the class of a character on its own."""
+        """Return the class of a character that is not part of a word."""
         return self.codes.get(self.marks[ord(char) - _FIRST], char)
 
     def is_ambiguous(self, run: str) -> bool:

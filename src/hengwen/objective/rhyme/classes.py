@@ -65,7 +65,7 @@ _BY_SYMBOL = {**dict.fromkeys("ㄓㄔㄕㄖㄗㄘㄙ", "05Z"), **{item[0]: item[
 
 
 def class_of_bopomofo(reading: str) -> str:
-    """Return the rhyme class of a syllable in bopomofo; an unmapped last symbol is its own class.
+    """Return the rhyme class of a syllable in bopomofo; a last symbol without a class is its own class.
 
     Examples:
         >>> [class_of_bopomofo(syllable) for syllable in ("ㄌㄜˋ", "ㄕ", "ㄨㄥ", "ㄉㄨㄥ", "ㄒㄩㄥ", "ㄈㄥ")]

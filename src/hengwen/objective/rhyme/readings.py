@@ -1,4 +1,4 @@
-"""Rhyme classes by pypinyin with the dictionaries of pypinyin-dict.
+"""Determine rhyme classes with pypinyin and the dictionaries of pypinyin-dict.
 
 Loading the dictionaries changes pypinyin for the whole process: use this module in a subprocess.
 """
@@ -20,7 +20,7 @@ _MIXED = re.compile("[\u4e00-\u9fd5a-zA-Z0-9+#&._%-]*[\u4e00-\u9fd5]")
 
 
 class PinyinSource:
-    """Classes of characters and words as pypinyin reads them with large_pinyin and then cc_cedict loaded."""
+    """Rhyme classes of characters and words by pypinyin, with large_pinyin and then cc_cedict loaded."""
 
     def __init__(self) -> None:
         from pypinyin.constants import PHRASES_DICT, PINYIN_DICT

@@ -1,4 +1,4 @@
-"""Which lines of a section rhyme: those whose ends share a rhyme class."""
+"""Mark the lines of a section that rhyme: those whose ends have the same rhyme class."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Line = TypeVar("Line")
 
 
 def mark_rhymes(readings: Sequence[tuple[str, Line, Line]]) -> tuple[Line, ...]:
-    """Return the lines of one section, marked where at least two lines share a rhyme class.
+    """Return the lines of one section; lines are marked if at least two of them share a rhyme class.
 
     Args:
-        readings: For each line its rhyme class, the line without a mark, and the line with one. The empty
-            class rhymes with nothing.
+        readings: For each line its rhyme class, the line without a mark, and the line with one. A line with
+            the empty class rhymes with no line.
 
     Examples:
         >>> mark_rhymes([("an", "a", "A"), ("ou", "b", "B"), ("an", "c", "C"), ("", "d", "D")])

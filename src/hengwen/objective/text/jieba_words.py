@@ -1,4 +1,4 @@
-"""Chinese word segmentation by a private jieba tokenizer: words that users add to jieba change no score."""
+"""Chinese word segmentation by a jieba tokenizer of this package: words added to jieba change no score."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def segment(text: str) -> list[str]:
-    """Split a text into words, whitespace and punctuation included.
+    """Split a text into words; whitespace and punctuation are kept.
 
     Examples:
         >>> segment("听音乐！")

@@ -1,4 +1,4 @@
-"""Replace traditional characters by simplified ones with OpenCC, one for one."""
+"""Replace each traditional character by one simplified character, with OpenCC."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _PRONOUNS = str.maketrans("妳祂牠", "你他它")
-"""Pronouns that the mainland does not write; OpenCC keeps them."""
+"""Pronouns that are not used in mainland China; OpenCC does not replace them."""
 _ZHE = re.compile("(?<![名巨原土显编论遗昭卓专拙译])著(?!名(?![著字单片])|作(?![业文])|称|述)")
-"""著 becomes 着, except in words for writing and for prominence; OpenCC keeps it."""
+"""Matches 著 that becomes 着 (not in words for writing or prominence); OpenCC does not replace it."""
 _RARE = re.compile("[\u3400-\u4dbf\U00020000-\U0003ffff]")
 _SURROGATES = re.compile("([\ud800-\udfff]+)")
 
@@ -21,9 +21,9 @@ _SURROGATES = re.compile("([\ud800-\udfff]+)")
 def simplify(text: str) -> str:
     """Return the text in simplified characters; the number of characters does not change.
 
-    OpenCC's characters and words from traditional to simplified: 乾 is 干 in 乾杯 and stays in 乾坤. A common
-    character with a rare simplified form (outside U+4E00 to U+9FFF, such as 喎) stays, because the rare form
-    has no rhyme class.
+    OpenCC looks up words and characters: 乾 becomes 干 in 乾杯 but stays 乾 in 乾坤. A common character whose
+    simplified form is rare (outside U+4E00 to U+9FFF, such as for 喎) stays, because the rare form has no
+    rhyme class.
 
     Examples:
         >>> simplify("我愛的音樂，聽著名著")

@@ -1,4 +1,4 @@
-"""Tokenize text by script, so that no language is lost to a tokenizer designed for another one."""
+"""Tokenize text by its script, so that every language gets a tokenizer that can split it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 Width = Literal["keep", "fold"]
-"""``fold`` applies NFKC, which turns full-width letters and punctuation into ASCII."""
+"""``fold`` applies NFKC (Unicode normalisation), which turns full-width letters and punctuation into
+ASCII."""
 BleuTokenizer = Literal["13a", "zh", "char", "intl", "none", "jieba", "ja-mecab", "ko-mecab", "flores200"]
-"""sacrebleu's tokenizers, and ``jieba``; the last three need further packages."""
+"""sacrebleu's tokenizers, and ``jieba``; the last three need additional packages."""
 BLEU_TOKENIZERS: tuple[BleuTokenizer, ...] = get_args(BleuTokenizer)
 TokenSplit = Literal["mixed", "char", "jieba", "whitespace"]
 TOKEN_SPLITS: tuple[TokenSplit, ...] = get_args(TokenSplit)
@@ -40,11 +41,11 @@ _STOP = (  # whitespace, and punctuation of both widths
 _PLAIN = re.compile(f"[{_PLAIN_HAN}{_STOP}]*")
 _STOPS = re.compile(f"[{_STOP}]+")
 _MIN_CHAR_SHARE = 0.05
-"""Share of letters not split by ``zh`` from which ``char`` is chosen."""
+"""Minimum share of letters that ``zh`` does not split for which ``char`` is chosen."""
 
 
 def fold_width(text: str, width: Width = "keep") -> str:
-    """Return the text unchanged, or normalized by NFKC with ``fold``.
+    """Return the text, with ``fold`` normalised by NFKC, else unchanged.
 
     Examples:
         >>> fold_width("你好，ＡＢＣ１！", "fold")
@@ -56,9 +57,10 @@ def fold_width(text: str, width: Width = "keep") -> str:
 def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
     """Return the sacrebleu tokenizer that fits the script of the references.
 
-    ``char`` if at least one letter in twenty is kana, Hangul, Thai, Lao, Burmese, Khmer or Han outside the
-    BMP, which ``zh`` does not split, or if there is no letter or digit at all (emoji); otherwise ``zh`` if
-    there is any Han character; otherwise ``13a``.
+    The result is ``char`` if ``zh`` does not split at least one letter in twenty: kana, Hangul, Thai, Lao,
+    Burmese, Khmer, or Han outside the Basic Multilingual Plane (BMP, up to U+FFFF). It is also ``char`` if
+    there is no letter or digit at all, such as only emoji. Otherwise it is ``zh`` if there is any Han
+    character, else ``13a``.
 
     Examples:
         >>> choose_bleu_tokenizer(["我爱 rock", "の"]), choose_bleu_tokenizer(["the cat", "chat"])
@@ -79,8 +81,9 @@ def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
 def mixed_tokens(text: str) -> list[str]:
     """Return the lower-case tokens of a text in any script, without punctuation, symbols and emoji.
 
-    In Han, kana, Hangul, Thai, Lao, Burmese and Khmer each character with its combining marks is a token, in
-    other scripts each run of letters, marks and digits. On ASCII the tokens are those of rouge-score.
+    In Han, kana, Hangul, Thai, Lao, Burmese and Khmer, each character with its combining marks is a token. In
+    other scripts each run of letters, marks and digits is a token. On ASCII the tokens are those of
+    rouge-score.
 
     Examples:
         >>> mixed_tokens("我爱 Rock2024_x，don't!")
@@ -93,7 +96,7 @@ def mixed_tokens(text: str) -> list[str]:
 
 
 def mixed_sequence(text: str) -> Sequence[str]:
-    """Return :func:`mixed_tokens`, as one string if every token is one character, which compares faster.
+    """Return :func:`mixed_tokens`; if every token is one character, as one string, which compares faster.
 
     Examples:
         >>> mixed_sequence("你好，世界！"), mixed_sequence("OK，你好")
@@ -103,7 +106,7 @@ def mixed_sequence(text: str) -> Sequence[str]:
 
 
 def char_tokens(text: str) -> list[str]:
-    """Return all characters except whitespace, with punctuation and case.
+    """Return all characters except whitespace; punctuation and case are kept.
 
     Examples:
         >>> char_tokens("我 OK！")
