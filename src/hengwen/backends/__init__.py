@@ -1,4 +1,4 @@
-"""Backends that answer prompts. Names load on first use."""
+"""Backends: they send prompts to models and return the replies. Names are imported on first use."""
 
 from __future__ import annotations
 

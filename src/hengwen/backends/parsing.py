@@ -1,4 +1,4 @@
-"""Replies together with their parsed values, from any backend."""
+"""Return replies together with their parsed values, from any backend."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def parsing_backend(backend: Backend) -> ParsingBackend:
-    """Return the backend itself if it parses replies, else an adapter that parses what it returns.
+    """Return the backend itself if it can parse replies, else an adapter that parses its replies.
 
     Args:
-        backend: Any backend. Only those that the engine wraps record attempts.
+        backend: Any backend. Only a backend that the engine wraps records its attempts (sent calls).
 
     Examples:
         >>> import asyncio
@@ -32,7 +32,7 @@ def parsing_backend(backend: Backend) -> ParsingBackend:
 
 
 class _ParsingAdapter:
-    """Parses the replies of a plain backend."""
+    """Backend that parses the replies of a backend without a parser."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend

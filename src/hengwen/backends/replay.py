@@ -1,4 +1,4 @@
-"""Recorded replies: for tests, and to evaluate an old run again without calls."""
+"""Backend that returns recorded replies: for tests, and to evaluate an old run again without calls."""
 
 from __future__ import annotations
 
@@ -21,26 +21,27 @@ KEY_FIELDS = ("key", "call_key", "identity", "messages")
 
 
 class ReplayBackend:
-    """Answers from a file of recorded replies, or from a list, without calls.
+    """Return replies from a file of recorded replies, or from a list, without calls.
 
     A row of the file identifies its request by ``key`` (see :func:`request_hash`), ``call_key`` (as in a
-    store), ``identity`` or ``messages``. The reply is ``text`` (or ``raw``), with ``model``, ``finish``,
-    ``latency``, ``form``, ``input_tokens`` and ``output_tokens`` if they are known. A row whose ``status`` is
-    not ``ok`` is an error, unless another row answers the same request. Equal requests get equal replies.
+    store), ``identity`` or ``messages``. The field ``text`` (or ``raw``) is the reply. The fields ``model``,
+    ``finish``, ``latency``, ``form``, ``input_tokens`` and ``output_tokens`` are optional. A row whose
+    ``status`` is not ``ok`` is an error, unless another row has a reply to the same request. Equal requests
+    get equal replies.
 
     Args:
         file: JSONL file of recorded replies.
-        replies: Replies in the order of the calls, instead of a file; an exception in it is raised.
+        replies: Replies in the order of the calls, instead of a file. An exception in the list is raised.
         model: Name of the model when the replies were recorded.
-        base_url: URL of the recorded endpoint, which becomes the ``endpoint`` of call keys.
+        base_url: URL of the recorded endpoint; it is the ``endpoint`` in call keys.
         api_key_env: Not used.
         params: Parameters of the recorded backend.
         timeout: Not used.
-        recorded_from: Provider of the recorded backend, so that signatures are those of the recorded run.
+        recorded_from: Provider of the recorded backend. With it, signatures equal those of the recorded run.
 
     Raises:
         ConfigError: There is neither a file nor a list, or both.
-        DataError: A row of the file is invalid; the message names it.
+        DataError: A row of the file is invalid; the message names the row.
 
     Examples:
         >>> import asyncio
@@ -79,7 +80,8 @@ class ReplayBackend:
             request: Request, looked up by its call key, then by its hash.
 
         Raises:
-            BackendError: No reply is recorded (the message names the request), or an error is.
+            BackendError: No reply is recorded (the message names the request), or the recorded reply is an
+                error.
         """
         reply: str | Reply | Exception | None
         if self._replies is not None:
@@ -97,10 +99,11 @@ class ReplayBackend:
 
 
 def request_hash(request: Request) -> str:
-    """Return the key of a request in a file of replies: the hash of its identity (or messages) and repeat.
+    """Return a request's key in a file of replies: the hash of its identity (or messages) and its repeat.
 
     Args:
-        request: Request of a judge, whose identity holds no fences, or of a target.
+        request: Request of a judge or of a target (the model under test). A judge's request has an identity
+            without the random fences of its prompt.
     """
     return digest(request.identity or request.messages, request.repeat)
 

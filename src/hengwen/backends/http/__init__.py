@@ -1,1 +1,1 @@
-"""The shared HTTP layer of backends: endpoint settings, transport, error mapping."""
+"""The HTTP layer that backends share: endpoint settings, transport, conversion of errors."""

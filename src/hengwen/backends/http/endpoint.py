@@ -1,4 +1,4 @@
-"""Address, key and proxy of an endpoint, and the secrets among them that must not be printed."""
+"""URL, key and proxy of an endpoint, and the list of secrets in them that must not be printed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from urllib.request import getproxies, proxy_bypass
 from hengwen.errors import ConfigError
 
 NO_KEY = "no-key"
-"""Key sent to local endpoints that need none."""
+"""Key that is sent to local endpoints, which need no key."""
 MIN_SECRET_LENGTH = 8
-"""Characters from which a key is a secret, and not a word such as 'EMPTY'."""
+"""Minimum length of a secret; a shorter key is a word such as 'EMPTY'."""
 
 
 class Endpoint:
-    """Address, key and proxy of an endpoint, read once. It has no repr, so that it is never printed.
+    """URL, key and proxy of an endpoint, read once. The class has no repr, so that no secret is printed.
 
     Args:
         base_url: Valid URL of the endpoint.
@@ -41,13 +41,13 @@ class Endpoint:
 
 
 def api_key_from(variable: str) -> str:
-    """Return the key in an environment variable, or "".
+    """Return the key from an environment variable; "" if it is not set.
 
     Args:
         variable: Name of the variable.
 
     Raises:
-        ConfigError: No header can carry the value; the message does not show it.
+        ConfigError: The value has characters that are not allowed in a header; the message does not show it.
     """
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
@@ -90,7 +90,7 @@ def without_secrets(url: str) -> str:
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the proxy for a URL, from ``https_proxy``, ``all_proxy`` and ``no_proxy`` of the environment.
+    """Return the proxy for a URL from the variables ``https_proxy``, ``all_proxy`` and ``no_proxy``.
 
     Loopback addresses never use a proxy.
 
@@ -129,7 +129,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _passwords(url: str) -> tuple[str, str]:
-    """Return the password in a URL, decoded and as written."""
+    """Return the password in a URL, first decoded, then as written."""
     written = urlsplit(url).password or ""
     return unquote(written), written
 

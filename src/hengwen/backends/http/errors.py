@@ -1,4 +1,4 @@
-"""Convert failed HTTP calls to errors: status, chance of a retry, and the redacted message of the server."""
+"""Convert failed HTTP calls to errors: status, whether to retry, and the server's message without secrets."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 MAX_RAW = 20_000
-"""Characters of a failed body that are kept."""
+"""Maximum number of characters that are kept of the body of a failed call."""
 TEMPORARY_REFUSALS = (408, 409, 425, 429)
-"""Statuses of the 4xx range after which the same request may succeed."""
+"""HTTP statuses 4xx after which the same request may succeed later."""
 MAX_MESSAGE = 300
-"""Characters of a server's message in an error."""
+"""Maximum number of characters of a server's message in an error."""
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
@@ -38,7 +38,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
     Args:
         headers: Headers by lower-case name, or a case-insensitive mapping.
-        now: Time from which an HTTP date is counted; default: the current time.
+        now: Time from which the seconds until an HTTP date are counted; default: the current time.
 
     Returns:
         Seconds >= 0; None if no header is usable.
@@ -122,7 +122,7 @@ def status_error(
 
 
 def _server_message(body: str) -> tuple[str, str]:
-    """Return (message, code) of an error body of any shape."""
+    """Return (message, code) from the body of an error, which may have any structure."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -135,7 +135,7 @@ def _server_message(body: str) -> tuple[str, str]:
 
 
 def message_of_error_body(body: object) -> str:
-    """Return the message of an error that came with a success status, or "".
+    """Return the message of an error that came with a success status; "" if the body is no error.
 
     Args:
         body: Decoded JSON body.

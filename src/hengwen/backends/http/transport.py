@@ -1,4 +1,4 @@
-"""HTTP connections to one URL: post an encoded body, get status, headers and bytes."""
+"""HTTP connections to one URL: post an encoded body, and get the status, headers and bytes of the answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class HttpTransport:
-    """Posts JSON to one URL. Must be created in the event loop that uses it.
+    """Post JSON to one URL. An instance must be created in the event loop that uses it.
 
     Redirects are not followed and cookies are not kept. Connections stay open for later calls.
 
@@ -76,7 +76,7 @@ class HttpTransport:
 
 
 def _ssl_context(*urls: str) -> SSLContext | bool:
-    """Return the certificate checks of openai's client, which has root certificates of its own."""
+    """Return the same certificate checks as openai's client, which brings its own root certificates."""
     if not any(url.startswith("https:") for url in urls):
         return True
     from httpx2 import create_ssl_context

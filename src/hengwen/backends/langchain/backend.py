@@ -1,4 +1,4 @@
-"""Any LangChain chat model: from a user's factory, or by a name that ``init_chat_model`` knows."""
+"""Backend for any LangChain chat model, from a user's factory or by a name for ``init_chat_model``."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ LANGCHAIN_METHODS: Mapping[str, str] = {
     "json_object": "json_mode",
     "tool": "function_calling",
 }
-"""LangChain's names of the response formats."""
+"""LangChain's name for each response format (the way in which a request sends its JSON schema)."""
 DEFAULT_KEY = "OPENAI_API_KEY"
 MAX_CACHED_RUNNABLES = 256
-"""Runnables that are cached, one for each schema, response format and set of parameters."""
+"""Maximum number of cached runnables; there is one for each schema, response format and set of parameters."""
 
 
 class LangChainBackend:
-    """Calls a LangChain chat model, without tracing.
+    """Call a LangChain chat model, without tracing.
 
     Args:
         model: Name for ``init_chat_model``, such as ``openai:gpt-4o-mini``, or for the factory.
@@ -50,8 +50,8 @@ class LangChainBackend:
             ``model`` and ``base_url``, if the plan sets them, and ``params``.
         chat: Chat model to use instead of ``model`` and ``factory``.
         base_url: URL of an OpenAI-compatible endpoint.
-        api_key_env: Name of the environment variable that holds the key. Providers other than OpenAI read
-            variables of their own by default.
+        api_key_env: Name of the environment variable that holds the key. By default, providers other than
+            OpenAI read their own variables.
         params: Keyword arguments of the chat model, such as ``temperature``. ``max_retries`` is 0 unless it
             is set here, because the engine retries.
         timeout: Seconds for one call in total, > 0.
@@ -107,7 +107,7 @@ class LangChainBackend:
         return f"LangChainBackend({self.signature!r}, endpoint={self.endpoint!r})"
 
     async def complete(self, request: Request) -> Reply:
-        """Send a request once; again only if the model refuses its response format.
+        """Send a request once; send it again only if the model refuses its response format.
 
         Args:
             request: Request whose ``params`` override those of the backend.
@@ -164,7 +164,7 @@ class LangChainBackend:
     def _runnable(
         self, chat: BaseChatModel, request: Request, response_format: str, logprobs: int | None
     ) -> Any:
-        """Return the runnable for a request; None if the model does not support the response format."""
+        """Return LangChain's runnable for a request; None if the model cannot use the response format."""
         params = self._call_params(request, logprobs)
         cache_key = (id(request.schema), response_format, repr(sorted(params.items())))
         cached = self._runnables.get(cache_key)
@@ -179,7 +179,7 @@ class LangChainBackend:
                 return None
             if len(self._runnables) >= MAX_CACHED_RUNNABLES:
                 self._runnables.clear()
-            # the schema is kept as well: while it exists, no other object has its id
+            # the cache also keeps the schema: while it exists, no other object has its id
             cached = self._runnables[cache_key] = (request.schema, runnable)
         return cached[1]
 
@@ -249,7 +249,7 @@ class LangChainBackend:
         return chat
 
     def _access(self) -> dict[str, Any]:
-        """Return provider, key and HTTP client: langchain-openai would share its own among event loops."""
+        """Return provider, key and an HTTP client; langchain-openai shares its own among event loops."""
         provider, colon, _ = self._model.partition(":")
         is_openai = provider == "openai" if colon else self._base_url is not None
         access: dict[str, Any] = {"model_provider": "openai"} if is_openai and not colon else {}
@@ -272,7 +272,7 @@ class LangChainBackend:
         return tuple(secret for secret in dict.fromkeys(candidates) if len(secret) >= MIN_SECRET_LENGTH)
 
     async def close(self) -> None:
-        """Close the connections of this backend; those of other chat models stay open."""
+        """Close the connections of this backend; connections of other chat models stay open."""
         client, loop = self._http_client, self._loop
         if client is not None:
             self._reset()

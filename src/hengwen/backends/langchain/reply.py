@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
 TRUNCATED_REASONS = ("length", "max_tokens", "max_output_tokens", "model_length")
-"""Finish reasons with which providers report the token limit."""
+"""Finish reasons with which providers report that the token limit was reached."""
 FILTERED_REASONS = ("content_filter", "safety", "refusal", "prohibited_content", "blocklist", "recitation")
-"""Finish reasons with which providers report a content filter."""
+"""Finish reasons with which providers report that a content filter stopped the reply."""
 
 
 def reply_of(
@@ -32,7 +32,8 @@ def reply_of(
         message: Message of the model.
         latency: Seconds that the call took.
         secrets: Texts to redact.
-        response_format: Format in which the schema was sent; a tool call in the message makes it ``tool``.
+        response_format: Format in which the schema was sent; it becomes ``tool`` if the message has a tool
+            call.
         logprobs: Whether log-probabilities were requested.
 
     Raises:
@@ -71,7 +72,7 @@ def _texts(content: object) -> Iterator[str]:
 
 
 def _tool_arguments(message: BaseMessage) -> Iterator[str]:
-    """Yield the arguments of each tool call, unparsed if the message holds them so."""
+    """Yield the arguments of each tool call as text, in the original form if the message has it."""
     raw_calls = message.additional_kwargs.get("tool_calls")
     if isinstance(raw_calls, list) and raw_calls:
         for call in raw_calls:
@@ -103,7 +104,7 @@ def _usage(value: object) -> Usage:
 def truncated_reply(
     error: BaseException, latency: float, secrets: Iterable[str], response_format: str
 ) -> Reply | None:
-    """Return the reply in an error that some clients raise for a truncated reply; None for other errors.
+    """Return the truncated reply in the error that some clients raise for it; None for other errors.
 
     Args:
         error: Exception of the client.
@@ -119,12 +120,12 @@ def truncated_reply(
 def error_of(
     error: Exception, *, endpoint: str, timeout: float, secrets: Iterable[str], api_key_env: str
 ) -> tuple[int, BackendError]:
-    """Return the HTTP status of an exception (0 if it has none), and the error that it means.
+    """Return the HTTP status of an exception (0 if it has none), and the matching BackendError.
 
     Args:
         error: Exception of a chat model.
         endpoint: Name of the endpoint, for the message.
-        timeout: Seconds that the call had.
+        timeout: Time limit of the call in seconds.
         secrets: Texts to redact.
         api_key_env: Name of the variable that holds the key.
 

@@ -1,1 +1,1 @@
-"""Backend for OpenAI and compatible endpoints: request encoding, reply parsing, log-probabilities."""
+"""Backend for OpenAI and compatible endpoints: it encodes requests and parses replies."""

@@ -1,9 +1,9 @@
-"""Any OpenAI-compatible endpoint. One call sends a request once: the engine decides about retries.
+"""Backend for any OpenAI-compatible endpoint. A call sends a request once; the engine decides about retries.
 
-Requests are sent by aiohttp, with bodies encoded here. The client of the ``openai`` package builds pydantic
-models of each request and reply; without them a judgment takes 0.7 ms of CPU instead of 1.5 ms. The client
-is used for the URL and the headers only: authentication, user agent, and organization and project from
-``OPENAI_ORG_ID`` and ``OPENAI_PROJECT_ID``.
+aiohttp sends the requests, and this package encodes them. The client of the ``openai`` package would build
+pydantic models of each request and reply: a judgment would take 1.5 ms of CPU instead of 0.7 ms. That client
+is used only for the URL and the headers: authentication, user agent, organization (``OPENAI_ORG_ID``) and
+project (``OPENAI_PROJECT_ID``).
 """
 
 from __future__ import annotations
@@ -29,24 +29,26 @@ if TYPE_CHECKING:
     from hengwen.records import Reply, Request
 
 STAINLESS_HEADER_PREFIX = "X-Stainless-"
-"""Prefix of headers that describe platform and Python version; they are not sent."""
+"""Prefix of headers that describe the platform and the Python version; these headers are not sent."""
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
 
 class OpenAIBackend:
-    """Calls an endpoint with OpenAI's chat completions API.
+    """Call an endpoint with OpenAI's chat completions API.
 
-    A schema is sent as strict ``json_schema``. If the endpoint refuses that, it is sent as ``json_object``,
-    then as a tool, then not at all. The format that works is remembered and is ``Reply.response_format``.
+    A JSON schema for the reply is sent as strict ``json_schema``. If the endpoint refuses this format, the
+    next one is tried: ``json_object``, then a tool, then no schema at all. The backend remembers the format
+    that works and states it in ``Reply.response_format``.
 
     Args:
         model: Name of the model at the endpoint.
         base_url: URL of the endpoint; default: ``OPENAI_BASE_URL``, else OpenAI's own.
         api_key_env: Name of the environment variable that holds the key.
-        params: Sampling parameters, sent unchanged except for ``seed``, which grows by 1 with each repeat.
+        params: Sampling parameters. They are sent unchanged, except that ``seed`` grows by 1 with each
+            repeat.
         timeout: Seconds for one call in total, > 0.
         structured: ``json_schema``, ``json_object``, ``tool`` or ``text``: the only response format to use.
-        check_key: Whether a missing key is an error now; False for a dry run, which sends nothing.
+        check_key: Whether a missing key is an error at once; False for a dry run, which sends nothing.
 
     Raises:
         ConfigError: The key for OpenAI's own endpoint is missing, or an argument is invalid.
@@ -82,7 +84,7 @@ class OpenAIBackend:
         self.endpoint = without_secrets(self._base_url)
         """Base URL without user, password and query."""
         self.signature = build_signature("openai", model, self.params, structured)
-        """Provider, model and parameters in the order of their names."""
+        """Text with provider, model and parameters; the parameters are sorted by name."""
         is_openai = self.endpoint.startswith(DEFAULT_BASE_URL)
         self._encoder = ChatRequestEncoder(model, self.params, limits=not is_openai)
         self._access = Endpoint(self._base_url, api_key_env)
@@ -95,7 +97,7 @@ class OpenAIBackend:
         return f"OpenAIBackend({self.signature!r}, endpoint={self.endpoint!r})"
 
     async def complete(self, request: Request) -> Reply:
-        """Send a request once; again only if the endpoint refuses its response format.
+        """Send a request once; send it again only if the endpoint refuses its response format.
 
         Args:
             request: Request whose ``params`` override those of the backend.
@@ -128,7 +130,7 @@ class OpenAIBackend:
                 raise error
 
     async def _post(self, body: bytes) -> tuple[int, Mapping[str, str], object]:
-        """Send an encoded body; return status, headers, and the decoded answer or the text of an error."""
+        """Send an encoded body; return status, headers, and the decoded answer or the text of the error."""
         from aiohttp import ClientError
 
         try:
@@ -198,13 +200,13 @@ _SHORT_NAMES = {"temperature": "temp"}
 def build_signature(
     provider: str, model: str, params: Mapping[str, Any], structured: str | None = None
 ) -> str:
-    """Return everything about a backend that can change a reply.
+    """Return the signature of a backend: a text with everything that can change a reply.
 
     Args:
         provider: Provider of the backend.
         model: Name of the model at the endpoint.
         params: Sampling parameters.
-        structured: Response format, if the plan pins one.
+        structured: Response format, if the plan requires a particular one.
 
     Examples:
         >>> build_signature("openai", "m", {"temperature": 0.0, "max_tokens": 9}, "tool")

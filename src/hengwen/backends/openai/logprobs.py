@@ -1,4 +1,4 @@
-"""Read the log-probabilities of a chat completion into the shape of ``Reply.logprobs``."""
+"""Read the log-probabilities of a chat completion, in the structure of ``Reply.logprobs``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from math import isnan
 from typing import Any
 
 Alternative = tuple[bytes, float]
-"""(bytes, log-probability)."""
+"""A token that the model could have chosen: (bytes, log-probability)."""
 Token = tuple[bytes, float, tuple[Alternative, ...]]
-"""(bytes, log-probability, alternatives)."""
+"""A token that the model chose: (bytes, log-probability, alternatives)."""
 
 
 def read_logprobs(value: object) -> tuple[Token, ...] | None:

@@ -1,4 +1,4 @@
-"""Convert the body of a chat completion to a Reply, or raise the error that it means."""
+"""Convert the body of a chat completion to a Reply, or raise a BackendError if it is no usable reply."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 MAX_COUNT = 2**53
-"""Token counts from here on are not believed."""
+"""Token counts of this size or more are ignored as wrong."""
 
 
 def read_reply(
@@ -32,12 +32,13 @@ def read_reply(
         body: Decoded JSON from the endpoint; a string if it was not JSON.
         latency: Seconds that the call took.
         secrets: Texts to redact, in case the endpoint echoes them.
-        response_format: Format in which the schema was sent. For ``tool``, the text is the arguments of the
-            tool calls, if there are any.
+        response_format: Format in which the schema was sent. For ``tool``, the arguments of the tool calls,
+            if there are any, are the text of the reply.
         logprobs: Whether log-probabilities were requested.
 
     Raises:
-        BackendError: The body is no chat completion (retryable), or a refusal (``refused``).
+        BackendError: The body is no chat completion (the error is retryable), or it is a refusal (status
+            ``refused``).
 
     Examples:
         >>> choice = {"message": {"content": "hi"}, "finish_reason": "stop"}
@@ -80,7 +81,7 @@ def _first_choice(body: object) -> dict[str, Any] | None:
 
 
 def _text(content: object) -> str | None:
-    """Return the text of a content: a string, or parts of one; None if it is neither."""
+    """Return the text of a message's content, which is a string or a list of parts; None if it is neither."""
     if content is None:
         return ""
     if isinstance(content, list):
@@ -90,7 +91,7 @@ def _text(content: object) -> str | None:
 
 
 def _tool_arguments(calls: object) -> str | None:
-    """Return the arguments of all tool calls, one per line: more than one call must stay visible."""
+    """Return the arguments of all tool calls, one call per line, so that several calls stay visible."""
     if not isinstance(calls, list):
         return None
     functions = [call.get("function") for call in calls if isinstance(call, dict)]

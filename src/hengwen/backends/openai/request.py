@@ -1,4 +1,4 @@
-"""Encode the body of a chat completion; the parts that repeat from call to call are encoded once."""
+"""Encode the body of a chat completion; the part after the messages is encoded once and cached."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ RESERVED_PARAMS = ("messages", "model", "response_format", "stream")
 SCHEMA_NAME = "verdict"
 """Name of the schema and of the tool."""
 MAX_CACHED_ENDS = 256
-"""Encoded ends of bodies that are cached."""
+"""Maximum number of cached ends of bodies (the part after the messages)."""
 
-# Parameters are validated by JSON's own encoder: orjson, which encodes the messages, turns NaN into null.
+# The json module validates parameters, because orjson (which encodes the messages) turns NaN into null.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -31,8 +31,8 @@ class ChatRequestEncoder:
 
     Args:
         model: Name of the model at the endpoint.
-        params: Parameters of the backend; those of a request override them.
-        limits: Whether ``maxLength`` may be sent: OpenAI's own strict mode refuses it.
+        params: Parameters of the backend; parameters of a request override them.
+        limits: Whether ``maxLength`` may be sent in a schema; OpenAI's own strict mode refuses it.
 
     Examples:
         >>> from hengwen.records import Request
@@ -50,7 +50,7 @@ class ChatRequestEncoder:
     def encode(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
         """Return the body of a request.
 
-        A ``seed`` grows by 1 with each repeat, because an endpoint that honours it would give equal replies.
+        A ``seed`` grows by 1 with each repeat. With the same seed an endpoint may give equal replies.
 
         Args:
             request: Request to encode.
@@ -66,7 +66,7 @@ class ChatRequestEncoder:
         return self._head + messages + self._end(request, response_format, logprobs)
 
     def _end(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
-        """Return everything after the messages, from the cache if the request has no parameters."""
+        """Return the part of the body after the messages, from the cache if the request has no parameters."""
         if request.params:
             return self._encode_end(request, response_format, logprobs)
         repeat = request.repeat if "seed" in self._params else 1

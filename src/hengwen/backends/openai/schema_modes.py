@@ -1,4 +1,4 @@
-"""Negotiation of structured output: use the strictest response format that an endpoint accepts."""
+"""Find the strictest response format (a way to send a JSON schema) that an endpoint accepts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from hengwen.errors import BackendError
 
 SchemaMode = Literal["json_schema", "json_object", "tool", "text"]
-"""Response format in which a schema is sent. The prompt describes the format too, so that ``text`` works."""
+"""Response format in which a schema is sent. The prompt also describes the reply, so that ``text`` works."""
 SCHEMA_MODES: tuple[SchemaMode, ...] = get_args(SchemaMode)
-"""All response formats, from strict to loose."""
+"""All response formats, from the strictest to the loosest."""
 
 UNSUPPORTED_STATUSES = (400, 404, 422, 501)
-"""HTTP statuses with which endpoints refuse an unknown parameter."""
+"""HTTP statuses with which endpoints refuse a parameter that they do not know."""
 
 _PARAMETER_NAMES: dict[SchemaMode, re.Pattern[str]] = {
     "json_schema": re.compile(r"response[ _]?format|json[ _]?schema|structured[ _]?output", re.IGNORECASE),
@@ -26,10 +26,11 @@ _PARAMETER_NAMES: dict[SchemaMode, re.Pattern[str]] = {
 
 
 class SchemaModes:
-    """Response formats that one endpoint and model accepts, as far as known.
+    """What is known about the response formats that one endpoint and model accepts.
 
     Args:
-        pinned: Format required by the plan, which disables negotiation; None to start with the strictest.
+        pinned: Format that the plan requires; no other format is tried. None starts with the strictest
+            format.
 
     Raises:
         ConfigError: The format is unknown.
@@ -54,15 +55,15 @@ class SchemaModes:
     def downgrade_on(
         self, status: int, error: BackendError, response_format: str, logprobs: int | None
     ) -> bool:
-        """Remember what an error refuses; return whether the request may succeed in another format.
+        """Remember which format an error refuses; return whether another format may succeed.
 
-        Only an error that names a parameter of the request counts. If several calls in flight are refused,
-        the format is downgraded once.
+        Only an error that names a parameter of the request counts. If several calls that were sent at the
+        same time are refused, the format is downgraded only once.
 
         Args:
             status: HTTP status of the answer.
             error: Error made from the answer.
-            response_format: Format of the request; empty if it had no schema.
+            response_format: Response format that the request asked for; empty if it had no schema.
             logprobs: Number of alternatives that the request asked for, or None.
         """
         if status not in UNSUPPORTED_STATUSES:
@@ -76,7 +77,7 @@ class SchemaModes:
         return pattern is not None and pattern.search(words) is not None and self.downgrade(response_format)
 
     def downgrade(self, response_format: str) -> bool:
-        """Move on from a format that does not work; return whether there is a looser one.
+        """Stop using a format that does not work; return whether there is a looser format.
 
         Args:
             response_format: Format in which a request failed.
@@ -88,7 +89,7 @@ class SchemaModes:
         return True
 
     def start_at(self, response_format: SchemaMode) -> None:
-        """Skip stricter formats that are known not to work.
+        """Start at a format, because stricter formats are known not to work.
 
         Args:
             response_format: Strictest format that may work.
