@@ -1,1 +1,1 @@
-"""Runs a checked plan: concurrency, retries, resume. It knows a ``Ledger``, not the store."""
+"""Run a checked plan: concurrency, retries, resumption. Records go to a ``Ledger``, such as a store's."""

@@ -1,4 +1,7 @@
-"""Conversion between replies and stored attempts; the usage of a stored reply is zero."""
+"""Convert replies to stored attempts (an attempt is one sent call) and back.
+
+The usage of a stored reply is zero, because it is not paid for again.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def extras_of(reply: Reply) -> dict[str, Any]:
-    """Return the response format and log-probabilities of a reply as JSON values; token bytes as latin-1.
+    """Return the response format and log-probabilities of a reply as JSON values.
+
+    The bytes of tokens are decoded as latin-1.
 
     Examples:
         >>> extras_of(Reply(text="A", response_format="tool", logprobs=((b"A", -0.1, ()),)))
@@ -29,7 +34,7 @@ def extras_of(reply: Reply) -> dict[str, Any]:
 
 
 def reply_of(attempt: Attempt) -> Reply:
-    """Return the reply of a successful attempt, with empty usage: it is not paid for again."""
+    """Return the reply of a successful attempt, with zero usage because it is not paid for again."""
     tokens = attempt.extras.get("logprobs")
     return Reply(
         text=attempt.raw,

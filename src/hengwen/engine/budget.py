@@ -1,4 +1,4 @@
-"""Costs of calls: estimates before, sums after. The cost of an unknown price is unknown, never zero."""
+"""Costs of calls: estimated before a call, summed up after it. Without a price the cost is unknown."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from hengwen.records import Request
 
 OUTPUT_TOKENS = 400
-"""Expected output of a call without ``max_tokens``: a verdict with its reason."""
+"""Expected output tokens of a call without ``max_tokens``: the length of a verdict with its reason."""
 MESSAGE_TOKENS = 4
-"""Tokens added to the content of each message."""
+"""Number of tokens that are added to the content of each message."""
 MILLION = 1_000_000
 
 
@@ -39,7 +39,7 @@ class Price:
 
 
 def estimate(request: Request, params: Mapping[str, object] | None = None) -> Usage:
-    """Return the expected usage of a call: one token per CJK character, a quarter per other character.
+    """Return the expected usage of a call: a token per Chinese, Japanese or Korean character, else a quarter.
 
     Args:
         request: Request to estimate.
@@ -70,7 +70,7 @@ def estimate_tokens(text: str) -> int:
 
 
 class Budget:
-    """Limit of the cost of calls; a call in flight counts with its estimate.
+    """Limit of the cost of calls. A call that has no reply yet counts with its estimated cost.
 
     Args:
         limit: Limit in the currency of the prices; None for no limit.
@@ -86,7 +86,7 @@ class Budget:
         """Reserve the expected cost of a call, and return it.
 
         Args:
-            price: Price of the tokens; None if it is unknown, which reserves nothing.
+            price: Price of the tokens; None if it is unknown: then nothing is reserved.
             expected: Estimated usage of the call.
 
         Raises:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Committer:
-    """Schedules commits; the error of a failed commit is raised by the next call of a method.
+    """Schedule commits; the next call of a method raises the error of a failed commit.
 
     Args:
         ledger: Ledger to commit.
@@ -29,10 +29,10 @@ class Committer:
         self._error: Exception | None = None
 
     def schedule_commit(self, *, paid: bool = False) -> None:
-        """Commit soon, because something was recorded.
+        """Schedule a commit, because something was recorded.
 
         Args:
-            paid: Whether it was a paid reply, which cannot be recomputed.
+            paid: Whether a paid reply was recorded, which cannot be recomputed.
 
         Raises:
             StoreError: A commit failed.

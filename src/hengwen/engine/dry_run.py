@@ -1,4 +1,4 @@
-"""A run without calls: it counts the calls and estimates their tokens."""
+"""Parts of a dry run: it counts the calls of a run and estimates their tokens, but sends none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACEHOLDER_ANSWER = "答" * OUTPUT_TOKENS
 
 
 class DryBackend:
-    """Counts the calls to a backend without sending them.
+    """Count the calls to a backend without sending them.
 
     Args:
         backend: Backend that would be called.
@@ -58,7 +58,7 @@ class DryBackend:
 
 
 class DryLedger:
-    """Reads from a ledger, and writes nothing to it.
+    """Read from a ledger (the records of runs), and write nothing to it.
 
     Args:
         ledger: Ledger with the outcomes and attempts of earlier runs.
@@ -78,11 +78,11 @@ class DryLedger:
         """Do nothing."""
 
     def read(self, run_id: str, key: EvaluationKey) -> Sequence[Outcome]:
-        """Return the stored outcomes of a key."""
+        """Return the stored outcomes (scores and failures) of an evaluation."""
         return self._ledger.read(run_id, key)
 
     def find_call(self, call_key: str, cache_scope: str) -> Attempt | None:
-        """Return the successful attempt of a call, or None."""
+        """Return the successful attempt of a call (its reply is reused), or None."""
         return self._ledger.find_call(call_key, cache_scope)
 
     def next_attempt_no(self, call_key: str, cache_scope: str) -> int:

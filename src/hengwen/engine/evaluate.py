@@ -1,4 +1,7 @@
-"""Evaluate items by scorers and judges; whatever they raise becomes a ``Failure`` for each of their names."""
+"""Evaluate answers by scorers and judges. An exception becomes a ``Failure`` for each of their scores.
+
+An outcome is a ``Score`` or a ``Failure``.
+"""
 
 from __future__ import annotations
 
@@ -37,14 +40,14 @@ class Evaluator:
 
     @property
     def signatures(self) -> list[str]:
-        """Distinct signatures of the outcomes, in the order of the names."""
+        """Distinct signatures of the outcomes, in the order of the score names."""
         return list(dict.fromkeys(self._signatures.values()))
 
     def failures(self, error: Exception) -> list[Outcome]:
-        """Return a Failure for each name of a scorer or judge that raised.
+        """Return a Failure for each score of a scorer or judge that raised.
 
         Args:
-            error: Exception that was raised; a JudgeError sets the status.
+            error: Exception that was raised. A JudgeError decides the status of the Failures.
         """
         status, message, raw = describe_error(error)
         return [
@@ -53,7 +56,7 @@ class Evaluator:
         ]
 
     def _fill_missing(self, outcomes: list[Outcome]) -> list[Outcome]:
-        """Add a Failure for each promised name without an outcome; raise if a name was not promised."""
+        """Add a Failure for each declared score name without an outcome; raise if a name is not declared."""
         names = [outcome.name for outcome in outcomes]
         if names == self._names:
             return outcomes
@@ -73,7 +76,7 @@ class Evaluator:
 
 
 class ScorerEvaluator(Evaluator):
-    """Evaluates single responses by a scorer.
+    """Evaluate single responses by a scorer.
 
     Args:
         scorer: Scorer of single responses.
@@ -97,7 +100,7 @@ class ScorerEvaluator(Evaluator):
 
 
 class GroupEvaluator(Evaluator):
-    """Evaluates groups of responses by a scorer.
+    """Evaluate groups of responses by a scorer.
 
     Args:
         scorer: Scorer of groups.
@@ -117,7 +120,7 @@ class GroupEvaluator(Evaluator):
 
 
 class JudgeEvaluator(Evaluator):
-    """Evaluates responses by a judge.
+    """Evaluate responses by a judge.
 
     Args:
         judge: Judge with its backends.
@@ -133,7 +136,8 @@ class JudgeEvaluator(Evaluator):
             if self._rederivable is not None and verdict_signature != self.signature
             else None
         )
-        """Signature of the stored verdict from which other outcomes can be derived; None if they cannot."""
+        """Signature of the stored verdict from which the judge can recompute derived outcomes; None if it
+        cannot."""
 
     async def judge(self, item: Item) -> list[Outcome]:
         """Return one outcome for each name.
@@ -150,11 +154,11 @@ class JudgeEvaluator(Evaluator):
             return self.failures(error)
 
     def derive(self, item: Item, outcomes: Sequence[Outcome]) -> list[Outcome]:
-        """Return the outcomes of a stored verdict with the scores derived from it.
+        """Return the outcomes of a stored verdict, with the derived scores recomputed and without a call.
 
         Args:
             item: Item of the verdict.
-            outcomes: Outcomes stored under ``verdict_signature``, which is not None.
+            outcomes: Outcomes that are stored under ``verdict_signature``, which is not None.
         """
         assert self._rederivable is not None
         try:

@@ -1,4 +1,7 @@
-"""Run a job: obtain the response to every sample, score and judge it, and record each outcome once."""
+"""Run a job: get the response to every sample, score and judge it, and record each outcome once.
+
+An outcome is a ``Score`` or a ``Failure``; the ledger records outcomes and calls.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
-"""Function of (completed samples, all samples)."""
+"""Function that is called with (number of completed samples, number of all samples)."""
 
 
 async def execute(
@@ -37,14 +40,14 @@ async def execute(
     progress: Progress | None = None,
     stopping: asyncio.Event | None = None,
 ) -> None:
-    """Evaluate all responses of a run, except those whose outcomes are in the ledger.
+    """Evaluate all responses of a run, except responses whose outcomes are already in the ledger.
 
     Args:
         job: Tasks of the run.
         ledger: Ledger in which the run has begun.
-        committer: Committer of the same ledger.
-        concurrency: Samples in progress at the same time, >= 1; a sixteenth more are prefetched. The limiters
-            of the backends bound the calls in flight.
+        committer: Object that commits the same ledger.
+        concurrency: Number of samples in progress at the same time, >= 1; a sixteenth more are prefetched.
+            The limiters of the backends limit the calls in flight (sent, without a reply yet).
         progress: Called after every sample.
         stopping: When it is set, no new sample starts; calls in flight end and are recorded.
 
@@ -103,7 +106,10 @@ def _first_error(errors: ExceptionGroup[Exception]) -> Exception:
 
 
 class _ItemKey(NamedTuple):
-    """Identity of an item, or of a group of responses (``repeat`` is None), without a signature."""
+    """Identity of an item (a response to evaluate), or of a group of responses (then ``repeat`` is None).
+
+    Together with the signature of a scorer or judge it is the key of an evaluation.
+    """
 
     task: str
     sample: Sample | None
@@ -116,7 +122,7 @@ class _ItemKey(NamedTuple):
 
 
 class _Task:
-    """A task with its evaluators."""
+    """A task with its scorers and judges, each wrapped in an evaluator."""
 
     def __init__(self, job: TaskJob) -> None:
         self.job = job
@@ -127,14 +133,14 @@ class _Task:
         self.repeat_scorers = [group for group in groups if group.scope == "repeats"]
         self.checkpoint_scorers = [group for group in groups if group.scope == "checkpoint"]
         self.answered: list[tuple[Sample, Response]] = []
-        """All responses so far, kept if there are checkpoint scorers."""
+        """All responses so far. They are kept only if a scorer scores all responses of a checkpoint."""
 
     def item_key(self, item: Item) -> _ItemKey:
         return _ItemKey(self.job.name, item.sample, item.response.repeat, item.hash)
 
 
 class _Executor:
-    """Evaluates the samples of one run."""
+    """Evaluate the samples of one run."""
 
     def __init__(self, job: Job, ledger: Ledger, committer: Committer, stopping: asyncio.Event) -> None:
         self._run = job.run
@@ -146,7 +152,7 @@ class _Executor:
         self._tasks = [_Task(task) for task in job.tasks]
 
     def units(self) -> Iterator[Coroutine[None, None, None]]:
-        """Yield one coroutine for each sample of a task, then one for each of its anchors."""
+        """Yield one coroutine for each sample of a task, then one for each anchor (frozen response)."""
         for task in self._tasks:
             for sample in task.job.samples:
                 yield self._evaluate_sample(task, sample)
@@ -246,7 +252,7 @@ class _Executor:
         self._record(item_key, outcomes)
 
     def _rederive(self, judge: JudgeEvaluator, item: Item, item_key: _ItemKey) -> list[Outcome] | None:
-        """Return the outcomes derived from a stored verdict, or None if there is none."""
+        """Return the outcomes derived from a stored verdict; None if no verdict is stored."""
         if judge.verdict_signature is None or not self._completed:
             return None
         key = item_key.with_signature(judge.verdict_signature)
@@ -275,19 +281,20 @@ class _Executor:
             self._record(item_key, group.score(answered))
 
     def _source_run(self, key: EvaluationKey, *, same_run_only: bool = False) -> str | None:
-        """Return the run whose outcomes for a key may be used, or None."""
+        """Return the id of the run whose outcomes for a key may be used, or None."""
         source = self._completed.get(key)
         if (same_run_only or self._job.fresh) and source != self._run.id:
             return None
         return source
 
     def _is_completed(self, item_key: _ItemKey, evaluator: Evaluator, *, same_run_only: bool = False) -> bool:
-        """Return whether all outcomes exist; adopt those of earlier runs.
+        """Return whether all outcomes exist; copy outcomes of earlier runs into this run.
 
         Args:
             item_key: Item or group.
             evaluator: Scorer or judge.
-            same_run_only: Whether outcomes of earlier runs do not count, as for anchors.
+            same_run_only: Whether only outcomes of this run count. This is so for anchors, which are judged
+                in every run.
         """
         if not self._completed:
             return False

@@ -1,4 +1,4 @@
-"""Input of the engine for one run: built scorers, judges and targets with their samples."""
+"""Input of the engine for one run: samples with their scorers, judges and targets (models under test)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One response to evaluate, with everything that its outcomes may depend on."""
+    """One response to evaluate, with everything that its outcomes (scores and failures) may depend on."""
 
     sample: Sample
     response: Response
@@ -29,7 +29,7 @@ class Item:
     def build(
         cls, sample: Sample, response: Response, earlier: Sequence[Response] = (), namespace: str = ""
     ) -> Item:
-        """Return an item with its hash; for the arguments see ``item_hash``."""
+        """Build an item with its hash; for the arguments see ``item_hash``."""
         return cls(
             sample=sample,
             response=response,
@@ -47,7 +47,8 @@ def item_hash(
         sample: Prompt with its references.
         response: Response to evaluate.
         earlier: Earlier responses to the same sample, in which rules look for duplicates.
-        namespace: Kind of item, such as ``anchor``: equal contents in two namespaces differ in hash.
+        namespace: Kind of item, such as ``anchor``. Items with equal contents but different kinds have
+            different hashes.
     """
     return digest(namespace, sample.hash, response.text, [before.text for before in earlier])
 
@@ -71,13 +72,13 @@ class TaskJob:
     name: str
     samples: Collection[Sample]
     answers: Callable[[str], Sequence[Response]] = lambda _: ()
-    """Return the stored responses to a sample id; not called if there is a target."""
+    """Function that returns the stored responses to a sample id; not called if there is a target."""
     target: Target | None = None
     scorers: Sequence[Scorer] = ()
     set_scorers: Sequence[GroupScorer] = ()
     judges: Sequence[Judge] = ()
     anchors: Sequence[tuple[Sample, Response]] = ()
-    """Frozen responses, judged again in every run."""
+    """Anchors: frozen responses that are judged again in every run, to show whether the judge changes."""
     anchor_judges: Sequence[Judge] = ()
 
 
@@ -89,4 +90,4 @@ class Job:
     tasks: Sequence[TaskJob]
     human_rows: Sequence[Row] = ()
     fresh: bool = False
-    """Adopt no outcomes of earlier runs."""
+    """Whether outcomes of earlier runs are not reused."""

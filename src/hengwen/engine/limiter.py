@@ -25,7 +25,7 @@ class Limiter:
     at which calls are sent, see ``SendRate``.
 
     Args:
-        ceiling: Maximum number of calls in flight, >= 1, and the initial limit.
+        ceiling: Maximum of the limit, >= 1, and its initial value.
         rpm: Calls per minute, if the endpoint limits them.
         tpm: Estimated tokens per minute, if the endpoint limits them.
         stopping: When it is set, no call is delayed any more.
@@ -111,7 +111,7 @@ class Limiter:
         self.send_rate.on_sent(asyncio.get_running_loop().time())
 
     def release(self) -> None:
-        """Return a slot."""
+        """Record that a call has ended, so that another one may start."""
         self.in_flight -= 1
         self._wake_waiters()
 

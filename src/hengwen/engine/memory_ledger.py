@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MemoryLedger:
-    """Keeps all records in dicts and lists. See ``hengwen.protocols.Ledger``."""
+    """Keep all records in dicts and lists; for the methods see ``hengwen.protocols.Ledger``."""
 
     def __init__(self) -> None:
         self.runs: dict[str, Run] = {}
@@ -32,7 +32,7 @@ class MemoryLedger:
         self.runs[run.id] = run
 
     def done(self, run: Run) -> dict[EvaluationKey, str]:
-        """Return the evaluations completed in this run or in another of the same plan and checkpoint."""
+        """Return the evaluations completed in this run or in other runs of the same plan and checkpoint."""
         series = [
             other.id
             for other in self.runs.values()
@@ -50,11 +50,11 @@ class MemoryLedger:
         return {key: source for key, source in sources.items() if (source, key) not in incomplete}
 
     def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
-        """Copy the rows of a key from an earlier run."""
+        """Copy the rows of an evaluation from an earlier run."""
         self.record_rows([row._replace(run_id=run_id) for row in self._rows_for_key(source, key)])
 
     def read(self, run_id: str, key: EvaluationKey) -> list[Outcome]:
-        """Return the outcomes that a run holds for a key."""
+        """Return the outcomes (scores and failures) that a run has for an evaluation."""
         return [row.outcome for row in self._rows_for_key(run_id, key)]
 
     def _rows_for_key(self, run_id: str, key: EvaluationKey) -> list[Row]:

@@ -1,4 +1,4 @@
-"""A backend under the control of the engine: limited, retried, within the budget, every attempt recorded."""
+"""Wrap a backend so that its calls are limited, retried, counted against the budget, and recorded."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 Role = Literal["judge", "subject"]
 
 UNREACHABLE_STATUSES = ("transport_error", "rejected")
-"""Statuses that, call after call, mean that no further call is worth sending."""
+"""Statuses that show, if they occur in many calls in a row, that the endpoint cannot be used."""
 
 
 class CallContext:
     """State shared by the backends of one run: ledger, budget, usage, and the stop signal.
 
     Args:
-        ledger: Ledger that records the attempts.
+        ledger: Ledger that records the attempts (each sent call is an attempt).
         committer: Committer of the same ledger.
         run_id: Id of the run.
         budget: Limit of the cost of calls.
@@ -70,13 +70,14 @@ class CallContext:
         price: Price | None = None,
         params: Mapping[str, object] | None = None,
     ) -> LedgerBackend:
-        """Return the backend under the control of this run.
+        """Wrap a backend so that this run limits, retries and records its calls.
 
         Args:
             backend: Backend that sends the requests.
             role: Role under which the usage is counted.
             limiter: Limiter of the endpoint.
-            cache_scope: Stored replies of other scopes are not used; empty, or the run id.
+            cache_scope: Scope of stored replies that may be reused: empty for those of all runs, or the run
+                id.
             retries: Number of retries of a call that may succeed later, >= 0.
             price: Price of the tokens, if it is known.
             params: Parameters of the backend, for estimates.
@@ -85,7 +86,7 @@ class CallContext:
 
 
 class LedgerBackend:
-    """See ``CallContext.wrap``. A call that is in flight, or was answered before, is not sent again."""
+    """Backend made by ``CallContext.wrap``; a call in flight or answered earlier is not sent again."""
 
     def __init__(
         self,
@@ -127,7 +128,7 @@ class LedgerBackend:
         await self._backend.close()
 
     async def complete(self, request: Request) -> Reply:
-        """Return the reply to a request, whatever it holds.
+        """Return the reply to a request, without parsing it.
 
         Raises:
             BackendError: There is no reply after all retries.
@@ -140,12 +141,12 @@ class LedgerBackend:
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return a reply with its parsed value: from the ledger, from a call in flight, or by a new call.
+        """Return a reply with its parsed value: from the ledger, an equal call in flight, or a new call.
 
         Args:
             request: Request to send.
-            parse: Function of the reply. Where it raises JudgeError, the attempt is recorded with the status
-                of the error and is not used again.
+            parse: Function that parses the reply. If it raises JudgeError, the attempt is recorded with the
+                status of the error, and its reply is not reused.
 
         Raises:
             JudgeError: The reply cannot be parsed.

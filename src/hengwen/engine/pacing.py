@@ -1,4 +1,4 @@
-"""Pacing of a run: samples in progress, turns of the event loop, commits. All constants were measured."""
+"""Pacing of a run: samples in progress, turns of the event loop, commits; constants by measurement."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import sys
 from collections import deque
 
 PREFETCH_RATIO = 16
-"""Calls in flight for each prefetched sample, whose request is ready when a slot frees up.
-
-With more prefetched samples, replies would wait unread, and a killed process would lose them."""
+"""One sample is prefetched for this many calls in flight, so that its request is ready when a call ends. With
+more prefetched samples, replies would wait unread, and a killed process would lose them."""
 START_STAGGER_TICKS = 2
-"""Iterations of the event loop between the starts of two workers, so that their first calls do not coincide.
+"""Iterations of the event loop between the starts of two workers, so that their first calls differ in time.
 
 Calls that start together are answered together, and the client is idle between these bursts."""
 MAX_BLOCKING_SECONDS = 0.01
@@ -48,24 +47,27 @@ async def stagger_start() -> None:
 
 
 class LoopYielder:
-    """Gives the event loop a turn when evaluations have blocked it for too long. Made in a running loop."""
+    """Let the event loop run when evaluations have blocked it for too long.
+
+    An instance must be created in a running event loop.
+    """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._last_turn = self._loop.time()
 
     async def yield_if_due(self) -> None:
-        """Let pending calls proceed if the last turn is more than ``MAX_BLOCKING_SECONDS`` ago."""
+        """Let pending calls proceed if the event loop last ran more than ``MAX_BLOCKING_SECONDS`` ago."""
         if self._loop.time() - self._last_turn > MAX_BLOCKING_SECONDS:
             await asyncio.sleep(0)
             self._last_turn = self._loop.time()
 
 
 class FairScheduler:
-    """Lets one coroutine proceed per iteration of the event loop, in the order of the requests.
+    """Let one coroutine proceed per iteration of the event loop, in the order of the requests.
 
-    Replies often arrive together. If all were processed in one iteration, the calls that follow would leave
-    together after the last one and be answered together: bursts, with idle time between them.
+    Replies often arrive together. If all were processed in one iteration, the next calls would be sent
+    together and answered together. The endpoint would get bursts of calls, with idle time between them.
 
     Examples:
         >>> async def work(scheduler, number, log):
@@ -85,7 +87,7 @@ class FairScheduler:
         self._turn_taken = False
 
     async def take_turn(self) -> None:
-        """Return at once if the turn of this iteration is free, else in a later iteration."""
+        """Return at once if no other coroutine has proceeded in this iteration, else in a later iteration."""
         loop = asyncio.get_running_loop()
         if not self._turn_taken:
             self._turn_taken = True

@@ -12,18 +12,20 @@ if TYPE_CHECKING:
     from tenacity import AsyncRetrying, RetryCallState
 
 MAX_RETRY_WAIT = 60.0
-"""Seconds before a retry at most, even if the endpoint asks for more."""
+"""Maximum number of seconds before a retry, even if the endpoint asks for more."""
 
 
 def retrying(retries: int, sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:
-    """Return the retries after a first attempt; each waits as long as the endpoint asked, or with jitter.
+    """Return the retries after a first attempt.
+
+    Each retry waits as long as the endpoint asked, or for a random time that grows with each retry.
 
     Args:
         retries: Number of retries, >= 0.
-        sleep: Waits for a number of seconds.
+        sleep: Function that waits for a number of seconds.
 
     Returns:
-        Attempts that end with the last error, which is raised again; only retryable errors are retried.
+        The attempts. Only retryable errors are retried; after the last attempt, its error is raised again.
     """
     from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
