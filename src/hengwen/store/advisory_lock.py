@@ -1,4 +1,4 @@
-"""An advisory lock of PostgreSQL on a connection of its own, whose application name names the owner."""
+"""An advisory lock of PostgreSQL on a separate connection; its application name states who holds the lock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 MAX_NAME_BYTES = 63
-"""PostgreSQL cuts longer application names."""
+"""Maximum length of an application name in bytes; PostgreSQL cuts longer names."""
 _TRY_LOCK = text("SELECT pg_try_advisory_lock(:high, :low)")
 _UNLOCK = text("SELECT pg_advisory_unlock(:high, :low)")
 _NAME = text("SELECT set_config('application_name', :name, false)")
@@ -27,7 +27,9 @@ _OWNER = text(
 
 
 class AdvisoryLock:
-    """A lock of the session of one connection, which the server releases with it; see ``RunLock``.
+    """A lock that belongs to the session of one connection; see ``RunLock``.
+
+    The server releases the lock when the session ends.
 
     Args:
         engine: A PostgreSQL database.
@@ -41,7 +43,7 @@ class AdvisoryLock:
         self._connection: Connection | None = None
 
     def acquire(self) -> bool:
-        """Take the lock if it is free; return whether it was."""
+        """Take the lock if it is free; return whether it was taken."""
         with store_errors(self._engine):
             connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
             try:
@@ -55,13 +57,13 @@ class AdvisoryLock:
         return self._connection is not None
 
     def owner(self) -> LockOwner | None:
-        """Return who holds the lock; None if the server does not show it."""
+        """Return the process that holds the lock; None if the server does not show it."""
         with store_errors(self._engine), self._engine.connect() as connection:
             name = connection.execute(_OWNER, self._key).scalar()
         return LockOwner.parse(name or "")
 
     def release(self) -> None:
-        """Release the lock, and end its session: the server would notice the end of it only later."""
+        """Release the lock and end its session; otherwise the server would notice the end only later."""
         connection, self._connection = self._connection, None
         if connection is None:
             return
@@ -69,5 +71,5 @@ class AdvisoryLock:
             with store_errors(self._engine):
                 connection.execute(_UNLOCK, self._key)
         finally:
-            connection.detach()  # the pool must not keep a session that may still hold the lock
+            connection.detach()  # the connection pool must not keep a session that may still hold the lock
             connection.close()

@@ -1,4 +1,7 @@
-"""Filter of call keys: 64 bits per key, so that most lookups need no query."""
+"""Filter of call keys with 64 bits per key, so that most lookups need no database query.
+
+A call key is a hash that identifies a request to a model.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MERGE_AT = 100_000
-"""Added keys at which the set of them is merged into the sorted array."""
+"""Number of added keys at which they are merged into the sorted array."""
 
 
 class CallKeyFilter:
@@ -40,7 +43,7 @@ class CallKeyFilter:
             self._added = set()
 
     def might_contain(self, key: str) -> bool:
-        """Return whether the key, or another one with the same first 64 bits, was added."""
+        """Return whether the key, or another key with the same first 64 bits, was added."""
         prefix = int(key[:16], 16)
         if prefix in self._added:
             return True

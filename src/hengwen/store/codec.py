@@ -91,7 +91,7 @@ def response_columns(run_id: str, sample: Sample, response: Response) -> dict[st
 
 
 def attempt_columns(attempt: Attempt, prefixes: PrefixStore) -> dict[str, Any]:
-    """Return the columns of an attempt; long shared prefixes of its prompt stay in ``prefixes``."""
+    """Return the columns of an attempt (a sent call); ``prefixes`` keeps long shared prefixes of prompts."""
     columns: dict[str, Any] = dict(zip(_ATTEMPT_FIELDS, _attempt_values(attempt), strict=True))
     messages = [(role, storable_text(content)) for role, content in attempt.request["messages"]]
     columns["request"] = to_json({**attempt.request, "messages": prefixes.encode_messages(messages)})
@@ -113,7 +113,7 @@ def attempt_from(columns: RowMapping, prefixes: Mapping[str, str]) -> Attempt:
 
     Args:
         columns: The table row.
-        prefixes: The prefixes that it refers to, by key.
+        prefixes: The prefixes to which the row refers, by key.
     """
     values = dict(columns)
     usage = Usage(**{name: values.pop(name) for name in _USAGE_FIELDS})
@@ -202,7 +202,7 @@ def _cached(value: Value, to_text: Callable[[Value], str], texts: dict[int, str]
 
 
 def _details(details: Mapping[str, Any]) -> str:
-    """Return details as JSON; those of judges are cached, because few combinations of short texts occur."""
+    """Return details as JSON; details of judges are cached, because only few combinations of texts occur."""
     if set(map(type, details.values())) == {str}:
         return _text_details(tuple(details.items()))
     return to_json(dict(details))

@@ -1,4 +1,7 @@
-"""Index of completed evaluations: 16 bytes per key, so that large runs resume in bounded memory."""
+"""Index of completed evaluations with 16 bytes per key, so that large runs resume in bounded memory.
+
+An evaluation is the scoring or judging of one answer; its key identifies it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ HASH_BYTES = 16
 
 
 class HashedCompletedIndex:
-    """The run that completed each key, by a 128-bit hash of the key.
+    """Map each key to the run that completed it, by a 128-bit hash of the key.
 
     The probability that any two of a million keys collide is about 1e-27.
 
@@ -41,11 +44,11 @@ class HashedCompletedIndex:
         return len(self._hashes)
 
     def add(self, run_id: str, keys: Iterable[EvaluationKey]) -> None:
-        """Add the keys that a run completed; a key that an earlier call added keeps its run.
+        """Add the keys that a run completed; a key that was added before keeps its earlier run.
 
         Args:
             run_id: Id of the run.
-            keys: Keys to add, consumed one by one.
+            keys: Keys to add; they are consumed one by one.
         """
         buffer = bytearray()
         for key in keys:

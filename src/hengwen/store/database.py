@@ -1,4 +1,4 @@
-"""Open a database by path or URL, and turn its errors into messages that name the way out."""
+"""Open a database by path or URL, and turn its errors into messages that say how to solve them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BUSY_SECONDS = 10
 BUSY_POLL_SECONDS = 0.01
 """Time between two attempts to switch a file that other processes open to a write-ahead log."""
 DATA_IS_KEPT = "; committed data is kept"
-"""End of the message of an error that leaves the store as it was after the last commit."""
+"""End of an error message, if the store still has everything up to the last commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +46,13 @@ class Database:
 
     engine: Engine
     read_only: bool = False
-    """Whether it can be read only: its file, its folder or its URL says so."""
+    """Whether the database is read-only, because of its file, its folder or its URL."""
     copy: Path | None = None
-    """The copy that was made before its schema was migrated."""
+    """The copy that was made before the schema was migrated; None if it was not migrated."""
 
 
 def open_database(location: str | Path) -> Database:
-    """Connect to a database, and migrate it to the newest schema if it can be written.
+    """Connect to a database, and migrate it to the newest schema unless it is read-only.
 
     Args:
         location: A path (SQLite), a SQLite URI (``file:x.db?mode=ro``) or a SQLAlchemy URL.
@@ -60,7 +60,7 @@ def open_database(location: str | Path) -> Database:
     Raises:
         ConfigError: The URL is malformed, or names an unknown database.
         PluginError: The driver is not installed; the message names the extra.
-        StoreError: The database cannot be opened, is damaged or no store, or a newer Hengwen wrote it.
+        StoreError: The database cannot be opened, is damaged, is no store, or was written by a newer Hengwen.
     """
     url = parse_location(location)
     try:
@@ -95,7 +95,7 @@ def _read_only_engine(url: URL, uri: str) -> Engine:
 
 
 def _in_memory_options(url: URL) -> dict[str, Any]:
-    """Let all threads share the one connection of a SQLite database in memory: another one would be empty."""
+    """Let all threads share one connection to a SQLite database in memory; a second one would be empty."""
     if url.get_backend_name() != "sqlite" or url.database not in (None, "", ":memory:"):
         return {}
     return {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
@@ -136,7 +136,7 @@ def _use_write_ahead_log(engine: Engine) -> None:
 
 @contextmanager
 def store_errors(engine: Engine) -> Iterator[None]:
-    """Turn database errors into a StoreError that names the store and the way out, and none of its data."""
+    """Turn database errors into a StoreError with the store and a solution, but without any of its data."""
     try:
         yield
     except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
@@ -149,7 +149,7 @@ def store_errors(engine: Engine) -> Iterator[None]:
 
 
 def _message(url: URL, kind: str, reason: str) -> str:
-    """Return what a database error means.
+    """Return the message for a database error.
 
     Args:
         url: The URL of the store.

@@ -1,4 +1,4 @@
-"""A lock of the operating system on a file beside a SQLite store; the file names its owner."""
+"""A lock of the operating system on a file next to a SQLite store; the file states who holds the lock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class PlanFileLock:
     """A lock on a file; see ``RunLock``.
 
     Args:
-        path: The file. It exists while a process holds the lock, and after a crash.
+        path: The lock file. It exists while a process holds the lock, and after a crash.
     """
 
     def __init__(self, path: Path) -> None:
@@ -26,7 +26,7 @@ class PlanFileLock:
         self._lock = FileLock(path)
 
     def acquire(self) -> bool:
-        """Take the lock if it is free; return whether it was."""
+        """Take the lock if it is free; return whether it was taken."""
         from filelock import Timeout
 
         try:
@@ -48,14 +48,14 @@ class PlanFileLock:
         return True
 
     def owner(self) -> LockOwner | None:
-        """Return who holds the lock, as far as the file says."""
+        """Return the process that holds the lock; None if the file does not state it."""
         try:
             return LockOwner.parse(self._path.read_text("ascii"))
         except (OSError, ValueError):
             return None
 
     def release(self) -> None:
-        """Release the lock, and remove the file while no other process can hold it."""
+        """Release the lock, and remove the file at a moment when no other process can hold it."""
         with suppress(OSError):
             self._path.unlink()
         self._lock.release()

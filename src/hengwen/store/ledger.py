@@ -1,4 +1,7 @@
-"""The ledger over a database: records wait in memory until ``commit`` writes them in one transaction."""
+"""A ledger in a database: it keeps records in memory until ``commit`` writes them in one transaction.
+
+The engine records outcomes (scores and failures) and attempts (sent calls) in a ledger.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +30,15 @@ if TYPE_CHECKING:
 
 Columns = dict[str, Any]
 FETCH_SIZE = 10_000
-"""Completed keys that are fetched at a time."""
+"""Number of completed keys that are fetched at a time."""
 
 
 class SqlLedger:
-    """A ``hengwen.protocols.Ledger`` over a database.
+    """A ``hengwen.protocols.Ledger`` that stores its records in a database.
 
     Args:
         engine: A migrated database.
-        writer: Transactions on the same database.
+        writer: Object that opens transactions on the same database.
     """
 
     def __init__(self, engine: Engine, writer: Writer) -> None:
@@ -57,15 +60,15 @@ class SqlLedger:
         """Record the run, or its new status.
 
         Raises:
-            StoreError: The store can be read only; nothing is paid for in that case.
+            StoreError: The store is read-only. The error comes before any call is paid for.
         """
         self._writer.check_writable()
         self._runs.append(codec.run_columns(run))
 
     def done(self, run: Run) -> HashedCompletedIndex:
-        """Return the keys completed in this run, or in others of its plan and checkpoint, newest first.
+        """Return the keys completed in this run or in other runs of its plan and checkpoint, newest first.
 
-        Of runs with other versions of the packages that score, only the verdicts of models count: those do
+        From runs with other versions of the scoring packages, only verdicts of models are reused: these do
         not depend on the packages, and everything else can be computed again at no cost.
         """
         self.commit()
@@ -99,18 +102,18 @@ class SqlLedger:
         return index
 
     def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
-        """Record that the rows of a key are to be copied from an earlier run."""
+        """Record that the rows of an evaluation must be copied from an earlier run."""
         self._adopted.append((run_id, source, key))
 
     def read(self, run_id: str, key: EvaluationKey) -> list[Outcome]:
-        """Return the outcomes of a key in a run."""
+        """Return the outcomes of an evaluation in a run."""
         query = select(tables.row).where(*rows_for_key(run_id, key)).order_by(tables.row.c.id)
         with store_errors(self._engine), self._engine.connect() as connection:
             rows = connection.execute(query).mappings().all()
         return [codec.row_from(columns, "").outcome for columns in rows]
 
     def find_call(self, call_key: str, cache_scope: str) -> Attempt | None:
-        """Return the good attempt at a call, or None."""
+        """Return the successful attempt of a call, or None."""
         if (call_key, cache_scope) not in self._numbers:
             self._look_up(call_key, cache_scope)
         return self._good.get((call_key, cache_scope))
@@ -135,7 +138,7 @@ class SqlLedger:
                 self._good[(call_key, cache_scope)] = codec.attempt_from(columns, prefixes)
 
     def next_attempt_no(self, call_key: str, cache_scope: str) -> int:
-        """Return the number of the next attempt at a call."""
+        """Return the number of the next attempt of a call."""
         self.find_call(call_key, cache_scope)
         return self._numbers[(call_key, cache_scope)] + 1
 
@@ -185,7 +188,7 @@ class SqlLedger:
         self._forget_attempts()
 
     def commit_attempts(self) -> None:
-        """Write the attempts alone, in one transaction that touches fewer pages than a full commit.
+        """Write only the attempts, in one transaction that changes fewer pages than a full commit.
 
         Raises:
             StoreError: The database failed; nothing was written.
@@ -199,14 +202,14 @@ class SqlLedger:
         write(tables.attempt, self._attempts)
 
     def _forget_attempts(self) -> None:
-        """Remove the committed attempts from memory, so that it stays bounded."""
+        """Remove the committed attempts from memory, so that memory stays bounded."""
         self._attempts, self._new_prefixes = [], {}
         for call in [call for call in self._good if call in self._numbers]:
             del self._good[call], self._numbers[call]
 
 
 def read_prefixes(engine: Engine, columns: RowMapping) -> dict[str, str]:
-    """Return the prompt prefixes that an attempt refers to, by key."""
+    """Return the prompt prefixes to which an attempt refers, by key."""
     prompt = tables.prompt
     query = select(prompt.c.hash, prompt.c.text).where(prompt.c.hash.in_(codec.prefix_keys(columns)))
     with store_errors(engine), engine.connect() as connection:

@@ -1,4 +1,4 @@
-"""Where a store is: a path, or a SQLAlchemy URL."""
+"""Parse the location of a store: a path or a SQLAlchemy URL."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def parse_location(location: str | Path) -> URL:
 
 
 def display_url(url: URL) -> str:
-    """Return the URL without a password, or the path of a SQLite file, for messages."""
+    """Return the URL without its password, or the path of a SQLite file, for messages."""
     path = sqlite_path(url)
     return url.render_as_string(hide_password=True) if path is None else str(path)
 
 
 def sqlite_path(url: URL) -> Path | None:
-    """Return the file of a SQLite store; None for other databases and for one in memory.
+    """Return the file of a SQLite store; None for other databases and for a database in memory.
 
     Examples:
         >>> sqlite_path(make_url("sqlite:///file:a/x.db?mode=ro&uri=true")) == Path("a/x.db")
@@ -65,7 +65,7 @@ def sqlite_path(url: URL) -> Path | None:
 
 
 def store_files(location: str | Path) -> list[Path]:
-    """Return the files of a store, those that SQLite keeps beside it too; empty for a database server.
+    """Return the files of a store, with the files that SQLite keeps next to it; empty for a database server.
 
     Args:
         location: As for ``open_store``.
@@ -79,15 +79,15 @@ def store_files(location: str | Path) -> list[Path]:
 
 
 def wal_file(path: Path) -> Path:
-    """Return the write-ahead log of a SQLite file: committed changes that the file does not have yet."""
+    """Return the write-ahead log of a SQLite file, which holds committed changes that the file lacks."""
     return Path(f"{path}-wal")
 
 
 def read_only_uri(url: URL) -> str | None:
     """Return the URI that opens a SQLite file without writing; None if the file can be written.
 
-    SQLite reads a file through two others beside it. Where these cannot be created and hold no changes, the
-    file is opened as immutable, which needs neither.
+    To read a file, SQLite needs two other files next to it. If these cannot be created and hold no changes,
+    the file is opened as immutable, for which SQLite does not need them.
 
     Args:
         url: The URL of a store.
@@ -106,6 +106,6 @@ def read_only_uri(url: URL) -> str | None:
 
 
 def has_changes(path: Path) -> bool:
-    """Return whether SQLite has to read a file beside the store: its write-ahead log, or its journal."""
+    """Return whether SQLite must read a file next to the store: its write-ahead log or its journal."""
     files = wal_file(path), Path(f"{path}-journal")
     return any(file.exists() and file.stat().st_size > 0 for file in files)

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MIN_LENGTH = 400
-"""Characters that two texts must share for a reference."""
+"""Number of leading characters that two texts must share to be stored as a reference."""
 MAX_RECENT = 32
-"""Recent texts that are searched for a shared prefix."""
+"""Number of recent texts that are searched for a shared prefix."""
 
 
 class _Prefix:
-    """A recent text; it gets a key when another text first shares a prefix with it."""
+    """A recent text; it gets a key when another text shares a prefix with it for the first time."""
 
     __slots__ = ("_shared", "key", "text")
 
@@ -28,7 +28,7 @@ class _Prefix:
     def shared_with(self, other: str) -> int:
         """Return the number of leading characters shared with another text.
 
-        The length found last time is tried first, because most texts share the same prefix.
+        The length from the last call is tried first, because most texts share the same prefix.
         """
         length = len(self._shared)
         if not other.startswith(self._shared) or self.text[length : length + 1] == other[length : length + 1]:
@@ -38,7 +38,7 @@ class _Prefix:
 
 
 class PrefixStore:
-    """Encodes texts as references to prefixes that they share with recent texts.
+    """Encode texts as references to prefixes that they share with recent texts.
 
     Examples:
         >>> rules = "Judge by these rules. " * 30
@@ -57,7 +57,7 @@ class PrefixStore:
         self._new: dict[str, str] = {}
 
     def encode(self, text: str) -> str | dict[str, Any]:
-        """Return the text, or a reference to a shared prefix with the rest of the text."""
+        """Return the text; or, if it shares a prefix, a reference to the prefix and the rest of the text."""
         if len(text) < MIN_LENGTH:
             return text
         head = text[:MIN_LENGTH]
@@ -89,7 +89,7 @@ def decode(encoded: str | Mapping[str, Any], prefixes: Mapping[str, str]) -> str
     """Return the text that ``PrefixStore.encode`` encoded.
 
     Args:
-        encoded: A text, or a reference with the rest.
+        encoded: A text, or a reference to a prefix with the rest of the text.
         prefixes: The prefixes by key.
     """
     if isinstance(encoded, str):

@@ -20,17 +20,17 @@ class LockOwner:
     pid: int
     host: str
     since: str
-    """When it took the lock, in UTC."""
+    """Time in UTC at which the process took the lock."""
 
     @classmethod
     def of_this_process(cls) -> LockOwner:
-        """Return the owner that this process is, from now on."""
+        """Return this process as the owner of a lock that it takes now."""
         host = re.sub(r"[^\w.-]", "_", socket.gethostname(), flags=re.ASCII) or "localhost"
         return cls(os.getpid(), host, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
 
     @classmethod
     def parse(cls, line: str) -> LockOwner | None:
-        """Return the owner that ``str`` wrote, or None if it did not write the line.
+        """Return the owner in a line that ``str(owner)`` wrote; None if the line has another form.
 
         Examples:
             >>> LockOwner.parse(str(LockOwner(12, "node-7", "2026-11-22T01:13:05Z")))
@@ -48,10 +48,10 @@ class LockOwner:
 
 
 class RunLock(Protocol):
-    """A lock that ends with the process that holds it, also if that process is killed."""
+    """A lock that is released when the process that holds it ends, also if the process is killed."""
 
     def acquire(self) -> bool:
-        """Take the lock if it is free, without waiting; return whether it was.
+        """Take the lock if it is free, without waiting; return whether it was taken.
 
         Raises:
             StoreError: The lock can be neither taken nor tested.
@@ -59,7 +59,7 @@ class RunLock(Protocol):
         ...
 
     def owner(self) -> LockOwner | None:
-        """Return who holds the lock; None if that cannot be read, or nobody does."""
+        """Return the process that holds the lock; None if no process holds it or it cannot be read."""
         ...
 
     def release(self) -> None:

@@ -1,4 +1,4 @@
-"""The schema of a store: create it, check its version, and migrate an older one after copying the store."""
+"""The schema of a store: create it, check its version, or copy the store and migrate an older schema."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def check_readable(engine: Engine, version: str | None) -> None:
         version: The version of its schema.
 
     Raises:
-        StoreError: It has another schema, or none.
+        StoreError: The store has another schema, or none.
     """
     if version == HEAD:
         return
@@ -76,7 +76,7 @@ def check_readable(engine: Engine, version: str | None) -> None:
 
 
 def create(engine: Engine) -> None:
-    """Create the tables in an empty database; faster than the migrations, with the same result."""
+    """Create the tables in an empty database. This is faster than all migrations and has the same result."""
     with _locked(engine) as connection:
         if _version(connection) is not None:  # another process was faster
             return
@@ -91,10 +91,10 @@ def upgrade(engine: Engine, to: str = "head", *, keep_copy: bool = False) -> Pat
     Args:
         engine: The database.
         to: The last migration to run.
-        keep_copy: Copy the store before the first migration.
+        keep_copy: Whether to copy the store before the first migration.
 
     Returns:
-        The copy; None if there is none.
+        The path of the copy; None if no copy was made.
     """
     from alembic import command
     from alembic.config import Config
@@ -115,7 +115,7 @@ def upgrade(engine: Engine, to: str = "head", *, keep_copy: bool = False) -> Pat
 
 @contextmanager
 def _locked(engine: Engine) -> Iterator[Connection]:
-    """Open a transaction that no other process shares: a schema is complete, or as it was."""
+    """Open a transaction with exclusive access, so that a schema is changed completely or not at all."""
     with engine.begin() as connection:
         if engine.dialect.name == "sqlite":  # else the driver commits each statement that changes a table
             connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -126,7 +126,7 @@ def _version(connection: Connection) -> str | None:
     """Return the version of the schema; None for an empty database.
 
     Raises:
-        StoreError: A newer program wrote the database, or another kind of program.
+        StoreError: A newer version of this program wrote the database, or another program did.
     """
     names = inspect(connection).get_table_names()
     if not names:
@@ -145,7 +145,7 @@ def _version(connection: Connection) -> str | None:
 
 
 def _copy(path: Path, version: str | None) -> Path:
-    """Copy a SQLite file with its write-ahead log to a new file beside it, which names the schema."""
+    """Copy a SQLite file with its write-ahead log to a new file next to it, named after the schema."""
     copy = _create_beside(path, f"schema-{version}")
     try:
         with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(copy)) as target:
@@ -159,7 +159,7 @@ def _copy(path: Path, version: str | None) -> Path:
 
 
 def _create_beside(path: Path, mark: str) -> Path:
-    """Create an empty file with the permissions of another; an existing file is never taken."""
+    """Create a new empty file with the permissions of another file; an existing file is never overwritten."""
     number = 1
     while True:
         ending = mark if number == 1 else f"{mark}-{number}"

@@ -1,4 +1,4 @@
-"""A store of runs: ``ledger()`` is written by the engine, the other methods read for reports."""
+"""A store of runs: the engine writes through ``ledger()``, the other methods mostly read for reports."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from hengwen.store.run_lock import RunLock
 
 ResponseKey = tuple[str, str, int]
-"""(task, sample id, repeat) of an answer in one run."""
+"""(task, sample id, repeat): identifies an answer in one run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A stored answer with its input and its outcomes."""
+    """A stored answer with its input and its outcomes (scores and failures)."""
 
     task: str
     sample_id: str
@@ -49,7 +49,9 @@ class Answer:
 
 @checked_arguments
 def open_store(location: str | Path = "hengwen.db") -> Store:
-    """Open a store; it is created if it does not exist. One on a read-only medium can be read.
+    """Open a store; it is created if it does not exist.
+
+    A store on a read-only medium can be opened for reading.
 
     Args:
         location: A path (SQLite), a SQLite URI (``file:x.db?mode=ro``) or a SQLAlchemy URL.
@@ -62,7 +64,7 @@ def open_store(location: str | Path = "hengwen.db") -> Store:
 
 
 class Store:
-    """An open store; see ``open_store``. Close it, or use it in a ``with`` statement."""
+    """An open store; see ``open_store``. Call ``close``, or use the store in a ``with`` statement."""
 
     @checked_arguments
     def __init__(self, database: Database) -> None:
@@ -83,12 +85,12 @@ class Store:
 
     @property
     def read_only(self) -> bool:
-        """Whether the store can be read only: it is on a read-only medium, or was opened with ``mode=ro``."""
+        """Whether the store is read-only: it is on a read-only medium, or was opened with ``mode=ro``."""
         return self._database.read_only
 
     @property
     def copy_before_migration(self) -> Path | None:
-        """The copy that was made when the store was opened, because its schema was migrated."""
+        """The copy that was made because opening the store migrated its schema; None without a migration."""
         return self._database.copy
 
     def close(self) -> None:
@@ -113,7 +115,7 @@ class Store:
         return SqlLedger(self._engine, self._writer)
 
     def runs(self, plan: str | None = None) -> list[Run]:
-        """Return all runs, or those of one plan, newest first."""
+        """Return all runs, or all runs of one plan, newest first."""
         query = select(tables.run).order_by(tables.run.c.started.desc(), tables.run.c.position.desc())
         if plan is not None:
             query = query.where(tables.run.c.plan == plan)
@@ -121,9 +123,9 @@ class Store:
             return [codec.run_from(columns) for columns in connection.execute(query).mappings()]
 
     def latest(self, plan: str | None = None) -> list[Run]:
-        """Return the newest run of each checkpoint of a plan, by step, place in the plan and start.
+        """Return the newest run of each checkpoint of a plan, sorted by step, position in the plan and start.
 
-        Runs with other tasks or prompts than the newest run are left out, see ``left_out``.
+        Runs with other tasks or prompts than the newest run are left out; ``left_out`` returns them.
 
         Args:
             plan: Name of the plan; default: the plan of the newest run.
@@ -132,7 +134,9 @@ class Store:
         return list(training_order(_newest(taken)).runs)
 
     def left_out(self, plan: str | None = None) -> list[Run]:
-        """Return the newest runs of a plan's checkpoints with other tasks or prompts than its newest run.
+        """Return the newest runs of a plan's checkpoints that ``latest`` leaves out.
+
+        These runs have other tasks or prompts than the newest run of the plan.
 
         Args:
             plan: Name of the plan; default: the plan of the newest run.
@@ -178,7 +182,7 @@ class Store:
                 yield codec.row_from(columns, run.checkpoint)
 
     def attempts(self, run: Run) -> Iterator[Attempt]:
-        """Yield the calls of a run, each with the exact prompt that was sent."""
+        """Yield the attempts (sent calls) of a run, each with the exact prompt that was sent."""
         query = select(tables.attempt).where(tables.attempt.c.run_id == run.id)
         with store_errors(self._engine), self._engine.connect() as connection:
             for columns in connection.execute(query).mappings():
@@ -197,7 +201,7 @@ class Store:
         return table
 
     def statuses(self, runs: Sequence[Run]) -> dict[str, Counter[str]]:
-        """Return the number of outcomes by status for each score (TASK/SCORE), over all these runs."""
+        """Return, for each score (TASK/SCORE), the number of outcomes by status, over all these runs."""
         row = tables.row
         query = (
             select(row.c.task, row.c.name, row.c.status, func.count())
@@ -213,7 +217,7 @@ class Store:
         return dict(sorted(counts.items(), key=lambda item: order.get(item[0], len(order))))
 
     def first_messages(self, runs: Sequence[Run]) -> dict[str, str]:
-        """Return the message of the first failure of each status that has one, over all these runs."""
+        """Return, for each status of failures, the message of the first failure with one, over these runs."""
         row = tables.row
         first = (
             select(func.min(row.c.id))
@@ -241,7 +245,7 @@ class Store:
 
         Args:
             run: A run of this store.
-            keys: The answers to read, at most a few hundred; default: all.
+            keys: Keys of the answers to read, at most a few hundred; default: all answers.
         """
         outcomes: dict[ResponseKey, list[Outcome]] = {}
         for row in self._rows(run, _condition(tables.row, run, keys)):
@@ -272,7 +276,7 @@ class Store:
                 )
 
     def usage(self, runs: Sequence[Run]) -> dict[str, Usage]:
-        """Return the calls and tokens that runs paid for, by role."""
+        """Return the calls and tokens that runs paid for, by role (``subject`` is the model under test)."""
         attempt = tables.attempt
         sums = [func.sum(attempt.c[name]) for name in ("calls", "input_tokens", "output_tokens")]
         query = (
@@ -327,7 +331,7 @@ def _newest(runs: Sequence[Run]) -> list[Run]:
 
 
 def _condition(table: Table, run: Run, keys: Collection[ResponseKey] | None) -> ColumnElement[bool]:
-    """What the rows of a run must fulfil; with keys, a few others that share task and sample may pass."""
+    """Return the condition for the rows of a run; with ``keys``, some other repeats may match as well."""
     in_run = table.c.run_id == run.id
     if keys is None:
         return in_run

@@ -1,4 +1,4 @@
-"""Tables of the store. A change here needs a migration in ``migrations/versions``; a test compares both."""
+"""Tables of the store. A change needs a migration in ``migrations/versions``; a test compares the two."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 
 HEAD = "0005"
-"""The newest migration."""
+"""Version of the newest migration."""
 
 metadata = MetaData()
 
@@ -90,7 +90,7 @@ prompt = Table(
     Column("hash", String, primary_key=True),
     Column("text", Text, nullable=False),
 )
-"""Long prefixes of prompts, which attempts refer to."""
+"""Table of long prefixes of prompts; attempts refer to them."""
 
 row = Table(
     "row",
@@ -112,7 +112,8 @@ row = Table(
     Column("details", Text, nullable=False),
     UniqueConstraint("run_id", "task", "sample_id", "repeat", "name", name="row_place"),
 )
-"""``sample_id`` '' and ``repeat`` 0 mean None, because NULLs would not be unique."""
+"""Table of rows (one outcome each). ``sample_id`` '' and ``repeat`` 0 mean None, because NULLs would not be
+unique."""
 
 baseline = Table(
     "baseline",

@@ -1,4 +1,4 @@
-"""Write many rows into a table at once, with statements that are compiled once."""
+"""Write many rows into a table at once; each statement is compiled only once."""
 
 from __future__ import annotations
 
@@ -29,16 +29,18 @@ UNIQUE_COLUMNS = {
     "attempt": ("call_key", "cache_scope", "attempt_no"),
     "row": ("run_id", "task", "sample_id", "repeat", "name"),
 }
-"""Unique columns by table. A later row replaces an earlier one with the same values there; a good attempt is
-never replaced."""
+"""Unique columns by table. A later row replaces an earlier row with the same values in these columns; a
+successful attempt is never replaced."""
 
 
 class Writer:
-    """Transactions on one open connection: taking one from the pool costs a tenth of a small commit.
+    """Open transactions on one connection, which stays open.
+
+    Taking a connection from the pool for each transaction would cost a tenth of a small commit.
 
     Args:
         engine: The database.
-        read_only: Whether the database can be read only.
+        read_only: Whether the database is read-only.
     """
 
     def __init__(self, engine: Engine, *, read_only: bool = False) -> None:
@@ -47,10 +49,10 @@ class Writer:
         self._connection: Connection | None = None
 
     def check_writable(self) -> None:
-        """Check that the database can be written, before anything is done whose result would be lost.
+        """Raise if the database is read-only, before work whose result would be lost.
 
         Raises:
-            StoreError: It can be read only.
+            StoreError: The database is read-only.
         """
         if self._read_only:
             name = display_url(self._engine.url)
@@ -72,7 +74,7 @@ class Writer:
                 with self._connection.begin():
                     yield self._connection
             except BaseException:
-                self.close()  # the connection itself may be broken
+                self.close()  # the connection may be broken
                 raise
 
     def close(self) -> None:
@@ -86,9 +88,9 @@ def upsert(cursor: Any, dialect: Dialect, table: Table, values: Sequence[dict[st
     """Write rows; each replaces an earlier row with the same ``UNIQUE_COLUMNS``.
 
     Args:
-        cursor: A cursor of the driver in a transaction; SQLAlchemy would build a result per statement.
+        cursor: A cursor of the driver in a transaction. (SQLAlchemy would build a result for each statement.)
         dialect: The dialect of the database.
-        table: A table of ``UNIQUE_COLUMNS``.
+        table: A table that ``UNIQUE_COLUMNS`` lists.
         values: Rows with all columns of the table, except an ``id`` that the database assigns.
     """
     if not values:
@@ -99,7 +101,7 @@ def upsert(cursor: Any, dialect: Dialect, table: Table, values: Sequence[dict[st
 
 @lru_cache(maxsize=64)
 def _compiled(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:
-    """Return the statement as text, and the order of its parameters if the driver wants them by position."""
+    """Return the statement as text, and the order of its parameters if the driver needs them by position."""
     unique = UNIQUE_COLUMNS[table.name]
     names = [column.name for column in table.columns if column.name != "id" or "id" in unique]
     statement = _insert(table, dialect.name)
@@ -112,13 +114,13 @@ def _compiled(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...] | No
 
 
 def copy_rows(connection: Connection, run_id: str, source: str, key: EvaluationKey) -> None:
-    """Copy the rows of a key from one run into another, where they replace failures.
+    """Copy the rows of an evaluation from one run into another, where they replace failures.
 
     Args:
         connection: A connection in a transaction.
         run_id: Id of the run that gets the rows.
-        source: Id of the run that has them.
-        key: Key of the rows.
+        source: Id of the run that has the rows.
+        key: Key of the evaluation.
     """
     row = tables.row
     names = [column.name for column in row.columns if column.name not in ("id", "run_id")]
@@ -130,7 +132,7 @@ def copy_rows(connection: Connection, run_id: str, source: str, key: EvaluationK
 
 
 def rows_for_key(run_id: str, key: EvaluationKey) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions that select the rows of a key in a run.
+    """Return the conditions that select the rows of an evaluation in a run.
 
     Args:
         run_id: Id of the run.
@@ -149,7 +151,7 @@ def rows_for_key(run_id: str, key: EvaluationKey) -> tuple[ColumnElement[bool], 
 
 
 def _replaced_columns(statement: Any, names: Sequence[str], unique: Sequence[str]) -> dict[str, Any]:
-    """Return the columns that a later row overwrites, with its values."""
+    """Return the columns that a later row overwrites, with the values of that row."""
     return {name: statement.excluded[name] for name in names if name not in unique}
 
 

@@ -1,4 +1,4 @@
-"""Drop the table of human labels: they are read from the plan's file, never from the store."""
+"""Drop the table of human labels: labels are read from the plan's file, never from the store."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Add the facts of a run: what the sample of answers is, and which packages scored it."""
+"""Add the facts of a run: which prompts and answers it has, and which package versions scored them."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Rename two columns of attempts and the kind of deterministic scores to the terms used everywhere else."""
+"""Rename two columns of attempts, and the kind of scores by scorers, to the terms used elsewhere."""
 
 from alembic import op
 
