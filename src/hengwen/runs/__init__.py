@@ -1,1 +1,1 @@
-"""Run a plan, or score or judge one file of answers."""
+"""Run a plan (tasks, scorers, judges and checkpoints in a YAML file), or score or judge one file."""

@@ -1,4 +1,4 @@
-"""The run of one checkpoint of a plan: a new one, or an earlier one that resumes."""
+"""The run of one checkpoint of a plan: a new run, or an earlier run that is resumed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class CheckpointRun:
     """The run of one checkpoint.
 
     Args:
-        resources: What the runs of the command share.
+        resources: Plan, store, options and backends, which the runs of one command share.
         order: Index of the checkpoint in the plan.
     """
 
@@ -69,7 +69,7 @@ class CheckpointRun:
         self.warnings: list[str] = []
 
     async def execute(self) -> Run:
-        """Evaluate the checkpoint and return its run, whose status says how it ended."""
+        """Evaluate the checkpoint and return its run; the status of the run says how it ended."""
         ledger: Ledger = self._store.ledger()
         if self._options.dry:
             ledger = DryLedger(ledger)
@@ -112,7 +112,7 @@ class CheckpointRun:
         return run
 
     def _has_only_failures(self, run: Run) -> bool:
-        """Return whether scores and verdicts failed and none succeeded; labels and anchors do not count."""
+        """Return whether there are scores or verdicts, and all failed; labels and anchors do not count."""
         counts: Counter[str] = Counter()
         for address, statuses in self._store.statuses([run]).items():
             if not address.partition("/")[2].startswith(("human.", "anchor.")):
@@ -131,7 +131,7 @@ class CheckpointRun:
         )
 
     def _record_task_scores(self, run: Run, tasks: Sequence[JudgedTask], ledger: Ledger) -> None:
-        """Record the values of whole tasks, from all rows of the run in the store."""
+        """Compute the values of whole tasks from all rows of the run in the store, and record them."""
         task_scores = [
             TaskScore(
                 task=judged.task.spec.name,
@@ -158,7 +158,7 @@ class CheckpointRun:
         ]
 
     def _begin(self, new_id: str, tasks: Sequence[JudgedTask]) -> Run:
-        """Return the newest run of the checkpoint if it can resume, or else a new one."""
+        """Return the newest run of the checkpoint if it can be resumed, else a new run."""
         suite, checkpoint = self._suite, self._spec
         digest = plan_hash(suite, checkpoint, tasks, self._responses, self._resources.backends)
         earlier = next(
@@ -206,7 +206,7 @@ class CheckpointRun:
         )
 
     def _judges(self, task: LoadedTask, context: CallContext, cache_scope: str) -> list[Judge]:
-        """Build the judges of a task; those that name the same backend share its wrapper."""
+        """Build the judges of a task; judges with the same backend share its wrapper."""
         names = dict.fromkeys(name for configured in task.panel for name in configured.spec.backend_names)
         backends: dict[str, Backend] = {
             name: self._resources.wrap(context, name, "judge", cache_scope) for name in names
@@ -253,7 +253,7 @@ class CheckpointRun:
 
 
 def _score_order(tasks: Sequence[JudgedTask]) -> tuple[str, ...]:
-    """Return the scores (TASK/SCORE) in the order of the plan: scorers, judges, then anchors and labels."""
+    """Return the scores (TASK/SCORE) in the order of the plan: scorers, judges, anchors, labels."""
     addresses: list[str] = []
     for judged in tasks:
         task = judged.task

@@ -1,4 +1,4 @@
-"""``estimate_plan``: the calls, tokens and cost that a run would take, without any call."""
+"""``estimate_plan``: estimate the calls, tokens and cost of a run without any call."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostEstimate:
-    """Estimated calls, tokens and cost of one backend in one role."""
+    """Estimated calls, tokens and cost of one backend in one role (model under test, or judge)."""
 
     backend: str
     role: str
     usage: Usage
     cost: float | None
-    """Cost by the prices of the plan; None if the price is unknown."""
+    """Cost at the prices of the plan; None if the price is unknown."""
 
 
 def estimate_plan(
@@ -42,10 +42,12 @@ def estimate_plan(
     fresh: bool = False,
     trust: bool = False,
 ) -> list[CostEstimate]:
-    """Estimate what ``run_plan`` with the same arguments would take; no call is made, nothing is stored.
+    """Estimate the calls, tokens and cost of ``run_plan`` with the same arguments, without any call.
+
+    Nothing is stored. Results that the store already has are not counted.
 
     Args:
-        plan: See ``run_plan``, as for the following arguments; results in the store are not counted.
+        plan: See ``run_plan``.
         store: See ``run_plan``.
         judge: See ``run_plan``.
         base_url: See ``run_plan``.

@@ -1,4 +1,4 @@
-"""At most one process runs a plan in a store, because two would pay for every call twice."""
+"""Let at most one process run a plan in a store, because two processes would pay for every call twice."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ POLL_SECONDS = 0.5
 async def exclusive_run(
     store: Store, plan: str, stopping: asyncio.Event, *, wait: bool | Callable[[str], None]
 ) -> AsyncIterator[None]:
-    """Hold the lock of a plan; the operating system or the server releases it if this process dies.
+    """Hold the lock of a plan; if this process dies, the operating system or the server releases the lock.
 
     Args:
         store: The store of the runs.
         plan: Name of the plan.
         stopping: When it is set, waiting ends.
-        wait: Whether to wait for a lock that another process holds; a function is called with a description
-            of that process when the wait begins.
+        wait: Whether to wait for a lock that another process holds. A function means yes; it is called with a
+            description of that process when the wait begins.
 
     Raises:
         StoreBusyError: Another process holds the lock, and ``wait`` is not set.

@@ -1,4 +1,8 @@
-"""Human labels and anchors as rows: reported next to the judge's scores, never in their means."""
+"""Convert human labels and anchors to rows of a run.
+
+An anchor is a frozen answer with a label, judged in every run. Reports show the rows next to the judge's
+scores; they are never part of the judge's means.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +25,11 @@ def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[lis
 
     Args:
         suite: The loaded plan, with labels and anchors.
-        run: The run; labels of other checkpoints are skipped, anchors belong to every run.
+        run: The run. Labels of other checkpoints are skipped; anchors belong to every run.
         responses: Stored answers of the run's checkpoint.
 
     Returns:
-        One row for each labelled answer and score, with the mean of its raters; and warnings.
+        One row for each labelled answer and score, with the mean value of its raters; and warnings.
     """
     current: list[Label] = []
     missing = changed = 0
@@ -54,7 +58,7 @@ def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[lis
 def _rows(
     suite: LoadedPlan, run: Run, labels: Sequence[Label], prefix: str, file: Sequence[Label]
 ) -> list[Row]:
-    """Return the rows of labels; the signature covers the whole file, so it is the same in all runs."""
+    """Return the rows of labels; the signature covers the whole label file, so all runs have the same."""
     samples = {task.spec.name: task.samples.samples for task in suite.tasks}
     groups: dict[tuple[str, str, int, str], list[Label]] = {}
     for label in labels:

@@ -1,4 +1,4 @@
-"""Judge the stored answers of one file and write the verdicts to another."""
+"""Judge the stored answers of one file, and write the verdicts (levels with reasons) to another file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FileJudgeResult(RunResult):
     judged: int
     """Number of answers with a level."""
     first_reason: str = ""
-    """Why the first answer without a level has none."""
+    """Reason why the first answer without a level has none."""
 
 
 TASK = "answers"
@@ -52,12 +52,14 @@ def judge_file(  # noqa: PLR0913 - keyword-only options
     language: str = "zh",
     options: RunOptions | None = None,
 ) -> FileJudgeResult:
-    """Judge a file of answers by a rubric; verdicts that the store has already are reused.
+    """Judge a file of answers by a rubric; verdicts that the store already has are reused.
 
     Args:
-        source: JSONL or CSV with id (unique), output, and input and references if the rubric uses them.
-        target: ``.jsonl`` or ``.csv``: id, repeat, each score, status, reason, signature.
-        rubric: A packaged rubric, or the path of one.
+        source: JSONL or CSV file with the fields ``id`` (unique) and ``output``, and ``input`` and
+            ``references`` if the rubric uses them.
+        target: File to write, ``.jsonl`` or ``.csv``, with the fields id, repeat, each score, status, reason,
+            signature.
+        rubric: Name of a packaged rubric, or path of a rubric file.
         store: Store of all calls; the run is named after the file.
         judge: ``PROVIDER/MODEL``; default: ``rules``, the rules judge.
         base_url: URL of an OpenAI-compatible server.

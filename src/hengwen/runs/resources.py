@@ -27,29 +27,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How a plan is run; no option changes a score."""
+    """Options of how a plan is run; no option changes a score."""
 
     concurrency: int = 16
-    """Calls in flight per endpoint, >= 1."""
+    """Maximum number of calls in flight (sent, without a reply yet) per endpoint, >= 1."""
     limit: int | None = None
     """Number of samples of each task; None for all."""
     fresh: bool = False
-    """Start again: reuse no row and no call of earlier runs."""
+    """Whether to start again: no row and no call of earlier runs is reused."""
     dry: bool = False
-    """Count the calls that would be made; make none, and store nothing."""
+    """Whether to only count the calls: no call is made, and nothing is stored."""
     budget: float | None = None
-    """Maximum cost of the calls, by the prices of the plan."""
+    """Maximum cost of the calls, at the prices of the plan."""
     time_limit: float | None = None
-    """Seconds for all checkpoints together."""
+    """Time limit in seconds for all checkpoints together."""
     wait: bool | Callable[[str], None] = False
-    """Wait while another process runs the plan in the same store; a function is called with a description of
-    that process. False: such a process is an error."""
+    """Whether to wait while another process runs the plan in the same store; if False, such a process is an
+    error. A function means yes; it is called with a description of that process."""
     progress: Callable[[str, int, int], None] | None = None
-    """Called with (checkpoint, samples done, samples in total)."""
+    """Function that is called with (checkpoint, samples done, samples in total)."""
 
 
 class RunResources:
-    """What the runs of one command share: plan, store, options, open backends with limiters, and the budget.
+    """Resources that the runs of one command share: plan, store, options, backends with limiters, budget.
 
     Args:
         suite: The loaded plan.
@@ -57,7 +57,7 @@ class RunResources:
         options: How the plan is run.
 
     Raises:
-        ConfigError: A backend is wrong, or there is a budget and a backend has no price.
+        ConfigError: A backend is wrong; or a budget is set, and a backend has no price.
     """
 
     def __init__(self, suite: LoadedPlan, store: Store, options: RunOptions) -> None:
@@ -79,13 +79,14 @@ class RunResources:
         }
 
     def wrap(self, context: CallContext, name: str, role: Role, cache_scope: str) -> LedgerBackend:
-        """Return a backend whose calls are limited, paid and recorded.
+        """Wrap a backend so that its calls are limited, counted against the budget, and recorded.
 
         Args:
             context: State of the run.
             name: Name of the backend in the plan.
             role: Role of the calls.
-            cache_scope: Scope in which earlier attempts are reused; empty, or the run id.
+            cache_scope: Scope of earlier attempts (sent calls) whose replies are reused: empty for all runs,
+                or the run id.
         """
         spec, backend = self.specs[name], self.backends[name]
         if self.options.dry:
@@ -102,7 +103,7 @@ class RunResources:
         )
 
     def price(self, name: str) -> Price | None:
-        """Return the price of a backend's tokens, or None if the plan has none."""
+        """Return the price of a backend's tokens, or None if the plan states no price."""
         spec = self.specs[name].price
         return Price(input=spec.input, output=spec.output) if spec else None
 

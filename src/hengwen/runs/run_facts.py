@@ -1,7 +1,7 @@
-"""Facts of a run: what its sample of answers is, known when the run starts.
+"""Facts of a run: which prompts, answers and versions its scores come from, known when the run starts.
 
-Signatures say what a scorer is; facts say which prompts, references, repeats, endpoints and versions its
-scores come from. The store keeps them with the run, and reports compare them.
+A signature describes how a scorer or judge works. Facts describe what a run evaluates: prompts, references,
+repeats, endpoints and package versions. The store keeps the facts with the run, and reports compare them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 SCORING_PACKAGES = ("jieba", "opencc", "pypinyin", "pypinyin-dict", "sacrebleu")
 """Packages whose versions can change the score of a deterministic scorer."""
 USUAL_SHARE = 0.95
-"""Share of the prompts that must have the same number of repeats to be called the number of repeats."""
+"""Minimum share of prompts with the same number of repeats for that number to be stated as the usual one."""
 
 
 class FactCollector:
-    """Collects the facts of the runs of one plan; hashes of samples are computed once.
+    """Collect the facts of the runs of one plan; hashes of samples are computed only once.
 
     Args:
         suite: The loaded plan.
@@ -47,14 +47,14 @@ class FactCollector:
     def facts(self, order: int, responses: ResponseSet, earlier: Mapping[str, Any]) -> dict[str, Any]:
         """Return the facts of the run of one checkpoint.
 
-        ``sequence`` is the hash of the plan's list of checkpoints, ``position`` the index of this one in it;
-        ``prompts`` is the hash of the tasks with all their prompts; ``versions`` are those of
-        ``scoring_versions``; ``tasks`` are the facts of each task.
+        ``sequence`` is the hash of the plan's list of checkpoints, ``position`` the index of this checkpoint
+        in the list. ``prompts`` is the hash of the tasks with all their prompts. ``versions`` has the result
+        of ``scoring_versions``, ``tasks`` the facts of each task.
 
         Args:
             order: Index of the checkpoint in the plan.
             responses: Stored answers of the checkpoint.
-            earlier: Facts of the run that resumes; empty for a new one.
+            earlier: Facts of the run that is resumed; empty for a new run.
         """
         plan = self._suite.plan
         tasks = {
@@ -83,7 +83,7 @@ class FactCollector:
         responses: ResponseSet,
         earlier: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """Return the facts of one task; a run that resumes keeps the samples that it took before."""
+        """Return the facts of one task; a resumed run keeps the samples that it took before."""
         name, total = task.spec.name, len(task.samples.samples)
         taken = max(len(task.samples.take(self._limit)), min(total, int(earlier.get("samples_taken", 0))))
         hashes = self._sample_hashes(task, taken)
@@ -117,10 +117,10 @@ class FactCollector:
 
 
 def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:
-    """Return hashes of samples, whatever their order: ``samples``, ``references`` and ``prompts``.
+    """Return the hashes ``samples``, ``references`` and ``prompts`` of samples, independent of their order.
 
-    ``samples`` covers ids, inputs and metadata; ``prompts`` only ids and inputs. Digests are added up instead
-    of sorted, so that the memory does not grow with the number of samples.
+    ``samples`` covers ids, inputs and metadata; ``prompts`` only ids and inputs. Digests of single samples
+    are added up, not sorted, so that memory does not grow with the number of samples.
 
     Examples:
         >>> from hengwen.records import Sample
@@ -138,10 +138,11 @@ def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:
 
 
 def usual_repeats(counts: Iterable[int]) -> str:
-    """Return the number of answers that almost all answered prompts have, or the smallest and the largest.
+    """Return the number of answers that almost all answered prompts have, or the lowest and highest number.
 
     Args:
-        counts: Number of answers to each prompt; prompts without an answer are a matter of coverage.
+        counts: Number of answers to each prompt. Prompts without an answer are ignored; coverage reports
+            them.
 
     Examples:
         >>> usual_repeats([3, 3, 0, 3]), usual_repeats([1, 3, 3])
@@ -158,7 +159,7 @@ def usual_repeats(counts: Iterable[int]) -> str:
 
 @cache
 def scoring_versions() -> Mapping[str, str]:
-    """Return the versions that can change the score of a deterministic scorer."""
+    """Return the package versions that can change the score of a deterministic scorer."""
     versions = {"unicode": unicodedata.unidata_version}
     for package in SCORING_PACKAGES:
         with suppress(metadata.PackageNotFoundError):

@@ -1,4 +1,4 @@
-"""Whether a run resumes an earlier one: the same plan, answers, labels and versions give the same rows."""
+"""Decide whether an earlier run is resumed: only if its plan, answers, labels and versions are the same."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class JudgedTask:
 
 
 def resumes(earlier: Run, new_hash: str, *, fresh: bool, has_anchors: bool) -> bool:
-    """Return whether an earlier run of the same plan and checkpoint is resumed instead of a new one.
+    """Return whether to resume an earlier run of the same plan and checkpoint instead of starting a new one.
 
     Args:
         earlier: Newest run of the plan and the checkpoint.
@@ -50,7 +50,7 @@ def plan_hash(
     responses: ResponseSet,
     backends: Mapping[str, Backend],
 ) -> str:
-    """Return a hash of all that determines the rows of a run: no other checkpoints, no paths.
+    """Return a hash of everything that determines the rows of a run (not other checkpoints, not paths).
 
     Args:
         suite: Loaded plan.

@@ -1,4 +1,4 @@
-"""``run_plan`` and ``arun_plan``: evaluate all checkpoints of a plan, with one run for each."""
+"""``run_plan`` and ``arun_plan``: evaluate all checkpoints of a plan, with one run for each checkpoint."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class RunResult:
     failures: dict[str, int] = field(default_factory=dict)
     """Number of failed outcomes by status, without ``not_applicable``."""
     first_messages: dict[str, str] = field(default_factory=dict)
-    """Message of the first failure of each status in ``failures`` that has one."""
+    """Message of the first failure of each status in ``failures``, if a failure of that status has one."""
     unscored: tuple[str, ...] = ()
-    """Scores (TASK/SCORE) that have failures only."""
+    """Scores (TASK/SCORE) without any value: all their outcomes are failures."""
     out_of_budget: bool = False
     """Whether calls were skipped because they might have exceeded the budget."""
 
@@ -64,21 +64,22 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
     progress: Callable[[str, int, int], None] | None = None,
     trust: bool = False,
 ) -> RunResult:
-    """Evaluate all checkpoints of a plan; results that the store has already are reused.
+    """Evaluate all checkpoints of a plan; results that the store already has are reused.
 
-    Within a running event loop, as in a notebook, the run has a thread of its own.
+    If an event loop is already running, as in a notebook, the run uses a separate thread.
 
     Args:
-        plan: A plan or the path of one.
-        store: An open store, or the path or URL of one.
+        plan: A plan, or the path of a plan.
+        store: An open store, or the path or URL of a store.
         judge: ``PROVIDER/MODEL`` that replaces the model of every judge, such as ``openai/gpt-4o-mini``, or
             ``rules`` for the rules judge, which needs no key.
         base_url: URL of an OpenAI-compatible server for ``judge``.
-        concurrency: Calls in flight per endpoint; a sixteenth more samples are in progress.
+        concurrency: Maximum number of calls in flight (sent, without a reply yet) per endpoint; a sixteenth
+            more samples are in progress.
         limit: Number of samples of each task; None for all.
-        repeat: Answers to generate for each sample, instead of the plan's ``repeats``.
-        fresh: Start again: reuse no row and no call of earlier runs.
-        budget: Maximum cost of the calls, by the prices of the plan; a call that might exceed it is skipped.
+        repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
+        fresh: Whether to start again: no row and no call of earlier runs is reused.
+        budget: Maximum cost of the calls, at the prices of the plan; a call that might exceed it is skipped.
         time_limit: Seconds after which no new call is made; calls in flight are finished.
         wait: Wait while another process runs the plan in this store, then resume from its results; a function
             is called with a description of that process.
@@ -126,12 +127,13 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
     progress: Callable[[str, int, int], None] | None = None,
     trust: bool = False,
 ) -> RunResult:
-    """Evaluate all checkpoints of a plan in the running event loop; like ``run_plan``.
+    """Evaluate all checkpoints of a plan in the running event loop; otherwise like ``run_plan``.
 
-    Signals are left to the program: cancel the task to interrupt the run, and call it again to resume it.
+    Signals are left to the program. To interrupt the run, cancel the task; to resume the run, call the
+    function again.
 
     Args:
-        plan: See ``run_plan``, as for the following arguments.
+        plan: See ``run_plan``.
         store: See ``run_plan``.
         judge: See ``run_plan``.
         base_url: See ``run_plan``.
@@ -177,7 +179,7 @@ def run_resolved(
 
     Args:
         plan: The plan.
-        store: An open store, or the path or URL of one.
+        store: An open store, or the path or URL of a store.
         options: How the plan is run.
         trust: See ``run_plan``.
     """

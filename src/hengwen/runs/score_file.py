@@ -1,4 +1,4 @@
-"""Score the stored answers of one file and write the scores to another, row by row."""
+"""Score the stored answers of one file, and write the scores to another file, row by row."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KNOWN_FIELDS = ("id", "output", "references", "input", "metadata")
-"""Fields of a row with a meaning of their own; all others are metadata."""
+"""Fields of a row that are not metadata; all other fields are metadata."""
 LOCATION_FIELDS = ("line", "id")
 STATUS_FIELDS = ("status", "message", "signature")
 SOURCE_PREFIX = "source."
-"""What the name of a column of the source gets in front if an output field has the same name."""
+"""Prefix for the name of a source column if an output field has the same name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class FileScoreResult:
 
 @dataclass(frozen=True, slots=True)
 class RowScorer:
-    """Scores one row of a file; it is pickled to worker processes.
+    """Score one row of a file; the object is pickled to send it to worker processes.
 
     Args:
         name: Name of the scorer.
@@ -54,7 +54,7 @@ class RowScorer:
     columns: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, row: DataRow | DataError) -> JsonRow:
-        """Return the row of the result: the scores, or a status and a message, and the columns of the row."""
+        """Return the output row: the scores (or a status and a message), then the columns of the source."""
         if isinstance(row, DataError):
             return self._failure(row.line, "", str(row))
         renamed = rename_columns(row, self.columns) if self.columns else row
@@ -64,7 +64,7 @@ class RowScorer:
         return self._score(renamed) | columns
 
     def output_name(self, column: str) -> str:
-        """Return the name in the output of a column of the source."""
+        """Return the output name of a source column."""
         return _output_name(column, (*LOCATION_FIELDS, *self.scorer.names, *STATUS_FIELDS))
 
     def _score(self, row: DataRow) -> JsonRow:
@@ -110,7 +110,7 @@ class RowScorer:
 
 @lru_cache(maxsize=1024)
 def _output_name(column: str, fields: tuple[str, ...]) -> str:
-    """Return the name of a column of the source, with a prefix if it or a shorter one is an output field.
+    """Return the output name of a source column; it gets a prefix if an output field has the same name.
 
     Examples:
         >>> [_output_name(name, ("status",)) for name in ("model", "status", "source.status")]
@@ -126,7 +126,7 @@ _SCORERS: dict[tuple[str, str], Scorer] = {}
 
 
 def build_scorer(name: str, options: Mapping[str, Any]) -> Scorer:
-    """Return a scorer of single answers; it is built once per process.
+    """Return a scorer of single answers; each process builds it only once.
 
     Args:
         name: Name of the scorer.
@@ -154,22 +154,23 @@ def score_file(
     workers: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> FileScoreResult:
-    """Score a file of answers into another, with memory that does not depend on the number of rows.
+    """Score a file of answers and write the scores to another file; memory does not grow with the rows.
 
     Args:
         source: JSONL or CSV with ``output`` and the fields of the scorer (``template``, ``references``).
-        target: ``.jsonl`` or ``.csv``: line, id, each score, status (``ok`` or ``scorer_error``), message,
-            signature, and the columns of the source; ``source.NAME`` is a column that has the name of one
-            of the former. The file is replaced when all rows are written.
+        target: File to write, ``.jsonl`` or ``.csv``. Its fields are line, id, each score, status (``ok`` or
+            ``scorer_error``), message, signature, and the columns of the source. A source column with the
+            name of another output field is written as ``source.NAME``. The file is replaced when all rows are
+            written.
         scorer: Name of the scorer.
         options: Options of the scorer.
         columns: Field names by column name.
         workers: Number of processes.
-        progress: Called with the number of rows done.
+        progress: Function that is called with the number of rows done.
 
     Raises:
         ConfigError: The scorer or an option is unknown, or the target cannot be written, or is an input.
-        DataError: The file cannot be read at all; wrong rows are counted instead.
+        DataError: The file cannot be read. (Wrong rows raise no error; they are counted as failures.)
     """
     check_target(target, [source, *files_in(options or {})])
     row_scorer = RowScorer(scorer, dict(options or {}), dict(columns or {}))

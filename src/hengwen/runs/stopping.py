@@ -1,4 +1,7 @@
-"""Run to the end, or stop by a signal or a time limit; calls in flight are answered and recorded first."""
+"""Run a coroutine to its end, or stop it by a signal or a time limit.
+
+Before a stop, replies to the calls in flight are awaited and recorded.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 SIGNAL_SECONDS = 0.2
-"""How long a signal may stay unnoticed that another thread received while the main thread waits."""
+"""Interval in seconds at which the waiting main thread checks for signals that another thread received."""
 
 
 def _do_nothing() -> None:
@@ -26,10 +29,11 @@ def _do_nothing() -> None:
 
 
 class Interrupts:
-    """Stops a run: the first request sets its ``stopping`` event, the second one cancels it at once.
+    """Requests to stop a run: the first sets its ``stopping`` event, the second cancels it at once.
 
     Args:
-        signals: Whether SIGINT and SIGTERM are requests; they reach only a loop of the main thread.
+        signals: Whether SIGINT and SIGTERM are requests; this works only for an event loop in the main
+            thread.
     """
 
     def __init__(self, *, signals: bool) -> None:
@@ -39,7 +43,7 @@ class Interrupts:
         self._stop: Callable[[], None] = _do_nothing
 
     def request(self) -> None:
-        """Ask the run to stop; from any thread, also before the run has started."""
+        """Request the run to stop. Any thread may call this, also before the run has started."""
         self._requests += 1
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._stop)
@@ -82,10 +86,11 @@ class Interrupts:
 
 
 def run_until_complete(start: Callable[[Interrupts], Coroutine[object, object, Result]]) -> Result:
-    """Run a coroutine from start to end, in a thread of its own if this thread has a running event loop.
+    """Run a coroutine to its end, in a separate thread if this thread has a running event loop.
 
     Args:
-        start: Function that returns the coroutine; what it is given stops the coroutine.
+        start: Function that returns the coroutine. It gets the ``Interrupts`` with which the coroutine can be
+            stopped.
 
     Raises:
         KeyboardInterrupt: The coroutine was stopped by a signal.
@@ -107,7 +112,7 @@ def run_until_complete(start: Callable[[Interrupts], Coroutine[object, object, R
 
 @contextmanager
 def stop_after(stopping: asyncio.Event, seconds: float | None) -> Iterator[None]:
-    """Set ``stopping`` after some seconds.
+    """Set ``stopping`` when a time limit is reached.
 
     Args:
         stopping: The event that stops the run.

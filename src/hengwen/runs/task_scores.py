@@ -1,4 +1,4 @@
-"""The published score of a task: one number from all scores of a judge, or a failure if any is missing."""
+"""The published score of a task: one number from all scores of a judge; a failure if one is missing."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ _STATUS_TEXTS = {"absent": "not in this run", "missing": "without an answer"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskScore:
-    """A value of a whole task from one judge's scores of single answers.
+    """Compute a value of a whole task from one judge's scores of single answers.
 
-    The value of a prompt is the mean of its repeats. ``mean_times`` multiplies the mean over the prompts;
-    ``sum_divided_by`` divides their sum, and adds the mean on a scale of 0 to 10 (``normalised``). There is a
-    value only if every answer has a score: all samples of the plan, each with all its repeats.
+    The value of a prompt is the mean of its repeats. ``mean_times`` multiplies the mean over the prompts.
+    ``sum_divided_by`` divides the sum over the prompts, and adds a second value: the mean on a scale of 0 to
+    10 (``normalised``). There is a value only if every expected answer has a score: all samples of the plan,
+    each with all its repeats.
     """
 
     task: str
@@ -50,14 +51,14 @@ class TaskScore:
     repeats: int = 1
     """Minimum number of answers to each sample."""
     answer_scale: Scale | None = None
-    """Scale of the scores of single answers, if they have none themselves."""
+    """Scale of the scores of single answers, for scores that do not state one."""
 
     def rows(self, run: Run, table: ScoreTable) -> list[Row]:
         """Return the rows of the whole task for one run.
 
         Args:
             run: The run.
-            table: Rows of the run, of samples of the task.
+            table: Rows of the run for samples of the task.
         """
         column = table.series.get(SeriesKey(run.id, self.task, self.source, "judge"))
         return [
@@ -94,7 +95,7 @@ class TaskScore:
         return [self._score(name, values, interval, scale, details) for name in names]
 
     def _statuses(self, column: Column | None) -> Counter[str]:
-        """Count the status of every expected answer; ``absent`` means that it is not in this run."""
+        """Count the status of every expected answer; ``absent`` means that the answer is not in this run."""
         by_sample: dict[str | None, list[str]] = {name: [] for name in self.samples}
         if column is not None:
             for name, status in zip(column.sample_ids, column.statuses, strict=True):
@@ -139,7 +140,7 @@ class TaskScore:
         )
 
     def _factor(self, name: str, prompts: int, scale: Scale | None) -> tuple[float, float]:
-        """Return the factor of a mean, and the offset that is subtracted before."""
+        """Return the factor for a mean, and the offset that is subtracted from the mean first."""
         if name.endswith(".normalised"):
             if scale is None:
                 return NORMALISED_MAX, 0.0
@@ -176,7 +177,7 @@ def published_rows(run: Run, task_scores: Sequence[TaskScore], rows: Iterable[Ro
 
     Args:
         run: The run.
-        task_scores: The values to compute.
+        task_scores: The values of whole tasks to compute.
         rows: All rows of the run.
     """
     samples = {(score.task, score.source): frozenset(score.samples) for score in task_scores}
