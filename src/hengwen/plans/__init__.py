@@ -1,1 +1,1 @@
-"""Plans: the YAML schema, the data sets that a plan names, and the loaded plan."""
+"""Plans: the YAML schema, the data files that a plan names, and the loaded plan."""

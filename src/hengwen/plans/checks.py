@@ -1,4 +1,4 @@
-"""Checks of a loaded plan: errors and warnings that must come before any call is paid for."""
+"""Checks of a loaded plan: errors and warnings that the user must see before any call is paid for."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def check_score_names(plan: Plan, index: int, names: Mapping[Location, Sequence[str]]) -> None:
-    """Check that no two scorers or judges of a task give a score of the same name.
+    """Check that all scorers and judges of a task have different score names.
 
     Args:
         plan: The plan.
@@ -51,7 +51,7 @@ def check_score_names(plan: Plan, index: int, names: Mapping[Location, Sequence[
 
 
 def sample_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
-    """Return the warnings of scorers that check each sample; equal ones are merged.
+    """Return the warnings of scorers that check each sample; equal warnings are merged.
 
     Raises:
         DataError: A sample can never be scored; the message names file and line.
@@ -119,7 +119,7 @@ def _answer_warnings(checkpoint: str, task: LoadedTask, answers: ResponseSet) ->
 
 
 def repeat_warnings(plan: Plan, responses: Mapping[str, ResponseSet]) -> list[str]:
-    """Return a warning for each task whose ``repeats`` have no effect, as all answers are stored ones.
+    """Return a warning for each task whose ``repeats`` have no effect, because all its answers are stored.
 
     Args:
         plan: The plan.
@@ -153,7 +153,7 @@ def scale_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
 
 
 def rubric_warnings(plan: Plan, tasks: Iterable[LoadedTask]) -> list[str]:
-    """Return a warning for each rubric that is in one language only."""
+    """Return a warning for each rubric that exists in one language only."""
     warnings: dict[str, str] = {}
     for index, task in enumerate(tasks):
         for number, judge in enumerate(task.panel):
@@ -164,7 +164,7 @@ def rubric_warnings(plan: Plan, tasks: Iterable[LoadedTask]) -> list[str]:
 
 
 def same_family_warnings(plan: Plan) -> list[str]:
-    """Return a warning for each pair of judge and model under test whose names tell the same family."""
+    """Return a warning for each judge and model under test whose names show the same vendor family."""
     judges = sorted({name for task in plan.tasks for judge in task.judges for name in judge.backend_names})
     targets = [checkpoint.backend for checkpoint in plan.checkpoints if checkpoint.backend]
     models = {name: spec.model for name, spec in plan.backends.items()}
@@ -173,7 +173,7 @@ def same_family_warnings(plan: Plan) -> list[str]:
 
 
 def step_warnings(plan: Plan) -> list[str]:
-    """Return a warning for each checkpoint whose step is not above that of the checkpoint before it."""
+    """Return a warning for each checkpoint whose step is not above the step of the checkpoint before it."""
     steps = [(item.name, item.step) for item in plan.checkpoints if item.step is not None]
     return [
         f"step {step} of {name!r} is not above {step_before} of {before!r}: reports order checkpoints by step"
@@ -193,11 +193,11 @@ def label_warnings(plan: Plan, labels: Iterable[Label]) -> list[str]:
 
 
 def check_prompts(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
-    """Render every prompt and persona that a run needs once, so that template errors come first.
+    """Render every prompt and persona of a run once, so that template errors are raised before any call.
 
     Raises:
-        ConfigError: A template is wrong, or uses a value that a sample does not have; the message names file
-            and line of the template's key in the plan.
+        ConfigError: A template is wrong, or uses a value that a sample does not have. The message names the
+            file and line of the template's key in the plan.
     """
     _check_syntax(plan)
     own_prompts: dict[Location, PromptSpec | None] = {
@@ -220,7 +220,7 @@ def check_prompts(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
 
 
 def _check_syntax(plan: Plan) -> None:
-    """Check the syntax of all prompts, those that this run does not need included."""
+    """Check the syntax of all prompts, including prompts that this run does not need."""
     prompts: list[tuple[Location, PromptSpec | None]] = [
         *((("tasks", index, "prompt"), task.prompt) for index, task in enumerate(plan.tasks)),
         *((("checkpoints", index, "prompt"), item.prompt) for index, item in enumerate(plan.checkpoints)),
@@ -233,7 +233,7 @@ def _check_syntax(plan: Plan) -> None:
 
 
 def _template_title(plan: Plan, location: Location) -> str:
-    """Return the name of a template: that of its file, or its key such as ``prompt.user``."""
+    """Return the name of a template: the name of its file, or its key in the plan such as ``prompt.user``."""
     value = plan.file.value(location) if plan.file else None
     return value if isinstance(value, str) and value.endswith(".j2") else ".".join(map(str, location[-2:]))
 
@@ -245,7 +245,7 @@ def check_label(row: DataRow, label: Label, tasks: Sequence[LoadedTask], *, froz
         row: The row of the label.
         label: The label.
         tasks: The loaded tasks.
-        frozen: Whether the label is an anchor.
+        frozen: Whether the label is for an anchor (a frozen answer).
 
     Raises:
         DataError: The task, sample or score is unknown, the value is off the scale, or an anchor does not

@@ -45,7 +45,7 @@ class SampleSet:
     path: Path
     samples: SpillDict[Sample] = field(default_factory=SpillDict)
     lines: SpillDict[int] = field(default_factory=SpillDict)
-    """Line number of each sample in the file."""
+    """Line number in the file, by sample id."""
 
     def take(self, limit: int | None) -> Samples:
         """Return the first samples of the set.
@@ -56,7 +56,7 @@ class SampleSet:
         return Samples(self.samples, limit)
 
     def row(self, sample_id: str) -> DataRow:
-        """Return the location of a sample, for error messages."""
+        """Return the file row of a sample, which gives error messages their file and line."""
         return DataRow(self.path, self.lines[sample_id], {})
 
 
@@ -83,14 +83,14 @@ class Samples(Collection[Sample]):
 
 
 class ResponseSet:
-    """The stored answers of a checkpoint, by sample in file order; large sets are kept on disk."""
+    """The stored answers of a checkpoint by sample, in the order of the file; large sets are kept on disk."""
 
     def __init__(self) -> None:
         self._by_sample: SpillDict[tuple[Response, ...]] = SpillDict()
         self._count = 0
 
     def add(self, response: Response) -> bool:
-        """Add an answer unless the set has this repeat of the sample; return whether it was added."""
+        """Add an answer unless the set already has this repeat of the sample; return whether it was added."""
         key = _sample_key(response.task, response.sample_id)
         responses = self._by_sample.get(key, ())
         if responses and any(other.repeat == response.repeat for other in responses):
@@ -100,7 +100,7 @@ class ResponseSet:
         return True
 
     def for_sample(self, task: str, sample_id: str) -> tuple[Response, ...]:
-        """Return the answers to a sample, in file order."""
+        """Return the answers to a sample, in the order of the file."""
         return self._by_sample.get(_sample_key(task, sample_id), ())
 
     def __iter__(self) -> Iterator[Response]:
@@ -119,7 +119,8 @@ def read_samples(path: Path, *, task: str, columns: Mapping[str, str] | None = N
     """Read the samples of a task.
 
     Fields: ``id`` (required, unique), ``input`` (text, or a list of {role, content}), ``references`` (a list
-    or one text), ``metadata`` (an object), ``cluster``. Other columns are added to the metadata.
+    or one text), ``metadata`` (an object), ``cluster`` (samples of one cluster are not independent). Other
+    columns are added to the metadata.
 
     Args:
         path: A JSONL or CSV file.
@@ -194,7 +195,7 @@ def read_responses(
     """Read the stored answers of a checkpoint.
 
     Fields: ``id`` (of a sample), ``output`` (may be empty, because a model may return nothing), ``repeat``
-    (default 1), ``task`` (required only if several tasks have the id).
+    (default 1), ``task`` (required only if several tasks have a sample with this id).
 
     Args:
         path: A JSONL or CSV file.
@@ -253,20 +254,21 @@ def _task_of(row: DataRow, sample_id: str, tasks: Mapping[str, SampleSet]) -> st
 
 
 Levels = Mapping[tuple[str, str], Mapping[str, float]]
-"""Value by the label of a level (``A``), for each task and score."""
+"""For each (task, score): the value of each level by its label, such as ``A``."""
 
 
 def read_labels(
     path: Path, *, frozen: bool = False, levels: Levels | None = None
 ) -> list[tuple[DataRow, Label]]:
-    """Read human labels, or anchors.
+    """Read human labels, or anchors (frozen answers with a label).
 
     Args:
-        path: JSONL or CSV with task, id, checkpoint, repeat, output, score, value, rater and, optionally,
-            drawn: how the answer was chosen.
-        frozen: Whether the rows are anchors: ``output`` is required, ``checkpoint`` is not, and ``input``,
-            ``references`` and ``metadata`` are read.
-        levels: Labels of levels that may stand for their values; without it, ``value`` is a number.
+        path: A JSONL or CSV file with the fields task, id, checkpoint, repeat, output, score, value, rater
+            and, optionally, drawn (how the answer was chosen for labelling).
+        frozen: Whether the rows are anchors. For anchors ``output`` is required, ``checkpoint`` is not, and
+            ``input``, ``references`` and ``metadata`` are read as well.
+        levels: Labels of levels that ``value`` may contain instead of a number; without ``levels``, ``value``
+            must be a number.
 
     Raises:
         DataError: A row is wrong; the message names file and line.
@@ -299,7 +301,7 @@ def read_labels(
 
 
 def _label_value(row: DataRow, levels: Levels) -> float:
-    """Return ``value`` of a label: a number, or the label of a level of the score's rubric."""
+    """Return ``value`` of a label as a number; the label of a level of the score's rubric is converted."""
     text = row.text("value").strip() if isinstance(row.values.get("value"), str) else ""
     values = levels.get((row.text("task"), row.text("score")), {})
     by_label = {unicodedata.normalize("NFKC", label).casefold(): value for label, value in values.items()}

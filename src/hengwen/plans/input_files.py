@@ -1,4 +1,4 @@
-"""The files that a plan names, which no output may replace."""
+"""List the files that a plan names; no output may replace them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import Plan
 
 MAX_PATH = 1000
-"""Characters of a text that may be a path; longer texts are prompts and notes."""
+"""Maximum length of a text that may be a path; longer texts are prompts and notes."""
 
 
 def input_files(plan: Plan) -> list[Path]:
-    """Return the files that a plan names, also in options of scorers, rules and backends.
+    """Return the files that a plan names, including those in options of scorers, rules and backends.
 
     Args:
         plan: A plan with absolute paths, as ``load_plan`` returns it.
@@ -24,7 +24,7 @@ def input_files(plan: Plan) -> list[Path]:
 
 
 def files_in(options: Mapping[str, Any]) -> list[Path]:
-    """Return the existing files that values of options name, at any depth.
+    """Return the existing files that the values of options name, at any depth of nesting.
 
     Examples:
         >>> import tempfile

@@ -1,4 +1,4 @@
-"""Build the scorers of a plan, each under the name that the plan gives it."""
+"""Build the scorers of a plan, with the score names that the plan sets."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Inner = TypeVar("Inner", Scorer, GroupScorer)
 
 
 class _Renamed(Generic[Inner]):
-    """A scorer whose scores have other names, and whose signature has further parts.
+    """Wrapper that renames the scores of a scorer and appends parts to its signatures.
 
     Args:
         inner: Scorer that computes the scores.
-        names: New name of each score by the scorer's own.
-        marks: What is appended to each signature.
+        names: New name of each score, by the scorer's own name for it.
+        marks: Text that is appended to each signature.
     """
 
     def __init__(self, inner: Inner, names: Mapping[str, str], marks: str) -> None:
@@ -46,7 +46,7 @@ class _Renamed(Generic[Inner]):
 
 
 class RenamedScorer(_Renamed[Scorer]):
-    """A scorer of single answers under the name that a plan gives it."""
+    """A scorer of single answers with the score names that a plan sets."""
 
     def __init__(self, inner: Scorer, names: Mapping[str, str], marks: str) -> None:
         super().__init__(inner, names, marks)
@@ -54,11 +54,11 @@ class RenamedScorer(_Renamed[Scorer]):
         self._validator = inner if isinstance(inner, SampleValidator) else None
 
     def score(self, sample: Sample, response: Response) -> list[Outcome]:
-        """Return an outcome for each name."""
+        """Return an outcome (a score or a failure) for each score name."""
         return self._rename(self._inner.score(sample, response))
 
     def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
-        """Return an outcome for each name, with the earlier answers if the scorer reads them."""
+        """Return an outcome for each score name; the scorer gets the earlier answers if it accepts them."""
         if self._history_scorer is None:
             return self.score(sample, response)
         return self._rename(self._history_scorer.score_after(sample, response, earlier))
@@ -69,15 +69,15 @@ class RenamedScorer(_Renamed[Scorer]):
 
 
 class RenamedGroupScorer(_Renamed[GroupScorer]):
-    """A scorer of sets of answers under the name that a plan gives it."""
+    """A scorer of sets of answers with the score names that a plan sets."""
 
     @property
     def scope(self) -> Literal["repeats", "checkpoint"]:
-        """Which responses form a group."""
+        """Which responses form a group: the repeats of a sample, or all responses of a checkpoint."""
         return self._inner.scope
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
-        """Return one outcome for each name."""
+        """Return one outcome for each score name."""
         return self._rename(self._inner.score_set(items))
 
 
@@ -88,18 +88,18 @@ def load_scorer(
     score_prefix: str | None = None,
     samples: Collection[Sample] | None = None,
 ) -> Scorer | GroupScorer:
-    """Build a scorer by its name or location.
+    """Build a scorer from its plug-in name or the location of its class.
 
     Args:
         plugin: Name of a plug-in, ``module:Class`` or ``file.py:Class``. A digest of the file becomes part of
-            the signature, because the scores may change with it.
+            the signature, because a change of the file may change scores.
         options: Options of the scorer.
-        score_prefix: First part of the score names, which becomes part of the signature; default: the
-            scorer's own.
+        score_prefix: First part of the score names; it becomes part of the signature. Default: the scorer's
+            own first part.
         samples: All samples of the task, for a scorer that chooses settings from them.
 
     Raises:
-        ConfigError: The scorer or an option is unknown, or the class is no scorer.
+        ConfigError: The scorer or an option is unknown, or the class is not a scorer.
         PluginError: The scorer cannot be loaded.
     """
     if is_location(plugin):
@@ -129,7 +129,8 @@ def _renamed(names: Sequence[str], first_part: str | None) -> dict[str, str]:
 
     Args:
         names: The scorer's own names.
-        first_part: What replaces their first part; it is put in front of names with different first parts.
+        first_part: New first part of all names. If the names have different first parts, it is put in front
+            of them instead.
 
     Examples:
         >>> _renamed(["lyric.total", "lyric.base"], "muchin"), _renamed(["novelty"], "new")

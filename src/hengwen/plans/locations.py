@@ -1,4 +1,4 @@
-"""File and line of an error that shows only after a plan was parsed."""
+"""Find the file and line for an error that is detected only after a plan was parsed."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import Plan
 
 _LOCATED = re.compile(r"[^'\"\n]*?:\d+: ")
-"""Start of a message that names file and line already."""
+"""Start of a message that already names a file and a line."""
 MAX_DEPTH = 2
-"""Levels of keys below a value at which an option of it may stand: ``{name: {option: ...}}``."""
+"""Maximum number of key levels between a value and its options, as in ``{name: {option: ...}}``."""
 
 
 @contextmanager
 def located(plan: Plan, *location: str | int, title: str = "") -> Iterator[None]:
-    """Put file and line of a value of the plan in front of the messages of errors.
+    """Put the file and line of a value of the plan in front of messages of errors raised in the block.
 
     The line is that of the deepest key below the value that the message mentions, such as an option. A
-    message that names a line of another file, and a plan that was built in Python, are left alone.
+    message does not change if it already names a line of another file, or if the plan was built in Python.
 
     Args:
         plan: The plan.
         location: Keys and indexes of the value from the root of the plan.
-        title: Name of the value, put between line and message.
+        title: Name of the value, which is put between the line and the message.
 
     Raises:
         ConfigError: Raised in the block.
@@ -47,12 +47,13 @@ def located(plan: Plan, *location: str | int, title: str = "") -> Iterator[None]
 
 
 def locate(plan: Plan, *location: str | int, mentioned_in: str = "") -> str:
-    """Return ``"file:line: "`` of a value of the plan, or "" if no file has it.
+    """Return ``"file:line: "`` of a value of the plan, or "" if the value is in no file.
 
     Args:
         plan: The plan.
         location: Keys and indexes of the value from the root of the plan.
-        mentioned_in: A message; the line is that of the deepest key below the value that it mentions.
+        mentioned_in: A message. The result is the line of the deepest key below the value that the message
+            mentions.
     """
     file = plan.file
     if file is None or location[:2] not in file.lines:  # built in Python, or replaced by an option

@@ -1,4 +1,4 @@
-"""Override parts of a plan for one run: the model of its judges, and the repeats."""
+"""Override parts of a plan for one run: the model of its judges, and the number of repeats."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OVERRIDE = "--judge"
-"""Name of the backend that replaces those of the judges; no plan can use it for a checkpoint."""
+"""Name of the backend that replaces the backends of the judges; no plan can use this name itself."""
 RULES_JUDGE = "rules"
-"""Name of the rules judge, which takes the place of every model and makes no calls."""
+"""Name of the rules judge, which can replace every model and makes no calls."""
 
 
 def resolve_plan(
@@ -23,13 +23,13 @@ def resolve_plan(
     base_url: str | None = None,
     repeat: int | None = None,
 ) -> Plan:
-    """Return a plan, loaded if it is a path, with the overrides that are not None.
+    """Load the plan if it is a path, and return it with the overrides that are not None.
 
     Args:
-        plan: A plan or the path of one.
+        plan: A plan, or the path of a plan.
         judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules``.
         base_url: URL of an OpenAI-compatible server for ``judge``.
-        repeat: Answers to generate for each sample, >= 1.
+        repeat: Number of answers to generate for each sample, >= 1.
 
     Raises:
         ConfigError: The plan or an override is wrong.
@@ -46,12 +46,12 @@ def resolve_plan(
 
 
 def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
-    """Return the plan with one model in place of those of all judges.
+    """Return the plan with one model for all judges.
 
     Args:
         plan: A plan with at least one judge.
-        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``; ``rules`` for the rules judge, which keeps
-            the options of the plan's judges by rules.
+        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``; ``rules`` for the rules judge, with the
+            options of those judges of the plan that already are rules judges.
         base_url: URL of an OpenAI-compatible server.
 
     Raises:
@@ -83,7 +83,7 @@ def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
 
 
 def judge_spec(judge: str, base_url: str | None = None) -> BackendSpec:
-    """Parse ``PROVIDER/MODEL`` into the backend of a judge, with temperature 0.
+    """Parse ``PROVIDER/MODEL`` into the settings of a judge's backend, with temperature 0.
 
     Args:
         judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``.

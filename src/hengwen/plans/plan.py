@@ -52,9 +52,9 @@ class ScaleSpec(StrictModel):
     """How the prompts' values become the task's published score; exactly one field is set."""
 
     mean_times: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """Factor of the mean over the prompts."""
+    """Factor by which the mean over the prompts is multiplied."""
     sum_divided_by: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """Divisor of the sum over the prompts."""
+    """Number by which the sum over the prompts is divided."""
 
     @model_validator(mode="after")
     def _one_way(self) -> ScaleSpec:
@@ -64,7 +64,7 @@ class ScaleSpec(StrictModel):
 
 
 class JudgeSpec(StrictModel):
-    """A rubric with the model that applies it; without a model, the packaged rules judge does, at no cost."""
+    """A rubric with the model that applies it; without a model, the packaged rules judge applies it."""
 
     former_keys: ClassVar[dict[str, str]] = {"reduce": "panel_reducer", "note": "task_instruction"}
 
@@ -72,13 +72,14 @@ class JudgeSpec(StrictModel):
     """Name of a packaged rubric, or a path that ends in .yaml."""
     backend: str | None = None
     panel: list[str] = []
-    """Backends that each judge by the rubric, instead of one ``backend``."""
+    """Backends of a panel, instead of one ``backend``; each of them judges every answer by the rubric."""
     panel_reducer: Literal["mean", "median", "majority"] = "median"
-    """How the levels of a panel's members are reduced to one."""
+    """How the levels of a panel's members are combined into one value."""
     quorum: Annotated[int, Field(ge=1)] | None = None
-    """Members of a panel that must give a verdict; default: more than half."""
+    """Number of members of a panel that must give a verdict; default: more than half."""
     judge: str | None = None
-    """``rubric`` (a model judges; default with a backend), ``rules`` (default without), or a plug-in."""
+    """``rubric`` (a model judges; default with a backend), ``rules`` (default without a backend), or the name
+    of a plug-in."""
     name: Name | None = None
     """First part of the score names; default: name of the rubric."""
     language: Language = "zh"
@@ -129,15 +130,16 @@ class TaskSpec(StrictModel):
     columns: dict[str, str] = {}
     prompt: PromptSpec | None = None
     repeats: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Answers to generate for each sample."""
+    """Number of answers to generate for each sample."""
     repeat_reducer: Reducer = "mean"
-    """How the values of a prompt's repeats are reduced to one."""
+    """How the values of a prompt's repeats are combined into one value."""
     scorers: list[ScorerSpec] = []
     rules: list[RuleSpec] = []
-    """Deterministic rules: each gives a score of its own, and may cap a judge's level."""
+    """Rules that need no model: each rule has a score of its own, and may set the best level that a judge's
+    answer can reach (a cap)."""
     judges: list[JudgeSpec] = []
     scale: ScaleSpec | None = None
-    """How a judge's values become the published score of the task; None for no such score."""
+    """How a judge's values are combined into the published score of the task; None for no such score."""
 
     @model_validator(mode="after")
     def _has_scorers(self) -> TaskSpec:
@@ -183,23 +185,23 @@ class BackendSpec(StrictModel):
     factory: str | None = None
     """For langchain: ``package.module:function`` of a function that returns a chat model."""
     file: Path | None = None
-    """For replay: recorded replies."""
+    """For replay: file of recorded replies."""
     base_url: str | None = None
     api_key_env: str = "OPENAI_API_KEY"
     params: dict[str, Any] = {}
     options: dict[str, Any] = {}
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 4
-    """Number of retries of a call that may succeed later."""
+    """Maximum number of retries of a call that may succeed later."""
     rpm: Annotated[float, Field(gt=0)] | None = None
     """Calls per minute that the endpoint allows."""
     tpm: Annotated[float, Field(gt=0)] | None = None
-    """Tokens per minute that the endpoint allows; usage is estimated."""
+    """Tokens per minute that the endpoint allows; the tokens of a call are estimated."""
     price: PriceSpec | None = None
 
 
 class Plan(StrictModel):
-    """A checked plan. Paths are absolute; the order of the checkpoints is the order of training."""
+    """A checked plan. Its paths are absolute, and its checkpoints are in the order of training."""
 
     name: Name
     tasks: Annotated[list[TaskSpec], Field(min_length=1)]
@@ -209,12 +211,12 @@ class Plan(StrictModel):
     anchors: Path | None = None
     seed: int = 0
     language: Language | None = None
-    """Language of reports and of the label form; None for that of the locale."""
+    """Language of reports and of the label form; None for the language of the locale."""
     _file: YamlFile | None = PrivateAttr(None)
 
     @property
     def file(self) -> YamlFile | None:
-        """File of the plan, with the lines of its values; None for a plan that was built in Python."""
+        """File of the plan, with the line of each value; None for a plan that was built in Python."""
         return self._file
 
     @property
@@ -233,7 +235,7 @@ def load_plan(path: str | Path) -> Plan:
         path: A YAML file; the paths in it are relative to its folder.
 
     Raises:
-        ConfigError: The plan is wrong; the message names file and line, and the way out.
+        ConfigError: The plan is wrong; the message names the file, the line and a solution.
     """
     file = load_yaml(Path(path))
     plan = parse_model(Plan, file)
@@ -341,7 +343,7 @@ def _absolute_scorer(spec: ScorerSpec, folder: Path) -> ScorerSpec:
 
 
 def _absolute_options(options: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the options of a scorer or rule with the files of a corpus as absolute paths."""
+    """Return the options of a scorer or rule; the files of a corpus become absolute paths."""
     corpus: Any = options.get("corpus")
     if isinstance(corpus, str):
         corpus = str(folder / corpus)
@@ -359,7 +361,7 @@ def _template(value: str | None, folder: Path) -> str | None:
 
 
 def task_score_names(judge: str, scale: ScaleSpec | None) -> tuple[str, ...]:
-    """Return the names of the values of a whole task that follow from a judge's scores.
+    """Return the names of the values of a whole task that are computed from a judge's scores.
 
     Args:
         judge: First part of the judge's score names.

@@ -38,7 +38,7 @@ class ScorerSpec(StrictModel):
     """Name of a plug-in, or the location of a class: ``module:Class`` or ``file.py:Class``."""
     options: dict[str, Any] = {}
     score_prefix: Name | None = None
-    """First part of the score names, ``name`` in YAML; default: the scorer's own."""
+    """First part of the score names, ``name`` in YAML; default: the scorer's own first part."""
 
     @model_validator(mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""Load everything that a plan names, and check it before any call is paid for."""
+"""Load all files, scorers and judges that a plan names, and check them before any call is paid for."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class ConfiguredJudge:
 
     @property
     def score_names(self) -> tuple[str, ...]:
-        """Names of the scores by rubric: the level, then the criteria."""
+        """Names of the scores that the rubric defines: the level, then the criteria."""
         return tuple(f"{self.name}.{part}" for part in ("level", *self.rubric.criteria))
 
     def all_names(self, scale: ScaleSpec | None) -> tuple[str, ...]:
-        """Return the names of all scores: those by rubric, with rules applied, and of the whole task.
+        """Return the names of all scores: by the rubric, after the rules, and of the whole task.
 
         Args:
             scale: Scale of the task.
@@ -62,7 +62,7 @@ class ConfiguredJudge:
         return (*self.score_names, *final, *task_score_names(self.name, scale))
 
     def build(self, persona: str, backends: Sequence[Backend]) -> Judge:
-        """Build the judge, or the panel of judges.
+        """Build the judge, or the panel (several judges that act as one).
 
         Args:
             persona: System prompt of the task; empty if it has none.
@@ -81,7 +81,7 @@ class ConfiguredJudge:
         )
 
     def check(self, persona: str) -> None:
-        """Check the options of the judge: build its members, over backends that have no replies.
+        """Check the options of the judge: build its members with backends that have no replies.
 
         Args:
             persona: See :meth:`build`.
@@ -96,7 +96,7 @@ class ConfiguredJudge:
         self._members(persona, backends)
 
     def _members(self, persona: str, backends: Sequence[Backend]) -> list[Judge]:
-        """Build the judges of a panel, or a list of one."""
+        """Build the judges of a panel; without a panel, the list has one judge."""
         injected: dict[str, Any] = {
             "rubric": self.rubric,
             "language": self.spec.language,
@@ -111,7 +111,7 @@ class ConfiguredJudge:
         ]
 
     def _optional_arguments(self) -> dict[str, Any]:
-        """Return arguments that only some judges accept, and only if they differ from the default."""
+        """Return the arguments that only some judges accept, if they differ from their defaults."""
         arguments: dict[str, Any] = {}
         if self.spec.level_from != "holistic":
             arguments["level_from"] = self.spec.level_from
@@ -120,7 +120,7 @@ class ConfiguredJudge:
             arguments["task_instruction"] = instruction.in_language(self.spec.language)
         if self.rules is not None and _accepts("judges", self.spec.plugin, "evidence_signature"):
             arguments["evidence_signature"] = self.rules.evidence_signature
-        # a clause that is also a rule is left to the rule; otherwise the raw score would already contain it
+        # the rules judge leaves out checks that the task also has as a rule: otherwise they would count twice
         if self.rules is not None and _accepts("judges", self.spec.plugin, "exclude_clauses"):
             names = [rule.name for rule in self.rules.rules if rule.name == "near_duplicate"]
             arguments["exclude_clauses"] = names
@@ -129,7 +129,7 @@ class ConfiguredJudge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedTask:
-    """A task with its samples read and its scorers built; each rule of the task is also a scorer."""
+    """A task with its samples and built scorers; each rule of the task is also one of the scorers."""
 
     spec: TaskSpec
     samples: SampleSet
@@ -144,7 +144,7 @@ class LoadedTask:
 
     @property
     def has_persona_template(self) -> bool:
-        """Whether a judge sees a persona rendered per sample."""
+        """Whether the persona is a template that is rendered for each sample."""
         return is_template(self.persona) and any("persona" in judge.rubric.uses for judge in self.panel)
 
     @property
@@ -155,12 +155,12 @@ class LoadedTask:
 
     @property
     def task_scores(self) -> tuple[str, ...]:
-        """Names of the values of the whole task, of all judges."""
+        """Names of the values of the whole task, for all judges."""
         return tuple(name for judge in self.panel for name in task_score_names(judge.name, self.spec.scale))
 
     @property
     def rubrics(self) -> dict[str, Rubric]:
-        """Rubric of each score that the judges of the task give."""
+        """Rubric of each score of the task's judges, by score name."""
         return {name: judge.rubric for judge in self.panel for name in judge.score_names}
 
 
