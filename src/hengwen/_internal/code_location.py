@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def is_location(spec: str) -> bool:
-    """Return whether a name is the location of a class; names of plug-ins have no colon.
+    """Return whether a name is the location of a class: it has a colon, which names of plug-ins have not.
 
     Examples:
         >>> is_location("lyric"), is_location("lines.py:LineCount"), is_location("lines.py")
@@ -30,7 +30,7 @@ def source_path(spec: str, base_folder: Path | None = None) -> Path | None:
 
     Args:
         spec: Name or location of a class.
-        base_folder: Folder that a relative path starts from; default: the working folder.
+        base_folder: Folder to which a relative path is relative; default: the working folder.
 
     Examples:
         >>> source_path("scorers/lines.py:LineCount").name, source_path("package.lines:LineCount")
@@ -50,7 +50,7 @@ def source_digest(path: Path) -> str:
 
 
 def load_class(spec: str, base_folder: Path | None = None) -> Any:
-    """Import a class by its location; no other function imports code that a plan names by location.
+    """Import a class by its location; this is the only function that imports code by location.
 
     Args:
         spec: ``module:Class`` of an importable module, or ``file.py:Class``.
@@ -81,7 +81,7 @@ def load_class(spec: str, base_folder: Path | None = None) -> Any:
 
 
 def _import_file(path: Path) -> ModuleType:
-    """Import a Python file; an unchanged file is executed once. Its folder is not on the import path."""
+    """Import a Python file; an unchanged file is executed only once. Its folder is not on the import path."""
     resolved = path.resolve()
     identity = hashlib.sha256(bytes(resolved) + b"\0" + _read(path)).hexdigest()
     name = f"hengwen_file_{identity[:16]}"

@@ -1,4 +1,7 @@
-"""Raise the GC thresholds: most live objects are imported modules, so frequent collections find nothing."""
+"""Raise the thresholds of the garbage collector (GC).
+
+Most live objects belong to imported modules, so frequent collections find nothing to free.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ THRESHOLDS = (50_000, 20, 50)
 
 @contextmanager
 def relaxed_gc(*, freeze: bool = True) -> Iterator[None]:
-    """Raise the GC thresholds and freeze existing objects; restore both on exit.
+    """Raise the GC thresholds and freeze existing objects (the GC ignores them); undo both on exit.
 
     Args:
         freeze: Whether to freeze existing objects; skipped if some are frozen already.

@@ -16,8 +16,8 @@ def lazy_exports(
 
     Args:
         package: ``__name__`` of the package.
-        exports: Module below the package by public name. A public name must not be that of a module in the
-            package, because its meaning would depend on the order of imports.
+        exports: For each public name, the module of the package that defines it. A public name must not equal
+            the name of a module in the package, because its meaning would depend on the order of imports.
 
     Examples:
         >>> load, names = lazy_exports("hengwen", {"Scale": "records"})

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 BATCH_SIZE = 200
-"""Items that are sent to a worker at a time."""
+"""Number of items that are sent to a worker process at a time."""
 MAX_QUEUED_BATCHES = 3
-"""Batches in progress per worker."""
+"""Maximum number of batches in progress per worker process."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -27,10 +27,11 @@ Result = TypeVar("Result")
 def map_stream(
     function: Callable[[Item], Result], items: Iterable[Item], *, workers: int = 1
 ) -> Iterator[Result]:
-    """Yield ``function(item)`` for each item in turn.
+    """Yield ``function(item)`` for each item, in the order of the items.
 
     Args:
-        function: Function of one item; with several workers it, the items and the results must be picklable.
+        function: Function of one item. With several workers, the function, the items and the results must be
+            picklable.
         items: Any number of items, consumed as they are needed.
         workers: Number of processes; 1 uses the current one. Starting a process takes about a second.
 

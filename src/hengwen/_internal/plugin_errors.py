@@ -1,4 +1,4 @@
-"""What a Failure says about the exception of a plug-in."""
+"""Describe the exception of a plug-in for a Failure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def describe_error(error: BaseException) -> tuple[Status, str, str]:
-    """Return status, message and raw reply of the Failure for an exception.
+    """Return the status, the message and the raw reply for the Failure of an exception.
 
     Examples:
         >>> describe_error(JudgeError("cut off", status="truncated", raw="{"))

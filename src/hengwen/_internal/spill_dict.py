@@ -1,4 +1,4 @@
-"""An ordered mapping that is kept in memory while it is small, and in a temporary file afterwards."""
+"""An ordered mapping that is kept in memory while it is small, and in a temporary file when it is large."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 
 MAX_IN_MEMORY = 20_000
-"""Items that are kept in memory: some tens of megabytes of samples."""
+"""Maximum number of items that are kept in memory: some tens of megabytes of samples."""
 
 
 class SpillDict(MutableMapping[str, Value], Generic[Value]):
     """A mapping with string keys and bounded memory, for millions of items.
 
-    It keeps insertion order. Values in the file are copies: a changed value must be set again.
+    The mapping keeps insertion order. Values in the file are copies, so a changed value must be set again.
 
     Args:
-        max_in_memory: Items above which a temporary file is used; the file is removed with the mapping.
+        max_in_memory: Number of items above which a temporary file is used. The file is removed with the
+            mapping.
 
     Examples:
         >>> texts = SpillDict(max_in_memory=1)

@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def installed_version(package: str) -> str:
-    """Return the version of an installed package, or ``0+unknown``, as for a source tree on the path.
+    """Return the version of an installed package; ``0+unknown`` if it is not installed (a source tree).
 
     Examples:
         >>> installed_version("no such package")

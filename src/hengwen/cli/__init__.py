@@ -1,4 +1,4 @@
-"""The command line. Each command imports its dependencies when it runs, so that help is fast."""
+"""The command line. Each command imports its dependencies only when it runs, so that ``--help`` is fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write a file atomically: a reader sees the old file or the new one, never a part of it."""
+"""Write a file atomically: a reader sees the old file or the new file, never a part of the new one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_PREFIX = 40
-"""Characters of the file's name in that of its temporary file; a name has at most 255 bytes."""
+"""How many characters of the file's name the name of its temporary file has; a name has at most 255 bytes."""
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield an empty temporary file that replaces ``path`` when the block ends without an error.
 
-    The permissions of an existing file are kept. A second name (hard link) of the file keeps the old content.
+    The permissions of an existing file are kept. If the file has a second name (hard link), the second name
+    keeps the old content.
 
     Args:
         path: The file to write; its folder exists.
@@ -48,7 +49,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.chmod(_mode(path))
         temporary.replace(path)
-    except HengwenError:  # raised by the block; a StoreError is an OSError too
+    except HengwenError:  # the block raised it; it is caught first because a StoreError is an OSError too
         raise
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from None
@@ -58,7 +59,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def _mode(target: Path) -> int:
-    """Return the mode of an existing file, else that of a new one (``mkstemp`` makes private files)."""
+    """Return the mode of the file, or the usual mode of a new file (``mkstemp`` makes private files)."""
     if target.exists():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -1,4 +1,4 @@
-"""Fields of data files: names that are meant for a known field, but spelled otherwise."""
+"""Detect misspelled field names in data files: names that are meant for a known field."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     from hengwen.io.row_reader import DataRow
 
 MIN_SIMILARITY = 0.8
-"""Ratio of difflib from which a name is a misspelling of another."""
+"""Minimum ratio of difflib at which a name counts as a misspelling of another name."""
 WAY_OUT = "rename it, map it (columns: or --column), or move it under metadata"
-"""How a field of a file that has columns and metadata can keep its name."""
+"""Part of the error message: how the user can keep such a field."""
 
 
 class FieldNames:
-    """Checks the names of the fields of a file, each name once.
+    """Check the names of the fields of a file, each name only once.
 
-    A name that resembles no known field is accepted: the reader decides what it means.
+    A name that resembles no known field is accepted; the reader decides how to use it.
 
     Args:
         known: Fields that the reader knows.
         aliases: Other names of these fields in common data sets, by field.
-        neighbours: Fields that the same row may hold for another reader; they are never misspellings.
-        way_out: How to keep a field of the refused name, for the message.
+        neighbours: Fields that other readers of the same file know; they never count as misspellings.
+        way_out: Part of the error message: how the user can keep such a field.
 
     Examples:
         >>> names = FieldNames(("id", "input"), {"input": ("prompt",)})
@@ -47,7 +47,7 @@ class FieldNames:
         self._way_out = way_out
 
     def intended(self, name: str) -> str | None:
-        """Return the known field that a name is meant for, or None."""
+        """Return the known field for which a name is meant, or None."""
         if name in self._accepted:
             return None
         plain = name.strip().casefold().replace("-", "_").replace(" ", "_")

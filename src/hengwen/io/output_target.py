@@ -1,4 +1,4 @@
-"""Check before any work that an output can be written, and that no input is lost by writing it."""
+"""Check, before any work, that an output can be written and does not replace an input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_output(target: Path, inputs: Iterable[Path] = ()) -> None:
-    """Check that a file can be written, and that it is none of the files that the command reads.
+    """Check that a file can be written, and that the command does not read the same file.
 
     Args:
         target: The file to write; it need not exist.
@@ -37,20 +37,20 @@ def check_output(target: Path, inputs: Iterable[Path] = ()) -> None:
     try:
         with tempfile.TemporaryFile(
             dir=target.parent
-        ):  # a probe: permissions do not tell of a read-only disk
+        ):  # create a file as a probe, because permissions do not show a read-only disk
             pass
     except OSError as error:
         raise _unwritable(target, error) from None
 
 
 def check_file(target: Path) -> None:
-    """Check that a path is a file, or can become one: no link, no folder, no device, in a folder that exists.
+    """Check that a path is, or can become, a normal file (no link, folder or device) in an existing folder.
 
     Args:
         target: The file to write; it need not exist.
 
     Raises:
-        ConfigError: It is something else, or it is write-protected.
+        ConfigError: The path is something else, or the file is write-protected.
     """
     try:
         if target.is_symlink():
@@ -72,7 +72,7 @@ def check_file(target: Path) -> None:
 
 
 def is_same_file(path: Path, other: Path) -> bool:
-    """Return whether two paths are one file, by link or by a second name too; the file need not exist."""
+    """Return whether two paths are the same file, also through links; the file need not exist."""
     try:
         return path.samefile(other)
     except OSError:

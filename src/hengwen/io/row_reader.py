@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _DECODER = json.JSONDecoder()
 MAX_CELL = 2**31 - 1
-"""Characters in a CSV cell; the csv module's own limit of 131,072 is too short for long answers."""
+"""Maximum length of a CSV cell; the csv module's default of 131,072 is too short for long answers."""
 
 _NOT_LINES = {
     "[": "a JSON array, but each line must be an object of its own; try: jq -c '.[]' FILE > FILE.jsonl",
@@ -28,7 +28,7 @@ _NOT_LINES = {
 MAX_COUNT = 1_000_000
 """Highest number of a repeat."""
 MAX_NAMES_LISTED = 8
-"""Fields of a row that a message lists."""
+"""Maximum number of fields of a row that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class DataRow:
     values: Mapping[str, Any]
 
     def fail(self, message: str) -> NoReturn:
-        """Raise a DataError that names file and line."""
+        """Raise a DataError with file and line."""
         raise DataError(self.locate(message), line=self.number)
 
     def locate(self, message: str) -> str:
@@ -51,16 +51,16 @@ class DataRow:
         """Return a field as text.
 
         Raises:
-            DataError: The field is missing, empty or no text.
+            DataError: The field is missing, empty or not text.
         """
         return self.text(name) or self.missing(name)
 
     def missing(self, name: str, kind: str = "") -> NoReturn:
-        """Raise a DataError that a field is missing; the message lists the fields that the row has.
+        """Raise a DataError because a field is missing; the message lists the fields of the row.
 
         Args:
             name: Name of the field.
-            kind: What a value must be, for a row that has the field with another value.
+            kind: Description of a valid value, for a row whose field has another value.
         """
         if kind and self.values.get(name) is not None:
             self.fail(f"field {name!r} must be {kind}, got {type(self.values[name]).__name__}")
@@ -74,7 +74,7 @@ class DataRow:
         """Return a field as text, or the default if it is missing or empty; a lone surrogate becomes U+FFFD.
 
         Raises:
-            DataError: The field is no text.
+            DataError: The field is not text.
         """
         value = self.values.get(name)
         if value is None or value == "":
@@ -87,7 +87,7 @@ class DataRow:
         """Return a field as a whole number from 1 to ``MAX_COUNT``, or the default if it is missing.
 
         Raises:
-            DataError: The field is no such number.
+            DataError: The field is not a whole number of at least 1.
         """
         value = self.values.get(name)
         if value is None or value == "":
@@ -120,7 +120,7 @@ def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
 
 
 def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[DataRow | DataError]:
-    """Yield the rows of a file, and for each malformed row its error.
+    """Yield the rows of a file; for a malformed row, yield its error instead.
 
     Args:
         path: As in ``read_rows``.
@@ -216,10 +216,10 @@ def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError
 
 
 def rename_columns(row: DataRow, columns: Mapping[str, str]) -> DataRow | DataError:
-    """Return the row with its fields renamed, or the error if a column is missing or two become one field.
+    """Return the row with its fields renamed, or the error if a column is missing or two get the same name.
 
     Args:
-        row: Row as it stands in the file.
+        row: Row with the field names of the file.
         columns: Field names by column name, as in ``read_rows``.
     """
     try:
@@ -268,14 +268,14 @@ def read_number(row: DataRow, name: str) -> float:
 
 
 def read_numbers(raw: bytes, path: Path) -> list[float]:
-    """Parse a text of one number a line; blank lines are skipped.
+    """Parse a text with one number per line; blank lines are skipped.
 
     Args:
         raw: The UTF-8 text.
         path: The file that error messages name.
 
     Raises:
-        DataError: A line is no finite number.
+        DataError: A line is not a finite number.
 
     Examples:
         >>> from pathlib import Path

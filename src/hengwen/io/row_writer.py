@@ -1,4 +1,4 @@
-"""Write rows to JSONL and CSV files as they come; the file appears when all rows are written."""
+"""Write rows to JSONL and CSV files one by one; the file appears when all rows are written."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _csv_writer(file: IO[str], header: list[str]) -> Callable[[JsonRow], None]:
 
 
 def spreadsheet_safe(value: object) -> object:
-    """Return a CSV cell; a text that a spreadsheet would run as a formula gets a leading apostrophe.
+    """Return the value of a CSV cell; text that a spreadsheet would run as a formula gets an apostrophe.
 
     Lists, objects, true and false are written as JSON.
 

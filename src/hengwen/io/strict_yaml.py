@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Location = tuple[str | int, ...]
 DATA_SUFFIXES = (".jsonl", ".ndjson", ".csv")
-"""Ends of the names of files of rows."""
+"""Endings of the names of files of rows (which are not YAML)."""
 _SCALARS = (str, int, float)
 _EXPECTED = {
     "path_type": "expected the path of one file",
@@ -26,12 +26,12 @@ _EXPECTED = {
     "model_type": "expected a mapping of keys",
     "model_attributes_type": "expected a mapping of keys",
 }
-"""Messages by type of error, where pydantic's name its own classes."""
+"""Messages by type of error, for types whose messages from pydantic name pydantic's classes."""
 Model = TypeVar("Model", bound="StrictModel")
 
 
 class StrictModel(BaseModel):
-    """A frozen model that refuses unknown keys; the error names the nearest known key."""
+    """A frozen model that raises an error for unknown keys; the error names the most similar known key."""
 
     former_keys: ClassVar[dict[str, str]] = {}
     """Fields by keys that older files use for them."""
@@ -56,11 +56,11 @@ class StrictModel(BaseModel):
 
 
 def rename_keys(data: Mapping[str, Any], former_keys: Mapping[str, str]) -> dict[str, Any]:
-    """Return a mapping with present keys in place of former ones.
+    """Return a mapping in which former keys are replaced by present keys.
 
     Args:
         data: Keys and values of a file.
-        former_keys: Present keys by former ones.
+        former_keys: Present key for each former key.
 
     Raises:
         ValueError: The data has both a key and its former name.
@@ -148,7 +148,7 @@ def decode(raw: bytes, path: Path, first_line: int = 1) -> str:
 
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The loader of libyaml if PyYAML has it, because it is ten times as fast."""
+"""Loader of libyaml if PyYAML has it, because it is ten times as fast as PyYAML's own."""
 
 
 def load_yaml(path: Path) -> YamlFile:
@@ -166,7 +166,7 @@ def load_yaml(path: Path) -> YamlFile:
         loader = _LOADER(text)
         node = loader.get_single_node()
         if node is not None:
-            _collect_lines(node, (), lines, path)  # before merge keys are resolved, which lose their lines
+            _collect_lines(node, (), lines, path)  # before merge keys are resolved: they lose their lines
             data = loader.construct_document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -243,7 +243,7 @@ def _as_written(file: YamlFile, location: Location) -> Location:
 
 
 def _plain_message(error: Any) -> str:
-    """Return pydantic's message in plain words, without a capital."""
+    """Return pydantic's message in plain words, without a capital letter at the start."""
     value = error.get("input")
     if error["type"] in _EXPECTED:
         return _EXPECTED[error["type"]]
@@ -258,7 +258,7 @@ def _plain_message(error: Any) -> str:
 
 def _got(error: Any) -> str:
     value = error.get("input")
-    if error["type"] in ("missing", "too_short"):  # the value of these is the parent's, or empty
+    if error["type"] in ("missing", "too_short"):  # here the value is the parent, or empty
         return ""
     if error["type"] == "value_error" and not isinstance(value, _SCALARS):
         return ""
@@ -266,7 +266,7 @@ def _got(error: Any) -> str:
 
 
 def _kind(value: object) -> str:
-    """Return a scalar as written, and the kind of any other value."""
+    """Return a scalar as written in the file; for any other value, its kind."""
     if isinstance(value, _SCALARS):
         return short_repr(value)
     return {dict: "a mapping", list: "a list", type(None): "nothing"}.get(type(value), type(value).__name__)

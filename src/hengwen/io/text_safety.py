@@ -1,10 +1,11 @@
-"""Make foreign text safe to store and to print."""
+"""Make text from outside (such as answers of models) safe to store and to print."""
 
 from __future__ import annotations
 
 import re
 
-# CSI, OSC (ended by BEL or ST) and two-character escapes; then the C1 form of CSI.
+# Terminal escape sequences: CSI, OSC (which ends with BEL or ST), two-character escapes, and the C1 form of
+# CSI.
 _ANSI = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]"
 )
@@ -14,7 +15,7 @@ _NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 
 
 MAX_REPR = 60
-"""Characters of a value that a message shows."""
+"""Maximum number of characters of a value that a message shows."""
 
 
 def short_repr(value: object) -> str:
@@ -43,7 +44,7 @@ def replace_surrogates(text: str) -> str:
 
 
 def strip_controls(text: str) -> str:
-    """Return the text without terminal escapes, control and bidi characters; every line break is a line feed.
+    """Return the text without terminal escapes, control and bidi characters, and with line feeds only.
 
     Lone surrogates and noncharacters, which no UTF-8 file or HTML page may hold, become U+FFFD.
 

@@ -39,7 +39,7 @@ _LABEL_ALIASES = {**_RESPONSE_ALIASES, "checkpoint": ("ckpt",), "rater": ("annot
 
 @dataclass(frozen=True, slots=True)
 class SampleSet:
-    """The samples of a task with their line numbers, by id in file order; large sets are kept on disk."""
+    """The samples of a task by id, in file order, with line numbers; large sets are kept on disk."""
 
     task: str
     path: Path

@@ -49,7 +49,7 @@ class RuleSpec(StrictModel):
 
 
 class ScaleSpec(StrictModel):
-    """How the prompts' values become the task's published score; exactly one field is set."""
+    """How the values of all prompts are combined into the task's published score; one field is set."""
 
     mean_times: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """Factor by which the mean over the prompts is multiplied."""

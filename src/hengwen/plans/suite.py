@@ -120,7 +120,8 @@ class ConfiguredJudge:
             arguments["task_instruction"] = instruction.in_language(self.spec.language)
         if self.rules is not None and _accepts("judges", self.spec.plugin, "evidence_signature"):
             arguments["evidence_signature"] = self.rules.evidence_signature
-        # the rules judge leaves out checks that the task also has as a rule: otherwise they would count twice
+        # the rules judge leaves out checks that are also rules of the task: its raw score must not contain
+        # them
         if self.rules is not None and _accepts("judges", self.spec.plugin, "exclude_clauses"):
             names = [rule.name for rule in self.rules.rules if rule.name == "near_duplicate"]
             arguments["exclude_clauses"] = names
@@ -182,7 +183,7 @@ class LoadedPlan:
         return _levels(self.tasks)
 
     def scale_of(self, task: str, score: str) -> Scale:
-        """Return the range of a judge's score, without levels: a mean of raters may lie between two."""
+        """Return the scale of a judge's score without levels: a mean of raters may lie between two levels."""
         scale = next(loaded for loaded in self.tasks if loaded.spec.name == task).rubrics[score].scale
         return Scale(low=scale.low, high=scale.high, higher_is_better=scale.higher_is_better)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NOT_CERTIFIED = 3
 """Exit code if a judge is not certified."""
 INCONCLUSIVE = 4
-"""Exit code if the labels are inconclusive or a calibration is stale."""
+"""Exit code if the labels are inconclusive, or a calibration is stale (made for another judge or rubric)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def calibrate(
 
 
 def _check_output(output: Path, sources: Sequence[str], labels: Path | None, store: str) -> None:
-    """Check before the bootstrap that the file can be written, and that it is no input."""
+    """Check, before the slow bootstrap, that the file can be written and is not an input."""
     from hengwen.io.output_target import check_output
     from hengwen.plans.input_files import input_files
     from hengwen.plans.plan import load_plan

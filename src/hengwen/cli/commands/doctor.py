@@ -9,7 +9,7 @@ import typer
 from hengwen.cli.ui import options
 
 EXTRA_MODULES = {"postgres": "psycopg", "text": "nltk"}
-"""A module of each optional dependency group."""
+"""For each optional dependency group, a module that shows whether the group is installed."""
 
 
 def doctor(

@@ -41,7 +41,7 @@ def init(
 
 
 def _split_paths(*paths: Path | None) -> tuple[Path, Path | None]:
-    """Split the arguments, given in any order, into the folder and the character file (.yaml)."""
+    """Return the folder and the character file (.yaml) from arguments in any order."""
     arguments = [path for path in paths if path is not None]
     yamls = [path for path in arguments if path.suffix.lower() in (".yaml", ".yml")]
     folders = [path for path in arguments if path not in yamls]

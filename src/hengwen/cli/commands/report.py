@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
 MAX_NAMES = 4
-"""Runs that a warning names before it counts the others."""
+"""Maximum number of runs that a warning names; the others are only counted."""
 
 
 def report(
@@ -64,7 +64,7 @@ def report(
 
 
 def _select_runs(store: Store, names: Sequence[str] | None, plan: str | None) -> tuple[list[Run], list[str]]:
-    """The named runs, or the newest run of each checkpoint of a plan, and warnings about runs left out."""
+    """Return the named runs, or by default the newest run of each checkpoint, and warnings about others."""
     from hengwen.errors import ConfigError
     from hengwen.results.comparability import same_prompts
 

@@ -153,7 +153,7 @@ def _score_rows(
 
 
 def _refuse(context: typer.Context, reasons: dict[str, str]) -> None:
-    """Raise for the first option on the command line that has a reason against it."""
+    """Raise for the first option on the command line that is a key of ``reasons``."""
     from hengwen.errors import ConfigError
 
     for name, reason in reasons.items():

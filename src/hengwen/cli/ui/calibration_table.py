@@ -1,4 +1,7 @@
-"""Print calibrations on a terminal: the decision, agreement with intervals, confusion matrix, maps, means."""
+"""Print calibrations on a terminal: decision, agreement with intervals, confusion matrix, maps and means.
+
+A calibration compares the scores of a judge with human labels.
+"""
 
 from __future__ import annotations
 
@@ -178,7 +181,7 @@ class _Printer:
 
 
 def _draws_text(drawn: Mapping[str, int]) -> str:
-    """How labelled answers were drawn, with the number of labels of each draw."""
+    """Return how labelled answers were drawn, with the number of labels for each way."""
     return "; ".join(f"{one_line(text, 120)} ({count} labels)" for text, count in drawn.items())
 
 
@@ -200,7 +203,7 @@ def _add_estimate(table: Table, title: str, estimate: Estimate, resamples: int) 
 
 
 def _labels_alone(mean: CorrectedMean) -> str:
-    """The mean of the labels alone; a dash if the labels are no random sample."""
+    """Return the mean of the labels alone; a dash if the labelled answers are no random sample."""
     if mean.labels_mean is None or mean.labels_low is None or mean.labels_high is None:
         return NOTHING
     return f"{number(mean.labels_mean)} {interval((mean.labels_low, mean.labels_high))}"

@@ -1,4 +1,4 @@
-"""The results of the packaged attacks on a judge, as ``hengwen doctor --judge`` prints them."""
+"""Show the results of the packaged attacks on a judge, as ``hengwen doctor --judge`` prints them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ significantly more answers than they lower (sign test at .01) by 10 % of them; s
 
 
 def warn_of_missing_verdicts(report: CanaryReport) -> bool:
-    """Warn of attacks without a verdict; return whether no attack has one."""
+    """Print a warning if attacks have no verdict; return whether no attack has a verdict."""
     failed = [result for result in report.results if result.outcome == "failed"]
     if failed:
         print_warning(
@@ -47,7 +47,7 @@ def canary_table(judge: str, rubric: str, report: CanaryReport) -> Group:
 
 
 def sign_test_text(report: CanaryReport) -> Text:
-    """Return the comparison of raises and lowerings as one line."""
+    """Return one line that compares how many attacks raised and how many lowered the judge's value."""
     from rich.text import Text
 
     line = f"raised {report.raises}, lowered {report.lowerings} of {len(report.decided)}"

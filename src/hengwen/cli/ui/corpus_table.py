@@ -24,7 +24,7 @@ def print_corpus_scores(result: CorpusFileResult) -> None:
 
 
 def print_corpus_json(result: CorpusFileResult) -> None:
-    """Print everything as one JSON object."""
+    """Print all metrics and comparisons as one JSON object."""
     import json
     from dataclasses import asdict
 

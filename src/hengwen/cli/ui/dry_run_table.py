@@ -1,4 +1,4 @@
-"""The output of ``--dry-run``."""
+"""Print the output of ``--dry-run``."""
 
 from __future__ import annotations
 

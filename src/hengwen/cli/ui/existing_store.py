@@ -1,4 +1,4 @@
-"""Open the store of a command: commands that only read do not create one."""
+"""Open the store of a command; commands that only read do not create a store."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def open_existing_store(location: str) -> Store:
 
 
 def open_or_create_store(location: str) -> Store:
-    """Open a store, which is created if it does not exist, and print where the copy of a migrated one is.
+    """Open or create a store; if its schema was migrated, print where the copy of the old store is.
 
     Args:
         location: Path or URL.

@@ -1,4 +1,4 @@
-"""How commands that evaluate or report end: show the view, write reports, choose the exit code."""
+"""The end of commands that evaluate or report: show results, write reports, choose the exit code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_outputs(outputs: Sequence[Path] | None, inputs: Sequence[Path] = ()) -> list[Path]:
-    """Return the report paths, if a report can be written to each of them.
+    """Return the report paths; raise unless a report can be written to each of them.
 
     Args:
         outputs: Paths of reports.
@@ -37,7 +37,7 @@ def check_outputs(outputs: Sequence[Path] | None, inputs: Sequence[Path] = ()) -
 
 
 def show_view(view: View, outputs: Sequence[Path], *, as_json: bool, quiet: bool) -> None:
-    """Write the reports, then print the view as a table or as JSON."""
+    """Write the reports, then print the view (the data of a report) as a table or as JSON."""
     from hengwen.reports.render.write import render, write_report
 
     for path in outputs:
@@ -56,12 +56,12 @@ def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) ->
 
     Args:
         result: The result of a run.
-        strict: Whether one failed outcome is an error.
+        strict: Whether a single failed outcome (a failure instead of a score) is an error.
         store_is_kept: Whether messages may refer to the store; the demo deletes its own.
 
     Returns:
-        5 if the budget is reached, 1 if a scorer or judge gave no score at all, or if an outcome failed and
-        ``strict`` is set, otherwise 0.
+        5 if the budget is reached. 1 if a scorer or judge gave no score at all, or if an outcome failed and
+        ``strict`` is set. Otherwise 0.
     """
     from hengwen.reports.text.sanitize import one_line
     from hengwen.reports.text.wording import failure_text

@@ -1,4 +1,4 @@
-"""``hengwen doctor --judge NAME``: test a judge with admission checks and packaged attacks."""
+"""``hengwen doctor --judge NAME``: test a judge with the admission test and the packaged attacks."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def print_judge_card(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Print the number of verdicts, test the judge, print the results, and exit with their code.
+    """Print how many verdicts are needed, test the judge, print the results, and exit with their code.
 
     Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 if the judge gave no verdict at all.
     """
@@ -86,7 +86,7 @@ def print_judge_card(
     if rubric.is_in_one_language:
         print_warning(ONE_LANGUAGE.format(rubric.name))
     if judge != RULES_JUDGE:
-        judge_spec(judge, base_url)  # an error before anything is printed
+        judge_spec(judge, base_url)  # raises an error before anything is printed
     print_info(cost_text(judge, rubric, language))
     if dry_run:
         raise typer.Exit
@@ -116,7 +116,7 @@ def cost_text(judge: str, rubric: Rubric, language: Language) -> str:
 
 
 def family_warnings(judge: str, generator: str | None) -> list[str]:
-    """Return warnings if the judge and the model it will judge share a family, or a family is unknown."""
+    """Return warnings if the judge and the judged model share a vendor family, or a family is unknown."""
     from hengwen.judges.trust.model_families import families_of, same_family_warning
 
     if generator is None or judge == RULES_JUDGE:
@@ -168,7 +168,7 @@ async def _open_judge(
 
 
 def _counting(backend: Backend, progress: Callable[[int], None]) -> Backend:
-    """A backend that reports the number of its completed calls."""
+    """Wrap a backend so that it reports the number of its completed calls."""
     from hengwen.judges.trust.admission.variants import FreshCallBackend
 
     class CountingBackend(FreshCallBackend):

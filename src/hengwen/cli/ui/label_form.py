@@ -1,4 +1,4 @@
-"""The interactive form of ``hengwen label``: show an answer, read a level. Answers are untrusted text."""
+"""The interactive form of ``hengwen label``: show an answer and read a level. Answers are untrusted text."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ COMMANDS = {
 
 
 class LabelSession:
-    """Asks one rater for a label of one answer after another.
+    """Ask one rater for the labels of answers, one after another.
 
     Args:
         questions: The answers to label, in this order.
-        file: The file that labels are appended to.
+        file: The file to which labels are appended.
         rater: Name of the rater.
         language: Language of the rubrics.
         show_source: Whether the checkpoint and repeat of an answer are shown.
@@ -92,7 +92,7 @@ class LabelSession:
         return f"{text}, {skipped} skipped (shown again next time)" if skipped else text
 
     def _ask(self, question: Question) -> bool:
-        """Read entries until the question is labelled, skipped or undone; return False to quit."""
+        """Read entries until the question is labelled, skipped or undone; return False if the rater quits."""
         labels = question.rubric.labels
         values = {_normalize(label): value for label, value in labels.items()}
         commands = available_commands(labels)
@@ -164,7 +164,7 @@ class LabelSession:
         self._console.print(panel)
 
     def _level_table(self, rubric: Rubric, style: str = "") -> Table:
-        """The levels, best first; long descriptions wrap."""
+        """Return a table of the levels, best first; long descriptions are wrapped."""
         levels = Table.grid(padding=(0, 2, 0, 0))
         levels.add_column()
         levels.add_column(overflow="fold")  # by default a line of Chinese is cut, as it has no spaces
@@ -190,9 +190,10 @@ class LabelSession:
 
 
 def available_commands(labels: Sequence[str] | dict[str, float]) -> dict[str, str]:
-    """Return the commands that can be entered besides a rubric's labels: entry -> command.
+    """Return the commands that can be entered besides a rubric's labels, by entry.
 
-    With a colon before it a command is always available; the single letter only if it is not a label.
+    An entry with a colon in front is always available. The single letter is available only if it is not a
+    label.
 
     Examples:
         >>> sorted(available_commands(["S", "A"]))
@@ -226,7 +227,7 @@ def ask_rater(name: str | None, language: Language) -> str:
 
 
 def _commands_text(commands: dict[str, str], language: Language) -> str:
-    """The shortest entry of each command, with its description."""
+    """Return the shortest entry of each command, with the command's description."""
     shortest = {command: entry for entry, command in commands.items()}
     return "  ".join(
         f"{shortest[command]} {text.in_language(language)}" for command, text in COMMANDS.items()
@@ -234,7 +235,7 @@ def _commands_text(commands: dict[str, str], language: Language) -> str:
 
 
 def _read(prompt: str, *, normalize: bool = True) -> str | None:
-    """Read an entry; None if the input ends. Full-width letters count as the plain ones."""
+    """Read an entry; return None if the input ends. Full-width letters count as normal letters."""
     typer.echo(prompt, nl=False)
     try:
         entry = input().strip()

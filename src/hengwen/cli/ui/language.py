@@ -1,4 +1,4 @@
-"""The language of what a command shows: reports, tables, the label form. One language at a time."""
+"""Choose the language in which a command shows reports, tables and the label form."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Lang = Annotated[
 def choose_language(
     option: str | None, plan: object = None, environment: Mapping[str, str] = os.environ
 ) -> Language:
-    """Return the language of an option, else of the plan, else of the locale.
+    """Return the language of an option; without it, of the plan; without that, of the locale.
 
-    A locale that names no language, such as ``C.UTF-8``, gives Chinese.
+    A locale that names no language, such as ``C.UTF-8``, counts as Chinese.
 
     Args:
         option: Value of ``--lang``, or None.
-        plan: Key ``language`` of the plan; anything but a language counts as none.
+        plan: Key ``language`` of the plan; a value that is not a language is ignored.
         environment: Environment variables.
 
     Raises:
@@ -55,5 +55,5 @@ def choose_language(
 
 
 def report_language(option: str | None, runs: Sequence[Run]) -> Language:
-    """Return the language of a report: of the option, else of the newest run's plan, else of the locale."""
+    """Return the language of a report: by the option, else by the newest run's plan, else by the locale."""
     return choose_language(option, runs[-1].facts.get("language") if runs else None)

@@ -1,4 +1,4 @@
-"""Messages on stderr: one line each, without control characters."""
+"""Print messages on stderr, one line each, without control characters."""
 
 from __future__ import annotations
 

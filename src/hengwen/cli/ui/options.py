@@ -1,4 +1,4 @@
-"""Options that several commands share; some can also be set in the environment as HENGWEN_<OPTION>."""
+"""Options that several commands share; some can also be set by an environment variable HENGWEN_<OPTION>."""
 
 from __future__ import annotations
 

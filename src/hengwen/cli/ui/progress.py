@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar on a terminal, otherwise a line at intervals."""
+"""Show progress on stderr: a bar on a terminal, otherwise a line at intervals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Yield the progress callback of ``run_plan``, or None if quiet."""
+    """Yield a progress callback for ``run_plan``, or None if ``quiet``."""
     if quiet:
         yield None
         return
@@ -36,7 +36,7 @@ def progress_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | N
 
 
 class ProgressTicker:
-    """Prints the progress of a run for logs.
+    """Print the progress of a run as lines, for logs.
 
     Args:
         interval: Minimum number of seconds between two lines.
@@ -56,7 +56,7 @@ class ProgressTicker:
 
 @contextmanager
 def count_bar(description: str, *, quiet: bool) -> Iterator[Callable[[int], None] | None]:
-    """Yield a callback that takes the number done (no total), or None if quiet or not on a terminal."""
+    """Yield a callback for the number of items done; None if ``quiet`` or if stderr is no terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

@@ -1,4 +1,4 @@
-"""Standard streams that cost no work when they fail: a reader that left, a full disk, an ASCII terminal."""
+"""Standard streams whose failure does not stop a command: a closed pipe, a full disk, an ASCII terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LenientFile(io.FileIO):
-    """A file whose first failed write is remembered instead of raised; later data is dropped."""
+    """A file that remembers the first failed write instead of raising an error, and drops later data."""
 
     error: OSError | None = None
 
@@ -30,11 +30,11 @@ class LenientFile(io.FileIO):
 
 @contextmanager
 def lenient_streams() -> Iterator[None]:
-    """Let a command finish its work when nobody can read what it prints.
+    """Let a command finish its work even if its output cannot be written.
 
-    A character that a stream cannot encode is printed as an escape. A reader that left (``| head``) is no
-    error. A standard output that cannot be written (``> /dev/full``) is one line on stderr at the end, and
-    exit code 1 in place of 0.
+    A character that a stream cannot encode is printed as an escape. A closed pipe (``| head``) is no error.
+    If standard output cannot be written (``> /dev/full``), the command prints one line on stderr at the end
+    and exits with code 1 instead of 0.
     """
     streams = sys.stdout, sys.stderr
     sys.stdout, output = _lenient(sys.stdout)
@@ -61,7 +61,7 @@ def lenient_streams() -> Iterator[None]:
 
 
 def _lenient(stream: TextIO) -> tuple[TextIO, LenientFile | None]:
-    """Return a stream to the same file, and that file; the stream itself if it is a console of Windows."""
+    """Return a stream to the same file, and that file; for a Windows console, the stream itself and None."""
     if not isinstance(stream, io.TextIOWrapper):
         return stream, None
     raw = getattr(stream.buffer, "raw", stream.buffer)

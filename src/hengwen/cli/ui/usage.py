@@ -1,4 +1,4 @@
-"""Usage errors: one line that names the command's help, as all other errors are one line."""
+"""Print usage errors as one line that names the command's help, because all errors are one line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _one_line() -> Iterator[None]:
     try:
         yield
     except _UsageError as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+        if type(error).__name__ == "NoArgsIsHelpError":  # the message of this error is the help
             raise
         message = error.format_message().removeprefix("Invalid value: ").removesuffix(".")
         message = message.replace(". Did you mean", "; did you mean")
@@ -44,7 +44,7 @@ def _one_line() -> Iterator[None]:
 
 
 def _help_hint(ctx: Any) -> str:
-    """Return the command that shows the help of a command; "" if its context is unknown."""
+    """Return the command line that shows the help of a command; "" if the command is unknown."""
     if ctx is None:
         return ""
     command = ctx.command_path.removeprefix(ctx.find_root().info_name)
