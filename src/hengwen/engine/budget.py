@@ -39,7 +39,9 @@ class Price:
 
 
 def estimate(request: Request, params: Mapping[str, object] | None = None) -> Usage:
-    """Return the expected usage of a call: a token per Chinese, Japanese or Korean character, else a quarter.
+    """Return the expected usage of a call.
+
+    A Chinese, Japanese or Korean (CJK) character counts as one token, any other as a quarter of a token.
 
     Args:
         request: Request to estimate.
@@ -117,7 +119,7 @@ class Budget:
 
 
 def total(prices: Iterable[tuple[Price | None, Usage]]) -> float | None:
-    """Return the cost of calls, or None if the price of one of them is unknown.
+    """Return the cost of all calls; None if the price of a call is unknown.
 
     Examples:
         >>> total([(Price(input=1, output=1), Usage(calls=1, input_tokens=MILLION))])

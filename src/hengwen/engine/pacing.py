@@ -1,4 +1,7 @@
-"""Pacing of a run: samples in progress, turns of the event loop, commits; constants by measurement."""
+"""Pacing of a run: samples in progress, turns of the event loop, commits.
+
+All constants come from measurements.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ MAX_BLOCKING_SECONDS = 0.01
 PY311_EXTRA_TICK = sys.version_info < (3, 12)
 """Whether a request is sent one iteration of the event loop after the call.
 
-Before Python 3.12 aiohttp needs a task of its own to send it; see ``FairScheduler``."""
+Before Python 3.12 aiohttp sends a request in a separate task; see ``FairScheduler``."""
 COMMIT_INTERVAL = 0.01
 """Seconds between two commits of all records. After a crash, rows written since the last commit are
 recomputed from the stored replies. Longer intervals write less, but each commit blocks calls for longer."""

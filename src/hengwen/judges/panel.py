@@ -56,7 +56,7 @@ class Panel:
         judges: At least two judges with different signatures, in any order.
         reducer: ``mean``, ``median`` or ``majority`` (on a tie, the median of the tied values).
         quorum: Number of members that must have scored; default: more than half.
-        name: First part of the score names; default: that of the members.
+        name: First part of the score names; default: the first part of the members' score names.
 
     Raises:
         ValueError: There are too few judges, or they give different scores, use different rubrics or are

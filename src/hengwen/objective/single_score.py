@@ -33,7 +33,7 @@ class SingleScore:
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value."""
+        """Text with every setting that can change the value."""
         raise NotImplementedError
 
     @property

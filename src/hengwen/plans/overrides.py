@@ -50,8 +50,8 @@ def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
 
     Args:
         plan: A plan with at least one judge.
-        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``; ``rules`` for the rules judge, with the
-            options of those judges of the plan that already are rules judges.
+        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``; ``rules`` for the rules judge. A judge of
+            the plan that already is a rules judge keeps its options.
         base_url: URL of an OpenAI-compatible server.
 
     Raises:

@@ -1,4 +1,4 @@
-"""How a plan names a scorer: its plug-in or location, its options, and a name for its scores."""
+"""The YAML forms in which a plan names a scorer, its options and the first part of its score names."""
 
 from __future__ import annotations
 

@@ -110,10 +110,11 @@ class LangChainBackend:
         """Send a request once; send it again only if the model refuses its response format.
 
         Args:
-            request: Request whose ``params`` override those of the backend.
+            request: Request to send; its ``params`` override the parameters of the backend.
 
         Raises:
-            BackendError: There is no usable reply; ``retryable`` and ``retry_after`` tell whether to retry.
+            BackendError: There is no usable reply; ``retryable`` and ``retry_after`` state whether and when
+                to retry.
             ConfigError: The chat model cannot be built.
         """
         while True:

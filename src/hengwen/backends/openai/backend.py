@@ -100,10 +100,11 @@ class OpenAIBackend:
         """Send a request once; send it again only if the endpoint refuses its response format.
 
         Args:
-            request: Request whose ``params`` override those of the backend.
+            request: Request to send; its ``params`` override the parameters of the backend.
 
         Raises:
-            BackendError: There is no usable reply; ``retryable`` and ``retry_after`` tell whether to retry.
+            BackendError: There is no usable reply; ``retryable`` and ``retry_after`` state whether and when
+                to retry.
         """
         while True:
             response_format = self._schema_modes.current if request.schema is not None else ""

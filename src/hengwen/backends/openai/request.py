@@ -27,7 +27,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=
 
 
 class ChatRequestEncoder:
-    """Encodes the request bodies of one backend.
+    """Encode the request bodies of one backend.
 
     Args:
         model: Name of the model at the endpoint.

@@ -57,7 +57,7 @@ def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) ->
     Args:
         result: The result of a run.
         strict: Whether a single failed outcome (a failure instead of a score) is an error.
-        store_is_kept: Whether messages may refer to the store; the demo deletes its own.
+        store_is_kept: Whether messages may refer to the store; the demo deletes its store.
 
     Returns:
         5 if the budget is reached. 1 if a scorer or judge gave no score at all, or if an outcome failed and

@@ -79,8 +79,9 @@ def weighted_alpha(ratings: NDArray[np.float64], weights: NDArray[np.float64]) -
 
     Notes:
         The ``krippendorff`` package has no weights, and a bootstrap needs thousands of sets. The ordinal
-        distance of two values is the distance of their mid-ranks among all pairable ratings, so observed and
-        expected disagreement are sums of squares and need no matrix of values.
+        distance of two values is the distance of their mid-ranks among all ratings of units with at least two
+        ratings. (Equal ratings share a mid-rank.) So the observed and the expected disagreement are sums of
+        squares, which need no matrix of values.
 
     Examples:
         >>> ratings = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 4.0]])

@@ -29,7 +29,7 @@ class Balance:
 
     @property
     def holds(self) -> bool:
-        """Whether the test is compatible with labelled answers that are a random sample."""
+        """Whether, by this test, the labelled answers may be a random sample of all answers."""
         return self.p_value >= self.level
 
 
@@ -42,7 +42,7 @@ def balance_test(
     bounds: tuple[float, float] | None = None,
     level: float = BALANCE_LEVEL,
 ) -> Balance | None:
-    """Compare the judge's values on labelled answers with those on the others.
+    """Compare the judge's values for labelled answers with its values for the other answers.
 
     Args:
         labelled: The judge's values for the labelled answers.

@@ -38,8 +38,8 @@ THRESHOLD = 0.5
 Xi, Breyer, Educational Measurement 31, 2012: such a judge shares half of the variance of humans). With 50
 labels a kappa of .70 has a lower bound of about .5."""
 MAX_LEVEL_SHARE = 0.8
-"""Largest share of labels at one level. From this share on, the labels cannot tell a good judge from one that
-always gives the same level."""
+"""Share of labels at one level from which the decision is ``insufficient``: such labels cannot tell a good
+judge from one that always gives the same level."""
 MAX_UNDEFINED_SHARE = 0.05
 """Share of bootstrap resamples with an undefined kappa above which a warning is given."""
 LOW_HUMAN_ALPHA = 0.4

@@ -74,7 +74,7 @@ class LabelJoin:
 
 
 def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubric | None = None) -> LabelJoin:
-    """Join labels of one score with answers judged on it.
+    """Join the labels for one score with the answers that a judge scored.
 
     Args:
         labels: Labels of one score; several raters may label one answer.

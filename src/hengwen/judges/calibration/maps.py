@@ -52,7 +52,7 @@ class MapReport:
 
     @property
     def helps(self) -> bool | None:
-        """Whether the gain is significantly above 0 (True), below 0 (False), or neither (None)."""
+        """True if the gain is significantly above 0, False if significantly below 0, else None."""
         if self.gain.low is None or self.gain.high is None:
             return None
         return True if self.gain.low > 0 else False if self.gain.high < 0 else None

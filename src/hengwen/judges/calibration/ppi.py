@@ -111,13 +111,14 @@ def ppi_mean(
         two added prompts, one at each end of the scale, on which judge and people agree. Otherwise labels
         that are all at one end of the scale would give an interval of width 0.
 
-        Angelopoulos, Duchi, Zrnic, PPI++, 2023. With N others, ``lam`` is the least-squares slope of the
-        labels on the judge's values, times N / (N + n). The labelled answers must be a random sample of all
-        answers. Answers to one prompt are not independent, so the variance adds up the contributions of a
-        prompt (with and without labels) before it squares them. Tuning makes residuals too small. The factor
-        of cluster-robust regression corrects this: G / (G - 1) * (n - 1) / (n - 2) for n labels of G prompts.
-        The t distribution has G - 1 degrees of freedom (n - 2 if each label has its own prompt). Tests check
-        that the coverage with 50 labels is between .93 and .97.
+        Angelopoulos, Duchi, Zrnic, PPI++, 2023. With n labelled and N other answers, ``lam`` is the
+        least-squares slope of the labels on the judge's values, times N / (N + n). The labelled answers must
+        be a random sample of all answers. Answers to one prompt are not independent, so the variance adds up
+        the contributions of a prompt (with and without labels) before it squares them. Tuning makes residuals
+        too small. The factor of cluster-robust regression corrects this: G / (G - 1) * (n - 1) / (n - 2) for
+        n labels of G prompts. The t distribution has G - 1 degrees of freedom (n - 2 if each label has its
+        own prompt). Tests check that, with 50 labels, the share of intervals that contain the true mean is
+        between .93 and .97.
 
     Examples:
         >>> human, judge = [0, 0.5, 1, 1, 0.5, 0, 1, 0.5, 0.5, 1], [0.5, 0.5, 1, 1, 1, 0, 1, 0.5, 0.5, 1]

@@ -62,8 +62,8 @@ async def ask_for_verdict(
         rubric: Rubric of the verdict.
 
     Raises:
-        JudgeError: No reply held a verdict, or a reply was cut off or refused; ``raw`` is the last reply. Or
-            an endpoint gave no reply (the subclass BackendError).
+        JudgeError: No reply held a verdict, or a reply was cut off or refused; ``raw`` is the last reply.
+        BackendError: The endpoint gave no reply.
     """
     replies: list[Reply] = []
 
@@ -99,7 +99,7 @@ async def ask_for_verdict(
 
 
 def _judged_reply(parsed: ParsedVerdict, attempt: Try, replies: Sequence[Reply]) -> JudgedReply:
-    """Return the verdict in the last reply, with the usage and latency of all of them."""
+    """Return the verdict in the last reply, with the usage and latency of all replies together."""
     reply = replies[-1]
     usage, latency = reply.usage, reply.latency
     if len(replies) > 1:

@@ -67,7 +67,7 @@ class RubricJudge:
         strip_think: Whether to remove a ``<think>`` block before the answer. An unclosed block stays.
         level_from: ``holistic`` (the model's own level), ``min_aspect`` or ``median_aspect`` (the minimum or
             the lower median of the criteria). All three values read the same reply of the model.
-        task_instruction: Instruction of the task, in addition to those of the rubric.
+        task_instruction: Instruction for this task, in addition to the instructions of the rubric.
         evidence_signature: Signature of the rules whose findings are passed as ``evidence`` (sentences that
             the prompt shows); empty if the judge accepts no evidence.
 

@@ -1,7 +1,7 @@
 """Parse a judge's reply strictly: JudgeError is raised unless it holds one JSON object with known labels.
 
-The messages of these errors are quoted in repair prompts, which are part of call keys: changing a message
-changes call keys.
+Repair prompts quote the messages of these errors, and call keys (the identity of a request) depend on
+prompts. A changed message therefore changes call keys.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class NearDuplicate:
     review_from: float = REVIEW_THRESHOLD
     """Similarity from which (up to ``zero_from``) an answer is flagged ``review``."""
     extra_thresholds: Sequence[float] = DEFAULT_EXTRA_THRESHOLDS
-    """Extra thresholds; by default 0.8, 0.85 and 0.9, without the one that equals ``zero_from``."""
+    """Extra thresholds; by default 0.8, 0.85 and 0.9. A threshold that equals ``zero_from`` is left out."""
     also: InitVar[Sequence[float] | None] = None
     """Former name of ``extra_thresholds``."""
     name: ClassVar[str] = "near_duplicate"

@@ -70,9 +70,9 @@ def length_bias(
 ) -> LengthBias:
     """Measure the correlation of scores with answer lengths.
 
-    The interval is Fisher's z with the standard error of Bonett and Wright, sqrt((1 + rho² / 2) / (G - 3)),
-    which scipy does not offer. G is the number of prompts, not of answers, because repeats of a prompt are
-    not independent.
+    The interval is computed on Fisher's z scale with the standard error of Bonett and Wright, sqrt((1 + rho²
+    / 2) / (G - 3)), which scipy does not offer. G is the number of prompts, not of answers, because repeats
+    of a prompt are not independent.
 
     Args:
         lengths: Length of each answer, >= 0.
@@ -313,17 +313,17 @@ class PositionBias:
     """How often the order of two answers decides which one wins."""
 
     n: int
-    """Pairs with a verdict in both orders."""
+    """Number of pairs with a verdict in both orders."""
     no_verdict: int
-    """Pairs without a verdict in at least one order."""
+    """Number of pairs without a verdict in at least one order."""
     consistent: float | None
     """Share of ``n`` with the same result in both orders; None if ``n`` is 0."""
     interval: BiasInterval | None
     """95 % Wilson interval of ``consistent``."""
     first: int
-    """Pairs in which the first position won in both orders."""
+    """Number of pairs in which the answer in the first position won in both orders."""
     second: int
-    """Pairs in which the second position won in both orders."""
+    """Number of pairs in which the answer in the second position won in both orders."""
 
 
 @checked_arguments
@@ -354,7 +354,7 @@ async def compare_pair(
 
 @checked_arguments
 def position_bias(pairs: Iterable[PairOutcome]) -> PositionBias:
-    """Count how often the order of two answers decides which one wins.
+    """Count how often the order of two answers decides which answer wins.
 
     Args:
         pairs: Pairs judged in both orders, any number.

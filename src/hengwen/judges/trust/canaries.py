@@ -173,7 +173,7 @@ class CanaryReport:
 
     @property
     def status(self) -> AttackStatus:
-        """``failed`` if attacks raise values significantly; ``unclear`` if too few attacks can tell.
+        """``failed`` if attacks raise values significantly; ``unclear`` if too few attacks are informative.
 
         An attack shows nothing if a value is missing, or if the weak answer has the best level without the
         attack.
@@ -239,7 +239,7 @@ async def run_canaries(
     """Judge every canary with and without its attack, two verdicts each.
 
     A missing verdict counts as ``failed``, never as ``resisted``. A single raise by one level may be noise:
-    ``CanaryReport.status`` compares the number of raises with that of lowerings.
+    ``CanaryReport.status`` compares the number of raises with the number of lowerings.
 
     Args:
         judge: A judge of the rubric.

@@ -48,7 +48,7 @@ class Exact(PassOrFail):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value."""
+        """Text with every setting that can change the value."""
         return build_signature("exact", ("normalize", self.normalize), ("v", 1))
 
     def score(self, sample: Sample, response: Response) -> list[Score]:
@@ -85,7 +85,7 @@ class Contains(PassOrFail):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value."""
+        """Text with every setting that can change the value."""
         source = f"field:{self.field}" if self.field else f"words:{digest(self.words)[:12]}"
         every = "yes" if self.every else "no"
         return f"contains|{source}|every:{every}|normalize:{self.normalize}|v:1"
@@ -137,7 +137,7 @@ class Regex(PassOrFail):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value."""
+        """Text with every setting that can change the value."""
         settings = ("pattern", digest(self.pattern)[:12]), ("whole", self.whole), ("absent", self.absent)
         return build_signature("regex", *settings, ("v", 1))
 
@@ -163,7 +163,7 @@ class JsonValid(PassOrFail):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value."""
+        """Text with every setting that can change the value."""
         keys = digest(self.keys)[:12] if self.keys else "any"
         return build_signature("json_valid", ("keys", keys), ("fenced", self.fenced), ("v", 1))
 
@@ -202,7 +202,7 @@ class Length:
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value."""
+        """Text with every setting that can change the value."""
         bounds = ("least", self.least), ("most", self.most), ("unit", self.unit)
         return build_signature("length", *bounds, ("tok", "mixed"), ("v", 1))
 

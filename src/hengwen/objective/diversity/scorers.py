@@ -36,7 +36,7 @@ class _NgramScorer(SingleScore):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value."""
+        """Text with every setting that can change the value."""
         return f"{self.prefix}|n:{self.n}|scope:{self.scope}|tok:mixed|v:{self.version}"
 
 
@@ -113,7 +113,7 @@ class Repetition(SingleScore):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value."""
+        """Text with every setting that can change the value."""
         return f"repetition|n:{self.n}|tok:mixed|v:1"
 
     @property
@@ -138,7 +138,7 @@ class TypeTokenRatio(SingleScore):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value."""
+        """Text with every setting that can change the value."""
         return f"type_token_ratio|window:{self.window or 'whole'}|tok:mixed|v:1"
 
     @property

@@ -133,7 +133,7 @@ class SelfBleu(SingleScore):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value."""
+        """Text with every setting that can change the value."""
         return f"self_bleu|scope:{self.scope}|{self.options.plan_signature}"
 
     @property

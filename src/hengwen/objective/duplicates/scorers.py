@@ -43,7 +43,7 @@ class NearDuplicates(SingleScore):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value."""
+        """Text with every setting that can change the value."""
         return build_signature("near_duplicates", ("at", self.threshold), ("scope", self.scope), ("v", 1))
 
     @property

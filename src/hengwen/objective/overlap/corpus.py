@@ -36,7 +36,7 @@ class CorpusScore:
     tokenizer: str
     """Tokenizer that was used."""
     signature: str
-    """Every setting that can change the value."""
+    """Text with every setting that can change the value."""
     scale: Scale
     """Range and direction of the value."""
     details: Mapping[str, object] = field(default_factory=dict)

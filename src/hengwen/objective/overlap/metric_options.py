@@ -36,7 +36,8 @@ def options_by_metric(metrics: Sequence[str], settings: Mapping[str, Any]) -> di
     Args:
         metrics: Names from ``METRICS``.
         settings: Values by option. ``ter.width`` is for the metric ``ter``, ``width`` for every metric that
-            has this option. ``tokenize`` is for the metrics that know the value; the others keep ``auto``.
+            has this option. ``tokenize`` is for the metrics that have a tokenizer of this name; the others
+            keep ``auto``.
 
     Raises:
         ValueError: A metric, an option or a value is unknown, or no metric has the option.

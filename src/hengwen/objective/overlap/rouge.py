@@ -91,7 +91,7 @@ class RougeOptions:
 
     @property
     def signature(self) -> str:
-        """Every setting, in a fixed order."""
+        """Text with every setting, in a fixed order."""
         parts: list[object] = ["rouge", ("kind", self.kind), ("tok", self.split), ("beta", float(self.beta))]
         parts += [("refs", self.multi_ref), ("stem", self.stem), ("width", self.width)]
         if self.kind == "rougeLsum":

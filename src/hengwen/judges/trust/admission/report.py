@@ -28,7 +28,7 @@ MIN_BASES = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionCriterion:
-    """Thresholds of a check."""
+    """Thresholds of a check; a check groups trials of one kind, such as ``persona_swap``."""
 
     rate: float
     """Minimum share of trials passed. The check fails if the whole interval is below this share."""
@@ -42,7 +42,7 @@ CRITERIA: Mapping[CheckName, AdmissionCriterion] = {
     # A rubric has 2 to 6 examples. These are too few to require an interval above a useful threshold.
     "examples_exact": AdmissionCriterion(rate=0.5),
     "examples_near": AdmissionCriterion(rate=0.8),
-    # A trial has two outcomes (lower or not): a judge that guesses passes half of them, and must not pass.
+    # A trial has two outcomes (lower or not): a judge that guesses passes half of the trials.
     "persona_swap": AdmissionCriterion(rate=0.75, chance=0.5),
     "degraded": AdmissionCriterion(rate=0.8, chance=0.5, rate_per_kind=0.5),
     # A judge that rewards length raises every padded answer that is below the best level.
@@ -64,8 +64,8 @@ class Trial:
     outcome: TrialResult
     """``no_verdict``: a value is missing, so the trial is neither passed nor failed."""
     values: tuple[float | None, ...]
-    """Values by the judge: a single one, those of original and changed copy, or one per repeat. None for a
-    missing value."""
+    """The judge's values: one value, the values of the original and the changed copy, or one value per
+    repeat. A missing value is None."""
     expected: float | None = None
     """Correct level of an example."""
     message: str = ""
