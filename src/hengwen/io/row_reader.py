@@ -24,7 +24,7 @@ _NOT_LINES = {
     "[": "a JSON array, but each line must be an object of its own; try: jq -c '.[]' FILE > FILE.jsonl",
     "{": "an object over several lines, but each must be on one line; try: jq -c . FILE > FILE.jsonl",
 }
-"""Messages by the text of the first line."""
+"""Error messages for files of other kinds, by the text of their first line."""
 MAX_COUNT = 1_000_000
 """Highest number of a repeat."""
 MAX_NAMES_LISTED = 8

@@ -34,7 +34,7 @@ class StrictModel(BaseModel):
     """A frozen model that raises an error for unknown keys; the error names the most similar known key."""
 
     former_keys: ClassVar[dict[str, str]] = {}
-    """Fields by keys that older files use for them."""
+    """Field for each key that older files use."""
     written_keys: ClassVar[dict[str, str]] = {}
     """Fields by the keys that all files use for them, where these differ."""
 

@@ -175,7 +175,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
 def run_resolved(
     plan: Plan, store: Store | str | Path, options: RunOptions, *, trust: bool = False
 ) -> RunResult:
-    """Evaluate all checkpoints of a plan; like ``run_plan``, for a plan with its overrides applied.
+    """Evaluate all checkpoints of a plan, like ``run_plan``; overrides are already applied to the plan.
 
     Args:
         plan: The plan.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
 BUSY_SECONDS = 10
-"""How long a write waits for another process's lock on a SQLite file."""
+"""Maximum number of seconds that a write waits for another process's lock on a SQLite file."""
 BUSY_POLL_SECONDS = 0.01
 """Time between two attempts to switch a file that other processes open to a write-ahead log."""
 DATA_IS_KEPT = "; committed data is kept"

@@ -27,7 +27,7 @@ def read_version(engine: Engine) -> str | None:
     """Return the version of the schema; None for an empty database.
 
     Raises:
-        StoreError: A newer program wrote the database, or another kind of program.
+        StoreError: A newer version of this program wrote the database, or another program did.
     """
     with engine.connect() as connection:
         return _version(connection)

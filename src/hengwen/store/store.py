@@ -149,7 +149,7 @@ class Store:
         return [run for run in runs if run.plan == runs[0].plan]
 
     def find(self, name: str, plan: str | None = None) -> Run:
-        """Return the run with this id or id prefix, or the newest run of the checkpoint of this name.
+        """Return the run with this id or id prefix, or the newest run of the checkpoint with this name.
 
         Args:
             name: Id, prefix of an id, or name of a checkpoint.

@@ -182,7 +182,7 @@ def _calibrate_source(
 
 
 def _check(file: Path, source: str, store: str, *, trust: bool) -> int:
-    """Print for each calibration of a file whether it is valid for the newest runs; return the exit code."""
+    """Print whether each calibration of a file is valid for the newest runs, and return the exit code."""
     from hengwen.cli.ui.messages import print_error, print_info
     from hengwen.judges.calibration import read_calibrations
     from hengwen.labels.calibrate import why_invalid

@@ -94,8 +94,8 @@ def ppi_mean(
         human: Human values of the labelled answers, n >= 3, in any unit.
         judge: Values by the judge of the same answers in the same order and unit, length n.
         others: Values by the judge of the answers without a label, of any prompts; any number.
-        clusters: Prompt of each labelled answer; by default all different.
-        other_clusters: Prompt of each other answer; by default all different, also from the labelled ones.
+        clusters: Prompt of each labelled answer; by default each answer has a prompt of its own.
+        other_clusters: Prompt of each other answer; by default each answer has a prompt of its own.
         bounds: Lowest and highest value of the scale; the mean and its interval are limited to them.
         confidence: Confidence level of the interval, in (0, 1).
 

@@ -77,7 +77,7 @@ def length_bias(
     Args:
         lengths: Length of each answer, >= 0.
         scores: Score of each answer, in any unit.
-        clusters: Prompt of each answer; by default every answer has its own.
+        clusters: Prompt of each answer; by default every answer has a prompt of its own.
 
     Returns:
         The correlation, from -1 to 1, with its interval; or the ``reason`` why it is not defined.

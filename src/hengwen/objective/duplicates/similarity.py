@@ -180,7 +180,7 @@ class AnswerSet:
     """Texts that are prepared once, to find duplicates among them at several thresholds.
 
     Args:
-        texts: Any number of answers in their order.
+        texts: Any number of answers, in order.
 
     Raises:
         ValueError: A text is too long.
@@ -207,7 +207,7 @@ class AnswerSet:
         """Return for each text the first earlier text that it repeats; arguments as in ``near_duplicates``.
 
         Args:
-            threshold: Smallest :func:`similarity` of a repeat, in (0, 1].
+            threshold: Minimum :func:`similarity` of a repeat, in (0, 1].
             exact: Whether all pairs that can be similar are compared.
 
         Raises:

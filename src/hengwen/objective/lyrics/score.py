@@ -69,7 +69,7 @@ class LyricScore(LyricPhases):
         return build_table(self)
 
     def as_dict(self) -> dict[str, float | str]:
-        """Return the numbers and the simplified lyric as JSON-able values, the total first.
+        """Return the numbers and the simplified lyric as values for JSON, the total first.
 
         Examples:
             >>> from hengwen.objective import score_lyric

@@ -40,7 +40,7 @@ class CorpusScore:
     scale: Scale
     """Range and direction of the value."""
     details: Mapping[str, object] = field(default_factory=dict)
-    """Parts of the value, JSON-able."""
+    """Parts of the value, as values for JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_CELLS = 2_000_000_000
-"""Limit of the tokens of one reference sentence times those of one hypothesis sentence: 250 MB of bits."""
+"""Maximum product of the numbers of tokens of two compared sentences: 250 MB of bits."""
 MAX_STEPS = 200_000_000
 """Limit of the work on all pairs of different sentences: cells by 32, and constants for tokens and pairs."""
 _STEPS_PER_TOKEN, _STEPS_PER_PAIR = 30, 60
