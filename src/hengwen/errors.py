@@ -1,11 +1,11 @@
-"""The errors that Hengwen raises; each is also a subclass of a fitting builtin.
+"""The errors that Hengwen raises. Each is also a subclass of the builtin error in parentheses.
 
 ::
 
     HengwenError
     ├── ConfigError (ValueError)        a plan, a rubric or an option is wrong               exit 2
     ├── DataError (ValueError)          a file or a row in it is wrong                       exit 2
-    ├── PluginError (ImportError)       a plug-in or an extra cannot be loaded               exit 2
+    ├── PluginError (ImportError)       a plug-in or optional dependency cannot be loaded    exit 2
     ├── StoreError (OSError)            the store cannot be opened, read or written          exit 1
     │   └── StoreBusyError              another process runs the plan in this store
     ├── WorkerError (RuntimeError)      a worker process died                                exit 1
@@ -13,8 +13,8 @@
     └── JudgeError (RuntimeError)       no usable verdict; becomes a Failure                 exit 1
         └── BackendError                no usable reply from an endpoint
 
-A message says what is wrong, where, and how to fix it: lower case, no full stop. Pure metrics raise plain
-``ValueError`` and ``TypeError``.
+A message says what is wrong, where, and how to fix it, in lower case without a full stop. Metric functions
+(``hengwen.objective``, ``hengwen.relevance_metrics``) raise plain ``ValueError`` and ``TypeError``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class HengwenError(Exception):
-    """Base of all errors: the command line prints its message and exits with ``exit_code``."""
+    """Base class of all errors. The command line prints the message and exits with ``exit_code``."""
 
     exit_code: ClassVar[int] = 1
 
@@ -42,7 +42,7 @@ class DataError(HengwenError, ValueError):
     """A data file, or a row in it, is wrong.
 
     Args:
-        message: What is wrong, with the file and, if there is one, the line.
+        message: What is wrong, with the file and, if it is known, the line.
         line: Number of that line.
     """
 
@@ -68,7 +68,7 @@ class StoreBusyError(StoreError):
 
     Args:
         message: What is wrong.
-        owner: The other process, its host and since when it runs the plan, as far as they are known.
+        owner: What is known of the other process: its id, its host and when it started.
     """
 
     def __init__(self, message: str, *, owner: str) -> None:
@@ -77,11 +77,11 @@ class StoreBusyError(StoreError):
 
 
 class WorkerError(HengwenError, RuntimeError):
-    """A worker process died; its batch is lost."""
+    """A worker process died; the results of its batch are lost."""
 
 
 class TimeLimitError(HengwenError, TimeoutError):
-    """The time limit of a run is reached; results are kept, and the same call resumes the run."""
+    """The time limit of a run is reached; results are kept, and the same command resumes the run."""
 
     exit_code = 130
 

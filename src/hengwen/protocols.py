@@ -1,6 +1,8 @@
-"""Interfaces of plug-ins and of the ledger. Nothing to inherit from: a class matches by its members.
+"""Interfaces of plug-ins and of the ledger, the storage that the engine writes to.
 
-A plug-in may raise anything; the engine turns the error into a ``Failure``.
+A plug-in inherits from no class: it implements an interface by having its members. It may raise any
+exception; the engine turns it into a ``Failure``. Below, an outcome is a ``Score`` or a ``Failure``, and a
+verdict holds a judge's outcomes for one response.
 
 Required interfaces are ``Scorer``, ``GroupScorer``, ``Judge`` and ``Backend``. The others are optional:
 
@@ -28,12 +30,12 @@ if TYPE_CHECKING:
     from hengwen.records import Attempt, Outcome, Reply, Request, Response, Row, Run, Sample, Verdict
 
 Parsed = TypeVar("Parsed")
-"""The value that is read from a reply."""
+"""Type of the value that is parsed from a reply."""
 
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Scores one response; synchronous."""
+    """Scores one response. Its methods are plain functions, not coroutines."""
 
     @property
     def signature(self) -> str:
@@ -42,11 +44,11 @@ class Scorer(Protocol):
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the scores, the headline first. If ``score`` raises, each of them gets a Failure."""
+        """Names of the scores, the most important first. If ``score`` raises, each name gets a Failure."""
         ...
 
     def score(self, sample: Sample, response: Response) -> Sequence[Outcome]:
-        """Return an outcome for each name: a Score, or a Failure of status ``not_applicable``; else raise."""
+        """Return for each name a Score, or a Failure of status ``not_applicable``; else raise an error."""
         ...
 
 
@@ -57,7 +59,7 @@ class HistoryScorer(Protocol):
     def score_after(
         self, sample: Sample, response: Response, earlier: Sequence[Response]
     ) -> Sequence[Outcome]:
-        """Return an outcome for each name; called instead of ``score``.
+        """Return an outcome for each name. The engine calls this method instead of ``score``.
 
         Args:
             sample: Prompt with its references.
@@ -72,16 +74,16 @@ class SampleValidator(Protocol):
     """Optional scorer method: validate each sample before any call is made."""
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Yield warnings; raise ValueError if the sample can never be scored."""
+        """Yield warnings about a sample; raise ValueError if no response to it can be scored."""
         ...
 
 
 @runtime_checkable
 class DatasetConfigurable(Protocol):
-    """Optional scorer method: choose settings once, from all samples of a task."""
+    """Optional scorer method: choose settings from all samples of a task, once before scoring."""
 
     def for_samples(self, samples: Collection[Sample]) -> Scorer | GroupScorer:
-        """Return a scorer with the chosen settings in its signature."""
+        """Return a scorer that has the chosen settings and names them in its signature."""
         ...
 
 
@@ -101,7 +103,7 @@ class GroupScorer(Protocol):
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the scores of a group, the headline first."""
+        """Names of the scores of a group, the most important first."""
         ...
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> Sequence[Outcome]:
@@ -111,7 +113,7 @@ class GroupScorer(Protocol):
 
 @runtime_checkable
 class Judge(Protocol):
-    """Gives a verdict on one response."""
+    """Gives a verdict on one response: an outcome for the level and one for each criterion."""
 
     @property
     def signature(self) -> str:
@@ -120,7 +122,7 @@ class Judge(Protocol):
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the outcomes of a verdict, the level first."""
+        """Names of the outcomes of a verdict; the first is the name of the level."""
         ...
 
     async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
@@ -136,9 +138,9 @@ class Judge(Protocol):
 
 @runtime_checkable
 class AcceptsEvidence(Protocol):
-    """Optional judge interface: ``judge`` takes the findings of rules as ``evidence``.
+    """Optional judge interface: ``judge`` also takes ``evidence``, sentences of rules about the response.
 
-    The attribute says whether this judge, as configured, reads evidence; see :func:`evidence_judge`.
+    The attribute says whether this judge, with its present options, reads them; see :func:`evidence_judge`.
     """
 
     accepts_evidence: bool
@@ -163,13 +165,13 @@ class AcceptsEvidence(Protocol):
 
 
 def evidence_judge(judge: Judge) -> AcceptsEvidence | None:
-    """Return the judge itself if it reads evidence, else None. Call it once, when the judge is wrapped."""
+    """Return the judge itself if it reads evidence, else None. Call this once per judge, not per response."""
     return judge if isinstance(judge, AcceptsEvidence) and judge.accepts_evidence else None
 
 
 @runtime_checkable
 class MultiSignature(Protocol):
-    """Optional judge property: different signatures for different outcomes."""
+    """Optional judge property: outcomes of one verdict have different signatures."""
 
     @property
     def signatures(self) -> Mapping[str, str]:
@@ -179,7 +181,10 @@ class MultiSignature(Protocol):
 
 @runtime_checkable
 class Rederivable(Protocol):
-    """Optional judge method: recompute derived scores from stored outcomes, without a new verdict."""
+    """Optional judge method: recompute derived scores from stored outcomes, without judging again.
+
+    A derived score is computed from other outcomes, such as the final score after a rule capped the level.
+    """
 
     def derive(
         self,
@@ -191,7 +196,7 @@ class Rederivable(Protocol):
         """Return the scores derived from stored outcomes.
 
         Args:
-            outcomes: Stored outcomes under the signature of the judge's first name.
+            outcomes: Stored outcomes that have the signature of the judge's first name.
             sample: Prompt with its references.
             response: Judged response.
             earlier: Earlier responses to the same sample.
@@ -201,20 +206,20 @@ class Rederivable(Protocol):
 
 @runtime_checkable
 class Backend(Protocol):
-    """Answers requests with the replies of a model."""
+    """Sends requests to a model and returns its replies."""
 
     @property
     def signature(self) -> str:
-        """Provider, model and sampling parameters."""
+        """Text with provider, model and sampling parameters."""
         ...
 
     @property
     def endpoint(self) -> str:
-        """Address that is part of the call key; holds no key and no user name."""
+        """Address of the server, a part of the call key; contains no API key and no user name."""
         ...
 
     async def complete(self, request: Request) -> Reply:
-        """Send a request once; raise BackendError if there is no usable reply."""
+        """Send a request once, without retries; raise BackendError if there is no usable reply."""
         ...
 
     async def close(self) -> None:
@@ -224,30 +229,30 @@ class Backend(Protocol):
 
 @runtime_checkable
 class ParsingBackend(Protocol):
-    """Optional backend method: parse a reply before the attempt is recorded.
+    """Optional backend method: parse a reply before the attempt (one try of a call) is recorded.
 
-    The engine wraps the backends of a plan in one that has it. An attempt whose reply cannot be parsed is
-    then recorded with the status of the parse error, and is not used again.
+    The engine wraps each backend of a plan in a backend that has this method. If a reply cannot be parsed,
+    the attempt is recorded with the status of the parse error, and its reply is not used again.
     """
 
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return a reply with the value that ``parse`` reads from it; each reply is parsed once.
+        """Return a reply together with its parsed value; each reply is parsed only once.
 
         Args:
-            request: Request to send, or to find in the ledger.
-            parse: Function of the reply; raises JudgeError if the reply is unusable.
+            request: Request to send, unless the ledger already has its reply.
+            parse: Function that parses a reply; raises JudgeError if the reply is unusable.
         """
         ...
 
 
 EvaluationKey = tuple[str, str | None, int | None, str, str]
-"""(task, sample_id, repeat, signature, item_hash): the outcomes of one scorer or judge for one item."""
+"""(task, sample_id, repeat, signature, item_hash): key of one scorer's or judge's outcomes for an answer."""
 
 
 class CompletedIndex(Protocol):
-    """Index of completed evaluations."""
+    """Index of completed evaluations: says for a key which run holds its outcomes."""
 
     def get(self, key: EvaluationKey, /) -> str | None:
         """Return the id of the run that holds the outcomes, or None."""
@@ -259,22 +264,22 @@ class CompletedIndex(Protocol):
 
 
 class Ledger(Protocol):
-    """Storage of the engine: committed records survive, and a stored reply is not paid for twice."""
+    """Storage of the engine. Committed records survive a crash, and a stored reply is not paid for again."""
 
     def begin(self, run: Run) -> None:
         """Store a run, or its new status."""
         ...
 
     def done(self, run: Run) -> CompletedIndex:
-        """Return the evaluations completed in this run or in earlier runs of its series."""
+        """Return the evaluations that are completed in this run or in earlier runs of the same checkpoint."""
         ...
 
     def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
-        """Copy the rows of a key from an earlier run into this one."""
+        """Copy the rows of a key from an earlier run into this run."""
         ...
 
     def read(self, run_id: str, key: EvaluationKey) -> Sequence[Outcome]:
-        """Return the outcomes that a run holds for a key."""
+        """Return the outcomes that a run has for a key."""
         ...
 
     def find_call(self, call_key: str, cache_scope: str) -> Attempt | None:
@@ -290,7 +295,7 @@ class Ledger(Protocol):
         ...
 
     def record_attempt(self, attempt: Attempt) -> None:
-        """Record an attempt; ``find_call`` returns it from then on."""
+        """Record an attempt; if it succeeded, ``find_call`` returns it from then on."""
         ...
 
     def record_rows(self, rows: Sequence[Row]) -> None:
@@ -298,9 +303,9 @@ class Ledger(Protocol):
         ...
 
     def commit(self) -> None:
-        """Make all records durable."""
+        """Commit all records, so that they survive a crash."""
         ...
 
     def commit_attempts(self) -> None:
-        """Make the attempts durable; everything else can be recomputed from them."""
+        """Commit the attempts only; all other records can be recomputed from them."""
         ...

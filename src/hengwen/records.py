@@ -1,6 +1,6 @@
-"""The records that all packages share: frozen, keyword-only, checked when they are created.
+"""Record types that all packages share. Records are frozen, keyword-only, and checked when they are created.
 
-``Outcome = Score | Failure``: an answer without a score is a ``Failure``, never 0 and never NaN.
+An outcome is a ``Score`` or a ``Failure``. An answer without a score gets a ``Failure``, never 0 or NaN.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ Status = Literal[
     "missing",
     "not_applicable",
 ]
-"""Reason for a missing score. ``rejected``: the endpoint refused the request, and would again, such as for a
-wrong key or too long a prompt. ``missing``: there is no answer. ``not_applicable`` is counted separately."""
+"""Reason for a missing score. ``rejected``: the endpoint refused the request and would refuse it again (wrong
+key, prompt too long). ``missing``: there is no answer. ``not_applicable`` is counted separately."""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 Kind = Literal["scorer", "judge", "human"]
 Reducer = Literal["mean", "median", "mode", "worst", "best"]
-"""How the values of a prompt's repeats are reduced to one."""
+"""How to combine the values of a prompt's repeats (several answers to one prompt) into one value."""
 Message = tuple[str, str]
 """(role, content); role is ``system``, ``user`` or ``assistant``."""
 AnswerKey = tuple[str, str, str, int]
 """(task, sample id, checkpoint, repeat): identifies one answer."""
 LabelKey = tuple[str, str, str, int, str]
-"""(task, sample id, checkpoint, repeat, score): what one rater labels once."""
+"""(task, sample id, checkpoint, repeat, score name): a rater gives at most one label for each."""
 RowKey = tuple[str, str, str | None, int | None, str]
 """(run id, task, sample id, repeat, score name): identifies one row."""
 
 MAX_SCHEMAS = 256
-"""JSON schemas whose digests are cached."""
+"""Maximum number of JSON schemas whose digests are cached."""
 _CANONICAL = json.JSONEncoder(
     ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str, check_circular=False
 )
@@ -65,7 +65,7 @@ def digest(*parts: object) -> str:
 
 
 def digest_of(parts: Iterable[object]) -> str:
-    """Return the sha256 (hex) of many parts, consumed one by one.
+    """Return the sha256 (hex) of many parts, without holding all of them in memory.
 
     Examples:
         >>> digest_of(["a", "b"]) == digest_of(iter(["a", "b"])) != digest_of(["b", "a"])
@@ -86,10 +86,10 @@ class Sample:
     input: str | tuple[Message, ...] = ""
     references: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
-    """Any values by name; a lyric template is ``metadata["template"]``."""
+    """Values by name, of any type; a lyric template is ``metadata["template"]``."""
     task: str = ""
     cluster: str = ""
-    """Samples of one cluster are not independent (same song, same user); default: the id."""
+    """Name of a group of samples that depend on each other (same song, same user); default: the id."""
     _hash: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -98,14 +98,14 @@ class Sample:
 
     @property
     def text(self) -> str:
-        """Input as one string; messages are joined by line feeds."""
+        """The input as one string; the texts of several messages are joined by line feeds."""
         if isinstance(self.input, str):
             return self.input
         return "\n".join(content for _, content in self.input)
 
     @property
     def hash(self) -> str:
-        """The sha256 of all fields that a score may depend on; ``task`` and ``cluster`` are excluded."""
+        """The sha256 of all fields that can change a score, that is of all but ``task`` and ``cluster``."""
         if not self._hash:
             sha = digest(self.id, self.input, self.references, dict(self.metadata))
             object.__setattr__(self, "_hash", sha)
@@ -115,21 +115,21 @@ class Sample:
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """One answer of one checkpoint to one sample."""
+    """One answer that a checkpoint of a model gave to one sample."""
 
     sample_id: str
     text: str
     task: str = ""
     checkpoint: str = ""
     repeat: int = 1
-    """Number of the answer among those to the same sample, from 1."""
+    """Number of this answer among the answers to the same sample, from 1."""
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A human value for one answer: an answer of the plan by its key, or a frozen one with its text."""
+    """A human value for one answer, which is named by its key or given as text in ``output``."""
 
     task: str
     id: str
@@ -137,13 +137,13 @@ class Label:
     checkpoint: str = ""
     repeat: int = 1
     output: str = ""
-    """The text that was labelled; empty: the stored answer with this key."""
+    """The text that was labelled; if it is empty, the stored answer with this key."""
     score: str
     """Name of the score, such as ``muice_live.level``."""
     value: float
     rater: str = ""
     drawn: str = ""
-    """How the answer was chosen, such as ``random|seed:0|from:189|strata:none``; empty: unknown."""
+    """How the answer was chosen, such as ``random|seed:0|from:189|strata:none``; empty if unknown."""
     input: str | tuple[Message, ...] = ""
     references: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
@@ -155,19 +155,19 @@ class Label:
 
     @property
     def key(self) -> LabelKey:
-        """Key of the labelled answer and score; the same for all raters."""
+        """Key of the labelled answer and its score name; the same for all raters."""
         return self.task, self.id, self.checkpoint, self.repeat, self.score
 
 
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The values that a score may take, and which end is better."""
+    """Range of the values of a score, and whether higher values are better."""
 
     low: float
     high: float
     levels: tuple[float, ...] | None = None
-    """Allowed values, ascending; None for a continuous scale."""
+    """Allowed values in ascending order; None if every value of the range is allowed."""
     higher_is_better: bool = True
 
     def __post_init__(self) -> None:
@@ -175,7 +175,7 @@ class Scale:
             raise ValueError(f"a scale needs finite low < high, got {self.low} and {self.high}")
 
     def holds(self, value: float) -> bool:
-        """Return whether the value is on the scale, with a tolerance of 1e-9 of its width.
+        """Return whether the scale allows a value, with a tolerance of 1e-9 of the scale's width.
 
         Examples:
             >>> Scale(low=0, high=1, levels=(0, 0.5, 1)).holds(0.25)
@@ -190,7 +190,7 @@ class Scale:
 
 
 _USUAL_TYPES = {(str, value, str, scale) for value in (float, int) for scale in (Scale, type(None))}
-"""Types of name, value, signature and scale of a score: other checks would slow down each score."""
+"""Types of a score's name, value, signature and scale. Only these are checked, to create scores fast."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,10 +198,10 @@ class Score:
     """One finite number about one answer, or about a set of answers."""
 
     name: str
-    """``<scorer>.<part>``; stable, because it is a key in stores."""
+    """``<scorer>.<part>``; never renamed, because it is a key in stores."""
     value: float
     signature: str
-    """All settings that can change the number; only series of equal signatures are compared."""
+    """Text with every setting that can change the number; only scores of equal signatures are compared."""
     scale: Scale | None = None
     kind: Kind = "scorer"
     reason: str = ""
@@ -219,7 +219,7 @@ class Score:
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why there is no score."""
+    """The reason why an answer has no score."""
 
     name: str
     status: Status
@@ -240,7 +240,7 @@ Outcome = Score | Failure
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one or more calls; ``calls`` counts paid replies."""
+    """Number of tokens of one or more calls; ``calls`` is the number of replies that were paid for."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -256,7 +256,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One call to a backend, with all that identifies it."""
+    """One call to a backend (the client of a model), with everything that identifies the call."""
 
     messages: tuple[Message, ...]
     schema: Mapping[str, Any] | None = None
@@ -264,18 +264,18 @@ class Request:
     params: Mapping[str, Any] = field(default_factory=dict)
     """Sampling parameters that override those of the backend."""
     signature: str = ""
-    """Signature of the calling judge or subject, without repeats."""
+    """Signature of the caller (a judge or the model under test), without the number of repeats."""
     identity: str = ""
-    """The prompt with a placeholder for its random fence; default: the messages."""
+    """The prompt with a placeholder for its random fence (marks around data); default: the messages."""
     repeat: int = 1
     logprobs: int | None = None
-    """Alternatives per token to return with their log-probabilities; None for no log-probabilities."""
+    """Number of alternatives to return for each token, with log-probabilities; None: no log-probabilities."""
 
     def key(self, endpoint: str) -> str:
-        """Return the call key: equal keys mean the same call, which is paid for only once.
+        """Return the call key: requests with equal keys are the same call, and a call is paid for only once.
 
         Args:
-            endpoint: ``Backend.endpoint``.
+            endpoint: Address from ``Backend.endpoint``.
         """
         identity: object = self.identity or self.messages
         return digest(
@@ -294,7 +294,7 @@ def _schema_digest(schema: Mapping[str, Any] | None) -> str:
     if entry is None:
         if len(_SCHEMAS) >= MAX_SCHEMAS:
             _SCHEMAS.clear()
-        # the entry keeps the schema alive, so that no other object gets its id
+        # the entry keeps the schema alive, so that its id cannot be given to another object
         entry = _SCHEMAS[id(schema)] = (schema, digest(schema))
     return entry[1]
 
@@ -308,10 +308,10 @@ class Reply:
     """Model name as the server returned it."""
     usage: Usage = Usage()
     latency: float = 0.0
-    """In seconds."""
+    """Duration of the call in seconds."""
     finish: str = "stop"
     response_format: str = ""
-    """How the schema was sent: ``json_schema``, ``json_object``, ``tool`` or ``text``; empty without one."""
+    """How a JSON schema was sent: ``json_schema``, ``json_object``, ``tool``, ``text``; else empty."""
     logprobs: tuple[tuple[bytes, float, tuple[tuple[bytes, float], ...]], ...] | None = None
     """For each token its bytes, log-probability and alternatives; None if the endpoint returned none."""
 
@@ -319,7 +319,7 @@ class Reply:
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A judge's outcomes for one answer: the level and each criterion."""
+    """What a judge says about one answer: an outcome for the overall level and one for each criterion."""
 
     outcomes: tuple[Outcome, ...]
     reason: str = ""
@@ -335,11 +335,11 @@ class Attempt:
 
     call_key: str
     cache_scope: str
-    """Empty, or the run id for anchors and under ``--fresh``: only attempts of the same value are reused."""
+    """Only attempts of equal scope are reused: empty, or the run id for anchors and under ``--fresh``."""
     attempt_no: int
-    """From 1, counting the tries of this call."""
+    """Number of this attempt among those of the same call, from 1."""
     status: str
-    """``ok`` or a failure status; only ``ok`` attempts are reused."""
+    """``ok`` or the status of a failure; only ``ok`` attempts are reused."""
     run_id: str
     role: Literal["judge", "subject"]
     request: Mapping[str, Any]
@@ -353,18 +353,18 @@ class Attempt:
 
 
 class Row(NamedTuple):
-    """An outcome with its item, unique on ``key``; a tuple, which is created faster than a dataclass."""
+    """An outcome with its answer, unique on ``key``. A tuple is created faster than a dataclass."""
 
     run_id: str
     task: str
     checkpoint: str
     sample_id: str | None
-    """None for a value of a set of answers."""
+    """None if the outcome belongs to a set of answers."""
     repeat: int | None
     cluster: str
     outcome: Outcome
     item_hash: str = ""
-    """The sha256 of the scored sample and answer, or of the scored set."""
+    """The sha256 of the sample and the scored answer, or of the scored set of answers."""
 
     @property
     def key(self) -> RowKey:
@@ -380,20 +380,20 @@ class Run:
     id: str
     plan: str
     plan_hash: str
-    """Hash of all that determines this run's rows: tasks, this checkpoint and data, not other checkpoints."""
+    """Hash of everything that can change this run's rows: tasks, data and this checkpoint, but no other."""
     checkpoint: str
     order: int = 0
-    """Position of the checkpoint in the plan: the order of training."""
+    """Position of the checkpoint in the plan, which lists checkpoints in the order of training."""
     step: int | None = None
     started: str = ""
-    """ISO 8601, UTC."""
+    """Start of the run, in ISO 8601 and UTC."""
     versions: Mapping[str, str] = field(default_factory=dict)
     score_order: tuple[str, ...] = ()
-    """The run's scores (TASK/SCORE) in the order of the plan."""
+    """Names of the run's scores, as TASK/SCORE, in the order of the plan."""
     reducers: Mapping[str, Reducer] = field(default_factory=dict)
-    """How repeats are reduced, by task; a task that is not listed uses the mean."""
+    """How the values of repeats are combined, by task; a task that is not listed uses the mean."""
     facts: Mapping[str, object] = field(default_factory=dict)
-    """What decides whether runs are comparable, see ``runs/run_facts.py``; empty in older runs."""
+    """Facts that decide whether runs are comparable, see ``runs/run_facts.py``; empty in older runs."""
     seed: int = 0
     status: Literal["running", "interrupted", "finished", "failed"] = "running"
     """``failed``: an error ended the run, or nothing was scored; the same command resumes it."""

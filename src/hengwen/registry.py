@@ -1,8 +1,8 @@
-"""Scorers, judges, rules and backends by name: the built-ins and the entry points of installed packages.
+"""Find scorers, judges, rules and backends by name: built-in ones, and entry points of installed packages.
 
 An installed package adds a plug-in by an entry point in the group ``hengwen.scorers``, ``hengwen.judges``,
-``hengwen.rules`` or ``hengwen.backends``. Listing names imports nothing. Two owners of one name are an error;
-a broken plug-in fails only the plan that names it.
+``hengwen.rules`` or ``hengwen.backends``. Listing names imports no plug-in. It is an error if two packages
+register the same name. A plug-in that cannot be imported fails only the plans that name it.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _installed(group: Group) -> dict[str, list[EntryPoint]]:
 
 
 def known(group: Group) -> list[str]:
-    """Return the names in a group, sorted; imports nothing.
+    """Return the sorted names of the plug-ins in a group, without importing them.
 
     Args:
         group: scorers, judges, backends or rules.

@@ -1,6 +1,6 @@
-"""Check the types of arguments where users call: a wrong one is a TypeError that says what is expected.
+"""Check the types of arguments of public functions. The expected types are read from the annotations.
 
-The annotations are the rules.
+A wrong type raises a TypeError that says what is expected.
 """
 
 from hengwen.argument_types.checks import check_fields, check_type, checked_arguments, checked_fields

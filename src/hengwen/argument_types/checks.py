@@ -1,4 +1,4 @@
-"""Decorators that check arguments against annotations where users call."""
+"""Decorators that check the arguments of public functions and records against their annotations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 Class = TypeVar("Class", bound=type)
 
 MAX_VALUE = 40
-"""Characters of a wrong value in a message; of a longer one its type is named."""
+"""Maximum length of a wrong value in a message; for a longer value, the message names its type."""
 
 
 def checked_arguments(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -55,7 +55,7 @@ def checked_arguments(function: Callable[Parameters, Result]) -> Callable[Parame
 
 
 def checked_fields(record: Class) -> Class:
-    """Make a dataclass check the arguments of ``__init__``; stands above ``@dataclass``.
+    """Make a dataclass check the arguments of ``__init__``; write it above ``@dataclass``.
 
     Examples:
         >>> @checked_fields
@@ -81,7 +81,7 @@ def checked_fields(record: Class) -> Class:
 
 
 def check_fields(record: Any) -> None:
-    """Raise a TypeError if a field of a dataclass has another type than its annotation says.
+    """Raise a TypeError if a field of a dataclass does not have the type of its annotation.
 
     Args:
         record: Instance of a dataclass.
@@ -94,7 +94,7 @@ class _Checker:
     """Checks the arguments of one function.
 
     Args:
-        names: Names of its parameters, in order.
+        names: Names of the function's parameters, in order.
         annotations: Annotation of each parameter as text.
     """
 
@@ -106,7 +106,7 @@ class _Checker:
         """Types of values and of items that were accepted before: looking at them again costs little."""
 
     def __call__(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> None:
-        """Raise a TypeError if an argument has another type than its annotation says."""
+        """Raise a TypeError if an argument does not have the type of its annotation."""
         types = self._types
         for name, value in zip(self._names, arguments, strict=False):
             if type(value) not in types[name]:
@@ -129,7 +129,7 @@ class _Checker:
 
 
 def check_type(name: str, value: object, kind: Kind) -> None:
-    """Raise a TypeError unless a value has a kind.
+    """Raise a TypeError unless a value is of a kind (a type, or a choice of types).
 
     Args:
         name: Name of the argument, for the message.
@@ -137,7 +137,7 @@ def check_type(name: str, value: object, kind: Kind) -> None:
         kind: Kind that it must have.
 
     Raises:
-        TypeError: The value, or an item of it, has another type.
+        TypeError: The value, or an item of it, has a wrong type.
     """
     if not kind.accepts(value):
         raise TypeError(f"{name} must be {kind.wanted_text}, got {_described(value)}")
@@ -150,7 +150,7 @@ def check_type(name: str, value: object, kind: Kind) -> None:
 
 
 def _described(value: object) -> str:
-    """Return a short value as Python writes it, and of others the type."""
+    """Return the repr of a value if it is short, else the name of its type."""
     simple = value is None or isinstance(value, (str, bytes, bool, int, float))
     text = repr(value) if simple else ""
     return text if 0 < len(text) <= MAX_VALUE else type(value).__name__

@@ -1,7 +1,7 @@
-"""Kinds of values: what an annotation accepts, and how a message calls it.
+"""Turn annotations into kinds: which values an annotation accepts, and how an error message names them.
 
-Annotations are read as text and never evaluated, so that a module may import their names for type checkers
-only.
+Annotations are parsed as text and never evaluated, because modules may import the names in them under
+``TYPE_CHECKING`` only.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ CHOICES = {
     *("RuleSetName", "Sentences", "Share", "Smooth", "Split", "Status", "Ties"),
     *("Tokenize", "TokenSplit", "Width"),
 }
-"""Names of ``Literal`` types: texts, whose values the functions check themselves."""
+"""Names of ``Literal`` types. Any text is accepted here; the functions check its value."""
 CLASSES = {
     *("AdmissionItem", "Failure", "JudgedAnswer", "Label"),
     *("LabelledAnswer", "LyricRules", "PairOutcome", "Plan", "ReportData", "Row", "Rubric"),
     *("RuleSet", "Run", "Scale", "Score", "Store", "Usage", "View"),
 }
-"""Classes of the package that are arguments; other names of types are not checked."""
+"""Classes of the package that are checked by name; arguments of other classes are not checked."""
 MEMBERS = {
     "Backend": ("signature", "complete"),
     "Calibration": ("signature", "rubric_hash"),
@@ -34,28 +34,28 @@ MEMBERS = {
     "Judge": ("signature", "names", "judge"),
     "JudgeFactory": ("__call__",),
 }
-"""Members of the protocols that arguments may have."""
+"""For each protocol, the members that an argument must have."""
 OTHERS = {
     "RulesLike": "str | LyricRules | Mapping",
     "Outcome": "Score | Failure",
     "Ranking": "Mapping | Sequence",
     "References": "str | Sequence[str | None]",
 }
-"""What other names of types stand for."""
+"""Type aliases and the annotations that they stand for."""
 
 
 class Kind(NamedTuple):
-    """A type of argument: how a message calls it, and which values have it."""
+    """Type of an argument: the words that a message uses for it, and a function that accepts its values."""
 
     wanted_text: str
     accepts: Callable[[object], bool]
     item: Kind | None = None
-    """Kind of the items of a list; None where they are not checked."""
+    """Kind of the items of a list; None if the items are not checked."""
 
 
 @cache
 def kind_of(annotation: str) -> Kind:
-    """Return the kind of the values of an annotation.
+    """Return the kind that an annotation stands for.
 
     Examples:
         >>> kind_of("str | Sequence[str] | None").wanted_text
@@ -104,7 +104,7 @@ def _list_of(name: str, item: ast.expr) -> Kind:
 
 
 def _plural(wanted_text: str) -> str:
-    """Return what several values of a kind are called.
+    """Return the plural words for values of a kind.
 
     Examples:
         >>> [_plural(text) for text in ("text", "a number", "a list of texts", "a Judge")]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hengwen.prompts import Rubric
 
 TASK_PARTS = re.compile(r"\|(?:prompt|persona|facts|rules|without):[^|\];]*")
-"""Parts of a judge's signature that come from its task."""
+"""Pattern of the parts of a judge's signature that come from its task (persona, prompt and rules)."""
 
 
 def calibrate_series(
@@ -34,15 +34,16 @@ def calibrate_series(
 
     Args:
         series: The judged answers.
-        request: Holds the labels.
-        judgments: Holds the labels if the request has none.
+        request: The human labels.
+        judgments: Data of the store; its human values are used if the request has no labels.
         rubric: Rubric of the score; None if unknown.
-        threshold: Minimum of kappa's lower bound for a certificate; None for the default.
-        seed: Seed of the folds and the bootstrap.
+        threshold: Value that the lower bound of kappa (agreement beyond chance) must reach for a certificate;
+            None for the default.
+        seed: Seed of the cross-validation folds and of the bootstrap.
 
     Raises:
         ConfigError: The levels of the score are unknown.
-        DataError: Labels and answers do not fit.
+        DataError: The labels do not match the answers.
     """
     try:
         return calibrate(
@@ -61,9 +62,9 @@ def calibrate_series(
 
 
 def pool_series(series: Iterable[ScoreSeries]) -> list[list[ScoreSeries]]:
-    """Return the groups of two or more scores of different tasks that one judge gave by the same rubric.
+    """Group scores that one judge gave by one rubric in two or more tasks.
 
-    What a task adds to the judge's signature does not separate scores: persona, prompt, and rules.
+    The tasks may have different personas, prompts and rules. Scores of a single task are left out.
     """
     groups: dict[tuple[str, str], list[ScoreSeries]] = {}
     for item in series:
@@ -73,7 +74,7 @@ def pool_series(series: Iterable[ScoreSeries]) -> list[list[ScoreSeries]]:
 
 
 def merge_series(group: Sequence[ScoreSeries]) -> ScoreSeries:
-    """Return the answers of several tasks as one series, named after all tasks."""
+    """Return one series with the answers of several tasks; its name lists all of them."""
     return ScoreSeries(
         task="+".join(series.task for series in group),
         score=group[0].score,
@@ -86,7 +87,7 @@ def merge_series(group: Sequence[ScoreSeries]) -> ScoreSeries:
 
 
 def rubric_change(series: ScoreSeries, rubric: Rubric | None) -> str:
-    """Return how a rubric differs from the one that the runs were judged with, or the empty string."""
+    """Return a message if the rubric has changed since the runs were judged, else an empty string."""
     run_hash = rubric_hash_of(series.signature)
     if rubric is None or not run_hash or run_hash == rubric.hash:
         return ""
@@ -96,7 +97,7 @@ def rubric_change(series: ScoreSeries, rubric: Rubric | None) -> str:
 def why_invalid(
     calibration: Calibration, request: CalibrationRequest, judgments: StoredJudgments
 ) -> tuple[str, ...]:
-    """Return why a calibration is not valid for the newest runs; empty if it is valid."""
+    """Return the reasons why a calibration is not valid for the newest runs; empty if it is valid."""
     addresses = [(task, calibration.score) for task in calibration.tasks or (calibration.task,)]
     group = [judgments.series[address] for address in addresses if address in judgments.series]
     if len(group) < len(addresses):

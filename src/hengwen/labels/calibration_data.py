@@ -1,4 +1,4 @@
-"""The data of ``hengwen calibrate``: labels of a plan or a file, and the judged answers of a store."""
+"""Load the data of ``hengwen calibrate``: human labels of a plan or a file, judged answers of a store."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
 SeriesAddress = tuple[str, str]
-"""(task, score)."""
+"""(task, name of the score)."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRequest:
-    """The plan whose runs are calibrated, with its labels and rubrics."""
+    """The name of the plan whose runs are calibrated, its labels and its rubrics."""
 
     plan: str | None
-    """Name of the plan; None: the plan of the newest run."""
+    """Name of the plan; None means the plan of the newest run."""
     labels: tuple[Label, ...] | None
-    """None: the human values stored in the runs."""
+    """The labels; None means the human values that are stored in the runs."""
     rubrics: dict[SeriesAddress, Rubric]
     """Rubrics of the scores that the plan's judges give; empty without a plan."""
 
 
 @dataclass(slots=True)
 class ScoreSeries:
-    """The answers that one judge scored with one score."""
+    """The answers of one task that one judge scored, with one of its scores (a level or a criterion)."""
 
     task: str
     score: str
@@ -47,13 +47,13 @@ class ScoreSeries:
     scale: Scale | None
     signature: str
     excluded: int
-    """Number of answers of older runs that were scored by another judge."""
+    """Number of answers in older runs that are left out because another judge scored them."""
     tasks: tuple[str, ...] = ()
-    """Tasks of a series that was merged from several; empty for a series of one task."""
+    """Tasks of a series that was merged from several tasks; empty if it has one task."""
 
     @property
     def address(self) -> str:
-        """``TASK/SCORE``."""
+        """Name of the series, as ``TASK/SCORE``."""
         return f"{self.task}/{self.score}"
 
 
@@ -64,7 +64,7 @@ class StoredJudgments:
     runs: list[Run]
     series: dict[SeriesAddress, ScoreSeries]
     human: list[Label] = field(default_factory=list)
-    """Human values in the runs: for each answer the mean of its raters."""
+    """Human values that the runs stored: for each answer, the mean of its raters."""
 
 
 def load_request(plan: Plan | None, labels: Path | None, *, trust: bool = False) -> CalibrationRequest:
@@ -72,7 +72,7 @@ def load_request(plan: Plan | None, labels: Path | None, *, trust: bool = False)
 
     Args:
         plan: A plan; None for a calibration without one.
-        labels: A file of labels, in place of the plan's.
+        labels: A label file that replaces the plan's labels.
         trust: Whether the plan may name code, and variables other than API keys.
 
     Raises:
@@ -97,8 +97,8 @@ def read_judgments(store: Store, plan: str | None) -> StoredJudgments:
     """Read the newest run of each checkpoint.
 
     Args:
-        store: Holds the runs.
-        plan: Name of the plan; None: the plan of the newest run.
+        store: Store with the runs.
+        plan: Name of the plan; None means the plan of the newest run.
 
     Raises:
         ConfigError: The store has no such run.
@@ -141,7 +141,7 @@ def _judged_answer(row: Row, text: str) -> JudgedAnswer:
 
 
 def _human_labels(row: Row, text: str) -> list[Label]:
-    """The mean of an answer's raters as one label; none for anchors and failures."""
+    """Return the mean of an answer's raters as one label; no label for anchors and failures."""
     outcome, score = row.outcome, row.outcome.name.removeprefix("human.")
     if not isinstance(outcome, Score) or score.startswith("anchor."):
         return []
@@ -164,7 +164,7 @@ def _human_labels(row: Row, text: str) -> list[Label]:
 
 
 def _newest_series(address: SeriesAddress, rows: Sequence[tuple[Run, JudgedAnswer, Outcome]]) -> ScoreSeries:
-    """The answers scored by the judge of the newest run: one judge is calibrated at a time."""
+    """Return the answers that the judge of the newest run scored; answers of other judges are left out."""
     scored = [row for row in rows if isinstance(row[2], Score)] or list(rows)
     _, _, newest = max(scored, key=lambda row: row[0].started)
     answers = [answer for _, answer, outcome in rows if outcome.signature == newest.signature]
@@ -184,12 +184,12 @@ def select_series(
     """Return the judged scores that have labels.
 
     Args:
-        request: The labels.
+        request: The human labels.
         judgments: The judged scores.
         names: ``TASK/SCORE`` of the scores to return; empty for all.
 
     Raises:
-        ConfigError: A named score has no labels or no verdicts.
+        ConfigError: A named score has no labels, or no judge has scored a labelled answer.
     """
     labelled = {(label.task, label.score) for label in labels_for(request, judgments)}
     by_name = {series.address: series for address, series in judgments.series.items() if address in labelled}
@@ -208,9 +208,9 @@ def rubric_for(request: CalibrationRequest, series: ScoreSeries, override: str |
     """Return the rubric of a score.
 
     Args:
-        request: Holds the rubrics of the plan.
+        request: Has the rubrics of the plan.
         series: The score.
-        override: Name or path of a rubric, used in place of the plan's.
+        override: Name or path of a rubric that replaces the plan's.
     """
     if override is not None:
         return load_rubric(override)
@@ -221,7 +221,7 @@ def levels_for(rubric: Rubric | None, series: ScoreSeries) -> tuple[float, ...]:
     """Return all levels of a score.
 
     Raises:
-        ConfigError: Neither the rubric nor the store defines the levels.
+        ConfigError: The levels are unknown: there is no rubric, and the store has no list of levels.
     """
     if rubric is not None:
         return tuple(rubric.levels)

@@ -1,4 +1,4 @@
-"""A label file that grows by one row at a time; each row is on disk before the next answer is shown."""
+"""Append labels to a file. Each label is on disk before the next answer is shown to the rater."""
 
 from __future__ import annotations
 
@@ -30,12 +30,11 @@ class LabelFile:
 
     Args:
         path: ``.csv`` or ``.jsonl``; created with the first label if it does not exist.
-        levels: Labels of levels that may stand for their values in the file.
+        levels: Names of levels that the file may contain instead of their values.
 
     Raises:
         ConfigError: The suffix is unknown.
-        DataError: The file holds something else than labels, or a column is missing; the message names file
-            and line.
+        DataError: The file is not a label file, or a column is missing; the message names file and line.
     """
 
     def __init__(self, path: Path, levels: Levels | None = None) -> None:
@@ -55,17 +54,17 @@ class LabelFile:
 
     @property
     def stores_draws(self) -> bool:
-        """Whether the file has a column for how answers were drawn; files of older versions do not."""
+        """Whether the file has the column ``drawn`` (how an answer was chosen); older files lack it."""
         return "drawn" in self._columns()
 
     def append(self, label: Label) -> bytes:
-        """Write a label and return its row, the argument of ``take_back``.
+        """Write a label and return its row, which ``take_back`` can remove again.
 
-        The text of the answer is omitted if a CSV file cannot hold it unchanged, or a spreadsheet would read
-        it as a formula.
+        The text of the answer is omitted if a CSV file would change it, or if a spreadsheet would run it as a
+        formula.
 
         Args:
-            label: A label that this rater has not given yet.
+            label: The label; the file must not have a label of this rater for the same answer and score.
         """
         columns = self._columns()
         content = self._bytes()
@@ -133,7 +132,7 @@ def _csv_row(cells: list[str]) -> bytes:
 
 
 def _is_utf8(text: str) -> bool:
-    """Whether UTF-8 can encode a text."""
+    """Return whether UTF-8 can encode a text; it cannot encode lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:

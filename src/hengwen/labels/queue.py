@@ -1,4 +1,4 @@
-"""The answers to label, in random order by a seed, without the judges' scores."""
+"""Select the answers that a rater labels: in random order, and without the scores of judges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """One answer to label with one score."""
+    """One answer that waits for a label, and the score that the label is for."""
 
     sample: Sample
     response: Response
@@ -33,7 +33,7 @@ class Question:
 
     @property
     def part(self) -> str:
-        """``level``, or a criterion of the rubric."""
+        """Name of the score: ``level``, or a criterion of the rubric."""
         return self.score.rpartition(".")[2]
 
     def label(self, value: float, rater: str) -> Label:
@@ -63,14 +63,14 @@ def draw_questions(
 ) -> list[Question]:
     """Return the answers to label, in random order.
 
-    The order depends only on the seed: the first ``limit`` answers are a simple random sample, the same for
-    every rater, and a larger limit extends a smaller one.
+    The order depends only on the seed and is the same for every rater. The first ``limit`` answers are a
+    simple random sample, and a larger limit adds answers at its end.
 
     Args:
         suite: The loaded plan, with its stored answers.
         generated: Answers generated in runs.
         task: Name of the only task to label; default: all.
-        score: Score of a judge; default: the level of each task's first judge.
+        score: Name of a judge's score; default: the level of each task's first judge.
         seed: Seed of the order.
         limit: Maximum number of answers; None for all.
 
@@ -103,10 +103,10 @@ def generated_answers(suite: LoadedPlan, store: str) -> tuple[list[Response], li
 
     Args:
         suite: The loaded plan.
-        store: Path or URL of the store; it need not exist.
+        store: Path or URL of the store; a store that does not exist has no answers.
 
     Returns:
-        The answers, and a warning for each checkpoint that has none.
+        The answers, and a warning for each checkpoint without answers.
     """
     names = [checkpoint.name for checkpoint in suite.plan.checkpoints if checkpoint.backend is not None]
     if not names:
@@ -141,7 +141,7 @@ def _select_tasks(suite: LoadedPlan, name: str | None) -> dict[str, LoadedTask]:
 
 
 def _score_to_label(task: LoadedTask, score: str | None) -> str:
-    """The score to label in a task; empty if the task does not have it."""
+    """Return the name of the score to label in a task; empty if the task does not have it."""
     if score is None:
         return next(iter(task.rubrics), "")
     return score if score in task.rubrics else ""

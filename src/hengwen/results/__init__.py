@@ -1,1 +1,1 @@
-"""Columns of outcomes and their aggregates."""
+"""Tables of outcomes (scores and failures), their means, and tests between checkpoints."""

@@ -1,11 +1,13 @@
-"""Aggregation of outcomes: means, coverage, failures and intervals of each series.
+"""Compute mean, confidence interval, coverage and failures of each series.
 
-The value of a prompt is the mean of its repeats, or the result of the plan's other reducer; prompts weigh
-equally. Intervals are by cluster (default: each prompt is a cluster), see ``stats.mean_interval``. Failures
-are counted and never enter a mean; ``not_applicable`` does not enter coverage either.
+A series holds the outcomes (scores and failures) of one score in one run. First, the values of a prompt's
+repeats are combined by their mean, or by the reducer that the plan names. Then all prompts have the same
+weight. Intervals treat clusters (groups of prompts that depend on each other) as independent units; by
+default, each prompt is a cluster. Failures are counted and never enter a mean.
 
-Coverage is by answer and by prompt: a prompt without an answer has one failure whatever the number of
-repeats, so the share of scored answers alone would hide how much of the task is missing.
+Coverage is the share of scored outcomes; those with the status ``not_applicable`` are left out. It is
+computed for answers and for prompts, because a prompt without any answer counts as one failure, however many
+repeats it should have.
 """
 
 from __future__ import annotations
@@ -30,43 +32,42 @@ class Summary:
     """Mean of one series with its interval, coverage and failures."""
 
     n: int
-    """Number of scored outcomes; for a group score the answers behind it, where its details have them."""
+    """Number of scored outcomes; for a score of a group of answers, the number of answers if it is known."""
     prompts: int
     """Number of prompts with a scored outcome."""
     clusters: int
-    """Number of clusters of these prompts; 0 for a group score."""
+    """Number of clusters of these prompts; 0 for the score of a group of answers."""
     mean: float | None
-    """Mean over prompts; None where nothing is scored."""
+    """Mean over prompts; None if nothing is scored."""
     interval: tuple[float, float] | None
-    """Two-sided confidence interval of the mean; None below two clusters."""
+    """Two-sided confidence interval of the mean; None if there are fewer than two clusters."""
     method: Literal["t", "scorer", "none"]
-    """``t`` as in ``stats.mean_interval``; ``scorer``: as the scorer of a group of answers reports it."""
+    """``t``: computed by ``stats.mean_interval``; ``scorer``: reported by a scorer of groups of answers."""
     confidence: float
     """Confidence level of the interval."""
     coverage: float | None
-    """Scored / (scored + failed); None where every outcome is not applicable."""
+    """Scored / (scored + failed) outcomes; None if every outcome is ``not_applicable``."""
     prompts_expected: int | None = None
-    """Number of prompts that could have a score: those of the task's sample set, or of the outcomes where its
-    size is unknown, without the prompts whose outcomes are all not applicable. None where it is unknown for a
-    group score."""
+    """Number of prompts in the task's samples (in the outcomes, if the number of samples is unknown). Prompts
+    whose outcomes are all ``not_applicable`` are not counted. None for a group score of unknown size."""
     prompts_attempted: int | None = None
-    """Like ``prompts_expected``, but only prompts with an outcome in this run: fewer under a limit."""
+    """Like ``prompts_expected``, but without prompts that the run did not reach, such as with ``--limit``."""
     failures: Mapping[str, int] = field(default_factory=dict)
     """Number of failures by status, without ``not_applicable``."""
     first_messages: Mapping[str, str] = field(default_factory=dict)
-    """Message of the first failure of each status that has one, ``not_applicable`` included."""
+    """Message of the first failure of each status, including ``not_applicable``."""
     not_applicable: int = 0
-    """Number of outcomes that are not applicable."""
+    """Number of outcomes with the status ``not_applicable``."""
     signatures: tuple[str, ...] = ()
     """Signatures of the outcomes; values under several signatures are not comparable."""
     scale: Scale | None = None
-    """Range and direction of the values."""
+    """Range of the values, and whether higher values are better."""
     judged_by_rules: bool = False
-    """Whether the judge of the series is a rules judge; scores derived from its levels count too."""
+    """Whether the scores come from a rules judge (fixed rules, no model), or are derived from its levels."""
 
     @property
     def prompt_coverage(self) -> float | None:
-        """``prompts`` / ``prompts_expected``; None where no prompt could have a score or none is known."""
+        """``prompts`` / ``prompts_expected``; None if ``prompts_expected`` is 0 or unknown."""
         return self.prompts / self.prompts_expected if self.prompts_expected else None
 
 
@@ -136,8 +137,8 @@ def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_bette
 
     Args:
         values: One or more values.
-        reducer: ``median`` of an even number of values is the mean of the middle two; of several modes the
-            worst counts.
+        reducer: The ``median`` of an even number of values is the mean of the middle two. If several values
+            are equally frequent, ``mode`` takes the worst of them.
         higher_is_better: Whether the smallest value is the worst.
 
     Examples:
@@ -176,7 +177,7 @@ def value_by_prompt(column: Column) -> dict[str | None, float]:
 def prompt_values(column: Column) -> tuple[list[float], list[str] | None]:
     """Return the value and the cluster of each prompt with a scored repeat, in order of appearance.
 
-    The clusters are None where every prompt is a cluster of its own.
+    The clusters are None if every prompt is a cluster of its own.
     """
     values = value_by_prompt(column)
     if column.clusters == column.sample_ids:

@@ -1,7 +1,8 @@
-"""``ComparabilityKey``: what the sample of answers behind a series is.
+"""``ComparabilityKey``: everything except the scorer that makes numbers of two series comparable or not.
 
-The signature says what the scorer is. Two series with equal signatures still differ in their numbers where
-the prompts, the references, the number of repeats, the endpoint or the version of a package differ.
+A series is one score in one run. Its signature describes the settings of the scorer; its comparability key
+describes the data: prompts, references, number of repeats, endpoint and package versions. Two series are
+compared only if both are equal.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import Column, ScoreTable, SeriesKey
 
 HASH_LENGTH = 12
-"""Hexadecimal digits of a hash in a key."""
+"""Number of hexadecimal digits of a hash in a key."""
 MIN_SHARE = 0.05
-"""Share of the scores from which on a model, a form or a method is part of the key."""
+"""Minimum share of scores with which a model, a reply format or a method becomes part of the key."""
 MAX_LABELS = 4
-"""Labels that a conflict names."""
+"""Maximum number of runs that a conflict names."""
 PROVENANCE = ("model", "form", "method")
-"""Details of a judge's score that say what gave it: the model as the server returned it, the structured form
-of the reply, and the way to the expected score."""
+"""Details of a judge's score that enter the key: the model name that the server returned, the structured
+format of the reply, and the method that computed the expected score."""
 
 
 class Difference(NamedTuple):
-    """A part in which two keys differ."""
+    """A part of the key that differs between two series."""
 
     part: str
     this: str
@@ -38,7 +39,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ComparabilityKey:
-    """What the sample of answers behind a series is; equal keys and signatures make series comparable.
+    """Describes the data behind a series; series are comparable if their keys and signatures are equal.
 
     Examples:
         >>> first = ComparabilityKey({"samples": "1f", "repeats": "3"})
@@ -49,11 +50,11 @@ class ComparabilityKey:
     """
 
     parts: Mapping[str, str] = field(default_factory=dict)
-    """Values by part, such as ``samples``, ``references``, ``repeats`` or ``endpoint``."""
+    """Value of each part, such as ``samples``, ``references``, ``repeats`` or ``endpoint``."""
 
     @property
     def is_known(self) -> bool:
-        """Whether the key can be compared."""
+        """Whether the run recorded the facts from which the key is computed."""
         return "run" not in self.parts
 
     @property
@@ -62,7 +63,7 @@ class ComparabilityKey:
         return digest(dict(self.parts))
 
     def differences(self, other: ComparabilityKey) -> list[Difference]:
-        """Return the parts in which two keys differ; none if one of them is unknown.
+        """Return the parts that differ between two keys; an empty list if one of them is unknown.
 
         Args:
             other: Key of another series.
@@ -77,13 +78,13 @@ class ComparabilityKey:
 
 
 UNKNOWN = ComparabilityKey({"run": "unknown"})
-"""Key of a series of a run without facts: an older version of Hengwen wrote it."""
+"""Key of a series whose run has no facts, because an older version of Hengwen wrote it."""
 UNSCORED = ComparabilityKey({"run": "nothing scored"})
-"""Key of a series without a score."""
+"""Key of a series that has failures only."""
 
 
 def provenance_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what gave a judge's score, from its details; a panel has a list of values, one for each member.
+    """Yield (part, value) for model, format and method of a judge's score; a panel has one value per member.
 
     Examples:
         >>> list(provenance_of({"label": "A", "model": "gpt", "method": "logprobs"}))
@@ -148,7 +149,7 @@ def _sample_parts(series: SeriesKey, column: Column, task: Mapping[str, Any]) ->
 
 
 def _judge_parts(name: str, judge: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, str]:
-    """Return the endpoint of a judge; for scores that rules decide, the versions of the packages too."""
+    """Return the endpoint of a judge; add package versions if rules without a model decide the score."""
     endpoints = judge.get("endpoints", [])
     parts = {"endpoint": " + ".join(endpoints)} if endpoints else {}
     derived = name.partition(".")[2].startswith(("final", "published", "normalised"))
@@ -158,7 +159,7 @@ def _judge_parts(name: str, judge: Mapping[str, Any], versions: Mapping[str, str
 
 
 def _verdict_column(series: SeriesKey, table: ScoreTable) -> Column:
-    """Return the column with the verdicts that a judge's score derives from: that of its level."""
+    """Return the column of the judge's level, from which its other scores are derived."""
     prefix = "anchor." if series.name.startswith("anchor.") else ""
     judge = series.name.removeprefix("anchor.").partition(".")[0]
     level = series._replace(name=f"{prefix}{judge}.level")
@@ -166,7 +167,7 @@ def _verdict_column(series: SeriesKey, table: ScoreTable) -> Column:
 
 
 def _provenance_parts(column: Column) -> dict[str, str]:
-    """Return what gave the scores of a column, without what gave fewer than ``MIN_SHARE`` of them."""
+    """Return the models, formats and methods that gave at least ``MIN_SHARE`` of a column's scores."""
     scored = column.statuses.count("ok")
     values: dict[str, list[str]] = {}
     for (part, value), count in sorted(column.provenance.items()):
@@ -176,11 +177,11 @@ def _provenance_parts(column: Column) -> dict[str, str]:
 
 
 def comparability_conflict(labels: Sequence[str], keys: Sequence[ComparabilityKey | None]) -> str:
-    """Return which runs differ in which parts of their keys, or the empty string.
+    """Return a sentence that says which runs differ in which parts of their keys; empty if they agree.
 
     Args:
-        labels: One per run.
-        keys: One per run; None where the run does not have the score. Unknown keys are left out.
+        labels: Name of each run.
+        keys: Key of each run; None if the run does not have the score. Unknown keys are ignored.
 
     Examples:
         >>> first = ComparabilityKey({"references": "1f", "repeats": "3"})
@@ -205,12 +206,13 @@ def comparability_conflict(labels: Sequence[str], keys: Sequence[ComparabilityKe
 
 
 def same_prompts(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
-    """Return the runs that have the same tasks and prompts as the first run, and the others.
+    """Split runs into those with the same tasks and prompts as the first run, and the others.
 
-    A run without facts is taken to have the same ones, because nothing is known of it.
+    A run of an older version has no facts about its prompts; it is treated as having the same ones.
 
     Args:
-        runs: Runs of plans with one name; folders with different plans may use one name and one store.
+        runs: Runs whose plans have the same name. The plans may differ, because several folders can use the
+            same name and store.
 
     Examples:
         >>> from hengwen.records import Run

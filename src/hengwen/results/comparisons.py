@@ -1,9 +1,9 @@
-"""Paired tests between the checkpoints of one report, corrected for their number.
+"""Paired tests between the checkpoints of one report, corrected for the number of tests.
 
-Whether two intervals overlap is no test: the same prompts are answered by both checkpoints. Here each
-checkpoint is compared with the one before it, and the last with the first, on the prompts that both answered.
-All tests of a report are one family: with a familywise error of 5 %, at most one report in twenty names a
-difference where there is none.
+Each checkpoint is compared with the previous one, and the last with the first, on the prompts that both
+answered. Looking at whether two confidence intervals overlap does not replace such a test, because both
+checkpoints answer the same prompts. All tests of a report together have an error of 5 %: if no score changes,
+at most one report in twenty names a difference.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import Column, ScoreTable
 
 ALPHA = 0.05
-"""Familywise error of all tests of a report."""
+"""Probability that a report without any true difference names one (familywise error)."""
 MIN_PROMPT_COVERAGE = 0.95
-"""Share of prompts with a score from which on a checkpoint is compared: failures may depend on quality."""
+"""Minimum share of scored prompts for a comparison; many failures could bias it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSeries:
-    """One score over checkpoints in training order."""
+    """Prompt values of one score, for each checkpoint in training order."""
 
     address: str
     """``TASK/SCORE``."""
     values: tuple[Mapping[str, float], ...]
-    """The value of each prompt, by checkpoint; empty where the checkpoint does not have the score."""
+    """For each checkpoint, the value of each prompt; empty if the checkpoint does not have the score."""
     clusters: Mapping[str, str]
-    """The cluster of each prompt."""
+    """The cluster of each prompt: a group of prompts that depend on each other."""
     coverages: tuple[float, ...]
-    """Share of prompts that have a value, by checkpoint."""
+    """For each checkpoint, the share of prompts that have a value."""
     signatures: tuple[str, ...]
-    """The signature of the scorer, by checkpoint; only checkpoints with equal ones are compared."""
+    """For each checkpoint, the signature of the scorer; it must be equal for a comparison."""
     keys: tuple[ComparabilityKey, ...] = ()
-    """What the sample of answers is, by checkpoint; keys that are known must be equal. Empty: not known."""
+    """For each checkpoint, its comparability key; known keys must be equal. Empty if no key is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One paired test of a report."""
+    """Result of one paired test between two checkpoints."""
 
     address: str
     earlier: int
@@ -57,13 +57,13 @@ class Comparison:
     later: int
     test: PairedTest
     p_adjusted: float
-    """By Holm's method over all tests of the report."""
+    """The p-value, adjusted by Holm's method for all tests of the report."""
     detectable: float | None
-    """Smallest true difference that the test would have seen with a power of 80 % in this family."""
+    """Smallest true difference that the test detects with a probability of 80 %, given all other tests."""
 
     @property
     def significant(self) -> bool:
-        """Whether the adjusted p is at most 5 %."""
+        """Whether the adjusted p-value is at most 5 %."""
         return self.p_adjusted <= ALPHA
 
 
@@ -83,10 +83,10 @@ def score_series(
         task: Name of the task.
         name: Name of the score.
         kind: Kind of the score.
-        keys: What the sample of answers of each run is; empty if it is not known.
+        keys: Comparability key of each run; empty if it is not known.
 
     Returns:
-        A series without values where a run does not have the score, or has one value for a group of answers.
+        The series. It has no values for a run without the score, or with one value for a group of answers.
     """
     columns = [table.series.get(SeriesKey(run_id, task, name, kind)) for run_id in run_ids]
     points = [PromptPoints.from_column(column) for column in columns]
@@ -104,16 +104,16 @@ def score_series(
 
 
 class PromptPoints(NamedTuple):
-    """The prompt values of one score at one checkpoint."""
+    """Prompt values of one score at one checkpoint."""
 
     values: dict[str, float]
     clusters: dict[str, str]
     coverage: float
-    """Prompts with a value / prompts to which the score applies; 0 where there is none."""
+    """Prompts with a value / prompts to which the score applies; 0 if it applies to no prompt."""
 
     @classmethod
     def from_column(cls, column: Column | None) -> PromptPoints:
-        """Return the points of a column; a value of a whole group of answers is none."""
+        """Return the prompt values of a column, without values that belong to a group of answers."""
         if column is None:
             return cls({}, {}, 0.0)
         cluster_of = {
@@ -128,11 +128,11 @@ class PromptPoints(NamedTuple):
 
 
 def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
-    """Return the pairs of checkpoints, by index, that a report would compare with enough prompts.
+    """Return the indices of the checkpoints to compare, in pairs.
 
-    Each checkpoint is paired with the one before it, and the last with the first. A pair is left out where a
-    checkpoint scored fewer than 95 % of its prompts, where signatures or comparability keys differ, or where
-    there is no common prompt.
+    Each checkpoint is paired with the previous one, and the last with the first. A pair is left out if a
+    checkpoint scored fewer than 95 % of its prompts, if signatures or comparability keys differ, or if the
+    two have no common prompt.
     """
     neighbours = list(pairwise(range(len(item.values))))
     pairs = neighbours if len(item.values) < 3 else [*neighbours, (0, len(item.values) - 1)]
@@ -146,13 +146,13 @@ def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
 
 
 def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
-    """Test each checkpoint against the one before it, and the last against the first, for every score.
+    """Test each checkpoint against the previous one, and the last against the first, for every score.
 
-    A pair is left out as ``comparable_pairs`` says, or where there are too few common prompts for any outcome
-    to be significant in this family.
+    ``comparable_pairs`` selects the pairs. A pair is also left out if it has so few common prompts that no
+    result could be significant.
 
     Args:
-        series: The scores of one report; their tests are one family.
+        series: All scores of one report; p-values are adjusted for the number of their tests.
 
     Returns:
         The comparisons in the order of the scores and checkpoints.
@@ -205,7 +205,7 @@ def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
 
 
 def min_clusters(tests: int) -> int:
-    """Return the smallest number of clusters with which a test in a family of this size can be significant.
+    """Return the smallest number of clusters with which one of ``family`` tests can be significant.
 
     Examples:
         >>> min_clusters(1), min_clusters(10)

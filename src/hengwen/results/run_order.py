@@ -1,4 +1,4 @@
-"""The order of checkpoints in training: by step, then by place in the plan, then by the start of the run."""
+"""Sort runs by training order: by step, then by position in the plan, then by the start of the run."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ if TYPE_CHECKING:
 
 
 class RunOrder(NamedTuple):
-    """Runs in training order, or why that order is not known."""
+    """Sorted runs, and the reason if their training order is not known."""
 
     runs: tuple[Run, ...]
     problem: str = ""
-    """Why trends cannot be reported; empty where the order is known."""
+    """Reason why trends cannot be reported; empty if the order is known."""
 
 
 def training_order(runs: Sequence[Run]) -> RunOrder:
-    """Sort runs by (step, place in the plan, start), and say whether that is the order of training.
+    """Sort runs by (step, position in the plan, start), and say whether that is the order of training.
 
-    The order is known where every run has a step of its own, or where all runs come from one list of
-    checkpoints in a plan. Names and starting times never decide it: checkpoints may be evaluated in any
-    order.
+    The order is known if every run has a different step, or if all runs come from the same list of
+    checkpoints in a plan. Names and starting times are no evidence, because checkpoints may be evaluated in
+    any order.
 
     Args:
         runs: Runs of one plan, at most one per checkpoint.
 
     Returns:
-        The sorted runs; runs without a step follow those with one. One run is always in order.
+        The sorted runs; runs without a step follow runs with a step. The order of a single run is known.
 
     Examples:
         >>> from hengwen.records import Run
@@ -63,6 +63,6 @@ def _key(run: Run) -> tuple[bool, int, int, str]:
 
 
 def _from_one_list(runs: Sequence[Run]) -> bool:
-    """Whether the places of all runs come from one list of checkpoints; older runs do not say which list."""
+    """Return whether all runs come from the same list of checkpoints; older runs do not name their list."""
     lists = {run.facts.get("sequence", "") for run in runs}
     return len(lists) <= 1 and len({run.order for run in runs}) == len(runs)

@@ -1,4 +1,4 @@
-"""``ScoreTable``: outcomes in columns by series, the input of aggregation and reports."""
+"""``ScoreTable``: outcomes (scores and failures) in one column per series, for aggregation and reports."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 MAX_MESSAGE = 1000
-"""Characters of a failure's message that a column keeps."""
+"""Maximum number of characters of a failure's message that a column keeps."""
 
 
 class SeriesKey(NamedTuple):
-    """Key of a series: the outcomes of one score within one run."""
+    """Key of a series, that is of all outcomes of one score in one run."""
 
     run_id: str
     task: str
@@ -43,25 +43,25 @@ class Column:
     statuses: list[str] = field(default_factory=list)
     """Status of each outcome: ``ok`` or a failure status."""
     first_messages: dict[str, str] = field(default_factory=dict)
-    """The message of the first failure of each status that has one, at most ``MAX_MESSAGE`` characters."""
+    """For each status, the message of the first failure, cut to ``MAX_MESSAGE`` characters."""
     signatures: set[str] = field(default_factory=set)
     provenance: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Number of a judge's scores by what gave them, such as (``model``, name returned by the server)."""
+    """Number of a judge's scores for each origin, such as (``model``, name that the server returned)."""
     judged_by_rules: bool = False
-    """Whether a rules judge gave a score of this series; its details say so."""
+    """Whether a rules judge (fixed rules, no model) gave a score of this series."""
     scale: Scale | None = None
     reducer: Reducer = "mean"
-    """Reducer from the repeats of a prompt to its value."""
+    """Name of the function that combines the values of a prompt's repeats."""
     interval: tuple[float, float] | None = None
-    """Interval of a group score, from ``ci`` in its details."""
+    """Interval of the score of a group of answers, from ``ci`` in its details."""
     composed_of: tuple[int, int] | None = None
-    """Numbers of answers and prompts behind a group score, from its details."""
+    """Numbers of answers and of prompts in a scored group of answers, from the details of the score."""
     sample_count: int | None = None
     """Number of samples of the task; None if it is unknown or if the series covers other samples."""
 
 
 class ScoreTable:
-    """Outcomes by series, in the order in which the series first appear.
+    """Table with one column of outcomes for each series, in the order of first appearance.
 
     Examples:
         >>> score = Score(name="length", value=3, signature="length|v:1")
@@ -78,17 +78,17 @@ class ScoreTable:
             self.add(row)
 
     def arrange(self, score_order: Iterable[str]) -> None:
-        """Sort the series by the order of their addresses; other series follow in their present order."""
+        """Sort the series by a list of addresses; series that it does not name follow in present order."""
         rank = {address: index for index, address in enumerate(dict.fromkeys(score_order))}
         self.series = dict(sorted(self.series.items(), key=lambda item: rank.get(item[0].address, len(rank))))
 
     def set_reducer(self, run_id: str, task: str, reducer: Reducer) -> None:
-        """Set the reducer of the repeats of a prompt; signatures name it unless it is the mean.
+        """Set the reducer, which combines the values of a prompt's repeats; the default is the mean.
 
         Args:
             run_id: Run of the series.
-            task: Task of the series; its group scores do not change.
-            reducer: Name of the reducer; the mean is the default of a series.
+            task: Task of the series; scores of groups of answers do not change.
+            reducer: Name of the reducer. The signature contains it unless it is the mean.
         """
         for key, column in self.series.items():
             if (key.run_id, key.task) == (run_id, task) and None not in column.sample_ids:
@@ -97,11 +97,11 @@ class ScoreTable:
                     column.signatures = {f"{signature}|repeats:{reducer}" for signature in column.signatures}
 
     def set_sample_count(self, run_id: str, task: str, count: int) -> None:
-        """Set the number of samples of a task: a run may have outcomes of fewer, such as with a limit.
+        """Set the number of samples of a task; with ``--limit``, a run has outcomes of fewer samples.
 
         Args:
             run_id: Run of the series.
-            task: Task of the series; its human scores and anchors do not change, they cover other samples.
+            task: Task of the series. Its human scores and anchors do not change: they cover other samples.
             count: Number of samples in the task's files.
         """
         for key, column in self.series.items():
@@ -135,7 +135,7 @@ class ScoreTable:
 
 
 def _read_group_details(column: Column, score: Score) -> None:
-    """Take the interval and the numbers of answers and prompts from the details of a group score."""
+    """Read the interval and the numbers of answers and prompts from the details of a group score."""
     details: Mapping[str, Any] = score.details
     interval = details.get("ci")
     if interval is not None:
@@ -145,5 +145,5 @@ def _read_group_details(column: Column, score: Score) -> None:
 
 
 def _is_by_rules(score: Score) -> bool:
-    """Whether a rules judge gave the score: a model may have any name, but its details hold no clauses."""
+    """Return whether a rules judge gave the score. A model may be called "rules" too, but has no clauses."""
     return score.kind == "judge" and score.details.get("model") == "rules" and "clauses" in score.details
