@@ -1,1 +1,1 @@
-"""Files of other projects, turned into plans."""
+"""Importers that turn files of other projects into plans."""

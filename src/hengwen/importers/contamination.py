@@ -1,4 +1,4 @@
-"""Check of a test split for rows that are in the training data."""
+"""Find rows of a test split that are also in the training data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DESCRIPTIONS = {
     "pair": "have a prompt that is in the training data with the same answer",
 }
 MAX_LINES_LISTED = 8
-"""Number of lines that a message lists."""
+"""Maximum number of lines that a message lists."""
 
 
 def find_contamination(test: Sequence[Exchange], source: Path, corpus: Path) -> list[ImportNote]:
@@ -34,7 +34,7 @@ def find_contamination(test: Sequence[Exchange], source: Path, corpus: Path) -> 
     Args:
         test: Rows of the test split.
         source: File of the test split, for messages.
-        corpus: File of the training data; a text file has only answers, so prompts cannot be compared.
+        corpus: File of the training data. A text file contains only answers, so prompts are not compared.
 
     Raises:
         DataError: The training data cannot be read.
@@ -75,7 +75,7 @@ def _pairs(corpus: Path) -> tuple[set[tuple[str, str]], list[ImportNote]]:
 def _kinds(
     exchange: Exchange, train: TrainingSet, prompts: set[str], pairs: set[tuple[str, str]]
 ) -> Iterable[str]:
-    """Yield the kinds of overlap of one row."""
+    """Yield each kind of overlap that a row has with the training data."""
     pair = (with_particles(exchange.prompt), with_particles(exchange.label))
     if pair[0] and pair[0] in prompts:
         yield "prompt"

@@ -1,4 +1,4 @@
-"""Prompts with their answers from data files: ShareGPT, messages, alpaca, or prompt and label rows."""
+"""Read prompts and answers from data files in the formats ShareGPT, messages, alpaca, or prompt and label."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _ASSISTANT = ("gpt", "assistant", "model", "bot")
 _PROMPTS = ("prompt", "instruction", "question", "query")
 _LABELS = ("label", "output", "response", "completion", "answer", "chosen")
 _LISTS = (("conversations", "from", "value"), ("messages", "role", "content"))
-"""Column with a list of turns, and the keys of role and text in each turn."""
+"""Columns that contain a list of turns, each with the keys of role and text in a turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """A conversation up to an answer, and that answer."""
+    """One answer with the conversation before it."""
 
     line: int
-    """Line of the file; in a JSON list the number of the row, from 1."""
+    """Line number in the file; for a JSON list, the number of the row, from 1."""
     turns: tuple[tuple[str, str], ...]
-    """(role, text) of each turn; the last turn is the user's."""
+    """(role, text) of each turn before the answer; the last turn is the user's."""
     label: str
     """Answer to the last turn."""
     system: str = ""
@@ -39,19 +39,19 @@ class Exchange:
 
     @property
     def prompt(self) -> str:
-        """Text of the last turn."""
+        """Text of the last turn before the answer."""
         return self.turns[-1][1]
 
     @property
     def input(self) -> str | list[Turn]:
-        """Input of a sample: a text for a single turn, otherwise a list of messages."""
+        """The turns as the input of a sample: a text for a single turn, otherwise a list of messages."""
         if len(self.turns) == 1:
             return self.prompt
         return [{"role": role, "content": text} for role, text in self.turns]
 
 
 def read_exchanges(path: Path) -> list[Exchange]:
-    """Return one exchange for each row: the last answer of a conversation with all turns before it.
+    """Return one exchange for each row: the last answer of its conversation and all turns before this answer.
 
     Args:
         path: A ``.json`` (a list), ``.jsonl`` or ``.csv`` file.

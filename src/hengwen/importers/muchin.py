@@ -1,4 +1,4 @@
-"""Import of lyrics that checkpoints wrote for MuChin templates: one file becomes a plan."""
+"""Import lyrics that checkpoints wrote for templates of the MuChin benchmark: one file becomes a plan."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ALIASES = {
     "checkpoint": ("ckpt",),
 }
 PROMPTS = "prompts.jsonl"
-"""File of the prompts, beside a file for each checkpoint."""
+"""Name of the file with the prompts; each checkpoint has a file of its own."""
 HEADER = """\
 # Lyrics of {count} checkpoints, from {source}.
 # The order of the checkpoints is the order of training: {order}
@@ -54,16 +54,16 @@ def import_muchin(
     """Write a plan with its prompts and answers from a file of generated lyrics.
 
     Args:
-        file: JSONL or CSV with id, checkpoint, repeat (default 1), theme, template and lyric; or a
-            ``pid_NNN_all.json`` of MuChin's own inference, or a folder of them at any depth.
+        file: JSONL or CSV file with id, checkpoint, repeat (default 1), theme, template and lyric; or a
+            ``pid_NNN_all.json`` that MuChin's inference wrote; or a folder that contains such files.
         folder: Folder for plan.yaml, prompts.jsonl and a file for each checkpoint.
-        order: Names of the checkpoints in the order of training; None: the order of the file, or of
-            the names of folders.
+        order: Names of the checkpoints in the order of training. None: the order in the file, or the sorted
+            names of folders.
         force: Overwrite existing files.
 
     Raises:
         DataError: A row is invalid; the message names file and line.
-        ConfigError: A file exists already, or order does not name the file's checkpoints.
+        ConfigError: A file exists already, or ``order`` does not name exactly the file's checkpoints.
     """
     prompts: dict[str, tuple[DataRow, JsonRow]] = {}
     answers: dict[str, list[JsonRow]] = {}

@@ -1,4 +1,4 @@
-"""Read the result files of MuChin's own inference: CHECKPOINT/SET/ntieN_TIME/pid_NNN_all.json."""
+"""Read the result files that MuChin's inference writes: CHECKPOINT/SET/ntieN_TIME/pid_NNN_all.json."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def read_results(path: Path) -> Iterator[DataRow]:
     """Yield a row for each lyric: id, checkpoint, repeat, theme, template and lyric.
 
     Args:
-        path: One ``pid_NNN_all.json``, or a folder that holds such files at any depth.
+        path: One ``pid_NNN_all.json``, or a folder that contains such files at any depth.
 
-    The folders give the names: in ``CHECKPOINT/SET/ntieN_TIME/pid_NNN_all.json`` the id is ``SET/NNN``; where
-    the folder of the file is not called ``ntie...``, it is the checkpoint and the id is ``NNN``. Repeats
-    count the results of a prompt, over all runs of its checkpoint.
+    The names come from the folders. For ``CHECKPOINT/SET/ntieN_TIME/pid_NNN_all.json``, the id is
+    ``SET/NNN``. If the name of the file's folder does not start with ``ntie``, the folder is the checkpoint
+    and the id is ``NNN``. The results of a prompt are numbered as repeats, over all runs of its checkpoint.
 
     Raises:
-        DataError: There is no such file, one is malformed (the message names it), or there is no result.
+        DataError: No result file exists, a file is malformed (the message names it), or there are no results.
         ConfigError: A file cannot be read.
     """
     repeats: dict[tuple[str, str], int] = {}
@@ -75,7 +75,7 @@ def _result_files(path: Path) -> list[Path]:
 
 
 def _names(file: Path) -> tuple[str, str]:
-    """Return the names of checkpoint and prompt, from the folders of a file."""
+    """Return the names of checkpoint and prompt that the folders of a file stand for."""
     match = _RESULT_FILE.fullmatch(file.name)
     number = match[1] if match else file.stem
     folders = [folder.name for folder in file.resolve().parents]

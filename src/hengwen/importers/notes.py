@@ -1,4 +1,4 @@
-"""Notes of an importer: repairs, warnings and remarks about a document."""
+"""Notes that an importer makes about a document: repairs, warnings and remarks."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ class ImportNote:
     kind: Literal["repair", "warning", "note"]
     """``repair``: the text was changed; ``warning``: the user should check it; ``note``: no action needed."""
     code: str
-    """Stable identifier of the kind of note, for programs."""
+    """Identifier of the kind of note, for programs; it does not change between versions."""
     message: str
     """Text for the user."""
     line: int | None = None
-    """Line of the document, from 1."""
+    """Line number in the document, from 1."""
     before: str | None = None
-    """Original text of a repair."""
+    """Text before a repair."""
     after: str | None = None
-    """Repaired text."""
+    """Text after a repair."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields that are set."""
+        """Return the fields of a note that are set."""
         fields = ("kind", "code", "line", "message", "before", "after")
         return {name: value for name in fields if (value := getattr(self, name)) is not None}

@@ -1,4 +1,4 @@
-"""Characters as data, and the four tasks in which they are evaluated. Names load on first use."""
+"""Personas (characters that a model plays) and the four tasks that evaluate them. Names load on first use."""
 
 from __future__ import annotations
 

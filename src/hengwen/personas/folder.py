@@ -1,4 +1,4 @@
-"""Writing of a plan folder: all of its files or none, and none outside the folder."""
+"""Write the files of a plan into its folder; all paths are checked before the first file is written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MAX_NAME = 100
-"""Characters of a plan's name."""
+"""Maximum number of characters of a plan's name."""
 
 
 def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
@@ -34,7 +34,7 @@ def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def name_after(folder: Path, files: Mapping[str, str | bytes]) -> dict[str, str | bytes]:
-    """Return the files with the plan named after its folder, so that two plans in one store differ in name.
+    """Name the plan after its folder, so that two plans in one store have different names; return the files.
 
     Args:
         folder: The folder of the plan.
@@ -62,11 +62,11 @@ def write_folder(
         folder: The folder.
         files: Contents by path below the folder.
         force: Overwrite existing files.
-        inputs: Files that were read, which are not overwritten in any case.
+        inputs: Files that were read; they are never overwritten.
 
     Raises:
-        ConfigError: A file exists already, is an input, or is outside the folder or behind a link, or the
-            folder cannot be written.
+        ConfigError: A file exists already, is an input, is outside the folder or is reached through a link;
+            or the folder cannot be written.
     """
     targets = {name: _target(folder, name) for name in sorted(files)}
     for target in targets.values():
@@ -92,7 +92,7 @@ def _target(folder: Path, name: str) -> Path:
     """Return the path of a file in a folder.
 
     Raises:
-        ConfigError: The name leads out of the folder, or through a link in it.
+        ConfigError: The path is outside the folder, or goes through a link in it.
     """
     relative = Path(name)
     if relative.is_absolute() or relative.drive or ".." in relative.parts:

@@ -1,4 +1,4 @@
-"""A character that a model plays, from one YAML file."""
+"""Persona: a character that a model plays, described in one YAML file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Texts = Annotated[list[NonEmptyStr], BeforeValidator(_texts)]
 
 
 class Persona(StrictModel):
-    """A character: its name, its voice, and what is true of it.
+    """A character: its name, its manner of speaking, and facts about it.
 
     Examples:
         >>> cat = Persona.model_validate({"name": "Soot", "language": "en", "voice": "Dry and brief."})
@@ -42,15 +42,15 @@ class Persona(StrictModel):
     facts: Texts = []
     """Facts about the character and its world."""
     taboos: Texts = []
-    """Texts that the character never says; the rules judge searches the answers for each of them."""
+    """Texts that the character never says; the rules judge (no model) searches the answers for them."""
     markers: Texts = []
-    """Words that are typical of the character; for the rules judge a very good answer has one of them."""
+    """Words that are typical of the character. The rules judge expects one of them in a very good answer."""
     briefs: dict[str, NonEmptyStr] = {}
-    """Instruction in one sentence for each topic with which the character opens a conversation."""
+    """For each topic, one sentence that instructs the model to open a conversation about it."""
     manner: str | None = None
-    """Last sentence of every prompt; None: the packaged sentence (spoken words, no labels)."""
+    """Last sentence of every prompt. None: a packaged sentence that asks for spoken words without labels."""
     scenes: dict[Scene, NonEmptyStr] = {}
-    """Description of the situation for each task; the packaged sentence where a task is absent."""
+    """Description of the situation, by task; for a missing task, the packaged sentence is used."""
 
     @field_validator("briefs")
     @classmethod
@@ -67,14 +67,14 @@ class Persona(StrictModel):
 
     @property
     def called(self) -> str:
-        """Name in the language of the prompts."""
+        """The name of the character in the language of the prompts."""
         return self.name.in_language(self.language)
 
     def brief(self, tag: str) -> str | None:
-        """Return the instruction for a topic prompt, or None where there is none.
+        """Return the instruction for a topic prompt; None if the topic has no instruction.
 
         Args:
-            tag: A tag such as ``<post: the sea>``, or the topic alone.
+            tag: A tag such as ``<post: the sea>``, or only the topic.
 
         Examples:
             >>> fields = {"name": "煤球", "voice": "话少。", "briefs": {"雨天": "说说雨。"}}
@@ -87,7 +87,7 @@ class Persona(StrictModel):
 
 
 def topic_of(tag: str) -> str:
-    """Return the topic in a tag, without brackets and kind.
+    """Return the topic of a tag, without its brackets and its kind.
 
     Examples:
         >>> topic_of("<话题: 灯塔日常>"), topic_of("<话题：灯塔日常>"), topic_of(" rain ")
@@ -98,7 +98,7 @@ def topic_of(tag: str) -> str:
 
 
 def load_persona(path: str | Path) -> Persona:
-    """Return the persona in a YAML file.
+    """Load a persona from a YAML file.
 
     Args:
         path: YAML file with name, voice and optional fields.

@@ -1,4 +1,4 @@
-"""Text of the plan of a persona suite, with comments for its reader."""
+"""Write the plan file of a persona suite as YAML text with explanatory comments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ backends:
   subject: # your model, behind an OpenAI-compatible server (vLLM, llama.cpp, Ollama, ...)
     {provider: openai, model: my-model, base_url: "http://127.0.0.1:8000/v1", api_key_env: SUBJECT_API_KEY}
 """
-"""Checkpoints and backends of a suite without answers; the judge's backend can follow."""
+"""YAML of checkpoints and backends for a suite without stored answers; a judge's backend may be appended."""
 JUDGE_YAML = "judge: {provider: openai, model: gpt-4o-mini, params: {temperature: 0}}"
 
 _RULES = {
@@ -39,22 +39,22 @@ _RULES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTask:
-    """A task of the protocol in one plan."""
+    """A task of the persona protocol, with the settings that it has in one plan."""
 
     task: PersonaTask
     """Task of the protocol."""
     samples: str
     """File name of the samples."""
     count: int
-    """Number of samples; with 0 the task is written as a comment."""
+    """Number of samples; if it is 0, the task is written as a comment."""
     rubric: str
-    """Name of a packaged rubric, or a file beside the plan."""
+    """Name of a packaged rubric, or of a rubric file in the plan's folder."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """Sampling parameters."""
     preset: str = ""
-    """Name of the preset of ``params``."""
+    """Name of the preset that ``params`` come from."""
     has_number: bool = False
-    """Whether a sample has a number to check."""
+    """Whether a sample has a right number, which a rule checks."""
     corpus: str | None = None
     """Path of the training data, relative to the plan."""
     backend: str | None = None
@@ -64,7 +64,7 @@ class PlannedTask:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the rules judge."""
     absence_reason: str = ""
-    """Reason for a task without samples, and the way to add them."""
+    """Why the task has no samples, and how to add them."""
 
 
 def plan_text(*, name: str, head: Sequence[str], tasks: Sequence[PlannedTask], tail: str) -> str:
@@ -74,7 +74,7 @@ def plan_text(*, name: str, head: Sequence[str], tasks: Sequence[PlannedTask], t
         name: Name of the plan.
         head: Comment lines at the top.
         tasks: Tasks in the order of the plan; a task without samples becomes a comment.
-        tail: YAML after the tasks, with comments: checkpoints, backends, labels.
+        tail: YAML text after the tasks: checkpoints, backends and labels, with comments.
     """
     lines = [f"# {single_line(line)}".rstrip() for line in head]
     lines += [f"name: {yaml_flow(name)}", "tasks:"]

@@ -1,4 +1,4 @@
-"""Suites of the four tasks for a character: the packaged example with answers, and a starter to fill in."""
+"""Files of persona suites: the packaged example with answers, and a starter suite for any character."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _STARTER_HEAD = (
 
 
 def example_suite() -> dict[str, str | bytes]:
-    """Return the files of the packaged example by name, including labels and stored answers.
+    """Return the files of the packaged example, by name; they include labels and stored answers.
 
     Examples:
         >>> sorted(name for name in example_suite() if name.startswith("answers/"))
@@ -71,7 +71,8 @@ def starter_suite(persona: Persona) -> dict[str, str | bytes]:
     """Return the files of a starter suite for a character, with prompts that fit any character.
 
     Args:
-        persona: The character; its briefs become the topic prompts. Without briefs the packaged ones do.
+        persona: The character. Its briefs (one instruction per topic) become the topic prompts; if it has
+            none, packaged briefs are used.
 
     Examples:
         >>> from hengwen.personas.persona import Persona
@@ -128,7 +129,7 @@ def _planned(task: Scene, rows: Sequence[JsonRow], persona: Persona) -> PlannedT
 
 
 def _with_brief(row: JsonRow, persona: Persona) -> JsonRow:
-    """Return a topic prompt with its brief in the metadata, where the system prompt's template reads it."""
+    """Return a topic prompt. Its brief (instruction) is in the metadata, where the system prompt reads it."""
     brief = row["metadata"].get("brief") or persona.brief(row["input"]) or row["input"]
     return {**row, "metadata": {**row["metadata"], "brief": brief}}
 

@@ -1,4 +1,4 @@
-"""System prompts of a character for each task, as texts of Jinja2 templates."""
+"""Write the system prompts of a character for each task, as Jinja2 templates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hengwen.prompts.language import Language
 
 BRIEF = "{{ brief }}"
-"""Placeholder of a topic prompt's brief, which each sample has in its metadata."""
+"""Placeholder for the brief (instruction) of a topic prompt, which is in the metadata of its sample."""
 
 _HEADS: Mapping[Language, tuple[str, str, str, str]] = {
     "zh": ("你是{name}。", "关于你：", "常挂在嘴边（自然地用，不必句句都有）：", "你从不说："),
@@ -43,7 +43,7 @@ _MANNER: Mapping[Language, str] = {
 
 
 def system_prompt(persona: Persona, task: Scene) -> str:
-    """Return the system prompt of a task, as the text of a template.
+    """Return the system prompt of a task as a Jinja2 template.
 
     Args:
         persona: The character. Its texts are escaped, so braces in them are plain text.
@@ -81,7 +81,7 @@ def system_prompt(persona: Persona, task: Scene) -> str:
 
 
 def escape_template(text: str) -> str:
-    """Return a template that renders to the text.
+    """Return a template that renders to exactly this text.
 
     Examples:
         >>> escape_template("a {{ b }}")

@@ -1,4 +1,4 @@
-"""Tasks of the Muice protocol as data: repeats, rubric, rules and scale of each."""
+"""Tasks of the Muice protocol, which evaluates a persona chatbot: repeats, rubric, rules and scale."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHAT_RULES = ("broken", "near_duplicate", "target_copy", "plain_text")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonaTask:
-    """One task of the protocol; the defaults are those of a chat task."""
+    """One task of the protocol; the default values are those of a chat task."""
 
     name: str
     about: str
@@ -29,11 +29,11 @@ class PersonaTask:
     repeats: int = 3
     """Number of answers to each prompt."""
     rules: tuple[str, ...] = _CHAT_RULES
-    """Deterministic rules beside the judge, in the order of the plan."""
+    """Names of the rules that may cap the judge's level, in the order of the plan."""
     scale: tuple[ScaleKey, float] = ("mean_times", 10)
-    """Formula of the published score."""
+    """Formula that computes the published score from the scores of all answers."""
     task_instruction: tuple[str, str] | None = None
-    """Instruction to the judge besides the rubric, in Chinese and in English."""
+    """Additional instruction to the judge, in Chinese and in English."""
 
 
 _TASKS = (
@@ -69,7 +69,7 @@ PRESETS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         "provider-default": {},
     }
 )
-"""Sampling parameters by name; the document only says "default parameters", and programs differ."""
+"""Presets of sampling parameters: the document only says "default parameters", and programs differ."""
 DEFAULT_PRESET = "muice-llmtuner"
 
 

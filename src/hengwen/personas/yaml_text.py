@@ -1,4 +1,4 @@
-"""YAML output that preserves every text exactly and is easy to read."""
+"""Write readable YAML that preserves every text exactly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import yaml
 
 
 class _Dumper(yaml.SafeDumper):
-    """Dumper with blocks for texts of several lines, no aliases, and indented lists."""
+    """YAML dumper that writes multi-line texts as blocks, indents lists, and uses no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -68,7 +68,7 @@ def yaml_flow(value: Any) -> str:
 
 
 def single_line(text: str) -> str:
-    """Return a text as one line for a comment; unprintable characters become blanks.
+    """Return a text as one line for a comment; unprintable characters become spaces.
 
     Examples:
         >>> single_line("a\\nb: c")
@@ -78,7 +78,7 @@ def single_line(text: str) -> str:
 
 
 class _OneLine(str):
-    """A text that the dumper must not write as a block."""
+    """Text that the dumper must not write as a block."""
 
 
 def _one_line(value: Any) -> Any:

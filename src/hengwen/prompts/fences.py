@@ -1,4 +1,4 @@
-"""Fences around the material that a judge reads, so that instructions in it stay data."""
+"""Fences: random marks around an answer in a prompt, so that a judge reads instructions in it as data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import count
 from hengwen.io.text_safety import replace_surrogates
 
 PLACEHOLDER = "0" * 16
-"""Stands for the fence in the identity of a prompt: calls that differ only in their fence are one call."""
+"""Placeholder that replaces the random fence in call keys, so that calls that differ only in it are equal."""
 
 _KEY = secrets.token_bytes(32)
 _numbers = count()
@@ -22,7 +22,7 @@ _BRACKET = re.compile(r"[<>＜＞\[]")
 
 
 def new_fence() -> str:
-    """Return a fence of 16 hex digits: new for each call, and unpredictable for the author of an answer.
+    """Return a random fence of 16 hex digits, which the author of an answer cannot predict.
 
     Examples:
         >>> new_fence() != new_fence(), len(new_fence())
@@ -32,10 +32,10 @@ def new_fence() -> str:
 
 
 def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
-    """Return a text in which nothing looks like a fence or a control token of a chat model.
+    """Return a text without anything that looks like a fence or a control token of a chat model.
 
-    The angle brackets of ``<<<word``, ``word>>>`` and ``<|token|>`` are replaced; the fence itself is masked;
-    lone surrogates, which no request can carry, become U+FFFD. The rest is unchanged.
+    The angle brackets of ``<<<word``, ``word>>>`` and ``<|token|>`` are replaced, and the fence itself is
+    masked. Lone surrogates, which JSON requests cannot contain, become U+FFFD. The rest is unchanged.
 
     Args:
         text: An answer, or other material of the prompt.

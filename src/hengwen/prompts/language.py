@@ -1,4 +1,4 @@
-"""The languages of prompts and reasons."""
+"""Languages of prompts and of a judge's reasons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Language = Literal["zh", "en"]
 
 
 def check_language(value: str) -> Language:
-    """Return a language from an option.
+    """Return the language that an option names.
 
     Args:
         value: ``zh`` or ``en``.

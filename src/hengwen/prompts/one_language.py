@@ -1,4 +1,4 @@
-"""Rubrics that are written in one language only."""
+"""Complete rubrics that are written in one language only."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ONE_LANGUAGE = "rubric {!r} is in one language only: its texts stand for both zh and en"
-"""Warning about such a rubric; the field is its name."""
+"""Warning about a rubric in one language; the replacement field is the name of the rubric."""
 
 
 def in_both_languages(data: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the data of a rubric with each text for both languages, if all of its texts are in one.
+    """Use each text of a rubric for Chinese and English, if all of its texts have one language only.
 
-    If only some texts lack a language, that is a mistake, and the data is left alone.
+    If only some texts lack a language, this is an error of the author, and the data is not completed.
 
     Args:
         data: Data of the rubric, not validated.
 
     Returns:
-        The completed data; None if a text has both languages, or there is no text at all.
+        The completed data; None if a text has both languages, or if there are no texts.
 
     Examples:
         >>> in_both_languages({"title": {"en": "Wit"}, "criteria": {"wit": "Witty?"}})
@@ -49,7 +49,7 @@ def in_both_languages(data: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _complete(value: Any) -> Any:
-    """Return a text for both languages; a value of another kind is returned unchanged."""
+    """Return a text as the text of both languages; return other values unchanged."""
     if isinstance(value, str):
         return dict.fromkeys(get_args(Language), value)
     texts = [value[name] for name in get_args(Language) if name in value] if isinstance(value, dict) else []

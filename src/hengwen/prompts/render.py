@@ -1,4 +1,4 @@
-"""Prompts from templates, rendered in a sandbox: those of judges and those of the model under test."""
+"""Render the prompts of judges and of the model under test, from templates in a sandbox."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEFAULT_USER = "{{ input }}"
 
 _FENCE_MARK, _TEXT_MARK = "\ue000", "\ue001"
 _SYSTEMS: dict[tuple[str, tuple[str, ...], str, str], list[str]] = {}
-"""Rendered system turns, split at the position of the fence: they are the same for every call."""
+"""Cache of rendered system turns, split where the fence goes; only the fence differs between calls."""
 
 _PARTS: Mapping[str, tuple[str, str]] = {
     "input": ("题目：", "The task:"),
@@ -46,18 +46,18 @@ def render_judge_prompt(
     facts: Sequence[str] = (),
     fence: str = PLACEHOLDER,
 ) -> tuple[Message, ...]:
-    """Return the prompt of a judge: a system turn with the rubric, a user turn with the fenced material.
+    """Return the prompt of a judge: a system turn with the rubric, a user turn with the answer in fences.
 
     Args:
-        rubric: ``uses`` decides which parts are shown; empty parts are omitted, except the response.
+        rubric: Its field ``uses`` lists the parts to show; empty parts are omitted, except the response.
         sample: Task input and references.
         response: The answer to judge.
         language: Language of the prompt.
         persona: Text about the character, as the model under test received it.
         task_instruction: An instruction of the task, in addition to those of the rubric.
-        facts: Sentences of the rules about the answer, which quote nothing of it; they stand outside all
-            fences.
-        fence: From :func:`hengwen.prompts.fences.new_fence`; the default placeholder gives the identity.
+        facts: Sentences that rules wrote about the answer. They are outside the fences, so they must not
+            quote the answer.
+        fence: Fence from :func:`hengwen.prompts.fences.new_fence`; default: the placeholder for call keys.
 
     Examples:
         >>> from hengwen.prompts import load_rubric
@@ -82,7 +82,7 @@ def render_judge_prompt(
 def judge_system(
     rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, task_instruction: str = ""
 ) -> str:
-    """Return the system turn of a judge; only its last lines hold the fence: servers can cache the rest.
+    """Return the system turn of a judge. Only its last lines contain the fence: servers can cache the rest.
 
     Args:
         rubric: Instructions, levels, criteria and examples.
@@ -132,13 +132,13 @@ def _render_system(rubric: Rubric, language: Language) -> str:
 def prompt_hash(
     rubric: Rubric, language: Language, *, task_instruction: str = "", facts: bool = False
 ) -> str:
-    """Return 8 hex digits of everything that decides a judge's prompt, except the sample and its answer.
+    """Return a hash (8 hex digits) of all that determines a judge's prompt, except the sample and its answer.
 
     Args:
         rubric: Instructions, levels, criteria (in their order) and examples.
         language: Language of the prompt.
         task_instruction: An instruction of the task.
-        facts: Whether the judge is shown sentences of rules.
+        facts: Whether the prompt contains sentences that rules wrote about the answer.
     """
     turns = ("system", "user", "facts") if facts else ("system", "user")
     sources = [_source(f"judge_{turn}.{language}.j2") for turn in turns]
@@ -147,11 +147,11 @@ def prompt_hash(
 
 
 def render_persona(template: str, sample: Sample) -> str:
-    """Return the persona as the model under test received it for a sample.
+    """Return the persona text that the model under test received for a sample.
 
     Args:
         template: The template of the system turn; a text without Jinja2 marks is returned unchanged.
-        sample: As in :func:`render_subject_prompt`.
+        sample: Sample whose values the template uses, see :func:`render_subject_prompt`.
 
     Raises:
         ConfigError: The template is invalid, or uses a value that the sample does not have.
@@ -179,7 +179,7 @@ def check_template(template: str) -> None:
 
 
 def is_template(text: str) -> bool:
-    """Return whether a text has Jinja2 marks.
+    """Return whether a text contains Jinja2 marks, that is ``{{``, ``{%`` or ``{#``.
 
     Args:
         text: A template, or a plain text.
@@ -199,10 +199,10 @@ def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tupl
     """Return the prompt of the model under test.
 
     Args:
-        system: Template of the system turn; if it is None or renders to nothing, there is no such turn.
+        system: Template of the system turn. If it is None or renders to nothing, there is no system turn.
         user: Template of the user turn. If it is the default ``{{ input }}`` and the input is a list of
-            messages, these become the turns.
-        sample: Templates see ``input``, ``id``, ``references`` and the keys of its metadata.
+            messages, these messages become the turns.
+        sample: Templates can use its ``input``, ``id``, ``references`` and the keys of its metadata.
 
     Raises:
         ConfigError: A template is invalid, or uses a value that the sample does not have.
@@ -227,7 +227,7 @@ def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tupl
 def _parts(
     rubric: Rubric, sample: Sample, response: Response, persona: str
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return the names and texts of the parts that the rubric uses; a part with several texts is numbered."""
+    """Return name and text of each part that the rubric uses; a part with several texts has numbered names."""
     texts_by_part: dict[str, Sequence[str]] = {
         "input": (_conversation(sample),),
         "persona": (persona,),
@@ -246,7 +246,7 @@ def _parts(
 
 @lru_cache(maxsize=256)
 def _user_frame(names: tuple[str, ...], language: Language) -> str:
-    """Return the user turn of a judge as a format string, rendered once: only texts and fences change."""
+    """Return the user turn of a judge as a format string, in which texts and fences are filled in later."""
     parts = []
     for name in names:
         zh, en = _PARTS[name.partition("-")[0]]

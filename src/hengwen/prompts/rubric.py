@@ -1,4 +1,4 @@
-"""A rubric: what a judge reads and the levels it may give, in Chinese and English. One YAML file each."""
+"""Rubrics: YAML files with a judge's instructions, criteria and levels, in Chinese and English."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hengwen.prompts.language import Language
 
 Part = Literal["input", "response", "references", "persona"]
-"""A part of the prompt of a judge."""
+"""A part of a judge's prompt."""
 ClauseName = Literal[
     "empty_or_broken",
     "near_duplicate",
@@ -44,7 +44,7 @@ ClauseName = Literal[
     "reference_similarity",
     "repeated_lines",
 ]
-"""A clause of the rules judge."""
+"""A clause, that is one fixed rule, of the rules judge (a judge without a model)."""
 CLAUSES: tuple[ClauseName, ...] = get_args(ClauseName)
 
 
@@ -84,7 +84,7 @@ Clause = Annotated[str, AfterValidator(_clause)]
 
 
 class Bilingual(StrictModel):
-    """One text in both languages."""
+    """One text in Chinese and in English."""
 
     zh: NonEmptyStr
     en: NonEmptyStr
@@ -107,11 +107,11 @@ def _both(value: Any) -> Any:
 
 
 EitherText = Annotated[Bilingual, BeforeValidator(_both)]
-"""A text for each language, or one that serves both."""
+"""A text for each language, or one text for both."""
 
 
 class Level(Bilingual):
-    """One level: the label that a judge names, and its meaning."""
+    """One level of a rubric: the label that a judge answers with, and its meaning in both languages."""
 
     label: Label
 
@@ -143,18 +143,18 @@ class RubricRules(StrictModel):
     """Options of the rules judge; no language model reads them."""
 
     plain_text: bool = False
-    """Labels and markup are faults."""
+    """Whether the text must have no labels and no markup."""
     length: Length | None = None
     markers: list[NonEmptyStr] = []
-    """Words that show the persona; one is sufficient."""
+    """Words that show the persona; a good answer has at least one of them."""
     taboo: list[NonEmptyStr] = []
-    """Phrases that must not occur."""
+    """Phrases that an answer must not contain."""
     criteria: dict[Key, list[Clause]] = {}
-    """The clauses that decide each criterion."""
+    """For each criterion, the clauses that decide it."""
 
 
 class Rubric(StrictModel):
-    """A validated rubric."""
+    """A rubric that has been validated."""
 
     name: Key
     """First part of the score names of its judges."""
@@ -173,13 +173,13 @@ class Rubric(StrictModel):
     uses: list[Part] = ["input", "response"]
     """Parts of a sample and of its task that the prompt shows."""
     better_than_reference: bool = False
-    """Whether an answer that differs from the reference may be as good, or better."""
+    """Whether an answer that differs from the reference may be as good as it, or better."""
     rules: RubricRules | None = None
     _is_in_one_language: bool = PrivateAttr(False)
 
     @property
     def is_in_one_language(self) -> bool:
-        """Whether the rubric was written in one language only, whose texts stand for both."""
+        """Whether the rubric was written in one language only; its texts are then used for both."""
         return self._is_in_one_language
 
     @model_validator(mode="wrap")
@@ -221,24 +221,24 @@ class Rubric(StrictModel):
 
     @cached_property
     def hash(self) -> str:
-        """8 hex digits of everything that a model is shown, in any order of the keys; excludes ``rules``."""
+        """Hash (8 hex digits) of everything that a model reads; excludes ``rules`` and the order of keys."""
         return digest(self.model_dump(mode="json", exclude={"rules"}) | {"uses": sorted(self.uses)})[:8]
 
     @cached_property
     def scale(self) -> Scale:
-        """Scale with the values of the levels, ascending."""
+        """Scale with the values of the levels in ascending order."""
         values = tuple(self.levels)
         return Scale(low=values[0], high=values[-1], levels=values)
 
     @cached_property
     def labels(self) -> dict[str, float]:
-        """Value by label, the best level last."""
+        """Value of each label, the best level last."""
         return {level.label: value for value, level in self.levels.items()}
 
 
 @checked_arguments
 def load_rubric(name_or_path: str | Path) -> Rubric:
-    """Load a packaged rubric by name, or one from a file.
+    """Load a packaged rubric by its name, or a rubric from a file.
 
     Args:
         name_or_path: A packaged name, or a path that ends in ``.yaml`` or ``.yml``.
@@ -261,7 +261,7 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
 
 
 def packaged_rubrics() -> list[str]:
-    """Return the names of the rubrics that come with the package, sorted.
+    """Return the sorted names of the packaged rubrics.
 
     Examples:
         >>> "persona_generic" in packaged_rubrics()
@@ -279,7 +279,7 @@ def _read(path: Path) -> Rubric:
 
 
 def _keys_as_written(file: YamlFile) -> YamlFile:
-    """Turn the keys of ``levels`` into strings, so that errors find their lines; refuse equal numbers."""
+    """Turn the keys of ``levels`` into strings, so that errors name their lines; refuse equal numbers."""
     levels = file.data.get("levels") if isinstance(file.data, dict) else None
     if not isinstance(levels, dict):
         return file

@@ -1,1 +1,1 @@
-"""Statistics shared by reports, calibration and monitoring."""
+"""Confidence intervals and tests that reports and calibration share."""

@@ -16,36 +16,36 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 EXACT_UP_TO = 32
-"""Clusters up to which all 2^n sign patterns are counted, in O(2^(n/2))."""
+"""Largest number n of clusters for which all 2^n sign patterns are counted, in O(2^(n/2)) time."""
 RESAMPLES = 9999
-"""Random sign patterns beyond that; p is then a multiple of 1e-4."""
+"""Number of random sign patterns for more clusters; p is then a multiple of 1e-4."""
 NORMAL_FROM = 2000
-"""Clusters from which the distribution of the flipped sum is taken as normal."""
+"""Number of clusters above which the normal distribution replaces random sign patterns."""
 POWER = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedTest:
-    """The comparison of two checkpoints on their common prompts."""
+    """Result of a test whether two checkpoints differ on their common prompts."""
 
     difference: float
-    """Mean of later minus earlier over prompts."""
+    """Mean over prompts of the later value minus the earlier value."""
     p: float
-    """Two-sided, in (0, 1]."""
+    """Two-sided p-value, in (0, 1]."""
     prompts: int
     clusters: int
     error: float
-    """Standard error of the difference, over clusters; 0 where all differences are equal."""
+    """Standard error of the difference, over clusters; 0 if all differences are equal."""
 
     def detectable(self, alpha: float = 0.05, power: float = POWER) -> float | None:
-        """Return the smallest true difference that a test at ``alpha`` would have seen with this power.
+        """Return the smallest true difference that a test at ``alpha`` detects with probability ``power``.
 
         Args:
             alpha: Two-sided level, already divided by the number of tests.
-            power: Probability of seeing it, in (0, 1).
+            power: Probability of detecting the difference, in (0, 1).
 
         Returns:
-            A difference on the scale of the values; None below two clusters.
+            A difference on the scale of the values; None if there are fewer than two clusters.
 
         Examples:
             >>> test = sign_flip_test([0.5, 0.5, 0.5, 0.5], [0.75, 0.25, 0.75, 0.5])
@@ -65,25 +65,26 @@ def sign_flip_test(
 ) -> PairedTest:
     """Test whether two checkpoints differ on prompts like these.
 
-    Where they do not, each difference is as likely with either sign. Differences are summed by cluster and
-    the signs of clusters are flipped: prompts of one cluster do not vary independently.
+    If the checkpoints do not differ, plus and minus are equally likely for each difference. So the test flips
+    the signs of differences, and counts how often their sum is at least as far from 0 as the observed sum.
+    The prompts of a cluster depend on each other, so their signs are flipped together.
 
     Args:
         earlier: Value of each prompt at the earlier checkpoint, shape (n,), n >= 1.
-        later: Value of the same prompts at the later one, in the same order.
-        clusters: The cluster of each prompt; None: every prompt is a cluster of its own.
+        later: Value of the same prompts at the later checkpoint, in the same order.
+        clusters: The cluster of each prompt; None if every prompt is a cluster of its own.
         seed: Seed of the random sign patterns.
 
     Returns:
-        The difference and its p: exact up to 32 clusters, from 9,999 random patterns up to 2,000, from the
-        normal distribution beyond. Equal values give p = 1.
+        The difference and its p-value. Up to 32 clusters the p-value is exact, up to 2,000 clusters it comes
+        from 9,999 random sign patterns, and above from the normal distribution. Equal values give p = 1.
 
     Raises:
         ValueError: The lengths differ, or there is no prompt.
 
     Notes:
-        Fisher's randomisation test (1935). ``scipy.stats.permutation_test`` draws the random patterns; the
-        exact count is done here, as scipy enumerates 2^n patterns one by one.
+        Fisher's randomisation test (1935). ``scipy.stats.permutation_test`` draws the random patterns. The
+        exact count is computed here, because scipy would enumerate all 2^n patterns one by one.
 
     Examples:
         >>> test = sign_flip_test([0.0] * 6, [1.0] * 6)
@@ -133,10 +134,10 @@ def _flip_p(sums: NDArray[np.float64], seed: int) -> float:
 
 
 def _exact_p(sums: NDArray[np.float64]) -> float:
-    """Return the share of sign patterns whose sum is at least as far from 0.
+    """Return the share of sign patterns whose sum is at least as far from 0 as the observed sum.
 
-    The sum of a pattern is the sum of its two halves, so the 2^n sums need not be written down: for each sum
-    of one half, a binary search in the sorted sums of the other counts the partners that go far enough.
+    The 2^n sums are not listed. Each pattern consists of two halves, and its sum is the sum of theirs. For
+    each sum of one half, a binary search in the sorted sums of the other half counts the extreme totals.
     """
     middle = len(sums) // 2
     left, right = _pattern_sums(sums[:middle]), np.sort(_pattern_sums(sums[middle:]))
@@ -165,10 +166,11 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     """Return p-values adjusted by Holm's method, by the same names.
 
     Args:
-        p_values: The p of each test of one family, in (0, 1].
+        p_values: The p-value of each test, in (0, 1].
 
     Returns:
-        Adjusted values; those at most alpha are significant with a familywise error of at most alpha.
+        Adjusted p-values. If those up to alpha are called significant, the probability that any of them is a
+        false alarm (familywise error) is at most alpha.
 
     Notes:
         Holm (1979).
@@ -187,12 +189,12 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def too_few(clusters: int, family: int, alpha: float = 0.05) -> bool:
-    """Return whether a sign-flip test has too few clusters to be significant, whatever it finds.
+    """Return whether a sign-flip test has too few clusters to be significant for any values.
 
     Args:
         clusters: Number of clusters of common prompts.
-        family: Tests in the family that Holm's method adjusts for.
-        alpha: Familywise level.
+        family: Number of tests that Holm's method adjusts for.
+        alpha: Accepted probability of a false alarm in any of these tests.
 
     Examples:
         >>> [too_few(5, 1), too_few(6, 1), too_few(9, 20), too_few(10, 20)]

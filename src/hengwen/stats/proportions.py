@@ -18,7 +18,7 @@ def wilson(passed: float, n: float, confidence: float = 0.95) -> tuple[float, fl
     """Return the Wilson interval of a proportion.
 
     Args:
-        passed: Number of successes, from 0 to n; a fraction where ``n`` is an effective number of trials.
+        passed: Number of successes, from 0 to n; may be fractional if ``n`` is an effective number of trials.
         n: Number of trials, > 0.
         confidence: Confidence level, in (0, 1).
 
@@ -45,13 +45,16 @@ def wilson(passed: float, n: float, confidence: float = 0.95) -> tuple[float, fl
 def clustered_wilson(
     passed: Sequence[bool], clusters: Sequence[str], confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Return the Wilson interval of a proportion whose trials come in clusters.
+    """Return the Wilson interval of a proportion whose trials form clusters.
 
-    The number of trials is replaced by an effective one, between the number of clusters and that of trials:
-    the trials divided by their design effect, and by the squared ratio of the quantiles of t and the normal
-    distribution. With one trial a cluster it is ``wilson``. The design effect, the cluster-robust variance
-    over the binomial one, is computed with half a cluster of each result added: without them it would be 0
-    where all trials have the same result.
+    Trials of one cluster tend to have the same result, so they count as fewer independent trials. The
+    interval uses this effective number: the number of trials, divided by the design effect and by the squared
+    ratio of the quantiles of Student's t and the normal distribution. It lies between the number of clusters
+    and the number of trials. With one trial per cluster, the result is that of ``wilson``.
+
+    The design effect is the cluster-robust variance divided by the binomial variance. To compute it, half a
+    cluster of successes and half a cluster of failures are added, because it would otherwise be 0 if all
+    trials have the same result.
 
     Args:
         passed: Result of each trial, at least one.
@@ -85,7 +88,7 @@ def clustered_wilson(
 
 
 def _design_effect(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
-    """Return the cluster-robust variance of a proportion over the binomial one, at least 1."""
+    """Return the cluster-robust variance of a proportion divided by the binomial variance, at least 1."""
     size = float(sizes.mean()) / 2
     sums, sizes = np.append(sums, (0.0, size)), np.append(sizes, (size, size))
     groups, n = len(sizes), float(sizes.sum())

@@ -1,7 +1,8 @@
-"""Parser of the Muice evaluation document: tasks, scoring tables, items, examples and notes.
+"""Parse the Muice evaluation document: tasks, scoring tables, items, examples and notes.
 
-The document exists in several revisions: with LF or CRLF, headings of two or three marks, with or without
-prompts, with a task of daily chat instead of emotion. Numbers are taken from its sentences where it has them.
+The document exists in several revisions. They differ in line ends (LF or CRLF), in headings (two or three
+marks), in whether they contain prompts, and in one task (daily chat or emotion). Numbers such as repeats are
+read from the sentences of the document if it states them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ TITLES: Mapping[str, TaskName] = {
     "日常对话": "daily",
     "综合对话": "comprehensive",
 }
-"""Text in the heading of each task."""
+"""For each task, a text that occurs in its heading."""
 
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _INHERITS = re.compile(r"评测标准\s*(?:请?参考|同|见)\s*[“\"「『]?([^”\"」』。\n]+)")
@@ -50,7 +51,7 @@ class DocumentTask:
     title: str
     """Heading of the task."""
     line: int
-    """Line of the heading."""
+    """Line number of the heading."""
     rubric: str
     """Name of its rubric: ``muice_new_topic`` or ``muice_live``."""
     items: tuple[Item, ...]
@@ -58,9 +59,9 @@ class DocumentTask:
     repeats: int
     """Number of answers to each prompt."""
     near_duplicates: bool
-    """Whether an answer that repeats an earlier one counts 0."""
+    """Whether an answer that repeats an earlier answer gets the score 0."""
     scale: tuple[ScaleKey, float]
-    """Formula of the published score."""
+    """Formula that computes the published score from the scores of all answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,18 +70,18 @@ class Document:
 
     tasks: tuple[DocumentTask, ...]
     scorings: Mapping[str, Scoring]
-    """Scoring tables by name of the rubric."""
+    """Scoring tables, by name of the rubric."""
     examples: Mapping[str, tuple[Example, ...]]
-    """Published examples by name of the rubric."""
+    """Published examples, by name of the rubric."""
     notes: tuple[ImportNote, ...]
     """Repairs, warnings and remarks."""
 
 
 def read_document(path: Path) -> Document:
-    """Return the parsed document.
+    """Parse a document.
 
     Raises:
-        DataError: The file is not this document, or a part is invalid; the message names file and line.
+        DataError: The file is not the Muice document, or a part is invalid; the message names file and line.
     """
     text = _read(path)
     notes: list[ImportNote] = []
@@ -139,7 +140,7 @@ def _rubric_of(
     path: Path,
     notes: list[ImportNote],
 ) -> str:
-    """Return the rubric of a task: by its own table, the one it refers to, or that of the others."""
+    """Return the rubric of a task: of its own table, of the table that it refers to, or of other tasks."""
     section = sections[name]
     holder = name if scorings[name] else _referred(section, sections, path)
     if holder is None:
@@ -206,7 +207,7 @@ def _task(
 
 
 def protocol_task(name: TaskName) -> PersonaTask:
-    """Return the task of the protocol; daily chat has the settings of emotion."""
+    """Return the task of the protocol; daily chat has the settings of the task ``emotion``."""
     return TASKS["emotion" if name == "daily" else name]
 
 

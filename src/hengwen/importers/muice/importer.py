@@ -1,4 +1,4 @@
-"""Import of the Muice evaluation document, as published, into a suite that can be run."""
+"""Turn the Muice evaluation document, as it was published, into a plan that can be run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hengwen.io.row_writer import JsonRow
 
 REPAIRS = "repairs.json"
-"""File with the choices of the import and all notes."""
+"""Name of the file with the options of the import and all notes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,9 @@ class MuiceImportResult:
     document: Document
     """The parsed document."""
     samples: Mapping[str, int]
-    """Number of samples by task; 0 for a task that is left out of the plan."""
+    """Number of samples, by task; 0 for a task that is left out of the plan."""
     notes: tuple[ImportNote, ...]
-    """Repairs, warnings and remarks, by line."""
+    """Repairs, warnings and remarks, in the order of lines."""
 
     @property
     def items(self) -> int:
@@ -88,9 +88,10 @@ def import_muice(
     Args:
         file: The document, in any of its revisions.
         folder: Folder for plan.yaml, the files that it names, and repairs.json with all notes.
-        test_split: Rows of the comprehensive task; None: the plan has this task only as a comment.
-        corpus: Training data. It adds the leakage rule, and the test split is searched for its rows.
-        options: Choices that the document does not make.
+        test_split: File with the rows of the comprehensive task. None: the plan has this task as a comment.
+        corpus: File with training data. The plan gets a rule that finds answers copied from it, and rows of
+            the test split that it contains are reported.
+        options: Settings that the document leaves open.
         force: Overwrite existing files.
 
     Raises:
@@ -130,7 +131,7 @@ def import_muice(
 
 
 def muice_persona() -> Persona:
-    """Return the character of the tasks, described in this project's own words."""
+    """Return the persona of the tasks; its description is written for this project."""
     return load_persona(Path(str(files("hengwen.importers.muice"))) / "persona.yaml")
 
 

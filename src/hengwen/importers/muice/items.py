@@ -1,4 +1,4 @@
-"""Numbered prompts of a section with their reference answers: ``1. input: ...`` and ``target: ...``."""
+"""Parse the numbered prompts of a section and their reference answers: ``1. input: ...``, ``target: ...``."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _INPUT = re.compile(r"\s*input\s*[:：]", re.IGNORECASE)
 _TARGET = re.compile(r"\s*target\s*[:：](.*)", re.IGNORECASE | re.DOTALL)
 _ANNOUNCED = re.compile(r"\s*评测\s*Prompt\s*(?:\||｜|和|与).*参考答案.*", re.DOTALL)
 BLANKS = " \t"
-"""Blanks that are removed around texts; wider spaces are part of a text."""
+"""Characters that are removed at the ends of texts; full-width spaces are part of a text."""
 _PIPE = re.compile(r"(?<!\\)[|｜]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A prompt with its reference answer, as published except for blanks at the ends."""
+    """A prompt with its reference answer, as published, but without blanks at the ends."""
 
     number: int
     line: int
     input: str
     target: str | None
-    """Reference answer; None where the document has none."""
+    """Reference answer; None if the document has none for this prompt."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class _Parts:
     inputs: list[str]
     targets: list[str] | None = None
     continued: int | None = None
-    """The first line that continues a text."""
+    """First line that continues a text."""
 
 
 def read_items(
@@ -57,7 +57,7 @@ def read_items(
         task: Name of the task, for messages.
 
     Raises:
-        DataError: An item has no ``input:``, its number repeats, or a text belongs to no item.
+        DataError: An item has no ``input:``, two items have the same number, or a text belongs to no item.
     """
     starts = [index for index, line in enumerate(lines) if _ITEM.match(line.text)]
     _check_structure(lines, path)
@@ -80,7 +80,7 @@ def read_items(
 
 
 def _check_structure(lines: Sequence[SourceLine], path: Path) -> None:
-    """Raise for lines that parsing item by item would silently skip."""
+    """Raise an error if there are lines that the parser of items would silently skip."""
     announced = awaits_target = False
     for line in lines:
         announced = announced or bool(_ANNOUNCED.fullmatch(line.text))
@@ -123,7 +123,7 @@ def _item(block: Sequence[SourceLine], path: Path, notes: list[ImportNote], blan
 
 
 def _split(block: Sequence[SourceLine], first: str) -> _Parts:
-    """Return input and target; blank lines and indents may separate them."""
+    """Return input and target of an item; blank lines and indentation may separate them."""
     parts = _Parts([first])
     blank = False
     for line in block[1:]:

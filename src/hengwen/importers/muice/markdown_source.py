@@ -1,4 +1,4 @@
-"""Headings and tables of Markdown source, unrendered, so that no text is lost."""
+"""Find headings and tables in Markdown source; the source is not rendered, so that no text is lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SourceLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MarkdownSection:
-    """The lines below a heading, up to the next heading of its rank or above."""
+    """The lines below a heading, up to the next heading of the same or a higher rank."""
 
     title: str
     line: int
@@ -39,7 +39,7 @@ class MarkdownSection:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A table row as cells without outer blanks."""
+    """One row of a table; its cells have no blanks at their ends."""
 
     line: int
     cells: tuple[str, ...]
@@ -85,7 +85,7 @@ def split_sections(lines: Sequence[SourceLine]) -> list[MarkdownSection]:
 
 
 def read_tables(lines: Sequence[SourceLine], path: Path) -> Iterator[Table]:
-    """Yield the tables among some lines.
+    """Yield the tables that some lines contain.
 
     Args:
         lines: Source lines; those of a table begin with ``|``.

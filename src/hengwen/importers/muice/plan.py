@@ -1,4 +1,4 @@
-"""Text of the plan of an imported Muice suite."""
+"""Write the plan of an imported Muice suite as YAML text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def suite_plan(
         source: File name of the document.
         planned: Tasks of the plan.
         topics: Samples of the new-topic task.
-        options: Choices that the document does not make.
+        options: Settings that the document leaves open.
     """
     selected = ", ".join(row["input"] for row in topics if not row["id"].startswith("post-"))
     head = [

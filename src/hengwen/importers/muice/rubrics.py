@@ -1,4 +1,4 @@
-"""Rubrics from a Muice document: its levels and examples with the packaged criteria."""
+"""Write rubrics with the levels and examples of a Muice document and the criteria of packaged rubrics."""
 
 from __future__ import annotations
 

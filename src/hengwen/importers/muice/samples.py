@@ -1,4 +1,4 @@
-"""Samples of a Muice suite: prompts with references and the metadata that the rules use."""
+"""Build the samples of a Muice suite: prompts with references, and metadata that the rules use."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _RESULT = re.compile(r"=\s*(-?\d+(?:\.\d+)?)\s*[。.]?\s*$")
 _SUM = re.compile(r"\d\s*[-+*/×÷^]\s*[\w(]")
 _SAFETY = re.compile(r"抑郁|双相|双向情感|确诊|焦虑症|精神分裂|自杀|自残|自伤|轻生|不想活")
 FULL_TEST_SPLIT = 100
-"""Number of rows with which the published score of the test split, sum / 10, has the maximum 10."""
+"""Number of rows with which the published score of the test split (sum / 10) has the maximum 10."""
 
 
 def topic_rows(
     topics: Iterable[Topic], persona: Persona, document: Document
 ) -> tuple[list[JsonRow], list[ImportNote]]:
-    """Return the topic prompts with their briefs, and warnings for topics without a brief.
+    """Return the topic prompts with their briefs (instructions), and warnings for topics without a brief.
 
     Args:
         topics: The selected topics.
-        persona: Character with the briefs; a topic without one is sent like a viewer's message, as the
-            program does.
-        document: Document whose spellings of the tags are stored beside the program's.
+        persona: Character with the briefs. As in the original program, a topic without a brief is sent like a
+            message of a viewer.
+        document: Document whose spelling of each tag is stored in addition to the program's.
     """
     published: dict[str, list[str]] = {}
     for example in document.examples["muice_new_topic"]:
@@ -73,7 +73,7 @@ def item_rows(task: DocumentTask, *, exempt_duplicates: bool) -> list[JsonRow]:
 
 
 def _metadata(item: Item, exempt_duplicates: bool) -> JsonRow:
-    """Return the metadata of an item; a calculation has one right answer, so copies of it are exempt."""
+    """Return the metadata of an item. A calculation has one right answer, so its answers may repeat."""
     match = _RESULT.search(item.target or "")
     metadata: JsonRow = {}
     if match and _SUM.search(item.input):
@@ -88,12 +88,12 @@ def _metadata(item: Item, exempt_duplicates: bool) -> JsonRow:
 def exchange_rows(
     exchanges: Sequence[Exchange], source: Path, document: Document
 ) -> tuple[list[JsonRow], list[ImportNote]]:
-    """Return the samples of a test split, and warnings about rows that distort its score.
+    """Return the samples of a test split, and warnings about rows that would distort its score.
 
     Args:
         exchanges: Rows in the order of the file.
         source: File of the rows, for messages.
-        document: Document whose examples should not be among the rows, because judges see them.
+        document: Document whose examples should not be among the rows, because judges read them.
     """
     width = max(3, len(str(len(exchanges))))
     rows = [

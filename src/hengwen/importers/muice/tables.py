@@ -1,4 +1,4 @@
-"""Scoring tables and tables of examples in the Muice document."""
+"""Parse the scoring tables and the tables of examples in the Muice document."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Scoring:
 
     line: int
     levels: dict[float, str]
-    """Text of each level as in the table, from the best level down."""
+    """Text of each level as in the table, the best level first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +32,9 @@ class Example:
 
     line: int
     input: str
-    """Prompt; a tag is in the program's spelling."""
+    """The prompt; if it is a topic tag, in the program's spelling."""
     published: str
-    """Prompt in the document's spelling."""
+    """The prompt in the document's spelling."""
     label: str | None
     response: str
     score: float
@@ -52,10 +52,10 @@ def split_clauses(cell: str) -> tuple[str, ...]:
 
 
 def read_scoring(section: MarkdownSection, path: Path) -> Scoring | None:
-    """Return the scoring table of a section, or None where it has none.
+    """Return the scoring table of a section; None if it has no scoring table.
 
     Raises:
-        DataError: There is a second table, or the levels are not 1, 0.75, 0.5, 0.25, 0.
+        DataError: The section has a second scoring table, or the levels are not 1, 0.75, 0.5, 0.25, 0.
     """
     scoring: Scoring | None = None
     for table in read_tables(section.lines, path):
@@ -142,7 +142,7 @@ def _example(cells: dict[str, str], row: TableRow, path: Path, notes: list[Impor
 
 
 def _normalize_tag(prompt: str, line: int, notes: list[ImportNote]) -> str:
-    """Return a prompt, with a tag in the program's spelling."""
+    """Return a prompt; if it is a topic tag, in the program's spelling."""
     tag = canonical_tag(prompt)
     if tag is None:
         return prompt

@@ -1,4 +1,4 @@
-"""Topic prompts of the Muice protocol: tags such as ``<生成推文: AI生活>``, and their selection."""
+"""Select the topic prompts of the Muice protocol, which are tags such as ``<生成推文: AI生活>``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _TAG = re.compile(r"(?:\\?<|&lt;)\s*([^<>:：\\]+?)\s*([:：])\s*([^<>]+?)\s*(?:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A prompt on which the character opens a conversation."""
+    """A prompt that makes the character open a conversation."""
 
     id: str
     tag: str
-    """Tag in the program's spelling: an ASCII colon and a blank."""
+    """Tag in the program's spelling, with an ASCII colon and a blank."""
 
 
 POSTS = (
@@ -34,12 +34,12 @@ GREETINGS = (
     Topic("greeting-night", "<日常问候: 深夜>"),
 )
 HOLIDAYS = (Topic("holiday-valentine", "<节日推文: 情人节>"),)
-"""The document's example; the program has no holiday prompt."""
+"""Holiday prompt, which is the example of the document; the program has no holiday prompt."""
 KNOWN_TAGS = frozenset(topic.tag for topic in (*POSTS, *GREETINGS, *HOLIDAYS))
 
 
 def canonical_tag(text: str) -> str | None:
-    """Return a tag in the program's spelling, or None where the text is not a tag.
+    """Return a tag in the program's spelling; None if the text is not a tag.
 
     Examples:
         >>> canonical_tag("<日常问候：早上>"), canonical_tag("&lt;生成推文:AI生活&gt;"), canonical_tag("你好")
@@ -52,13 +52,14 @@ def canonical_tag(text: str) -> str | None:
 def choose_topics(
     topics: str = "code", subchoice: str = "one", *, seed: int = 0, pick: str | None = None
 ) -> tuple[Topic, ...]:
-    """Return the topic prompts of a suite; runs with different topic prompts are not comparable.
+    """Return the topic prompts of a suite. Runs with different topic prompts are not comparable.
 
     Args:
         topics: ``code``: all six posts; ``legacy5``: the five posts of the config template.
-        subchoice: ``one`` prompt from the greetings and the holiday, or ``one_of_each``.
-        seed: Index of that prompt, modulo their number; with ``one_of_each`` the index of the greeting.
-        pick: Name of that prompt, such as ``早上``, instead of the seed.
+        subchoice: ``one`` prompt from greetings and holiday together, or ``one_of_each``.
+        seed: Index of the greeting or holiday prompt, modulo their number; with ``one_of_each``, of the
+            greeting.
+        pick: Name of the greeting or holiday prompt, such as ``早上``; replaces the seed.
 
     Raises:
         ConfigError: A choice or a name is unknown.
