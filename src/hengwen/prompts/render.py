@@ -227,7 +227,7 @@ def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tupl
 def _parts(
     rubric: Rubric, sample: Sample, response: Response, persona: str
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return name and text of each part that the rubric uses; a part with several texts has numbered names."""
+    """Return name and text of each part that the rubric uses; names of several texts are numbered."""
     texts_by_part: dict[str, Sequence[str]] = {
         "input": (_conversation(sample),),
         "persona": (persona,),

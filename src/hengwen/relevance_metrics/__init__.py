@@ -1,8 +1,9 @@
 """Metrics of score sequences, computed from numbers alone.
 
-Permutation entropy (PEN) measures how varied the short-term ups and downs are, the count of inversions (CIN)
-how many pairs of scores fall, the longest increasing subsequence (LIS) how long a rise the sequence contains.
-All three depend on the order of the scores only, not on their level.
+Permutation entropy (PEN) measures how varied the short-term ups and downs are. The count of inversions (CIN)
+is the number of pairs of scores in which the later score is lower. The longest increasing subsequence (LIS)
+is the largest number of scores that rise in order. All three depend only on the order of the scores, not on
+their level.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Reports: one view of runs, rendered as HTML, Markdown or JSON. Names load on first use."""
+"""Reports: compute what is shown once (the view), then render it as HTML, Markdown or JSON.
+
+The names of this package are imported when they are first used.
+"""
 
 from __future__ import annotations
 

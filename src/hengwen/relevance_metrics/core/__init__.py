@@ -1,1 +1,1 @@
-"""Shared parts of the sequence metrics: input checks, levels, pattern codes."""
+"""Shared parts of the sequence metrics: checks of input, scores as small integers, codes of patterns."""

@@ -1,4 +1,4 @@
-"""Put two rankings of the same items into one order: scores, mappings, or names from best to worst."""
+"""Convert two rankings of the same items (scores, mappings, or names, best first) to scores in one order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Ranking = Mapping[Any, float] | Sequence[Any]
-"""Scores by item, or names of items, best first."""
+"""A mapping from item to score, or names of items, best first."""
 
 
 def aligned_scores(model: Any, human: Any) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""Entropy from counts, with bit-identical results for one sequence and for a batch."""
+"""Compute entropy from counts, with bit-identical results for one sequence and for a batch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOP_LANE = np.uint64(56)
 def entropy_of(counts: NDArray[Any]) -> float:
     """Return the entropy, in nats, of positive counts.
 
-    The logarithm is that of the C library and the sum runs in order, so that no CPU feature changes a bit.
+    It uses the logarithm of the C library and adds in order, so that every CPU gives exactly the same result.
 
     Examples:
         >>> entropy_of(np.array([3, 3]))
@@ -39,7 +39,7 @@ def entropy_of(counts: NDArray[Any]) -> float:
 
 
 def batch_entropies(rows: NDArray[Any], m: int, delay: int) -> NDArray[np.float64]:
-    """Return the permutation entropy, in nats, of each row; ties are read as rises.
+    """Return the permutation entropy, in nats, of each row; a tie counts as a rise.
 
     Examples:
         >>> batch_entropies(np.array([[5, 4, 5, 4], [1, 2, 3, 4]]), 3, 1).tolist()
@@ -70,7 +70,7 @@ def code_entropies(codes: NDArray[Any], m: int) -> NDArray[np.float64]:
 
 
 def _lane_entropies(codes: NDArray[np.uint8], m: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Count each pattern in eight byte lanes at once, and sum the lanes by one multiplication."""
+    """Count each pattern in eight bytes of one integer at once, and add the bytes by one multiplication."""
     rows, windows = codes.shape
     padded = np.full((rows, -(-windows // 8) * 8), 255, np.uint8)
     padded[:, :windows] = codes
@@ -85,7 +85,7 @@ def _lane_entropies(codes: NDArray[np.uint8], m: int, table: NDArray[np.float64]
 
 
 def _sorted_entropies(codes: NDArray[Any], _m: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Count equal neighbours after a sort, for any m and for long rows."""
+    """Count patterns by sorting the codes and counting equal neighbours; for any m and long rows."""
     rows, windows = codes.shape
     ranked = np.sort(codes, axis=1)
     first = np.ones((rows, windows), bool)

@@ -1,4 +1,4 @@
-"""Check input: convert scores to a numeric array, or raise a ValueError that names the way out."""
+"""Check input: convert scores to a numeric array, or raise an error that says how to correct the input."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:
     """Return the scores as a numeric array with the sequence on its last axis.
 
     Args:
-        x: Numbers; any shape but 0-d. Masked values become NaN. Infinite values have an order and are kept.
+        x: Numbers, as an array with at least one axis. Masked values become NaN. Infinite values are kept,
+            because they can be ordered.
         axis: Axis of the sequence.
 
     Raises:
-        TypeError: Strings, None or complex numbers, or a single number.
-        ValueError: A ragged list, or an axis out of range.
+        TypeError: The scores are strings, None or complex numbers, or there is only a single number.
+        ValueError: The lists have different lengths, or the axis is out of range.
 
     Examples:
         >>> as_scores([True, False]).tolist()
@@ -82,7 +83,7 @@ def refuse_nan(array: NDArray[Any], way_out: str = "drop it or fill it in") -> N
 
 
 def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
-    """Raise a ValueError if an option has none of the allowed values.
+    """Raise a ValueError if the value of an option is not allowed.
 
     Examples:
         >>> check_choice("bias", "mm", [None, "miller-madow"])

@@ -1,4 +1,4 @@
-"""Map scores on a scale of few levels to small integers, which makes ordinal data fast."""
+"""Map scores with few different values (levels) to small integers, which makes the metrics faster."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _MAX_LEVELS = 64
 
 
 def few_levels(row: NDArray[Any]) -> NDArray[np.uint8] | None:
-    """Return integers of type uint8 that compare as the scores do, or None if there are many levels.
+    """Return integers (uint8) in the same order as the scores, or None if there are too many levels.
 
     Args:
         row: One sequence without NaN.
 
     Returns:
-        Whole numbers with a range below 256 are shifted. Other scores are ranked if the first 2048 have at
-        most 64 levels and there are no further ones.
+        Whole numbers with a range below 256 are shifted. Other scores are replaced by ranks, if the first
+        2048 scores have at most 64 levels and no other level follows.
 
     Examples:
         >>> few_levels(np.array([0.5, 1.0, 0.5])).tolist()
@@ -50,7 +50,7 @@ def few_levels(row: NDArray[Any]) -> NDArray[np.uint8] | None:
 
 
 def ranks_of(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return the dense ranks of each row, in the smallest unsigned type that holds them and a larger number.
+    """Return the dense ranks of each row, in the smallest unsigned type with room for one larger number.
 
     Examples:
         >>> ranks_of(np.array([[2.5, 1.0, 2.5]])).tolist()

@@ -15,7 +15,7 @@ _CELLS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """Counts for each score; equal scores are not counted."""
+    """For each score, numbers of greater and lesser scores before and after it; equal scores do not count."""
 
     greater_before: NDArray[np.int64]
     less_before: NDArray[np.int64]

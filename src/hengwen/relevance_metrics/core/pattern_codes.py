@@ -1,7 +1,8 @@
-"""Encode ordinal patterns as numbers: one comparison for each pair of positions, no sort.
+"""Encode ordinal patterns (the order of the scores in a window) as numbers, by comparisons without sorting.
 
-The window (x[t], x[t+d], ..) gets the code sum of j! * S_j, where S_j is how many of its earlier members are
-greater than its member j. Codes and stable-argsort patterns match one to one (a Lehmer code).
+The code of the window (x[t], x[t+d], ..) is the sum of j! * S_j. S_j is the number of earlier scores in the
+window that are greater than its score j. This Lehmer code has exactly one value for each pattern, where the
+pattern is the stable argsort of the window.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ def window_count(n: int, m: int, delay: int) -> int:
 def pattern_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
     """Return the code of each window along the last axis; windows with equal codes have equal patterns.
 
-    Ties are read as rises. Up to m = 20 the code is the Lehmer number, below m!; above, codes are labels that
-    are valid within one call.
+    A tie counts as a rise. Up to m = 20 the code is the Lehmer code, which is below m!. Above m = 20, codes
+    are labels that are comparable within one call only.
 
     Examples:
         >>> pattern_codes(np.array([1, 2, 3, 2, 1]), 3, 1).tolist()
@@ -68,7 +69,7 @@ def pattern_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
 
 
 def block_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
-    """Return the codes of one block of scores, which should fit the CPU cache.
+    """Return the codes of one block of scores; blocks are small enough for the CPU cache.
 
     Examples:
         >>> block_codes(np.array([3, 2, 1, 2]), 3, 1).tolist()
@@ -90,7 +91,7 @@ def block_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
 
 
 def code_counts(x: NDArray[Any], m: int, delay: int) -> NDArray[np.intp]:
-    """Return the count of each pattern that occurs in one sequence, in the order of codes.
+    """Return the counts of the patterns that occur in one sequence, in the order of their codes.
 
     Examples:
         >>> code_counts(np.array([5, 4, 5, 4, 5, 4, 5, 4]), 3, 1).tolist()
@@ -114,7 +115,7 @@ def _count(codes: NDArray[Any], kinds: int) -> NDArray[np.intp]:
 
 
 def code_dtype(m: int) -> Any:
-    """Return the smallest type that holds the codes of order m."""
+    """Return the smallest integer type for the codes of windows of m scores."""
     for dtype, max_order in ((np.uint8, 5), (np.uint16, 8), (np.uint32, 12)):
         if m <= max_order:
             return dtype

@@ -1,4 +1,4 @@
-"""Count the inversions of a long permutation, seven bits at a time, without merge sort or compiled code."""
+"""Count the inversions of a long permutation by its digits of seven bits, with numpy only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MIN_SHIFT = 8
 
 
 def permutation_inversions(order: NDArray[np.intp]) -> int:
-    """Count the inversions of a permutation of 0..n-1; its inverse has the same number.
+    """Count the inversions of a permutation of 0..n-1; its inverse has the same count.
 
     Values are split by their leading digit. Pairs with different digits are counted in blocks; pairs with
     equal digits are counted in the next round, within the group of their digit.

@@ -1,1 +1,1 @@
-"""Null distributions, permutation tests and intervals of the sequence metrics."""
+"""Distributions in random order, permutation tests and confidence intervals of the sequence metrics."""

@@ -1,4 +1,4 @@
-"""Confidence intervals that respect the order of the scores; other methods are refused."""
+"""Confidence intervals of the sequence metrics, by methods that keep the order of the scores."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Interval:
 
     metric: Metric
     statistic: str
-    """Statistic of low, high and estimate: ``pen`` in nats, ``tau_b`` against time for ``cin``, or ``lis``
-    and ``lnds`` of the means over prompts."""
+    """Statistic of ``low``, ``high`` and ``estimate``: ``pen`` in nats, ``tau_b`` (correlation
+    with time) for ``cin``, or ``lis`` and ``lnds`` of the means over prompts."""
     estimate: float
     """Value for the scores as they are; for blocks without the correction of its bias."""
     low: float
@@ -96,32 +96,36 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
 ) -> Interval:
     """Return a confidence interval for a metric of a sequence.
 
-    Single scores are never resampled: that would destroy the order, which is all the metrics measure. The
-    methods are: for ``pen`` blocks of neighbouring ordinal patterns (``moving-block``, ``stationary``); for
-    ``cin`` tau-b against time by its ``u-statistic``, for scores independent of their neighbours; for each
-    metric of the means over prompts a bootstrap of whole ``prompts``. Other combinations are refused.
+    The methods never resample single scores, because this would destroy the order that the metrics measure:
+
+    - ``moving-block`` and ``stationary``, for ``pen``: resample blocks of neighbouring ordinal patterns.
+    - ``u-statistic``, for ``cin``: interval of tau-b against time. It assumes that neighbouring scores are
+      independent.
+    - ``prompts``, for each metric of the means over prompts: resample whole prompts.
+
+    Other combinations raise a ValueError.
 
     Args:
-        x: Scores in order; for ``prompts`` a row for each prompt and a column for each position.
-        metric: ``pen``, ``cin``, ``lis`` (strict) or ``lnds`` (not strict).
-        method: Method of the interval; by default ``prompts`` for two axes, otherwise the first method of the
-            metric.
+        x: Scores in order; for ``prompts``, a row for each prompt and a column for each position.
+        metric: ``pen``, ``cin``, ``lis`` (strictly increasing) or ``lnds`` (longest non-decreasing).
+        method: Method of the interval. The default is ``prompts`` for data with two axes, otherwise the first
+            method of the metric.
         confidence: Confidence level, between 0 and 1.
         n_boot: Number of bootstrap samples, at least 2.
-        block: Number of patterns in a block, or its mean under ``stationary``; by default 1.75 times the cube
-            root of the number of patterns, at least m.
+        block: Number of patterns in a block (for ``stationary``, the mean number). The default is 1.75 times
+            the cube root of the number of patterns, at least m.
         m: Number of scores in an ordinal pattern, at least 2.
         delay: Positions from one score of a pattern to the next, at least 1.
         seed: Seed of the bootstrap.
 
     Returns:
-        An `Interval`. Block intervals are shifted by twice the bias that the bootstrap shows, because entropy
-        from few patterns is too low; their upper end is at most log m!.
+        An `Interval`. Entropy from few patterns is too low, so intervals from blocks are shifted by twice the
+        bias that the bootstrap estimates. Their upper end is at most log m!.
 
     Raises:
         TypeError: A score is not a number.
-        ValueError: The metric has no such method, there are too few scores or prompts, a score is NaN, or an
-            option is out of range.
+        ValueError: The metric does not have this method, there are too few scores or prompts, a score is NaN,
+            or an option is out of range.
 
     Notes:
         Kuensch (1989); Politis and Romano (1994); Samara and Randles (1988) for the variance of tau.
@@ -247,7 +251,7 @@ def _by_blocks(
 def _block_indices(
     n: int, length: int, stationary: bool, draws: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Return resampled indices: whole blocks of the sequence, or runs of geometric length on a circle."""
+    """Return resampled indices: blocks of fixed length, or of random (geometric) length that wrap around."""
     if not stationary:
         starts = rng.integers(0, n - length + 1, (draws, -(-n // length)))
         return (starts[..., None] + np.arange(length)).reshape(draws, -1)[:, :n]

@@ -1,4 +1,4 @@
-"""Null distributions: metrics over all, or many, orders of the same scores."""
+"""Null distributions: the values of a metric over all (or many random) orders of the same scores."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class NullMoments:
     sd: float
     """Standard deviation over the orders, in the same unit; at least 0."""
     exact: bool
-    """Whether the moments come from a formula or from all orders; otherwise from a simulation."""
+    """Whether mean and standard deviation are exact (formula or all orders) instead of simulated."""
     orders: int
-    """Number of orders evaluated; 0 for a formula."""
+    """Number of orders that were evaluated; 0 if a formula was used."""
     n: int
     """Number of scores."""
     windows: int | None
@@ -61,8 +61,8 @@ def null_moments(
 
     Args:
         x: One sequence of scores; their order does not matter. ``pen`` needs (m - 1) * delay + 1 or more.
-        metric: ``cin`` (by a formula with ties), ``pen``, ``lis`` or ``lnds`` (all orders if there are at
-            most ``draws``, otherwise a simulation).
+        metric: ``cin``, ``pen``, ``lis`` or ``lnds``. For ``cin`` there is a formula, also with ties. The
+            others are evaluated for all orders if there are at most ``draws``, otherwise for random orders.
         m: Number of scores in an ordinal pattern, at least 2.
         delay: Positions from one score of a pattern to the next, at least 1.
         draws: Number of simulated orders, at least 1.
@@ -73,8 +73,8 @@ def null_moments(
         ValueError: There are too few scores for m and delay, a score is NaN, or the metric is unknown.
 
     Notes:
-        Kendall, Rank Correlation Methods, chapter 4, for the variance with ties. Do not use 2 sqrt(n)
-        for the mean LIS: at n = 50 it is 25 % too high.
+        The variance with ties is from Kendall, Rank Correlation Methods, chapter 4. Do not use 2 sqrt(n) for
+        the mean of LIS: for n = 50 it is 25 % too high.
 
     Examples:
         >>> null_moments([1, 2, 3]).mean, null_moments([1, 2, 3]).sd.__round__(4)
@@ -140,7 +140,7 @@ def evaluate(rows: NDArray[Any], metric: Metric, m: int, delay: int) -> NDArray[
 
 
 def in_chunks(draws: int, n: int) -> Iterator[int]:
-    """Yield the sizes of batches of orders that keep memory bounded.
+    """Yield sizes of batches of orders, so that memory stays bounded.
 
     Examples:
         >>> list(in_chunks(5, 1_000_000))
@@ -152,7 +152,7 @@ def in_chunks(draws: int, n: int) -> Iterator[int]:
 
 
 def shuffles(row: NDArray[Any], rng: np.random.Generator, draws: int) -> NDArray[Any]:
-    """Return random orders of the row, one per row of the result.
+    """Return random orders of the scores in a row; each row of the result is one order.
 
     Examples:
         >>> shuffles(np.array([7, 7]), np.random.default_rng(0), 2).tolist()
@@ -189,7 +189,7 @@ def all_orders(row: NDArray[Any]) -> NDArray[Any]:
 
 
 def _orders(sizes: list[int]) -> list[tuple[int, ...]]:
-    """Return all orders of a multiset with that many members of each level."""
+    """Return all orders of a multiset, given the number of members of each level."""
     if not any(sizes):
         return [()]
     orders = []
@@ -201,7 +201,7 @@ def _orders(sizes: list[int]) -> list[tuple[int, ...]]:
 
 
 def group_orders(row: NDArray[Any], groups: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
-    """Return all different orders that exchange scores within groups of indices only.
+    """Return all different orders in which scores change places only within groups of indices.
 
     Examples:
         >>> group_orders(np.array([1, 2, 3]), [np.array([0, 1]), np.array([2])]).tolist()
@@ -216,7 +216,7 @@ def group_orders(row: NDArray[Any], groups: Sequence[NDArray[np.intp]]) -> NDArr
 
 
 def block_orders(row: NDArray[Any], blocks: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
-    """Return the row with its blocks in all orders.
+    """Return all orders of the blocks of a row.
 
     Examples:
         >>> block_orders(np.array([1, 2, 3]), [np.array([0, 1]), np.array([2])]).tolist()

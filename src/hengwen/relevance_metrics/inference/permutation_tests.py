@@ -1,4 +1,4 @@
-"""Permutation tests: whether the order of the scores differs from random order."""
+"""Permutation tests: does the order of the scores differ from random order?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermutationTest:
-    """A permutation test of one metric."""
+    """Result of a permutation test of one metric."""
 
     __test__ = False
 
@@ -58,7 +58,7 @@ class PermutationTest:
     exact: bool
     """Whether all orders were evaluated instead of a sample."""
     orders: int
-    """Number of orders behind the p-value, including the observed one."""
+    """Number of orders from which the p-value is computed, including the observed one."""
     alternative: Alternative
     null: Null
     n: int
@@ -82,7 +82,7 @@ class PermutationTest:
 
 @dataclass(frozen=True, slots=True)
 class _OrderSampler:
-    """The orders that a null hypothesis allows: their number, all of them, or a sample."""
+    """The orders that a null hypothesis allows: functions that count, list or draw them."""
 
     size: int
     all: Callable[[], NDArray[Any]]
@@ -105,8 +105,9 @@ def significance(  # noqa: PLR0913 - keyword-only options
 ) -> PermutationTest:
     """Test whether a metric differs from its values over random orders of the same scores.
 
-    ``cin`` tests for a drift, as the Mann-Kendall test does: more inversions than chance are a fall, fewer a
-    rise. ``pen`` and ``lis`` do not detect a drift of the level; a low ``pen`` is no sign of stability.
+    ``cin`` tests for a drift of the level, like the Mann-Kendall test: more inversions than in random order
+    mean a fall, fewer mean a rise. ``pen`` and ``lis`` do not detect a drift, and a low ``pen`` is no sign of
+    stability.
 
     Args:
         x: One sequence of scores in order, at least one; for ``pen`` at least (m - 1) * delay + 1.
@@ -119,16 +120,17 @@ def significance(  # noqa: PLR0913 - keyword-only options
             neighbours, for scores that depend on previous ones; ``within-prompt`` only scores of the same
             prompt, so that prompts may differ in level.
         block: Length of a block; by default the cube root of n, rounded up, at least 2.
-        prompts: Prompt of each score, for ``within-prompt``.
+        prompts: Name of the prompt of each score, for ``within-prompt``.
         m: Number of scores in an ordinal pattern, at least 2.
         delay: Positions from one score of a pattern to the next, at least 1.
 
     Returns:
-        A `PermutationTest`. With ties and few scores the test is valid, but few p-values are possible.
+        A `PermutationTest`. With ties or few scores the test is valid, but only few p-values are possible.
 
     Raises:
         TypeError: A score is not a number.
-        ValueError: There are no scores or too few for m and delay, a score is NaN, or options do not fit.
+        ValueError: There are no scores or too few for m and delay, a score is NaN, or an option does not fit
+            the others.
 
     Notes:
         Phipson and Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9: p = (1 + hits) / (1 + orders) is never 0.

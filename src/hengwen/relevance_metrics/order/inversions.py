@@ -40,21 +40,21 @@ def count_inversions(
 
     Args:
         x: Scores in order, n >= 0; for a batch any shape.
-        normalize: None returns the count; ``pairs`` its share of all n(n-1)/2 pairs; ``untied`` its share of
-            the pairs that differ, the discordant share.
+        normalize: None returns the count, ``pairs`` the count divided by the number of all n(n-1)/2 pairs,
+            and ``untied`` the count divided by the number of pairs with different scores.
         axis: Axis of the sequences in a batch.
 
     Returns:
-        An int from 0 (never falls) to n(n-1)/2 (always falls), or a float from 0 to 1 if normalized; for a
-        batch an array.
+        An int from 0 (never falls) to n(n-1)/2 (always falls), or a float from 0 to 1 if normalized. For a
+        batch, an array.
 
     Raises:
         TypeError: A score is not a number.
         ValueError: A score is NaN, the axis does not exist, or there are no pairs to take a share of.
 
     Notes:
-        Kendall's tau distance to the sorted order; Knuth, TAOCP vol. 3, 5.1.1. The mean over random orders
-        is half of the untied pairs.
+        The count is Kendall's tau distance to the sorted order (Knuth, TAOCP vol. 3, 5.1.1). Its mean over
+        random orders is half of the number of untied pairs.
 
     Examples:
         >>> count_inversions([1, 3, 2])
@@ -143,7 +143,7 @@ def _count(row: NDArray[Any]) -> int:
 
 
 def _stable_order(row: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the stable sort order; without ties any sort is stable, and the default one is faster."""
+    """Return the stable sort order. Without ties every sort is stable, so the faster default sort is used."""
     if row.dtype.kind == "f":
         order = np.argsort(row)
         ranked = row[order]
@@ -153,7 +153,7 @@ def _stable_order(row: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _count_levels(level: NDArray[np.uint8], low: int, high: int) -> int:
-    """Count by splitting at the middle level: an inversion across it is a low score after a high one."""
+    """Count inversions by splitting the levels into a low and a high half; then count within each half."""
     if high - low < 2 or len(level) < 2:
         return 0
     middle = (low + high) // 2

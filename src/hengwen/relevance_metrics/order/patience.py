@@ -1,4 +1,4 @@
-"""Lengths of longest increasing subsequences by patience sorting, faster for few levels and for batches."""
+"""Compute lengths of longest increasing subsequences by patience sorting; fast for few levels and batches."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def column_lengths(steps: Iterable[NDArray[Any]], columns: int, strict: bool) ->
     """Return the length of the longest increasing subsequence of each column.
 
     Args:
-        steps: The scores of all columns at each step, unsigned and below the maximum of their type.
+        steps: The scores of all columns at each step, as unsigned integers below the maximum of their type.
         columns: Number of columns.
         strict: Whether equal scores may not follow each other.
 
@@ -86,7 +86,7 @@ def column_lengths(steps: Iterable[NDArray[Any]], columns: int, strict: bool) ->
 
 
 def _patience(row: NDArray[Any], strict: bool) -> int:
-    """Sort block by block, so that few scores are objects at a time, with the faster loop for each block."""
+    """Run patience sorting block by block, so that few scores become Python objects at a time."""
     tails: list[Any] = []
     grown = True
     for start in range(0, len(row), _BLOCK):
@@ -117,7 +117,7 @@ def _pile_settled(tails: list[Any], block: list[Any], strict: bool) -> None:
 
 
 def _strict_by_level(level: NDArray[np.uint8]) -> int:
-    """Extend the longest subsequence of each prefix level by level, by one at the next level."""
+    """Compute the length of the longest strictly increasing subsequence of each prefix, level by level."""
     best = np.zeros(len(level) + 1, np.uint8)
     for value in range(int(level.max()) + 1):
         extended = best[:-1] + np.uint8(1)
@@ -127,7 +127,7 @@ def _strict_by_level(level: NDArray[np.uint8]) -> int:
 
 
 def _weak_by_level(level: NDArray[np.uint8]) -> int:
-    """Extend the longest subsequence of each prefix level by level: lower levels first, then this one."""
+    """Compute the length of the longest non-decreasing subsequence of each prefix, level by level."""
     best = np.zeros(len(level) + 1, np.int64)
     count = np.zeros(len(level) + 1, np.int64)
     for value in range(int(level.max()) + 1):

@@ -1,4 +1,4 @@
-"""Overlap of two rankings at the top, in expectation over random tie breaks."""
+"""Overlap of two rankings at the top; ties are broken at random, and the expected value is returned."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def rank_biased_overlap(a: Ranking | ArrayLike, b: Ranking | ArrayLike, persiste
         persistence: Parameter p between 0 and 1, the probability that a reader continues to the next rank.
 
     Returns:
-        A number from 0 to 1; the top ranks weigh most. It is the expectation over random tie breaks (RBO-a),
-        so a ranking with ties has less than 1 with itself.
+        A number from 0 to 1, in which the top ranks have the most weight. It is the expected value over
+        random tie breaks (RBO-a), so the overlap of a ranking that has ties with itself is below 1.
 
     Raises:
         TypeError: A score is not a number.

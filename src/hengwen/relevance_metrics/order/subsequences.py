@@ -35,8 +35,8 @@ def longest_increasing_subsequence(
     Args:
         x: Scores in order, n >= 0; for a batch any shape.
         strict: Whether each member must be greater than the previous one; otherwise it may be equal. A strict
-            subsequence has at most as many members as there are distinct scores (5 on a scale from 1 to 5),
-            so ``strict=False`` tells more on such scales.
+            subsequence has at most as many members as there are different scores (5 on a scale from 1 to 5),
+            so ``strict=False`` is more informative on such scales.
         decreasing: Whether to look for the longest decreasing subsequence instead.
         axis: Axis of the sequences in a batch.
 

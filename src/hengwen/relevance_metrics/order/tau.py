@@ -46,7 +46,8 @@ def tau_rows(rows: NDArray[Any]) -> NDArray[np.float64]:
 def u_statistic_interval(row: NDArray[Any], confidence: float) -> tuple[float, float, float]:
     """Return (low, tau-b, high), computed on Fisher's z scale, for scores independent of their neighbours.
 
-    The standard error is the jackknife one of a U-statistic, which is too wide on a trend, not too narrow.
+    The standard error is the jackknife error of a U-statistic. If there is a trend, it makes the interval
+    wider than necessary, not too narrow.
 
     Raises:
         ValueError: There are fewer than ten scores, or tau does not vary.

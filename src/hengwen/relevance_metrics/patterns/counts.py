@@ -1,4 +1,4 @@
-"""Count ordinal patterns, and those that never occur."""
+"""Count the ordinal patterns of a sequence, and the patterns that never occur."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ class MissingPatterns:
     share: float
     """``missing`` / ``possible``, from 0 to below 1."""
     expected: float
-    """Mean number of missing patterns over random orders of the same scores, due to length and ties alone."""
+    """Mean number of missing patterns in random orders of the same scores."""
     examples: tuple[tuple[int, ...], ...]
-    """The first missing patterns in order, at most eight."""
+    """The first missing patterns in sorted order, at most eight."""
     n: int
     """Number of scores."""
     windows: int
@@ -128,8 +128,8 @@ def missing_patterns(
         ValueError: There are too few scores for m and delay, a score is NaN, or an option is unknown.
 
     Notes:
-        Amigo, Zambrano and Sanjuan (2007), Europhys. Lett. 79, 50001: forbidden patterns hint at a
-        deterministic rule, but only if more are missing than in random order.
+        Missing patterns suggest that a deterministic rule makes the sequence, but only if more are missing
+        than in random order. Amigo, Zambrano and Sanjuan (2007), Europhys. Lett. 79, 50001.
 
     Examples:
         >>> result = missing_patterns([5, 4, 5, 4, 5, 4, 5, 4])
@@ -167,7 +167,7 @@ def _all_patterns(options: PatternOptions) -> Iterator[tuple[int, ...]]:
 
 
 def as_single_sequence(x: ArrayLike, options: PatternOptions) -> NDArray[Any]:
-    """Return one sequence after its NaN policy.
+    """Return one sequence after applying the policy for NaN.
 
     Raises:
         ValueError: There is more than one sequence, or a NaN that the policy does not remove.

@@ -1,4 +1,4 @@
-"""Permutation entropy."""
+"""Permutation entropy: how evenly the ordinal patterns of a sequence occur."""
 
 from __future__ import annotations
 
@@ -77,16 +77,17 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
         x: Scores in order, at least (m - 1) * delay + 1; for a batch any shape.
         m: Number of scores in a window, at least 2. For a fair estimate n should be well above 5 m!.
         delay: Positions from one score of a window to the next, at least 1.
-        base: Base of the logarithm; ``"e"`` gives nats, 2 bits.
-        normalize: None returns the entropy; ``m!`` divides it by the logarithm of the number of possible
-            patterns, ``attainable`` by that of min(m!, windows), ``null`` by the mean over random orders of
-            the same scores, so that 1 means "as in random order" with ties and short sequences as well.
-        ties: Policy for ties: ``stable`` reads a tie as a rise (the published definition), ``random`` breaks
-            ties at random and averages, ``average`` divides a tied window among all orders it allows,
-            ``dense`` treats tied windows as patterns of their own, ``drop`` skips them, ``raise`` refuses
-            them.
-        bias: None, or ``miller-madow``, which adds (patterns that occur - 1) / (2 windows) and warns below
-            5 m! windows.
+        base: Base of the logarithm: ``"e"`` gives nats, ``2`` gives bits.
+        normalize: None returns the entropy. ``m!`` divides it by the logarithm of the number of possible
+            patterns, ``attainable`` by the logarithm of min(m!, windows), ``null`` by the mean over random
+            orders of the same scores. With ``null``, 1 means "as in random order", also with ties and for
+            short sequences.
+        ties: Policy for equal scores. ``stable`` reads a tie as a rise (the published definition), ``random``
+            breaks ties at random and averages, ``average`` divides a window with ties among all orders that
+            are possible, ``dense`` counts windows with ties as separate patterns, ``drop`` skips them, and
+            ``raise`` raises an error.
+        bias: None, or the correction ``miller-madow``: it adds (patterns that occur - 1) / (2 windows), and
+            warns if there are fewer than 5 m! windows.
         nan: Policy for NaN: ``raise``; ``omit-window`` skips windows with a NaN; ``omit`` removes NaN before
             windows are formed; ``propagate`` returns NaN for that sequence.
         axis: Axis of the sequences in a batch.
@@ -94,7 +95,7 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
         draws: Number of random tie breaks for ``ties="random"``, at least 1.
 
     Returns:
-        A float, at most log m! (not with ``bias``); for a batch an array.
+        A float, at most log m! (with ``bias`` it may be larger); for a batch an array.
 
     Raises:
         TypeError: A score is not a number.
@@ -102,9 +103,9 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
             ratio is not defined.
 
     Notes:
-        Bandt and Pompe (2002), Phys. Rev. Lett. 88, 174102. Any strictly increasing map of the scores
-        leaves the entropy unchanged, so it does not depend on their level. Stable ties favour the rising
-        pattern: random scores from 1 to 5 have .966 of log 3!, not 1.
+        Bandt and Pompe (2002), Phys. Rev. Lett. 88, 174102. The entropy does not depend on the level of the
+        scores: every strictly increasing function of them has the same entropy. ``stable`` favours rising
+        patterns: for random scores from 1 to 5 and m = 3 the entropy is .966 log 3!, not log 3!.
 
     Examples:
         >>> permutation_entropy([5, 4, 5, 4, 5, 4, 5, 4])
@@ -191,7 +192,7 @@ def _ceiling(options: PatternOptions, normalize: Normalize | None, windows: int)
 def _null_mean(
     row: NDArray[Any], options: PatternOptions, estimate: Callable[[NDArray[Any]], float]
 ) -> float:
-    """Return the mean estimate over random orders of the scores; NaN keeps its positions."""
+    """Return the mean entropy over random orders of the scores; NaN stay at their positions."""
     rng = np.random.default_rng(options.seed)
     draws = max(20, min(_MAX_NULL_DRAWS, _MAX_NULL_SCORES // len(row)))
     estimates = [

@@ -35,13 +35,14 @@ def pattern_js_distance(
         b: Scores of the other sequence in order; the lengths may differ.
         m: Number of scores in a window, at least 2.
         delay: Positions from one score of a window to the next, at least 1.
-        base: Base of the logarithm; with 2 the distance is from 0 to 1.
+        base: Base of the logarithm; with ``2`` the distance is from 0 to 1.
         ties: Policy for ties, as in `permutation_entropy`.
         nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.
 
     Returns:
-        The square root of the divergence: 0 for equal shares of patterns, 1 (base 2) if no pattern is shared.
-        Short sequences hardly ever reach 0: compare with the distance between two random orders.
+        The square root of the Jensen-Shannon divergence: 0 if all patterns have equal shares in both
+        sequences, 1 (with base 2) if the sequences have no common pattern. Short sequences hardly ever reach
+        0, so compare the distance with that between two random orders.
 
     Raises:
         TypeError: A score is not a number.

@@ -1,4 +1,4 @@
-"""Label windows under each policy for ties and NaN."""
+"""Number the ordinal pattern of each window, under each policy for ties (equal scores) and NaN."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_WEAK_ORDER = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatternOptions:
-    """Order and delay of ordinal patterns, and the policies for ties and NaN."""
+    """Length and delay of ordinal patterns, and the policies for ties and NaN."""
 
     m: int = 3
     delay: int = 1
@@ -70,7 +70,7 @@ class PatternOptions:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Starts and labels of the windows that are used."""
+    """Start and pattern number (label) of each window that is used."""
 
     starts: NDArray[np.intp]
     codes: NDArray[Any]
@@ -184,7 +184,7 @@ def _with_ties(options: PatternOptions, ties: Ties) -> PatternOptions:
 
 
 def _without_ties(row: NDArray[Any], keep: NDArray[np.bool_], options: PatternOptions) -> NDArray[np.bool_]:
-    """Return, for each window, whether it is free of ties; raise if ties are refused or none is left."""
+    """Return for each window whether it has no ties; raise if ties are refused or no window is left."""
     tied = tied_windows(row, options)
     refused = tied & keep
     if options.ties == "raise" and refused.any():
@@ -206,7 +206,7 @@ def _nan_windows(row: NDArray[Any], options: PatternOptions) -> NDArray[np.bool_
 
 
 def _weak_codes(row: NDArray[Any], options: PatternOptions) -> NDArray[np.int64]:
-    """Encode weak orders: each member by the numbers of earlier members that are greater and equal."""
+    """Encode orders with ties: each member by the numbers of earlier members that are greater or equal."""
     windows = window_count(len(row), options.m, options.delay)
     code = np.zeros(windows, np.int64)
     greater = np.zeros(len(row), np.int64)
@@ -223,7 +223,7 @@ def _weak_codes(row: NDArray[Any], options: PatternOptions) -> NDArray[np.int64]
 
 
 def _spread_ties(weak: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], float]:
-    """Divide the count of each tied pattern equally among the orders that it allows."""
+    """Divide the count of each pattern with ties equally among the orders that are possible."""
     totals: dict[tuple[int, ...], float] = {}
     for ranks, count in weak.items():
         groups = [[i for i, rank in enumerate(ranks) if rank == value] for value in range(max(ranks) + 1)]

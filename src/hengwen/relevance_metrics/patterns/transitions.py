@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transitions:
-    """Counts of transitions from the pattern of one window to that of the next."""
+    """Counts of transitions from the pattern of one window to the pattern of the next."""
 
     patterns: tuple[tuple[int, ...], ...]
     """The patterns that occur, sorted; they label the rows and columns of ``counts``."""
@@ -41,7 +41,7 @@ class Transitions:
     ties: Ties
 
     def probabilities(self) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
-        """Return the share of each successor for every pattern that has one."""
+        """Return for each pattern the shares of the patterns that follow it, if any pattern follows."""
         shares = {}
         for pattern, row in zip(self.patterns, self.counts, strict=True):
             total = sum(row)

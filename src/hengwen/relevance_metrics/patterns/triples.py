@@ -23,15 +23,16 @@ def triple_counts(x: ArrayLike) -> dict[tuple[int, int, int], int]:
         x: One sequence of scores in order, n >= 0. A tie is read as a rise.
 
     Returns:
-        Counts of all six patterns (stable argsorts); their sum is n(n-1)(n-2)/6.
+        Counts of all six patterns, which are stable argsorts; the counts add up to n(n-1)(n-2)/6.
 
     Raises:
         TypeError: A score is not a number.
         ValueError: A score is NaN.
 
     Notes:
-        O(n^2), from the counts of greater and lesser scores on both sides of each score. Published code draws
-        triples with replacement instead; its variance exceeds the differences it is meant to show.
+        The time is O(n^2), because the counts follow from the numbers of greater and lesser scores on both
+        sides of each score. Published code draws triples with replacement instead; the variance of its result
+        is larger than the differences that it is meant to show.
 
     Examples:
         >>> list(triple_counts([1, 2, 3, 4]).values())

@@ -49,7 +49,7 @@ def weighted_permutation_entropy(
 ) -> float | NDArray[np.float64]:
     """Return the entropy of ordinal patterns, each window weighted by the variance of its scores.
 
-    Unlike `permutation_entropy` it depends on the size of the ups and downs; constant windows have no weight.
+    Unlike `permutation_entropy`, it depends on the size of the ups and downs. Constant windows have weight 0.
 
     Args:
         x: Scores in order, finite, at least (m - 1) * delay + 1; for a batch any shape.
@@ -60,8 +60,8 @@ def weighted_permutation_entropy(
         axis: Axis of the sequences in a batch.
 
     Returns:
-        A float from 0 to log m!; 0 if only one pattern occurs, as in a constant sequence; for a batch an
-        array. Ties are read as rises.
+        A float from 0 to log m!; for a batch an array. It is 0 if only one pattern occurs, as in a constant
+        sequence. Ties are read as rises.
 
     Raises:
         TypeError: A score is not a number.
@@ -102,7 +102,7 @@ def _weighted(row: NDArray[Any], options: PatternOptions) -> float:
 
 
 def _variances(row: NDArray[Any], options: PatternOptions, windows: int) -> NDArray[np.float64]:
-    """Return m times the variance of each window, of scores scaled to at most 1."""
+    """Scale the scores to at most 1, and return m times the variance of each window."""
     values = row.astype(np.float64)
     largest = float(np.abs(values).max())
     values /= largest or 1.0

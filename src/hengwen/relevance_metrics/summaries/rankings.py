@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingComparison:
-    """Differences between the ranking of a model and the human ranking; None if a value is not defined."""
+    """Agreement of a model's ranking with the human ranking; a value that is not defined is None."""
 
     n: int
     """Number of items."""
     ranks: tuple[int, ...]
-    """Human ranks, from 1, of the items in the order of the model, best first; sorted if both agree.
+    """Human ranks (from 1) of the items in the order of the model, best first; ascending if rankings agree.
     Items tied by humans share a rank."""
     cin: int
     """Number of pairs that the two rankings order differently."""
     lis: int
     """Largest number of items that the model ranks in human order."""
     pen: float | None
-    """Permutation entropy of ``ranks``, m = 3, in nats; it differs between a ranking and its inverse."""
+    """Permutation entropy of ``ranks`` in nats, with windows of 3."""
     pen_triples: float | None
-    """Entropy of all triples of ``ranks``, in nats; 0 for a perfect and for a reversed ranking, so read it
-    beside tau."""
+    """Entropy of all triples of ``ranks``, in nats. It is 0 for a perfect ranking and for a reversed one, so
+    read tau too."""
     windows: int
     """Number of ordinal patterns behind ``pen``: n - 2, at least 0."""
     triples: int
@@ -57,9 +57,9 @@ class RankingComparison:
     spearman_p: float | None
     """Two-sided p-value of Spearman's correlation."""
     weighted_tau: float | None
-    """Weighted tau; disagreement at the top has more weight."""
+    """Weighted rank correlation (tau); disagreement at the top has more weight."""
     top_overlap: dict[int, float]
-    """Expected share of common top items over random tie breaks, by depth."""
+    """For each depth, the share of top items that both rankings have, expected over random tie breaks."""
     rbo: float
     """Rank-biased overlap, from 0 to 1."""
     persistence: float
@@ -110,9 +110,9 @@ def compare_rankings(
         ValueError: There are fewer than two items, the items or forms differ, or a score is NaN.
 
     Notes:
-        The permutation, PEN, CIN and LIS follow PiCO (arXiv 2402.01830), with all triples instead of sampled
-        ones: human ranks are read in the order of the model. Items tied by the model are put in human order,
-        so that a tie is not a disagreement.
+        PEN, CIN and LIS follow PiCO (arXiv 2402.01830): human ranks are read in the order of the model. All
+        triples are counted instead of sampled ones. Items that the model ties are put in human order, so that
+        a tie is not a disagreement.
 
     Examples:
         >>> comparison = compare_rankings(["c", "a", "b", "d"], ["a", "b", "c", "d"])
@@ -152,7 +152,7 @@ def compare_rankings(
 
 
 def _human_ranks(model: NDArray[Any], human: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the dense human ranks, 0 for the best, in the model's order, its ties in human order."""
+    """Return dense human ranks (0 is best) in the model's order; ties of the model are in human order."""
     _, rising = np.unique(human, return_inverse=True)
     ranks = rising.max() - rising
     _, model_rising = np.unique(model, return_inverse=True)
@@ -160,7 +160,7 @@ def _human_ranks(model: NDArray[Any], human: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _metrics(model: NDArray[Any], human: NDArray[Any], persistence: float) -> dict[str, float]:
-    """Return the metrics that have intervals, without those that are not defined."""
+    """Return the metrics that get intervals, without undefined values."""
     ranks = _human_ranks(model, human)
     cin = int(batch_inversions(ranks[None])[0])
     metrics: dict[str, float] = {"cin": cin, "lis": row_length(ranks, strict=False)}
@@ -224,7 +224,7 @@ def _intervals(
 
 
 def _prompt_rows(model: Any, human: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the scores of model and human, items in the same columns, a row for each prompt."""
+    """Return the scores of model and humans: one row for each prompt, and the same columns of items."""
     model_scores, human_scores = aligned_scores(model, human)
     if model_scores.shape[-1] < 2 or not model_scores.size:
         raise ValueError(f"a ranking needs at least 2 items, got shape {model_scores.shape}")

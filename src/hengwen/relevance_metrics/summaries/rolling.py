@@ -36,7 +36,7 @@ class Rolling:
     starts: NDArray[np.int64]
     """Index of the first score of each window."""
     values: dict[str, NDArray[np.float64 | np.int64]]
-    """Values of each metric in each window, equal to the metric of that slice alone."""
+    """For each metric, its value in each window."""
     n: int
     """Number of scores in the sequence."""
     window: int
@@ -65,7 +65,7 @@ def rolling(
     delay: int = 1,
     base: float | Literal["e"] = "e",
 ) -> Rolling:
-    """Compute the metrics of x[0:window], x[step:step + window] and so on.
+    """Compute the metrics of each window: x[0:window], x[step:step + window] and so on.
 
     Args:
         x: One sequence of scores in order, at least ``window``.
@@ -136,7 +136,7 @@ def _entropies(row: NDArray[Any], window: int, step: int, m: int, delay: int) ->
 
 
 def _inversions(row: NDArray[Any], window: int, step: int) -> NDArray[np.int64]:
-    """Update the count from window to window by the pairs of the score that leaves and of the one added."""
+    """Update the count for each window: subtract pairs of the removed score, add pairs of the new score."""
     if step * 4 > window:
         return batch_inversions(sliding_window_view(row, window)[::step])
     levels = few_levels(row)

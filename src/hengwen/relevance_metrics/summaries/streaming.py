@@ -1,4 +1,4 @@
-"""Update the metrics of the last scores of a stream score by score."""
+"""Metrics of the last scores of a stream, updated with each new score."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNIT = 1 << 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Metrics of the scores in the window; None for a metric that was not requested or is not yet defined."""
+    """Metrics of the scores in the window. A metric is None if it was not requested or is not yet defined."""
 
     n: int
     """Number of scores so far."""
@@ -48,8 +48,9 @@ class Snapshot:
 class StreamingMetrics:
     """Metrics of the last ``window`` scores of a stream.
 
-    An update takes O(m) for ``pen``, a binary search and a memory shift for ``cin``, O(w) for ``mean`` and
-    O(w log w) for ``lis`` and ``lnds``: leave these out for long windows.
+    For a window of w scores, an update takes O(m) for ``pen``, a binary search and a memory shift for
+    ``cin``, O(w) for ``mean``, and O(w log w) for ``lis`` and ``lnds``. Leave ``lis`` and ``lnds`` out for
+    long windows.
 
     Args:
         window: Number of scores in the window; with ``pen`` at least (m - 1) * delay + 1.
@@ -144,7 +145,7 @@ Stream = StreamingMetrics
 
 
 class _Patterns:
-    """Pattern counts of a window; each new score adds a digit to the codes of the windows it belongs to."""
+    """Counts of ordinal patterns in a window. A new score adds a digit to the codes of patterns it is in."""
 
     def __init__(self, m: int, delay: int, window: int) -> None:
         self.m, self.delay = m, delay
@@ -194,7 +195,7 @@ class _Patterns:
 
 @lru_cache(maxsize=1 << 16)
 def _scaled(count: int) -> int:
-    """Return c ln c as an integer, so that sums do not drift in long streams."""
+    """Return c ln c as an integer, so that rounding errors do not add up in long streams."""
     return round(count * math.log(count) * _UNIT) if count > 1 else 0
 
 

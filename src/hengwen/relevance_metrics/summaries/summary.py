@@ -1,4 +1,4 @@
-"""Summarize a sequence: its level beside the metrics that depend on its order only."""
+"""Summarize a sequence: its level, and the metrics that depend only on its order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _MAX_SHUFFLED_SCORES = 4_000_000
-"""Scores in all random orders of one test together."""
+"""Maximum number of scores in all random orders of one test together."""
 _MIN_ORDERS = 99
 _MIN_NORMAL_LENGTH = 2000
 """Sequences longer than this use the normal approximation for the inversions."""
@@ -33,7 +33,7 @@ Caveat = Literal["too_short", "short", "ties", "untested", "constant"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricResult:
-    """One metric beside its distribution over random orders of the same scores."""
+    """One metric, compared with its distribution over random orders of the same scores."""
 
     value: float
     """Value of the metric: pairs for ``cin``, nats for ``pen``, scores for ``lis`` and ``lnds``."""
@@ -44,14 +44,14 @@ class MetricResult:
     z: float | None
     """(value - null_mean) / null_sd; None if there is no test, or all orders give the same value."""
     p: float | None
-    """Two-sided p-value, not corrected for testing four metrics."""
+    """Two-sided p-value; it is not corrected for the number of metrics (four) that are tested."""
     orders: int
-    """Number of orders behind the p-value; 0 for the normal approximation, or if there is no test."""
+    """Number of orders from which the p-value is computed; 0 with the normal approximation or no test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceSummary:
-    """Level and order of a sequence."""
+    """Metrics of the level and of the order of a sequence."""
 
     n: int
     """Number of scores."""
@@ -64,7 +64,7 @@ class SequenceSummary:
     top: float
     """Lowest score that counts for ``top_share``."""
     top_share: float
-    """Share of scores of at least ``top``."""
+    """Share of scores that are at least ``top``."""
     levels: int
     """Number of distinct scores."""
     tied_share: float
@@ -113,15 +113,15 @@ class SequenceSummary:
 def summarize(
     x: ArrayLike, *, m: int = 3, delay: int = 1, top: float | None = None, n_perm: int = 999, seed: int = 0
 ) -> SequenceSummary:
-    """Summarize a sequence: its level, and PEN, CIN and LIS beside their values in random order.
+    """Summarize a sequence: its level, and PEN, CIN and LIS compared with their values in random order.
 
     Args:
         x: One sequence of scores in order, at least one, finite.
         m: Number of scores in an ordinal pattern, at least 2.
         delay: Positions from one score of a pattern to the next, at least 1.
         top: Lowest score that counts for ``top_share``; by default the greatest score.
-        n_perm: Number of random orders for each test, fewer for long sequences. Sequences of more than about
-            40,000 scores are too long for 99 orders; only ``cin`` is tested there.
+        n_perm: Number of random orders for each test; fewer are used for long sequences. For more than about
+            40,000 scores, not even 99 orders are possible, and only ``cin`` is tested.
         seed: Seed of the random orders.
 
     Returns:
@@ -200,7 +200,7 @@ def _metric_result(
 
 
 def _normal_result(row: NDArray[Any]) -> MetricResult:
-    """Return the inversions with the p-value of the normal approximation, continuity corrected."""
+    """Return the inversions with a p-value from the normal approximation with continuity correction."""
     value = float(evaluate(row[None], "cin", 3, 1)[0])
     mean, sd = inversion_moments(row)
     if not sd:
@@ -258,7 +258,7 @@ def _statements(summary: SequenceSummary, texts: dict[str, str]) -> list[str]:
 
 
 def _result_values(metric: str, result: MetricResult | None, texts: dict[str, str]) -> dict[str, str]:
-    """Return the number of a metric, and its sentences on random order and on the test."""
+    """Return the value of a metric as text, and its sentences about random order and the test."""
     if result is None:
         return {}
     value = _number(result.value)

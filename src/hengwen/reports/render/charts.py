@@ -1,4 +1,4 @@
-"""The chart of one score: turn the view's numbers into points with labels."""
+"""Turn the numbers of one score into a chart: points with labels over the checkpoints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def score_chart(score: ScoreView, view: View, key: str) -> Markup:
     Args:
         score: The score to draw.
         view: The view that the score belongs to.
-        key: Unique in the page.
+        key: Identifier of the chart, unique in the page.
     """
     language, names = view.language, axis_labels(view.runs, view.labels)
     points = [_point(score, view, names[i], i) for i in range(len(names))]
@@ -43,7 +43,7 @@ def score_chart(score: ScoreView, view: View, key: str) -> Markup:
 
 
 def axis_labels(runs: Sequence[Run], labels: Sequence[str]) -> list[str]:
-    """Return short labels of checkpoints: steps if all runs have one, else names without a common start.
+    """Return short labels of checkpoints: steps if all runs have one, else names without their common prefix.
 
     Args:
         runs: Runs in training order.

@@ -1,4 +1,4 @@
-"""Render the view as one self-contained HTML file: no script, no network access, every text escaped."""
+"""Render a report as one self-contained HTML file: no script, no network access, every text escaped."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def to_html(view: View) -> str:
 
 
 def _charts(view: View) -> dict[str, Markup]:
-    """Charts of the headlines by address."""
+    """Return a chart for each headline score, by address."""
     headlines = (score for task in view.tasks for score in task.headlines)
     return {score.address: score_chart(score, view, f"c{i}") for i, score in enumerate(headlines)}
 
 
 def _finalize(value: object) -> object:
-    """Clean a value before the environment escapes it; markup stays unchanged."""
+    """Remove control characters from a value before it is escaped; markup stays unchanged."""
     return strip_controls(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

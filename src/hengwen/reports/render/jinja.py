@@ -1,4 +1,4 @@
-"""The template environment of all formats: filters, number formatting and wording."""
+"""The Jinja2 environment of all report formats: filters, number formatting and wording."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def report_variables(view: View) -> dict[str, Any]:
-    """Return the variables of a template: the view, its language, and ``t(zh, en)``, the text in it.
+    """Return the variables of a template: the view, its language, and ``t(zh, en)``, which picks a language.
 
     Args:
         view: The view of the report.
@@ -43,7 +43,7 @@ def report_environment(*, autoescape: bool, finalize: Callable[[Any], Any]) -> E
 
     Args:
         autoescape: Whether values are escaped for HTML.
-        finalize: Applied to every value before it is printed.
+        finalize: Function that is applied to every value before it is printed.
     """
     environment = Environment(
         loader=PackageLoader("hengwen.reports.render"),

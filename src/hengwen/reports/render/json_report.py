@@ -1,4 +1,4 @@
-"""Render the view as one JSON object; ``report.schema.json`` is its published schema."""
+"""Render a report as one JSON object; ``report.schema.json`` is its published schema."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMA = 1
 
 
 def to_json(view: View) -> dict[str, Any]:
-    """Return the report as an object of plain values, numbers at full precision.
+    """Return the report as a dict of plain values, with numbers at full precision.
 
     Examples:
         >>> from hengwen.reports import ReportData, build_view

@@ -1,4 +1,4 @@
-"""Render the view as GitHub-flavoured Markdown; all text is escaped, also for table cells."""
+"""Render a report as GitHub-flavoured Markdown; all text is escaped, also for table cells."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def to_markdown(view: View) -> str:
 
 
 def escape(text: str) -> Markdown:
-    """Escape text for Markdown: shown literally and on one line, also inside a table cell.
+    """Escape text for Markdown, so that it is shown literally and on one line, also in a table cell.
 
     Examples:
         >>> print(escape("a|b <script> *x* [y](z)\\nnext"))

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 480.0, 236.0
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 16.0, 24.0, 34.0
 NARROW, WIDE = 6.3, 11.0
-"""Estimated width of a Latin and of a full-width character, in user units."""
+"""Estimated width of a Latin and of a full-width character, in SVG user units."""
 MIN_VALUE_SPACING = 40.0
-"""Every value is printed if points are at least this far apart, in user units."""
+"""Minimum distance between points, in SVG user units, at which the value of every point is printed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +32,13 @@ class Point:
     mean: float | None
     interval: tuple[float, float] | None = None
     text: str = ""
-    """The mean as printed."""
+    """The mean as it is printed."""
     hint: str = ""
-    """Tooltip and text for screen readers: the full name, mean and interval."""
+    """Tooltip and text for screen readers, with the full name, mean and interval."""
     joined: bool = True
-    """Whether a line may connect the previous point: their signatures are equal."""
+    """Whether a line connects this point with the previous one, because their signatures are equal."""
     flagged: bool = False
-    """A drop; ``alarm`` if the intervals are disjoint."""
+    """Whether the point is marked, because the score changed significantly for the worse."""
 
 
 class Axis(NamedTuple):
@@ -50,7 +50,7 @@ class Axis(NamedTuple):
 
     @property
     def decimals(self) -> int:
-        """The smallest number of decimals that prints every tick exactly."""
+        """Smallest number of decimals with which every tick is printed exactly."""
         return next((d for d in range(9) if all(abs(round(t, d) - t) < 1e-9 for t in self.ticks)), 9)
 
     def y(self, value: float) -> float:
@@ -60,7 +60,7 @@ class Axis(NamedTuple):
 
 
 def axis_for(values: Iterable[float], limits: tuple[float, float] | None = None) -> Axis:
-    """Return an axis for the values: the whole scale if they span half of it, otherwise their own range.
+    """Return an axis: the whole scale if the values span half of it, otherwise the range of the values.
 
     Args:
         values: Means and ends of intervals; may be empty.
@@ -91,7 +91,7 @@ def axis_for(values: Iterable[float], limits: tuple[float, float] | None = None)
 
 
 def _rounded(low: float, high: float, limits: tuple[float, float] | None) -> Axis:
-    """An axis that starts and ends at a tick, unless the scale ends between two ticks."""
+    """Return an axis that starts and ends at a tick, unless the scale ends between two ticks."""
     step = tick_step(high - low, 4.5 if limits == (low, high) else 4)
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
     digits = 3 - floor(log10(step))
@@ -145,8 +145,8 @@ def line_chart(
     """Return a chart of means with their intervals over checkpoints.
 
     Args:
-        points: In training order, at least one.
-        key: Unique in the page; letters, digits and hyphens.
+        points: Points in training order, at least one.
+        key: Identifier of the chart, unique in the page; letters, digits and hyphens.
         title: Name of the chart for screen readers.
         description: Description of the chart for screen readers.
         limits: The ends of the scale.
@@ -209,7 +209,7 @@ def _grid(axis: Axis) -> list[Markup]:
 
 
 def _names(points: Sequence[Point], xs: Sequence[float]) -> list[Markup]:
-    """The checkpoint names below the axis; only every second, third, ... one if they do not fit."""
+    """Draw the names of checkpoints below the axis; only every second, third, ... name if they do not fit."""
     slot = xs[1] - xs[0] if len(xs) > 1 else WIDTH - LEFT - RIGHT
     width = min(max(text_width(p.label) for p in points), 84.0) + 8
     every = max(1, ceil(min(width, 66.0) / slot))
@@ -223,7 +223,7 @@ def _names(points: Sequence[Point], xs: Sequence[float]) -> list[Markup]:
 
 
 def _line(points: Sequence[Point], xs: Sequence[float], axis: Axis) -> Markup:
-    """The line; it is interrupted if a mean is missing or signatures differ."""
+    """Draw the line; it is interrupted where a mean is missing or signatures differ."""
     path, connected = [], False
     for point, x in zip(points, xs, strict=True):
         if point.mean is None:
@@ -235,7 +235,7 @@ def _line(points: Sequence[Point], xs: Sequence[float], axis: Axis) -> Markup:
 
 
 def _mark(point: Point, x: float, axis: Axis, radius: float) -> Markup:
-    """One point with its interval; a cross at the bottom if there is no mean."""
+    """Draw one point with its interval, or a cross at the bottom if there is no mean."""
     hint = Markup("<title>{}</title>").format(strip_controls(point.hint or point.label))
     if point.mean is None:
         y = HEIGHT - BOTTOM - 8
@@ -263,7 +263,7 @@ def _mark(point: Point, x: float, axis: Axis, radius: float) -> Markup:
 
 
 def _values(points: Sequence[Point], xs: Sequence[float], axis: Axis) -> list[Markup]:
-    """The means above their intervals; only the extremes and the last one if points are close together."""
+    """Print the means above their intervals; only lowest, highest and last if points are close together."""
     means = [p.mean for p in points if p.mean is not None]
     spacious = len(xs) < 2 or xs[1] - xs[0] >= MIN_VALUE_SPACING
     last = max((i for i, p in enumerate(points) if p.mean is not None), default=-1)

@@ -1,4 +1,4 @@
-"""Render a view as text in one format, or write it to a file whose suffix names the format."""
+"""Render a report as text in one format, or write it to a file whose suffix names the format."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def format_of(path: Path) -> str:
     """Return the format that a file suffix names.
 
     Raises:
-        ConfigError: The suffix is none of ``.html``, ``.md``, ``.json``.
+        ConfigError: The suffix is not ``.html``, ``.md`` or ``.json``.
 
     Examples:
         >>> format_of(Path("x.report.json"))
@@ -59,7 +59,7 @@ def write_report(view: View, path: str | Path) -> Path:
 
     Args:
         view: The view of the report.
-        path: Ends with ``.html``, ``.md`` or ``.json``; its folder must exist.
+        path: File name that ends with ``.html``, ``.md`` or ``.json``; its folder must exist.
 
     Raises:
         ConfigError: The suffix is unknown, or the file cannot be written.

@@ -1,4 +1,4 @@
-"""A text in both languages; a report shows one of them."""
+"""A text in Chinese and in English; a report shows one of them."""
 
 from __future__ import annotations
 

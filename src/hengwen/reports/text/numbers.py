@@ -1,4 +1,4 @@
-"""Number formatting: every report format prints the same digits."""
+"""Format numbers, so that every report format prints the same digits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hengwen.records import Scale
 
 NOTHING = "–"
-"""Printed if there is no number."""
+"""Text that is printed if there is no number."""
 
 
 def decimals_for(scale: Scale | None, values: Iterable[float | None] = ()) -> int:
@@ -19,10 +19,11 @@ def decimals_for(scale: Scale | None, values: Iterable[float | None] = ()) -> in
 
     Args:
         scale: Scale of the score; None if it has none.
-        values: All values of a table row, so that they are printed alike; None is skipped.
+        values: All values of a table row, which get the same number of decimals; None is skipped.
 
     Returns:
-        1 for a span of at least 20 (0-100), 2 for at least 2 (1-5), 3 below (0-1); 0 for thousands.
+        1 if the scale spans at least 20 (such as 0-100), 2 if it spans at least 2 (1-5), else 3 (0-1); 0 for
+        values in the thousands.
 
     Examples:
         >>> from hengwen.records import Scale
@@ -50,7 +51,7 @@ def number(value: float | None, decimals: int = 3) -> str:
 
 
 def signed_difference(first: float | None, last: float | None, decimals: int = 3) -> str:
-    """Format last - first with its sign; zero has no sign.
+    """Format a difference (last - first) with its sign; zero has no sign.
 
     Examples:
         >>> signed_difference(1.0, 1.25, 2), signed_difference(2.0, 1.0, 1), signed_difference(None, 1.0)

@@ -1,4 +1,4 @@
-"""Make untrusted text safe to print: no control characters, escape sequences or bidi overrides."""
+"""Make untrusted text safe to print: remove control characters, escape sequences and bidi overrides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def one_line(text: str, width: int = 80) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the text, or its first ``limit`` characters and the number of those omitted.
+    """Return the text; if it is longer than ``limit``, its first characters and the number of omitted ones.
 
     Examples:
         >>> shorten("abcdef", 4)
@@ -31,7 +31,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def sanitize(value: Any) -> Any:
-    """Replace lone surrogates in every string of plain JSON data by U+FFFD; nothing else changes.
+    """Replace lone surrogates in every string of JSON data by U+FFFD, because UTF-8 cannot encode them.
 
     Examples:
         >>> sanitize({"a\\ud800": ["x", 1, None]}) == {"a\\ufffd": ["x", 1, None]}

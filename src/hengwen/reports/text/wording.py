@@ -1,4 +1,4 @@
-"""Wording that the HTML and the Markdown report share, in Chinese and English."""
+"""Texts that the HTML and the Markdown report share, in Chinese and English."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KIND_WORDS = {
     "human": ("人工", "human"),
 }
 MARKS = {"note": "", "alarm": "▼"}
-"""Mark printed before a finding, by weight."""
+"""For each weight of a finding, the mark that is printed before it."""
 STATUS_WORDS = {
     "finished": ("完成", "finished"),
     "running": ("进行中", "running"),
@@ -88,8 +88,8 @@ def failure_text(failures: Mapping[str, int], first_messages: Mapping[str, str])
     """Format failures by status, the most frequent first, each with the message of its first failure.
 
     Args:
-        failures: Number of failures by status.
-        first_messages: Message of the first failure by status; not every status needs one.
+        failures: Number of failures of each status.
+        first_messages: Message of the first failure of a status; a status may have none.
 
     Examples:
         >>> failure_text({"timeout": 1, "parse_error": 3}, {"parse_error": "no level in the reply"})
@@ -102,7 +102,9 @@ def failure_text(failures: Mapping[str, int], first_messages: Mapping[str, str])
 
 
 def versions_text(runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
-    """Return (checkpoints, versions) for each set of versions; checkpoints are empty if all runs share one.
+    """Return (checkpoints, package versions) for each group of runs with equal versions.
+
+    If all runs have equal versions, the text for checkpoints is empty.
 
     Examples:
         >>> from hengwen.records import Run
@@ -121,7 +123,7 @@ def versions_text(runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
 
 
 def group_adjacent(items: Iterable[Item], attribute: str) -> list[tuple[object, list[Item]]]:
-    """Group consecutive items that share an attribute, in their order.
+    """Group consecutive items with the same value of an attribute, in their order.
 
     Examples:
         >>> group_adjacent([1, 2, 3 + 1j], "imag")

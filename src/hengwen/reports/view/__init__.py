@@ -1,1 +1,1 @@
-"""The view: everything a report shows, computed once for all formats."""
+"""The view: everything that a report shows, computed once for all formats."""

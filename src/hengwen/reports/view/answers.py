@@ -1,6 +1,6 @@
-"""Answers of a report: the lowest and highest of each task and checkpoint are shown, the others counted.
+"""Select the answers that a report shows: the lowest and highest scores of each task and checkpoint.
 
-A report first streams all answers, to rank them, and then loads the few that it shows.
+A report first streams all answers to rank them, and then loads the few that it shows. The others are counted.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from hengwen.records import Kind
 
 ANSWERS_PER_END = 3
-"""Answers shown at each end of the ranking."""
+"""Number of answers that are shown at each end of the ranking."""
 MAX_SHOWN = 2 * ANSWERS_PER_END
-"""Answers shown of one task and checkpoint."""
+"""Maximum number of answers that are shown for one task and checkpoint."""
 MAX_CANDIDATES = 1024
-"""Scored answers that a ranking holds before it drops those that cannot be shown."""
+"""Maximum number of scored answers in a ranking; above it, answers that will not be shown are dropped."""
 TEXT_LIMIT = 8000
-"""Characters of an answer that are shown."""
+"""Maximum number of characters of an answer that are shown."""
 INPUT_LIMIT = 2000
-"""Characters of a prompt that are shown."""
+"""Maximum number of characters of a prompt that are shown."""
 REASON_LIMIT = 600
-"""Characters of a reason that are shown."""
+"""Maximum number of characters of a reason that are shown."""
 
 Rank = Literal["lowest", "highest", "failed", ""]
 SourceKey = Any
-"""Identifies an answer to the source that streamed it; hashable."""
+"""Hashable key by which a source finds an answer that it streamed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRecord:
-    """One answer with its prompt and all its outcomes."""
+    """One answer with its prompt and all its outcomes (scores and failures)."""
 
     task: str
     checkpoint: str
@@ -50,7 +50,7 @@ class AnswerRecord:
 
 
 class ScoreValue(NamedTuple):
-    """The value of one score of one answer, and where it comes from."""
+    """The value of one score of one answer, and the kind of the score."""
 
     value: float
     kind: Kind
@@ -58,7 +58,7 @@ class ScoreValue(NamedTuple):
 
 
 class StreamedAnswer(NamedTuple):
-    """One answer as it is read: its text and the values of its scores."""
+    """One answer of a stream, with the values of its scores."""
 
     key: SourceKey
     task: str
@@ -66,11 +66,11 @@ class StreamedAnswer(NamedTuple):
     sample_id: str
     text: str
     scores: Mapping[str, ScoreValue]
-    """By score name; failures are left out."""
+    """Values by name of the score; failures are left out."""
 
 
 class AnswerSource(Protocol):
-    """Where a report reads answers from."""
+    """Interface of the object from which a report reads answers."""
 
     def stream(self) -> Iterator[StreamedAnswer]:
         """Yield all answers, one at a time."""
@@ -82,7 +82,7 @@ class AnswerSource(Protocol):
 
 
 class AnswerList:
-    """Answers in memory, as an ``AnswerSource``.
+    """``AnswerSource`` for answers in memory.
 
     Args:
         records: All answers, in the order in which ties are shown.
@@ -108,20 +108,20 @@ class AnswerList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeLine:
-    """One outcome of a shown answer."""
+    """One outcome of an answer, as a report shows it."""
 
     name: str
     kind: str
     value: str
-    """The number as printed; empty if there is none."""
+    """The value as it is printed; empty for a failure."""
     status: str
-    """``ok`` or the failure status."""
+    """``ok`` or the status of the failure."""
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerView:
-    """One answer as shown."""
+    """One answer, as a report shows it."""
 
     sample_id: str
     repeat: int
@@ -129,20 +129,20 @@ class AnswerView:
     text: str
     rank: Rank
     headline: str
-    """The headline value as printed, or the status of its failure."""
+    """The value of the score that ranks the answers, as it is printed, or the status of its failure."""
     excerpt: str
-    """The start of the text on one line."""
+    """The beginning of the answer on one line."""
     outcomes: tuple[OutcomeLine, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerGroup:
-    """The shown answers of one task and checkpoint."""
+    """The answers of one task and checkpoint that a report shows."""
 
     task: str
     checkpoint: str
     ranked_by: str
-    """Name of the score that ranks them; empty if there is none."""
+    """Name of the score that ranks the answers; empty if there is none."""
     answers: tuple[AnswerView, ...]
     total: int
 
@@ -154,12 +154,12 @@ class AnswerGroup:
 
 @dataclass(slots=True)
 class Ranking:
-    """The candidates of one task and checkpoint, ranked by one score."""
+    """Ranks the answers of one task and checkpoint by one score, and keeps those that may be shown."""
 
     ranked_by: str
     total: int = 0
     scored: list[tuple[float, int, SourceKey]] = field(default_factory=list)
-    """(value, index, key)."""
+    """(value, index in the stream, key) of answers that may be shown."""
     unscored: list[SourceKey] = field(default_factory=list)
 
     def add(self, answer: StreamedAnswer) -> None:
@@ -175,9 +175,9 @@ class Ranking:
             self.unscored.append(answer.key)
 
     def picks(self) -> list[tuple[SourceKey, Rank]]:
-        """Return the answers to show: the lowest first, then the highest; ties keep their order.
+        """Return the answers to show: first the lowest, then the highest; equal values keep their order.
 
-        Answers without the score fill what is left of ``MAX_SHOWN``.
+        If fewer than ``MAX_SHOWN`` answers have the score, answers without it are added.
         """
         keys = [key for _, _, key in sorted(self.scored, key=_value_and_index)]
         picks: list[tuple[SourceKey, Rank]]
@@ -198,7 +198,7 @@ class AnswerPicker:
     """Ranks streamed answers by task and checkpoint.
 
     Args:
-        headlines: Task -> name of the score that ranks its answers.
+        headlines: For each task, the name of the score that ranks its answers.
     """
 
     def __init__(self, headlines: Mapping[str, str]) -> None:
@@ -206,7 +206,7 @@ class AnswerPicker:
         self._rankings: dict[tuple[str, str], Ranking] = {}
 
     def add(self, answer: StreamedAnswer) -> None:
-        """Rank one more answer."""
+        """Add an answer to the ranking of its task and checkpoint."""
         key = (answer.task, answer.checkpoint)
         if key not in self._rankings:
             self._rankings[key] = Ranking(self._headlines.get(answer.task, ""))
@@ -218,9 +218,9 @@ class AnswerPicker:
         """Load the answers to show and return them by task and checkpoint.
 
         Args:
-            source: Where the answers came from.
-            tasks: The order of tasks; others follow in the order of their first answer.
-            checkpoints: The order of checkpoints; others follow in the order of their first answer.
+            source: Source that streamed the answers.
+            tasks: Names of tasks in the order to show; other tasks follow in the order of their first answer.
+            checkpoints: Names of checkpoints in the order to show; others follow as in ``tasks``.
         """
         task_order = _positions([*tasks, *(task for task, _ in self._rankings)])
         checkpoint_order = _positions([*checkpoints, *(name for _, name in self._rankings)])

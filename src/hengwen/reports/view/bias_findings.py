@@ -1,4 +1,4 @@
-"""Findings about judges: do the levels that a judge gives correlate with the lengths of the answers?"""
+"""Report judges whose levels correlate with the length of the answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hengwen.reports.view.answers import StreamedAnswer
 
 MIN_RHO = 0.3
-"""Smallest correlation that is reported, as an absolute value."""
+"""Smallest absolute value of a correlation that is reported."""
 
 
 class _Point(NamedTuple):
@@ -26,12 +26,12 @@ class _Point(NamedTuple):
 
 
 class LengthBiasDetector:
-    """Collects the lengths and levels of streamed answers, and reports judges whose levels go with length.
+    """Collects lengths and levels of streamed answers, and reports judges whose levels correlate with length.
 
-    Answers of all checkpoints are pooled. A judge is reported if |rho| is at least 0.3 and its interval
-    excludes 0; it is skipped if its signature changed between answers, or below 10 prompts. The finding is a
-    note, not an alarm: longer answers may be better. If there are human labels with at least two different
-    values, their correlation is given for comparison.
+    The answers of all checkpoints are taken together. A judge is reported if |rho| (rank correlation) is at
+    least 0.3 and its interval excludes 0. A judge is skipped if its signature changed between answers, or if
+    there are fewer than 10 prompts. The finding is a note, not an alarm: longer answers may be better. If
+    human labels have at least two different values, their correlation is given for comparison.
 
     Examples:
         >>> from hengwen.reports.view.answers import ScoreValue, StreamedAnswer
@@ -48,7 +48,7 @@ better, or the judge may prefer them: compare with human labels
         self._points: dict[str, list[_Point]] = {}
 
     def add(self, answer: StreamedAnswer) -> None:
-        """Note the length of an answer and the levels that judges gave it."""
+        """Record the length of an answer and the levels that judges gave it."""
         from hengwen.judges.trust.biases import length_of
 
         for name, score in answer.scores.items():
@@ -65,7 +65,7 @@ better, or the judge may prefer them: compare with human labels
             self._points.setdefault(f"{answer.task}/{name}", []).append(point)
 
     def findings(self) -> list[Finding]:
-        """Return a note for each judge whose levels go with length."""
+        """Return a note for each judge whose levels correlate with length."""
         findings = []
         for address, points in self._points.items():
             bias = _bias(points)
@@ -105,7 +105,7 @@ def _finding(address: str, bias: LengthBias, points: Sequence[_Point]) -> Findin
 
 
 def _human_comparison(points: Sequence[_Point]) -> tuple[str, str]:
-    """The same correlation for human labels, or the advice to compare, in Chinese and English."""
+    """Return the correlation for human labels, or the advice to label, in Chinese and English."""
     from hengwen.judges.trust.biases import length_bias
 
     labelled = [(point.length, point.value, point.human) for point in points if point.human is not None]

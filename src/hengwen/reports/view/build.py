@@ -1,4 +1,4 @@
-"""Build the view that all report formats share: scores aggregated, ordered and grouped, answers picked."""
+"""Build the view that all report formats share: aggregate, sort and group the scores, and select answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def build_view(data: ReportData) -> View:
     """Return the view of a report: tasks and scores in the table's order, scorers before judges.
 
     Args:
-        data: Runs in training order with their table; rows of other runs are ignored.
+        data: Runs in training order with the table of their outcomes; rows of other runs are ignored.
 
     Examples:
         >>> from hengwen.records import Row, Run, Score
@@ -87,7 +87,7 @@ def build_view(data: ReportData) -> View:
 
 
 def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return a distinct label for each run.
+    """Return a label for each run; no two labels are equal.
 
     Examples:
         >>> from hengwen.records import Run
@@ -102,7 +102,7 @@ def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def section_of(name: str, kind: Kind) -> tuple[Section, str]:
-    """Return the section in which a score is shown, and its name without the prefix of that section.
+    """Return the section of the report that shows a score, and its name without the section's prefix.
 
     Examples:
         >>> section_of("anchor.craft.level", "judge"), section_of("human.craft.level", "human")
@@ -147,7 +147,7 @@ def _is_final(name: str, kind: Kind) -> bool:
 
 
 def _is_rule(score: ScoreView) -> bool:
-    """Whether the score belongs to a rule that caps a judge: the final score already contains it."""
+    """Return whether a score belongs to a rule that caps a judge's level (the final score includes it)."""
     return any(
         RULE_SIGNATURE_TAG in signature for cell in score.cells if cell for signature in cell.signatures
     ) and (score.kind == "scorer")
@@ -194,7 +194,7 @@ def _named_note(base: str, note: Bilingual) -> Bilingual:
 
 
 def _ranking_score(task: TaskView, table: ScoreTable) -> str:
-    """The first headline that belongs to single answers, not to a set of answers; final scores first."""
+    """Return the first headline score of single answers (not of sets of answers), preferring final scores."""
     names = {
         key.name
         for key, column in table.series.items()

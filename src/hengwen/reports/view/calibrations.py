@@ -1,4 +1,4 @@
-"""Calibrations in a report: what they say about the judges, in notes, warnings and the summary."""
+"""Show calibrations (agreement of judges with human labels) in notes, warnings and summary of a report."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ DECISIONS_ZH = {"certified": "可信", "not certified": "不可信", "insufficie
 
 
 def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
-    """Return the view with notes on how far its judge scores agree with human labels.
+    """Return the view with notes that say how well its judges agree with human labels.
 
-    The summary says which judges are not certified: there is no calibration, its decision is another one, or
-    it is stale. Without any calibration nothing is added.
+    The summary names the judges that are not certified, because they have no calibration, a calibration with
+    another decision, or a stale one. If there are no calibrations at all, nothing is added.
 
     Args:
         view: The view of a report.
-        calibrations: Those of scores that the view does not show are ignored. A calibration is stale if its
-            judge or rubric differs from that of the runs: a warning names the difference.
+        calibrations: Calibrations; those of scores that the view does not show are ignored. A calibration is
+            stale if its judge or rubric differs from that of the runs; a warning names the difference.
     """
     by_address = {calibration.address: calibration for calibration in calibrations}
     notes: dict[str, Bilingual] = {}
@@ -54,7 +54,7 @@ def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
 
 
 def sentence(calibration: Calibration) -> Bilingual:
-    """Return the result of a calibration as one sentence in both languages."""
+    """Return the result of a calibration as one sentence, in Chinese and English."""
     score, decision, agreement = calibration.score, calibration.decision, calibration.agreement
     zh = f"{score} 与人工标注比较：{DECISIONS_ZH[decision]}"
     if agreement is None or agreement.quadratic_kappa.value is None:
@@ -72,9 +72,10 @@ def sentence(calibration: Calibration) -> Bilingual:
 
 
 def _certificate_notes(view: View, by_address: Mapping[str, Calibration]) -> dict[str, Bilingual]:
-    """Return what the summary says about the certificate of each judge, by the address of its scores.
+    """Return for each judged score, by address, what the summary says about the certificate of its judge.
 
-    A score without a calibration of its own, such as a final score, has that of another score of its judge.
+    If a score has no calibration (such as a final score), the calibration of another score of its judge is
+    used.
     """
     judged = [score for score in view.scores if score.section == "score" and score.kind == "judge"]
     notes = {score.address: _certificate_note(score, by_address.get(score.address)) for score in judged}
@@ -105,7 +106,7 @@ def _certificate_note(score: ScoreView, calibration: Calibration | None) -> Bili
 
 
 def _signatures(score: ScoreView) -> tuple[str, ...]:
-    """Distinct signatures of the score over all runs."""
+    """Return the different signatures that the score has over all runs."""
     return tuple(dict.fromkeys(s for cell in score.cells if cell for s in cell.signatures))
 
 

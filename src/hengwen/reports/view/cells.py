@@ -1,4 +1,4 @@
-"""One score at one checkpoint, as reports show it."""
+"""Table cells of a report: one score at one checkpoint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hengwen.results.aggregate import Summary
 
 MAX_REASON = 160
-"""Characters of a failure's message that reports show."""
+"""Maximum number of characters of a failure's message that reports show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +40,14 @@ class ScoreCell:
     """Share of prompts that have a score."""
     failures: Mapping[str, int] = field(default_factory=dict)
     first_messages: Mapping[str, str] = field(default_factory=dict)
-    """Message of the first failure of each status: on one line, without control characters, cut."""
+    """Message of the first failure of each status, shortened to one line without control characters."""
     not_applicable: int = 0
     signatures: tuple[str, ...] = ()
     method: Literal["t", "scorer", "none"] = "none"
     comparability: ComparabilityKey = UNKNOWN
-    """What the sample of answers is."""
+    """Comparability key: the data behind the score (prompts, references, repeats, endpoint, versions)."""
     judged_by_rules: bool = False
-    """Whether a rules judge gave the score."""
+    """Whether a rules judge (fixed rules, no model) gave the score."""
 
     @property
     def failed(self) -> int:
@@ -56,16 +56,16 @@ class ScoreCell:
 
     @property
     def reasons(self) -> str:
-        """Failures by status, the most frequent first, each with the message of its first failure."""
+        """Text with the failures by status, the most frequent first, each with its first message."""
         return failure_text(self.failures, self.first_messages)
 
     @property
     def complete(self) -> bool:
-        """Whether every prompt and every answer has a score, as far as is known."""
+        """Whether no prompt and no answer is known to lack a score."""
         return self.coverage in (None, 1.0) and self.prompt_coverage in (None, 1.0)
 
     def counts(self, language: Language) -> str:
-        """Return the numbers of prompts and answers with a score, and their shares unless all have one.
+        """Return the numbers of scored prompts and answers, with their shares if some have no score.
 
         Args:
             language: Language of the report.
@@ -95,7 +95,7 @@ class ScoreCell:
         return f"{prompts} · {answers}"
 
     def counts_in_words(self, language: Language) -> str:
-        """Return the same numbers as a sentence."""
+        """Return the numbers of scored prompts and answers as a sentence."""
         if self.has_no_prompts:
             return "整组回答的一个数值" if language == "zh" else "one value for a group of answers"
         expected = self.prompts if self.prompts_expected is None else self.prompts_expected
@@ -111,12 +111,12 @@ class ScoreCell:
 
     @property
     def has_no_prompts(self) -> bool:
-        """Whether it is one value for a group of answers whose prompts are unknown."""
+        """Whether the cell is one value for a group of answers whose prompts are unknown."""
         return self.n > 0 and self.prompts == 0
 
 
 def cell_of(summary: Summary, comparability: ComparabilityKey = UNKNOWN) -> ScoreCell:
-    """Return the cell of an aggregate; negative zeros become plain zeros.
+    """Return the cell for the summary of a series; a negative zero becomes 0.
 
     Examples:
         >>> from hengwen.results.aggregate import Summary

@@ -1,4 +1,4 @@
-"""The first lines of a summary: how checkpoints are compared, and what its terms mean."""
+"""Write the first lines of a summary: how checkpoints are compared, and what the terms mean."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def comparison_note(view: View) -> Bilingual:
-    """Return how the summary compares checkpoints; empty texts if it has no paired test.
+    """Explain how the summary compares checkpoints; return empty texts if it has no paired test.
 
     Args:
         view: The view of a report.

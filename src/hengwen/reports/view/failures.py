@@ -1,4 +1,4 @@
-"""The failures of a report: by checkpoint and status, each with the message of the first one."""
+"""List the failures of a report by checkpoint and status, each with the message of the first failure."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ if TYPE_CHECKING:
 
 
 class FailureRow(NamedTuple):
-    """The failures of one status at one checkpoint, of all scores that have the same number of them."""
+    """The failures of one status at one checkpoint. Scores with equal numbers of failures share one entry."""
 
     addresses: tuple[str, ...]
-    """The scores of one task (``TASK/SCORE``) with these failures: a judge's criteria fail together."""
+    """Scores (``TASK/SCORE``) of one task with these failures; all criteria of a judge fail together."""
     checkpoint: str
     """Label of the run."""
     status: str
     failed: int
     """Number of failures of each score."""
     message: str
-    """Message of the first failure; empty if it has none."""
+    """Message of the first failure; empty if it has no message."""
     counts: str
-    """Numbers of prompts and answers with a score."""
+    """Text with the numbers of scored prompts and answers."""
 
 
 def failure_rows(view: View) -> list[FailureRow]:
-    """Return the failures of a view in the order of its scores, the most frequent status of a score first."""
+    """Return the failures of a view in the order of its scores; for each score, the most frequent first."""
     addresses: dict[tuple[str, str, str, int, str, str], list[str]] = {}
     for score in view.scores:
         for label, cell in zip(view.labels, score.cells, strict=True):
@@ -37,7 +37,7 @@ def failure_rows(view: View) -> list[FailureRow]:
 
 
 def failure_lines(view: View, limit: int = 8) -> list[str]:
-    """Return a line for each status and first message: the total number over all scores and checkpoints.
+    """Return one line for each status and message, with the total number over all scores and checkpoints.
 
     Args:
         view: The view of a report.

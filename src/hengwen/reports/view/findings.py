@@ -1,4 +1,4 @@
-"""Findings: one line a headline score, which claims no more than a paired test on common prompts shows."""
+"""Findings: one line for each headline score, based on paired tests on the prompts that checkpoints share."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
 
 SATURATED_SHARE = 0.8
-"""Share of equal values by prompt from which on a score is said to tell checkpoints hardly apart."""
+"""Share of prompts with the same value from which on a finding says that the score hardly distinguishes
+checkpoints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One statement about a score, in both languages, with what to do next."""
+    """One statement about a score, and what to do next, in Chinese and English."""
 
     address: str
-    """``TASK/SCORE``."""
+    """Address of the score, as ``TASK/SCORE``."""
     zh: str
     en: str
     weight: Literal["note", "alarm"] = "note"
@@ -34,13 +35,13 @@ class Finding:
 
 
 class ScoreContext(NamedTuple):
-    """One score over the checkpoints, with the names and directions that its finding needs."""
+    """One score over the checkpoints, with everything that its finding needs."""
 
     address: str
     checkpoints: Sequence[str]
     cells: Sequence[ScoreCell | None]
     series: ScoreSeries | None
-    """Prompt values by checkpoint; None for a score of a whole group of answers."""
+    """Values of the prompts, by checkpoint; None if the score belongs to a group of answers."""
     comparisons: Sequence[Comparison]
     """Paired tests of this score, corrected for all tests of the report."""
     pairs: int
@@ -48,7 +49,7 @@ class ScoreContext(NamedTuple):
     higher_is_better: bool = True
     decimals: int = 3
     order_problem: str = ""
-    """Why the order of the checkpoints is not known; empty where it is."""
+    """Reason why the order of the checkpoints is not known; empty if it is known."""
 
     def value(self, index: int) -> str:
         """Format the mean of a checkpoint with its interval."""
@@ -66,11 +67,11 @@ class ScoreContext(NamedTuple):
 
 
 def finding_of(score: ScoreContext) -> Finding:
-    """Return the one finding about a score.
+    """Return the finding about a score.
 
-    A change is named only where a paired test on common prompts is significant after Holm's correction over
-    all tests of the report; a change for the worse comes before one for the better. Where no test is
-    possible, the finding says why and what would make it possible.
+    It names a change only if a paired test on common prompts is significant after Holm's correction for all
+    tests of the report. A change for the worse has priority over a change for the better. If no test is
+    possible, the finding says why, and what would make it possible.
 
     Examples:
         >>> from hengwen.reports.view.cells import ScoreCell
@@ -111,7 +112,7 @@ def finding_of(score: ScoreContext) -> Finding:
 
 
 def _not_applicable(score: ScoreContext) -> Finding | None:
-    """Return the reason why a score applies to no answer; None if an answer failed or is missing."""
+    """Return why a score is not applicable to any answer; None if an answer failed or is missing instead."""
     cells = [cell for cell in score.cells if cell is not None]
     reasons = [cell.first_messages.get("not_applicable", "") for cell in cells if not cell.failures]
     if not reasons or len(reasons) < len(cells) or not all(reasons):
@@ -208,7 +209,7 @@ def _tested(score: ScoreContext) -> Finding:
 
 
 def _most_common_value(score: ScoreContext) -> tuple[float, float]:
-    """Return the most common value of the prompts over all checkpoints, and its share of them."""
+    """Return the most common value of prompts over all checkpoints, and the share of prompts that have it."""
     values = (
         Counter(value for prompts in score.series.values for value in prompts.values())
         if score.series
@@ -241,7 +242,7 @@ def _change(score: ScoreContext, item: Comparison, is_worse: bool) -> Finding:
 
 
 def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, str]:
-    """Return the result of last against first, and how many of the other comparisons are significant."""
+    """Describe the comparison of the last checkpoint with the first, and count other significant changes."""
     others = [item for item in score.comparisons if item is not reported]
     zh = en = ""
     for item in others:
@@ -260,7 +261,7 @@ def _signed(difference: float, decimals: int) -> str:
 
 
 def _p_text(p: float) -> str:
-    """Format a p-value with its relation sign; below .0001 only that is said.
+    """Format a p-value with its relation sign; values below .0001 become ``p < .0001``.
 
     Examples:
         >>> [_p_text(p) for p in (0.0078125, 0.2, 1.0, 1e-9)]

@@ -32,9 +32,9 @@ def collect_view(
     """Return the view of runs.
 
     Args:
-        store: Holds the runs.
-        runs: Runs of one plan, at least one; the report puts them in training order.
-        warnings: Shown at the top of the report.
+        store: Store with the runs.
+        runs: Runs of one plan, at least one; the report sorts them by training order.
+        warnings: Warnings to show at the top of the report.
         language: Language of the report.
     """
     order = training_order(runs)
@@ -56,12 +56,12 @@ def collect_view(
 
 
 class StoredAnswers:
-    """Answers of runs in a store, as an ``AnswerSource``: texts are streamed, outcomes read for a few.
+    """``AnswerSource`` for runs in a store: streams all texts, and reads outcomes only for the shown answers.
 
     Args:
-        store: Holds the runs.
-        runs: In training order.
-        table: All rows of the runs.
+        store: Store with the runs.
+        runs: Runs in training order.
+        table: Table with all outcomes of the runs.
     """
 
     def __init__(self, store: Store, runs: Sequence[Run], table: ScoreTable) -> None:
@@ -70,7 +70,7 @@ class StoredAnswers:
         self._table = table
 
     def stream(self) -> Iterator[StreamedAnswer]:
-        """Yield all answers, one at a time, with their values in the table."""
+        """Yield all answers, one at a time, with the values of their scores."""
         for run in self._runs.values():
             scores = _scores_by_answer(self._table, run.id)
             for response in self._store.responses(run):
@@ -101,7 +101,7 @@ class StoredAnswers:
 
 
 def _scores_by_answer(table: ScoreTable, run_id: str) -> dict[Key, dict[str, ScoreValue]]:
-    """The values of one run by answer and score name; values of whole sets are left out."""
+    """Return the values of one run by answer and score name, without values of sets of answers."""
     scores: dict[Key, dict[str, ScoreValue]] = defaultdict(dict)
     for series, column in table.series.items():
         if series.run_id != run_id:

@@ -1,4 +1,4 @@
-"""Who judged: what the summary and the notes say about a judge, from what the judge is."""
+"""Write what the summary and the notes of a report say about the kind of judge, such as a rules judge."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def judge_name(base: str) -> str:
 
 
 def note_on(cells: Sequence[ScoreCell | None]) -> Bilingual:
-    """Return the note on the judge of a score: that it is a rules judge, if it is one at every checkpoint."""
+    """Return the note on the judge of a score; it says "rules judge" if this is true at every checkpoint."""
     present = [cell for cell in cells if cell is not None]
     return BY_RULES if present and all(cell.judged_by_rules for cell in present) else NO_NOTE
 
@@ -54,12 +54,12 @@ def signature_notes(cells: Iterable[ScoreCell | None]) -> dict[str, Bilingual]:
 
 
 def with_judge_notes(findings: Iterable[Finding], scores: Iterable[ScoreView]) -> tuple[Finding, ...]:
-    """Return the findings, each with the note on the judge of its score at its end."""
+    """Append to each finding the note on the judge of its score."""
     return add_notes(findings, {score.address: score.judge_note for score in scores})
 
 
 def add_notes(findings: Iterable[Finding], notes: Mapping[str, Bilingual]) -> tuple[Finding, ...]:
-    """Return the findings with notes at their ends, by address."""
+    """Append notes to findings; the notes are given by the address of the score."""
     return tuple(
         replace(finding, zh=f"{finding.zh}；{note.zh}", en=f"{finding.en}; {note.en}")
         if (note := notes.get(finding.address, NO_NOTE)).en

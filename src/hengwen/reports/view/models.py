@@ -1,4 +1,4 @@
-"""The data of a report: what it is built from (``ReportData``) and what it shows (``View``)."""
+"""Data classes of a report: ``ReportData`` is what it is built from, ``View`` is what it shows."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 Section = Literal["score", "human", "anchor"]
 TASK_SCORE_SUFFIXES = (".published", ".normalised")
-"""Endings of the names of scores of a whole task."""
+"""Suffixes of the names of scores that are one number for a whole task."""
 RULE_SIGNATURE_TAG = "|rule:cap|"
-"""Part of the signature of a scorer that caps a judge's score."""
+"""Part of the signature of a rule that caps a judge's level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,22 +35,22 @@ class ReportData:
 
     plan: str
     runs: tuple[Run, ...]
-    """In training order."""
+    """Runs in training order."""
     table: ScoreTable
     order_problem: str = ""
-    """Why the order of the runs is not known; empty where it is."""
+    """Reason why the order of the runs is not known; empty if it is known."""
     usage: Mapping[str, Usage] = field(default_factory=dict)
-    """Calls and tokens by role: ``judge``, ``subject``."""
+    """Calls and tokens by role: ``judge``, or ``subject`` (the model under test)."""
     warnings: tuple[str, ...] = ()
     answers: AnswerSource = field(default_factory=AnswerList)
     notes: Mapping[str, Bilingual] = field(default_factory=dict)
-    """Judge signature -> a sentence about the judge, such as that it is only a baseline."""
+    """For the signature of a judge, a sentence about it, such as that it is only a baseline."""
     created: str = ""
-    """Time of creation, ISO 8601."""
+    """Time of creation, in ISO 8601."""
     version: str = ""
     """Version of Hengwen."""
     language: Language = "zh"
-    """Language of the report: one at a time."""
+    """Language of the report; a report has only one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,41 +60,42 @@ class ScoreView:
     task: str
     name: str
     base: str
-    """The name without its ``human.`` and ``anchor.`` prefixes."""
+    """Name of the score without its ``human.`` and ``anchor.`` prefixes."""
     kind: Kind
     section: Section
     headline: bool
-    """Whether it is the first score of its scorer, a final score or a score of the whole task."""
+    """Whether the score is the first of its scorer, a final score, or a score of the whole task."""
     scale: Scale | None
     decimals: int
     cells: tuple[ScoreCell | None, ...]
-    """One per run; None if the run does not have the score."""
+    """One cell per run; None if the run does not have the score."""
     trajectory: Trajectory
     notes: tuple[Bilingual, ...]
     """Sentences about the signatures of the score."""
     comparisons: tuple[Comparison, ...] = ()
-    """Paired tests between checkpoints, corrected for all tests of the report; only of summary scores."""
+    """Paired tests between checkpoints, corrected for all tests of the report; empty if the summary does not
+    name the score."""
     judge_note: Bilingual = NO_NOTE
-    """A clause about the judge that gave the score, such as that it is a rules judge."""
+    """Half-sentence about the judge that gave the score, such as that it is a rules judge."""
 
     @property
     def address(self) -> str:
-        """``TASK/SCORE``."""
+        """Address of the score, as ``TASK/SCORE``."""
         return f"{self.task}/{self.name}"
 
     @property
     def group(self) -> str:
-        """``published`` for a score of the whole task, otherwise the kind."""
+        """``published`` for a score of the whole task, otherwise the kind of the score."""
         return "published" if is_published(self.name, self.kind) else self.kind
 
     @property
     def higher_is_better(self) -> bool:
-        """Direction of the scale; True if there is no scale."""
+        """Whether higher values are better; True if there is no scale."""
         return self.scale is None or self.scale.higher_is_better
 
     @property
     def drops(self) -> Mapping[int, Comparison]:
-        """Significant changes for the worse, by the index of the later run; one that is next to it first."""
+        """Significant changes for the worse, by index of the later run; a neighbouring run has priority."""
         worse = [item for item in self.comparisons if item.significant and self._is_worse(item)]
         return {item.later: item for item in sorted(worse, key=lambda item: item.earlier)}
 
@@ -111,7 +112,7 @@ class TaskView:
 
     @property
     def headlines(self) -> tuple[ScoreView, ...]:
-        """Scores of the whole task, and the first and the final score of each scorer and judge."""
+        """Scores of the whole task, and the first and the final score of each scorer or judge."""
         return tuple(score for score in self.scores if score.headline)
 
     @property
@@ -121,21 +122,21 @@ class TaskView:
 
     @property
     def anchors(self) -> tuple[ScoreView, ...]:
-        """Scores of fixed answers that are judged again in every run, grouped by base name, judges first."""
+        """Scores of anchors (fixed answers that every run judges again), by base name, judges first."""
         anchors = [score for score in self.scores if score.section == "anchor"]
         names = list(dict.fromkeys(score.base for score in anchors))
         return tuple(sorted(anchors, key=lambda score: names.index(score.base)))
 
     @property
     def anchor_heads(self) -> tuple[ScoreView, ...]:
-        """Anchors of each judge's first score, and of the scores that have human labels."""
+        """Anchor scores that belong to the first score of a judge, or to a score with human labels."""
         first = {s.base.split(".", 1)[0]: s.base for s in reversed(self.anchors)}
         names = {*first.values(), *(s.base for s in self.anchors if s.kind == "human")}
         return tuple(score for score in self.anchors if score.base in names)
 
     @property
     def anchor_rest(self) -> tuple[ScoreView, ...]:
-        """Anchors that are not in ``anchor_heads``."""
+        """Anchor scores that are not in ``anchor_heads``."""
         return tuple(score for score in self.anchors if score not in self.anchor_heads)
 
     @property
@@ -150,21 +151,21 @@ class TaskView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """Everything a report shows."""
+    """Everything that a report shows."""
 
     plan: str
     created: str
     version: str
     runs: tuple[Run, ...]
     labels: tuple[str, ...]
-    """The checkpoint of each run, with the run id if several runs share it."""
+    """Name of each run's checkpoint, with the run id if several runs have the same checkpoint."""
     tasks: tuple[TaskView, ...]
     findings: tuple[Finding, ...]
     usage: Mapping[str, Usage]
     warnings: tuple[str, ...]
     answers: tuple[AnswerGroup, ...]
     signatures: Mapping[str, tuple[str, ...]]
-    """Signature -> addresses of the scores that have it."""
+    """For each signature, the addresses of the scores that have it."""
     notes: Mapping[str, Bilingual]
     language: Language = "zh"
     """Language of the report."""
@@ -176,7 +177,7 @@ class View:
 
     @property
     def tests(self) -> int:
-        """Number of paired tests of the summary, over which their p-values are corrected."""
+        """Number of paired tests in the summary, for which the p-values are corrected."""
         return sum(len(score.comparisons) for score in self.scores)
 
 

@@ -1,4 +1,4 @@
-"""The summary of a report: which scores it speaks of, their paired tests and one finding each."""
+"""Build the summary of a report: select scores, run their paired tests, and write a finding for each."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 def summarize(
     tasks: Sequence[TaskView], data: ReportData, labels: Sequence[str]
 ) -> tuple[tuple[TaskView, ...], list[Finding]]:
-    """Test the summary scores of all tasks as one family.
+    """Run the paired tests of the summary scores of all tasks, corrected for their total number.
 
     Args:
         tasks: Tasks with their scores.
-        data: Runs with their outcomes; nothing is tested where their order is not known.
+        data: Runs with their outcomes; nothing is tested if their order is not known.
         labels: Name of each run in the report.
 
     Returns:
-        The tasks, whose summary scores have their comparisons, and one finding a summary score.
+        The tasks, in which summary scores have their comparisons, and one finding for each summary score.
     """
     scores = [score for task in tasks for score in summary_scores(task)]
     run_ids = [run.id for run in data.runs]
@@ -69,9 +69,9 @@ def summarize(
 
 
 def summary_scores(task: TaskView) -> list[ScoreView]:
-    """Return the headline scores that the summary speaks of: of a judge its final score, else its level.
+    """Return the headline scores in the summary; for a judge its final score if it has one, else its level.
 
-    Scores of a whole task are left out: they say the same as the score they are computed from.
+    Scores of a whole task are left out, because they repeat the score that they are computed from.
     """
     final = {score.base.removesuffix(".final") for score in task.headlines if _is_final(score)}
     superseded = {f"{judge}.level" for judge in final}

@@ -1,4 +1,8 @@
-"""One score over the checkpoints: level, permutation entropy, inversions, longest increasing subsequence."""
+"""Describe one score over the checkpoints: its level and its order.
+
+The level is the first and the last mean. The order is described by permutation entropy (PEN), count of
+inversions (CIN) and longest increasing subsequence (LIS).
+"""
 
 from __future__ import annotations
 
@@ -16,33 +20,33 @@ if TYPE_CHECKING:
     from hengwen.reports.view.cells import ScoreCell
 
 ORDER = 3
-"""Order m of the permutation entropy."""
+"""Number of means in a window of the permutation entropy."""
 MIN_WINDOWS = 5 * factorial(ORDER)
-"""Fewer windows make the entropy mostly bias: the report says "too short"."""
+"""Minimum number of windows; with fewer, the entropy is mostly bias, and the report says "too short"."""
 MAX_NAMES = 4
-"""Checkpoints that a reason names before it counts the others."""
+"""Maximum number of checkpoints that a reason names; it counts the others."""
 NO_REASON = Bilingual("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
-    """PEN, CIN and LIS of the checkpoint means, with the first and last mean: the three ignore the level."""
+    """First and last mean of the checkpoints, and PEN, CIN and LIS of all means, which ignore the level."""
 
     n: int
     """Number of checkpoints."""
     first: float | None = None
     last: float | None = None
     pen: float | None = None
-    """Permutation entropy in nats, m=3."""
+    """Permutation entropy in nats, with windows of 3 means."""
     cin: int | None = None
     """Pairs of checkpoints whose later mean is lower."""
     pairs: int = 0
-    """All pairs of checkpoints: the largest possible ``cin``."""
+    """Number of all pairs of checkpoints, which is the largest possible ``cin``."""
     lis: int | None = None
     windows: int = 0
     too_short: bool = True
     reason: Bilingual = NO_REASON
-    """Why a value is None."""
+    """Reason why a value is None."""
 
 
 def trajectory_of(
@@ -52,13 +56,12 @@ def trajectory_of(
 
     Args:
         checkpoints: Names in training order.
-        cells: One per checkpoint, in the same order; None if the run does not have the score.
-        order_problem: Why the order of the checkpoints is not known; empty where it is.
+        cells: One cell per checkpoint, in the same order; None if the run does not have the score.
+        order_problem: Reason why the order of the checkpoints is not known; empty if it is known.
 
     Returns:
-        A trajectory whose ``cin`` and ``lis`` are None, with a reason, if the means are not a comparable
-        sequence: one checkpoint, a missing mean, different signatures, or an unknown order. ``pen`` needs 3
-        checkpoints.
+        The trajectory. ``cin`` and ``lis`` are None, with a reason, if there is only one checkpoint, a mean
+        is missing, the signatures differ, or the order is unknown. ``pen`` needs at least 3 checkpoints.
 
     Raises:
         ValueError: ``checkpoints`` and ``cells`` differ in length.
@@ -104,7 +107,7 @@ def trajectory_of(
 
 
 def obstacle(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> Bilingual:
-    """Return why the means of these cells are not a comparable sequence; empty if they are."""
+    """Return why the means of these cells cannot be compared; empty if they can."""
     missing = [
         name for name, cell in zip(checkpoints, cells, strict=True) if cell is None or cell.mean is None
     ]
@@ -123,7 +126,7 @@ def obstacle(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> B
 
 
 def scoring_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
-    """Return how the signatures or the comparability keys differ, or the empty string."""
+    """Return how the signatures or the comparability keys differ; empty if they are equal."""
     conflict = signature_conflict(checkpoints, cells)
     return conflict or comparability_conflict(
         checkpoints, [cell.comparability if cell else None for cell in cells]
@@ -131,7 +134,7 @@ def scoring_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | Non
 
 
 def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> str:
-    """Return how the signatures differ and at which checkpoints, without equal parts, or the empty string.
+    """Return the parts in which signatures differ, with their checkpoints; empty if they are equal.
 
     Examples:
         >>> from hengwen.reports.view.cells import ScoreCell
@@ -152,7 +155,7 @@ def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | N
 
 
 def distinct_parts(signatures: Sequence[str]) -> list[str]:
-    """Return each signature without the parts that all share; all in full if one would become empty.
+    """Return each signature without the parts that all share, or all in full if one would become empty.
 
     Examples:
         >>> distinct_parts(["lyric|rules:document|v:1", "lyric|rules:muchin|v:1"])
