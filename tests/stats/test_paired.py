@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hengwen.stats import paired
-from hengwen.stats.paired import holm, sign_flip_test, too_few
+from hengwen.stats.paired import benjamini_hochberg, enough_clusters, holm, sign_flip_test, too_few
 
 LEVELS = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
 
@@ -177,3 +177,35 @@ def test_holm_of_no_tests_is_empty_and_no_p_exceeds_one() -> None:
 def test_the_level_of_a_family_may_be_another() -> None:
     assert [too_few(clusters, 1, 0.01) for clusters in (7, 8)] == [True, False]
     assert not too_few(5, 1, 1 / 16)  # p is as small as the level
+
+
+def test_the_method_of_benjamini_and_hochberg_is_that_of_scipy() -> None:
+    p_values = dict(zip("abcde", (0.01, 0.2, 0.03, 1.0, 0.04), strict=True))
+    expected = stats.false_discovery_control(list(p_values.values()))
+    assert benjamini_hochberg(p_values) == pytest.approx(dict(zip("abcde", expected, strict=True)))
+    assert benjamini_hochberg({}) == {}
+
+
+@pytest.mark.parametrize("name", ["holm", "fdr_bh"])
+def test_adjusted_values_are_those_of_statsmodels(name: str) -> None:
+    multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is not installed")
+    values = {"a": 0.01, "b": 0.2, "c": 0.03, "d": 0.04}
+    adjusted = (holm if name == "holm" else benjamini_hochberg)(values)
+    assert list(adjusted.values()) == pytest.approx(
+        multitest.multipletests(list(values.values()), method=name)[1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ([], []),
+        ([5], [False]),
+        ([6], [True]),
+        ([6, 6], [False, False]),
+        ([6, 7], [False, True]),
+        ([5] * 30 + [6], [False] * 30 + [True]),
+    ],
+)
+def test_a_test_with_too_few_clusters_leaves_the_family(counts: list[int], expected: list[bool]) -> None:
+    assert enough_clusters(counts) == expected

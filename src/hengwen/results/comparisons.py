@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.results.aggregate import value_by_prompt
 from hengwen.results.score_table import SeriesKey
-from hengwen.stats.paired import PairedTest, holm, sign_flip_test, too_few
+from hengwen.stats.paired import PairedTest, enough_clusters, holm, sign_flip_test, too_few
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -176,12 +176,8 @@ def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
         for item in series
         for earlier, later in comparable_pairs(item)
     ]
-    while pairs:  # a pair that is left out makes the family smaller, which may let another pair in
-        kept = [pair for pair in pairs if not too_few(_cluster_count(pair[0], pair[3]), len(pairs), ALPHA)]
-        if len(kept) == len(pairs):
-            break
-        weakest = min(_cluster_count(pair[0], pair[3]) for pair in pairs)
-        pairs = [pair for pair in pairs if _cluster_count(pair[0], pair[3]) > weakest]
+    enough = enough_clusters([_cluster_count(pair[0], pair[3]) for pair in pairs], ALPHA)
+    pairs = [pair for pair, is_enough in zip(pairs, enough, strict=True) if is_enough]
     tests = {
         f"{index}": sign_flip_test(
             [item.values[earlier][prompt] for prompt in prompts],

@@ -44,6 +44,7 @@ def mean_interval(
     *,
     scale: tuple[float, float] | None = None,
     confidence: float = 0.95,
+    weights: ArrayLike | None = None,
 ) -> MeanInterval:
     """Return the interval of the mean of prompt values.
 
@@ -57,6 +58,7 @@ def mean_interval(
         clusters: The cluster of each prompt; None if every prompt is a cluster of its own.
         scale: The lowest and the highest possible value; None if values are unbounded.
         confidence: Probability in (0, 1).
+        weights: A positive weight a prompt, with a mean of 1; None: all are equal.
 
     Returns:
         The result has no interval if there are fewer than two clusters, or if unbounded values are all equal.
@@ -82,13 +84,13 @@ def mean_interval(
     check_confidence(confidence)
     if clusters is not None and len(clusters) != len(array):
         raise ValueError(f"{len(array)} values but {len(clusters)} clusters")
-    sums, sizes = cluster_sums(array, clusters)
+    sums, sizes = cluster_sums(array, clusters, weights)
     effective = float(sizes.sum() ** 2 / np.square(sizes).sum()) if len(sizes) else 0.0
     if len(sizes) < 2:
         return MeanInterval(low=None, high=None, effective_clusters=effective, reason="one prompt or cluster")
     if scale is not None:
         sums, sizes = np.append(sums, scale), np.append(sizes, (1.0, 1.0))
-    centre, error, freedom = _jackknife(sums, sizes)
+    centre, error, freedom = jackknife(sums, sizes)
     if scale is None and error <= 1e-12 * abs(centre):
         reason = "all values are equal on an unbounded scale"
         return MeanInterval(low=None, high=None, effective_clusters=effective, reason=reason)
@@ -108,26 +110,41 @@ def check_confidence(confidence: float) -> None:
 
 
 def cluster_sums(
-    values: NDArray[np.float64], clusters: Sequence[str] | None
+    values: NDArray[np.float64], clusters: Sequence[str] | None, weights: ArrayLike | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sum of the values of each cluster, and the number of its prompts, shapes (clusters,).
+
+    With weights it is the sum of the weighted values, and that of the weights.
 
     Examples:
         >>> sums, sizes = cluster_sums(np.array([1.0, 2.0, 4.0]), ["a", "b", "a"])
         >>> sums.tolist(), sizes.tolist()
         ([5.0, 2.0], [2.0, 1.0])
     """
+    shares = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
+    values = values if weights is None else values * shares
     if clusters is None:
-        return values, np.ones(len(values))
+        return values, shares
     codes: dict[str, int] = {}
     index = np.fromiter((codes.setdefault(name, len(codes)) for name in clusters), np.intp, len(clusters))
     if len(codes) == len(values):
-        return values, np.ones(len(values))
-    return np.bincount(index, weights=values).astype(np.float64), np.bincount(index).astype(np.float64)
+        return values, shares
+    sums = np.bincount(index, weights=values).astype(np.float64)
+    return sums, np.bincount(index, weights=shares).astype(np.float64)
 
 
-def _jackknife(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return the mean, its jackknife standard error over clusters, and the degrees of freedom."""
+def jackknife(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return the mean, its standard error (leaving out one cluster at a time) and degrees of freedom.
+
+    Args:
+        sums: Sum of the values of each cluster, at least two clusters.
+        sizes: Number of prompts of each cluster, or the sum of their weights.
+
+    Examples:
+        >>> mean, error, freedom = jackknife(np.array([1.0, 2.0, 3.0]), np.ones(3))
+        >>> mean, round(error, 4), freedom
+        (2.0, 0.5774, 2.0)
+    """
     total, count, groups = sums.sum(), sizes.sum(), len(sums)
     mean = total / count
     without = (total - sums) / (count - sizes)

@@ -188,6 +188,51 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return {name: adjusted[name] for name in p_values}
 
 
+def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Return p-values adjusted by the method of Benjamini and Hochberg, by the same names.
+
+    Args:
+        p_values: The p of each test of one family, in (0, 1].
+
+    Returns:
+        Adjusted values; of those at most alpha, a share of at most alpha is expected to be false.
+
+    Notes:
+        Benjamini and Hochberg (1995).
+
+    Examples:
+        >>> benjamini_hochberg({"a": 0.01, "b": 0.04, "c": 0.03})
+        {'a': 0.03, 'b': 0.04, 'c': 0.04}
+    """
+    if not p_values:
+        return {}
+    from scipy.stats import false_discovery_control
+
+    adjusted = false_discovery_control(list(p_values.values()))
+    return {name: float(value) for name, value in zip(p_values, adjusted, strict=True)}
+
+
+def enough_clusters(counts: Sequence[int], alpha: float = 0.05) -> list[bool]:
+    """Return which tests of one family have enough clusters to be significant by Holm's method.
+
+    A test that is left out makes the family smaller, which may let another one in.
+
+    Args:
+        counts: Number of clusters of each test.
+        alpha: Familywise level.
+
+    Examples:
+        >>> enough_clusters([30, 6]), enough_clusters([6, 5])  # 7 are needed for two tests, 6 for one
+        ([True, False], [True, False])
+    """
+    least = 0
+    while True:
+        family = [count for count in counts if count > least]
+        if not family or not too_few(min(family), len(family), alpha):
+            return [count > least for count in counts]
+        least = min(family)
+
+
 def too_few(clusters: int, family: int, alpha: float = 0.05) -> bool:
     """Return whether a sign-flip test has too few clusters to be significant for any values.
 

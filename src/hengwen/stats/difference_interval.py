@@ -1,0 +1,90 @@
+"""Confidence interval of a mean difference over prompts, beside the sign-flip test that decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.stats.mean_interval import cluster_sums, jackknife, mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+Bounds = tuple[float, float]
+
+MAX_EQUAL_SHARE = 0.5
+"""Share of prompts with one and the same difference from which on a plain t interval is too narrow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferenceInterval:
+    """Two 95 % intervals of a mean difference, and the one to show."""
+
+    t: Bounds | None
+    """Student's t over clusters; None below two clusters, or where all differences are equal."""
+    t_p: float | None
+    """Two-sided p of the same t test; None where there is no interval."""
+    pseudo: Bounds | None
+    """Student's t with one pseudo-difference at each end of what is possible; None on an unbounded scale."""
+    equal_share: float
+    """Share of the prompts that have the most common difference."""
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """``t``, or ``pseudo`` where at least half of the differences are equal or there is no ``t``."""
+        if self.pseudo is not None and (self.t is None or self.equal_share >= MAX_EQUAL_SHARE):
+            return self.pseudo
+        return self.t
+
+
+def difference_interval(
+    differences: ArrayLike,
+    clusters: Sequence[str] | None = None,
+    *,
+    scale: Bounds | None = None,
+    weights: ArrayLike | None = None,
+) -> DifferenceInterval:
+    """Return the interval of a mean difference.
+
+    Where most prompts have equal values at both checkpoints, such as near the top of a scale, the few others
+    decide the width of a t interval, and it may be as narrow as a point. Two pseudo-differences, at plus and
+    minus the range of the scale, then keep it wide. Where differences vary, as those of totals from 0 to 100
+    do, these two would outweigh all data, and the plain interval is shown.
+
+    Args:
+        differences: Later minus earlier value of each prompt, shape (n,), n >= 1.
+        clusters: The cluster of each prompt; None: every prompt is a cluster of its own.
+        scale: The lowest and the highest value of the score; None where values are unbounded.
+        weights: A positive weight a prompt; None: all are equal.
+
+    Examples:
+        >>> result = difference_interval([0.25, -0.25, 0.5, 0.0, 0.25, 0.5], scale=(0, 1))
+        >>> [round(bound, 3) for bound in result.bounds], round(result.t_p, 3)
+        ([-0.098, 0.515], 0.141)
+        >>> difference_interval([0.0] * 20, scale=(0, 1)).t is None
+        True
+        >>> low, high = difference_interval([0.0] * 20, scale=(0, 1)).bounds
+        >>> round(low, 3), round(high, 3)
+        (-0.137, 0.137)
+    """
+    array = np.asarray(differences, np.float64)
+    reach = None if scale is None else (scale[0] - scale[1], scale[1] - scale[0])
+    plain = mean_interval(array, clusters, weights=weights).bounds
+    return DifferenceInterval(
+        t=plain,
+        t_p=None if plain is None else _t_p(array, clusters, weights),
+        pseudo=None if reach is None else mean_interval(array, clusters, scale=reach, weights=weights).bounds,
+        equal_share=max(Counter(np.round(array, 12).tolist()).values()) / len(array),
+    )
+
+
+def _t_p(array: NDArray[np.float64], clusters: Sequence[str] | None, weights: ArrayLike | None) -> float:
+    from scipy.special import stdtr
+
+    mean, error, freedom = jackknife(*cluster_sums(array, clusters, weights))
+    return float(2 * stdtr(freedom, -abs(mean) / error))

@@ -1,0 +1,82 @@
+"""The difference of two checkpoints at equal length of their answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.stats.mean_interval import cluster_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+MIN_CLUSTERS = 10
+"""Fewest clusters of prompts from which a slope on length is estimated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EqualLengthDifference:
+    """The difference that is expected where both answers to a prompt are equally long."""
+
+    difference: float | None
+    """None where it cannot be estimated, see ``reason``."""
+    interval: tuple[float, float] | None
+    """95 % interval: Student's t on a jackknife over clusters."""
+    length_ratio: float
+    """Geometric mean of the later length divided by the earlier one."""
+    reason: str = ""
+    """Why there is no difference: ``few prompts`` or ``same ratio``; empty where there is one."""
+
+
+def equal_length_difference(
+    differences: ArrayLike, length_changes: ArrayLike, clusters: Sequence[str] | None = None
+) -> EqualLengthDifference:
+    """Return the intercept of the least-squares line of differences on changes of log length.
+
+    It says whether a checkpoint is better, or only writes longer where longer answers score higher. A length
+    that changes because the answer is better is taken out as well, so it stands beside the plain difference
+    and does not replace it.
+
+    Args:
+        differences: Later minus earlier value of each prompt, shape (n,), n >= 1.
+        length_changes: ln(1 + length) of the later minus that of the earlier answer, in the same order.
+        clusters: The cluster of each prompt; None: every prompt is a cluster of its own.
+
+    Returns:
+        No difference below 10 clusters, and none where all lengths changed by the same ratio.
+
+    Examples:
+        >>> changes = [0.1, -0.1, 0.2, -0.2, 0.3, -0.3, 0.0, 0.4, 0.5, 0.6]
+        >>> result = equal_length_difference([0.25 + change for change in changes], changes)
+        >>> round(result.difference, 3), round(result.length_ratio, 3)
+        (0.25, 1.162)
+    """
+    y, x = np.asarray(differences, np.float64), np.asarray(length_changes, np.float64)
+    ratio = float(np.exp(x.mean()))
+    sum_x, sizes = cluster_sums(x, clusters)
+    groups = len(sizes)
+    if groups < MIN_CLUSTERS:
+        return EqualLengthDifference(difference=None, interval=None, length_ratio=ratio, reason="few prompts")
+    sums = np.array([sizes, sum_x, *(cluster_sums(values, clusters)[0] for values in (y, x * x, x * y))])
+    total = sums.sum(axis=1)
+    without = total[:, None] - sums
+    n, sx, sy, sxx, sxy = np.column_stack((total, without))
+    spread = n * sxx - sx * sx
+    if spread.min() <= 1e-9 * max(float(n[0] * sxx[0]), 1e-300):
+        return EqualLengthDifference(difference=None, interval=None, length_ratio=ratio, reason="same ratio")
+    intercepts = (sy * sxx - sx * sxy) / spread
+    from scipy.special import stdtrit
+
+    error = np.sqrt((groups - 1) / groups * np.square(intercepts[1:] - intercepts[0]).sum())
+    freedom = float(sizes.sum() ** 2 / np.square(sizes).sum()) - 2
+    half = float(stdtrit(freedom, 0.975) * error) if freedom > 0 else None
+    centre = float(intercepts[0])
+    return EqualLengthDifference(
+        difference=centre,
+        interval=None if half is None else (centre - half, centre + half),
+        length_ratio=ratio,
+    )

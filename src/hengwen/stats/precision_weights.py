@@ -1,0 +1,42 @@
+"""Weights of prompts by the precision of their differences: another estimand than the plain mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def precision_weights(
+    differences: ArrayLike, repeats: ArrayLike, repeat_variance: float
+) -> NDArray[np.float64]:
+    """Return 1 / (tau^2 + 2 sigma^2 / R) for each prompt, with a mean of 1.
+
+    tau^2 is the variance of the true differences between prompts, estimated by moments, sigma^2 that of the
+    repeats of a prompt, and R the number of repeats of a prompt at each checkpoint. A prompt with many
+    repeats counts more than one with a single answer, so the weighted mean is that of another population of
+    prompts than the plain one.
+
+    Args:
+        differences: Later minus earlier value of each prompt, shape (n,), n >= 1.
+        repeats: Number of repeats of each prompt.
+        repeat_variance: sigma^2, pooled over prompts and checkpoints.
+
+    Returns:
+        The weights, shape (n,); all 1 where there is no variance at all.
+
+    Examples:
+        >>> weights = precision_weights([0.0, 0.5, -0.5, 1.0], [1, 1, 10, 10], 0.2)
+        >>> weights.round(2).tolist()
+        [0.57, 0.57, 1.43, 1.43]
+    """
+    values, noise = np.asarray(differences, np.float64), 2 * repeat_variance / np.asarray(repeats, np.float64)
+    between = float(values.var(ddof=1)) - float(noise.mean()) if len(values) > 1 else 0.0
+    variance = max(0.0, between) + noise
+    if not (variance > 0).all():
+        return np.ones(len(values))
+    weights = 1 / variance
+    return np.asarray(weights / weights.mean(), np.float64)

@@ -1,0 +1,83 @@
+"""The interval of a mean difference: scipy's paired t, pseudo-differences where most are equal, weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from hengwen.stats.difference_interval import Bounds, DifferenceInterval, difference_interval
+
+
+def bounds(result: DifferenceInterval) -> Bounds:
+    assert result.bounds is not None
+    return result.bounds
+
+
+@pytest.mark.parametrize("n", [2, 9, 60])
+def test_t_is_the_paired_t_test_of_scipy(n: int) -> None:
+    rng = np.random.default_rng(n)
+    earlier, later = rng.normal(size=n), rng.normal(size=n) + 0.5
+    result = difference_interval(later - earlier)
+    expected = stats.ttest_rel(later, earlier)
+    assert result.t == pytest.approx(tuple(expected.confidence_interval()))
+    assert result.t_p == pytest.approx(expected.pvalue)
+    assert result.pseudo is None
+    assert result.bounds == result.t
+
+
+def test_pseudo_differences_lie_at_plus_and_minus_the_range() -> None:
+    differences = [0.5, 0.0, 0.0, -0.25, 0.0, 0.0, 1.0]
+    extended = [*differences, -4.0, 4.0]
+    expected = stats.t.interval(0.95, 8, np.mean(extended), stats.sem(extended))
+    result = difference_interval(differences, scale=(1, 5))
+    assert result.pseudo == pytest.approx(expected)
+    assert result.equal_share == pytest.approx(4 / 7)
+    assert result.bounds == result.pseudo
+
+
+def test_the_plain_interval_is_shown_where_differences_vary() -> None:
+    result = difference_interval([3.0, -2.0, 7.5, 11.0, 4.0, 0.0], scale=(0, 110))
+    assert result.bounds == result.t
+    assert result.pseudo[1] - result.pseudo[0] > result.t[1] - result.t[0]
+
+
+def test_equal_differences_have_an_interval_on_a_scale_only() -> None:
+    assert difference_interval([0.25] * 8, scale=(0, 1)).t is None
+    low, high = bounds(difference_interval([0.25] * 8, scale=(0, 1)))
+    assert low < 0.25 < high
+    assert difference_interval([0.25] * 8).bounds is None
+    assert difference_interval([0.25], scale=(0, 1)).bounds is None
+
+
+def test_clusters_are_the_units() -> None:
+    by_prompt = difference_interval([0.5, 0.5, -0.1, -0.1, 0.3, 0.3])
+    by_cluster = difference_interval([0.5, 0.5, -0.1, -0.1, 0.3, 0.3], ["a", "a", "b", "b", "c", "c"])
+    assert by_cluster.t == pytest.approx(difference_interval([0.5, -0.1, 0.3]).t)
+    assert by_cluster.t_p > by_prompt.t_p
+
+
+def test_a_weighted_mean_is_in_the_middle_of_its_interval() -> None:
+    low, high = bounds(difference_interval([1.0, 2.0, 6.0], weights=[0.5, 0.5, 2.0]))
+    assert (low + high) / 2 == pytest.approx(13.5 / 3)
+    equal = difference_interval([1.0, 2.0, 6.0], weights=[1.0, 1.0, 1.0])
+    assert equal.t == difference_interval([1.0, 2.0, 6.0]).t
+    repeated = difference_interval([1.0, 3.0, 6.0], ["a", "b", "b"], weights=[1.0, 1.0, 1.0])
+    assert repeated.t == pytest.approx(difference_interval([1.0, 3.0, 6.0], ["a", "b", "b"]).t)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prompts", [10, 30, 100])
+@pytest.mark.parametrize("drop", [0.0, 0.05, 0.3])
+def test_the_interval_covers_the_true_difference_near_the_top_of_a_scale(prompts: int, drop: float) -> None:
+    """Nine of ten values are at the top; a share of the prompts falls by one level."""
+    rng = np.random.default_rng(prompts)
+    levels, shares = np.array([0, 0.25, 0.5, 0.75, 1]), [0.025] * 4 + [0.9]
+    hits, samples = 0, 600
+    truth = -0.25 * drop * (1 - 0.025)
+    for _ in range(samples):
+        earlier, later = rng.choice(levels, (2, prompts), p=shares)
+        later = np.maximum(0, later - 0.25 * (rng.random(prompts) < drop))
+        low, high = bounds(difference_interval(later - earlier, scale=(0, 1)))
+        hits += low <= truth <= high
+    assert hits / samples >= 0.92
