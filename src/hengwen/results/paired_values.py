@@ -1,0 +1,148 @@
+"""The values of two checkpoints on their common prompts, from equally many repeats of each prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from hengwen.results.aggregate import reduce_repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from hengwen.results.score_table import Column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedValues:
+    """The value of each common prompt at two checkpoints."""
+
+    prompts: tuple[str, ...]
+    clusters: tuple[str, ...]
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    repeats: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    """Numbers of the repeats of each prompt that the two values come from: equally many."""
+    subsampled: int
+    """Prompts of which one checkpoint has more repeats with a score; the first ones are taken."""
+    coverage: tuple[float, float]
+    """Share of the prompts with a score, by checkpoint; 0 where the score applies to no prompt."""
+    repeat_variance: float | None
+    """Variance of the repeats of a prompt, pooled; None without repeats, or where they are not averaged."""
+
+    @property
+    def cluster_count(self) -> int:
+        """Number of clusters of the prompts."""
+        return len(set(self.clusters))
+
+
+class _Prompt(NamedTuple):
+    cluster: str
+    scored: list[tuple[int, float]]
+    """(repeat, value) of each repeat with a score."""
+
+
+def pair_values(
+    before: Column, after: Column, *, differing: Collection[str] = (), common_only: bool = False
+) -> PairedValues:
+    """Pair the values of two columns by prompt.
+
+    Of a prompt with unequal numbers of scored repeats, the first ones of the longer list are taken: the mean
+    of five answers varies less than one answer, and a test of values that vary differently rejects too often.
+
+    Args:
+        before: Outcomes of a score at the earlier checkpoint.
+        after: Outcomes of the same score at the later checkpoint.
+        differing: Prompts that are left out, because the two checkpoints have different texts of them.
+        common_only: Whether coverage is of the prompts that both checkpoints have, instead of all of each.
+
+    Examples:
+        >>> from hengwen.results.score_table import Column
+        >>> rest = {"clusters": ["a", "a"], "statuses": ["ok", "ok"]}
+        >>> earlier = Column(sample_ids=["a", "a"], repeats=[1, 2], values=[0.0, 1.0], **rest)
+        >>> later = Column(sample_ids=["a"], repeats=[1], values=[1.0], clusters=["a"], statuses=["ok"])
+        >>> paired = pair_values(earlier, later)
+        >>> paired.before, paired.after, paired.subsampled
+        ((0.0,), (1.0,), 1)
+    """
+    columns = (before, after)
+    sides = [_prompts(column) for column in columns]
+    shared = {name for name in sides[0] if name in sides[1]} - set(differing)
+    coverage = tuple(
+        _coverage([prompt for name, prompt in side.items() if not common_only or name in shared])
+        for side in sides
+    )
+    names = [name for name in sides[0] if name in shared and all(side[name].scored for side in sides)]
+    values: tuple[list[float], list[float]] = ([], [])
+    repeats: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+    subsampled, squares, freedom = 0, 0.0, 0
+    for name in names:
+        lists = [side[name].scored for side in sides]
+        size = min(map(len, lists))
+        subsampled += any(len(scored) > size for scored in lists)
+        taken = [scored[:size] for scored in lists]
+        repeats.append((_numbers(taken[0]), _numbers(taken[1])))
+        for column, scored, reduced in zip(columns, taken, values, strict=True):
+            higher = column.scale is None or column.scale.higher_is_better
+            answers = [value for _, value in scored]
+            reduced.append(reduce_repeats(answers, column.reducer, higher_is_better=higher))
+            if size > 1:
+                squares += sum((value - sum(answers) / size) ** 2 for value in answers)
+                freedom += size - 1
+    is_mean = before.reducer == after.reducer == "mean"
+    return PairedValues(
+        prompts=tuple(names),
+        clusters=tuple(sides[0][name].cluster for name in names),
+        before=tuple(values[0]),
+        after=tuple(values[1]),
+        repeats=tuple(repeats),
+        subsampled=subsampled,
+        coverage=(coverage[0], coverage[1]),
+        repeat_variance=squares / freedom if freedom and is_mean else None,
+    )
+
+
+def _prompts(column: Column) -> dict[str, _Prompt]:
+    """Return the prompts to which the score applies, in order of appearance, with their scored repeats."""
+    prompts: dict[str, _Prompt] = {}
+    rows = zip(
+        column.sample_ids, column.clusters, column.statuses, column.repeats, column.values, strict=True
+    )
+    for sample, cluster, status, repeat, value in rows:
+        if sample is not None and status != "not_applicable":
+            prompt = prompts.setdefault(sample, _Prompt(cluster, []))
+            if value is not None:
+                prompt.scored.append((repeat or 0, value))
+    for prompt in prompts.values():
+        prompt.scored.sort()
+    return prompts
+
+
+def _coverage(prompts: Sequence[_Prompt]) -> float:
+    return sum(bool(prompt.scored) for prompt in prompts) / len(prompts) if prompts else 0.0
+
+
+def _numbers(scored: Sequence[tuple[int, float]]) -> tuple[int, ...]:
+    return tuple(repeat for repeat, _ in scored)
+
+
+def log_length_changes(
+    paired: PairedValues, before: Mapping[tuple[str, int], float], after: Mapping[tuple[str, int], float]
+) -> list[float] | None:
+    """Return the change of the mean log length of the answers to each prompt; None if a length is missing.
+
+    Args:
+        paired: The common prompts with the repeats that are compared.
+        before: ln(1 + length) of the earlier answers by (prompt, repeat).
+        after: The same of the later answers.
+    """
+    changes = []
+    for name, numbers in zip(paired.prompts, paired.repeats, strict=True):
+        means = []
+        for lengths, repeats in zip((before, after), numbers, strict=True):
+            logs = [lengths[name, repeat] for repeat in repeats if (name, repeat) in lengths]
+            if len(logs) < len(repeats):
+                return None
+            means.append(sum(logs) / len(logs))
+        changes.append(means[1] - means[0])
+    return changes

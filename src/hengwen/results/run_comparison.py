@@ -1,0 +1,277 @@
+"""The comparison of two runs: one record a score, tested on common prompts and corrected by family.
+
+The scores that a comparison decides on, its headline scores, are one family, corrected by Holm's method: in
+at most one comparison of twenty without any true difference is one named. The other scores are breakdowns,
+corrected by the method of Benjamini and Hochberg: of the differences named, one in twenty may be false.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from hengwen.results.comparisons import ALPHA, MIN_PROMPT_COVERAGE
+from hengwen.stats.difference_interval import DifferenceInterval, difference_interval
+from hengwen.stats.effect_sizes import EffectSizes, effect_sizes, mcnemar_p
+from hengwen.stats.equal_length import EqualLengthDifference, equal_length_difference
+from hengwen.stats.paired import (
+    PairedTest,
+    benjamini_hochberg,
+    enough_clusters,
+    holm,
+    sign_flip_test,
+    too_few,
+)
+from hengwen.stats.precision_weights import precision_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.records import Run, Scale
+    from hengwen.results.paired_values import PairedValues
+
+Family = Literal["headline", "breakdown"]
+Weights = Literal["equal", "precision"]
+Outcome = Literal["better", "worse", "no difference seen", "too few", "missing scores", "not comparable"]
+"""What a comparison says of one score. ``missing scores``: a checkpoint has a score for fewer than 95 % of
+its prompts, and which prompts fail may depend on quality. ``not comparable``: no test is possible."""
+Problem = Literal["", "keys", "group score", "not scored", "no common prompts"]
+"""Why a score is not comparable."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedDifference:
+    """The difference with prompts weighted by precision: another estimand than the plain mean."""
+
+    difference: float
+    p: float
+    """Of the sign-flip test of the weighted differences, not corrected."""
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorePair:
+    """One score at two checkpoints, before it is tested."""
+
+    address: str
+    """``TASK/SCORE``."""
+    family: Family
+    scale: Scale | None = None
+    values: PairedValues | None = None
+    """The common prompts; None where ``problem`` says why there are none."""
+    length_changes: Sequence[float] | None = None
+    """Change of the mean log length of the answers to each common prompt; None if it is not known."""
+    problem: Problem = ""
+    detail: str = ""
+    """The difference of the comparability keys or signatures."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreComparison:
+    """The comparison of two checkpoints by one score. Differences are later minus earlier values."""
+
+    address: str
+    """``TASK/SCORE``."""
+    family: Family
+    outcome: Outcome
+    problem: Problem = ""
+    detail: str = ""
+    """How the comparability keys or signatures differ, where they do."""
+    scale: Scale | None = None
+    means: tuple[float, float] | None = None
+    """Mean over the common prompts, by checkpoint."""
+    coverage: tuple[float, float] = (0.0, 0.0)
+    """Share of the prompts with a score, by checkpoint."""
+    subsampled: int = 0
+    """Prompts with unequal numbers of repeats, of which equally many were taken."""
+    test: PairedTest | None = None
+    """The sign-flip test, which decides; None where there is no common prompt."""
+    p_adjusted: float | None = None
+    """Corrected for the family; None where the score is not part of it."""
+    detectable: float | None = None
+    """Smallest true difference that is seen with a power of 80 %, at the level divided by the family's size;
+    None where all differences are equal."""
+    interval: DifferenceInterval | None = None
+    effects: EffectSizes | None = None
+    mcnemar_p: float | None = None
+    """Where each prompt passes (1) or fails (0) at both checkpoints and is a cluster of its own."""
+    equal_length: EqualLengthDifference | None = None
+    """None where the lengths of the answers are not known."""
+    weighted: WeightedDifference | None = None
+    """Only on request, and where prompts have repeats that are averaged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunComparison:
+    """The comparison of two runs."""
+
+    before: Run
+    after: Run
+    scores: tuple[ScoreComparison, ...]
+    """Headline scores first."""
+    alpha: float = ALPHA
+    weights: Weights = "equal"
+    left_out_prompts: int = 0
+    """Prompts that are left out, because the runs have different texts, references or metadata of them."""
+    only_common: bool = False
+    """Whether only the part is compared that is equal in both runs."""
+    unchecked: tuple[str, ...] = ()
+    """Checkpoints of runs by an older version, whose comparability is not known."""
+
+    @property
+    def headline(self) -> tuple[ScoreComparison, ...]:
+        """Scores that the comparison decides on."""
+        return tuple(score for score in self.scores if score.family == "headline")
+
+    @property
+    def breakdown(self) -> tuple[ScoreComparison, ...]:
+        """The other scores."""
+        return tuple(score for score in self.scores if score.family == "breakdown")
+
+    def tests(self, family: Family) -> int:
+        """Return the number of tests that the p-values of a family are corrected for."""
+        return sum(score.family == family and score.p_adjusted is not None for score in self.scores)
+
+
+def compare_scores(
+    pairs: Sequence[ScorePair], *, alpha: float = ALPHA, weights: Weights = "equal"
+) -> tuple[ScoreComparison, ...]:
+    """Test pairs of scores, and correct the p-values within the two families.
+
+    A score with too few clusters to be significant in its family, whatever its values are, is not part of
+    it: for Holm's method m tests need m * 2^(1 - clusters) <= alpha, for that of Benjamini and Hochberg the
+    same with m = 1.
+
+    Args:
+        pairs: The scores.
+        alpha: Familywise error of the headline scores, and false discovery rate of the breakdowns.
+        weights: ``precision`` adds the difference with prompts weighted by precision.
+
+    Examples:
+        >>> from hengwen.results.paired_values import pair_values
+        >>> from hengwen.results.score_table import Column
+        >>> prompts = [f"p{index}" for index in range(8)]
+        >>> rest = {"sample_ids": prompts, "clusters": prompts, "repeats": [1] * 8, "statuses": ["ok"] * 8}
+        >>> paired = pair_values(Column(values=[0.5] * 8, **rest), Column(values=[0.75] * 8, **rest))
+        >>> (result,) = compare_scores([ScorePair(address="t/s", family="headline", values=paired)])
+        >>> result.outcome, result.test.difference, result.p_adjusted, result.effects.wins
+        ('better', 0.25, 0.0078125, 8)
+    """
+    tests = {
+        index: sign_flip_test(pair.values.before, pair.values.after, pair.values.clusters)
+        for index, pair in enumerate(pairs)
+        if pair.values is not None and pair.values.prompts
+    }
+    sizes: dict[Family, int] = {}
+    adjusted: dict[str, float] = {}
+    for family in ("headline", "breakdown"):
+        members = [
+            index
+            for index in tests
+            if pairs[index].family == family and _lowest_coverage(pairs[index]) >= MIN_PROMPT_COVERAGE
+        ]
+        counts = [tests[index].clusters for index in members]
+        enough = (
+            enough_clusters(counts, alpha)
+            if family == "headline"
+            else [not too_few(count, 1, alpha) for count in counts]
+        )
+        p_values = {
+            str(index): tests[index].p for index, is_enough in zip(members, enough, strict=True) if is_enough
+        }
+        sizes[family] = len(p_values)
+        adjusted |= holm(p_values) if family == "headline" else benjamini_hochberg(p_values)
+    return tuple(
+        _comparison(
+            pair,
+            tests[index],
+            adjusted.get(str(index)),
+            alpha,
+            alpha / max(1, sizes[pair.family]),
+            weights,
+        )
+        if index in tests
+        else _untested(pair)
+        for index, pair in enumerate(pairs)
+    )
+
+
+def _lowest_coverage(pair: ScorePair) -> float:
+    return min(pair.values.coverage) if pair.values is not None else 0.0
+
+
+def _untested(pair: ScorePair) -> ScoreComparison:
+    return ScoreComparison(
+        address=pair.address,
+        family=pair.family,
+        outcome="not comparable",
+        problem=pair.problem or "no common prompts",
+        detail=pair.detail,
+        scale=pair.scale,
+        coverage=pair.values.coverage if pair.values is not None else (0.0, 0.0),
+    )
+
+
+def _comparison(
+    pair: ScorePair,
+    test: PairedTest,
+    p_adjusted: float | None,
+    alpha: float,
+    level: float,
+    weights: Weights,
+) -> ScoreComparison:
+    values = pair.values
+    assert values is not None  # it is tested
+    n = len(values.prompts)
+    differences = [after - before for before, after in zip(values.before, values.after, strict=True)]
+    higher = pair.scale is None or pair.scale.higher_is_better
+    bounds = None if pair.scale is None else (pair.scale.low, pair.scale.high)
+    effects = effect_sizes(values.before, values.after, higher_is_better=higher)
+    return ScoreComparison(
+        address=pair.address,
+        family=pair.family,
+        outcome=_outcome(pair, test, p_adjusted, alpha, higher_is_better=higher),
+        scale=pair.scale,
+        means=(sum(values.before) / n, sum(values.after) / n),
+        coverage=values.coverage,
+        subsampled=values.subsampled,
+        test=test,
+        p_adjusted=p_adjusted,
+        detectable=test.detectable(level) if test.error > 1e-9 * abs(test.difference) else None,
+        interval=difference_interval(differences, values.clusters, scale=bounds),
+        effects=effects,
+        mcnemar_p=mcnemar_p(effects.wins, effects.losses) if _is_pass_or_fail(values) else None,
+        equal_length=None
+        if pair.length_changes is None
+        else equal_length_difference(differences, pair.length_changes, values.clusters),
+        weighted=_weighted(values, differences) if weights == "precision" else None,
+    )
+
+
+def _outcome(
+    pair: ScorePair, test: PairedTest, p_adjusted: float | None, alpha: float, *, higher_is_better: bool
+) -> Outcome:
+    if _lowest_coverage(pair) < MIN_PROMPT_COVERAGE:
+        return "missing scores"
+    if p_adjusted is None:
+        return "too few"
+    if p_adjusted > alpha:
+        return "no difference seen"
+    return "better" if (test.difference > 0) == higher_is_better else "worse"
+
+
+def _is_pass_or_fail(values: PairedValues) -> bool:
+    return set(values.before) | set(values.after) <= {0.0, 1.0} and values.cluster_count == len(
+        values.prompts
+    )
+
+
+def _weighted(values: PairedValues, differences: Sequence[float]) -> WeightedDifference | None:
+    if values.repeat_variance is None:
+        return None
+    repeats = [len(numbers) for numbers, _ in values.repeats]
+    weights = precision_weights(differences, repeats, values.repeat_variance)
+    weighted = [weight * difference for weight, difference in zip(weights, differences, strict=True)]
+    test = sign_flip_test([0.0] * len(weighted), weighted, values.clusters)
+    interval = difference_interval(differences, values.clusters, weights=weights)
+    return WeightedDifference(difference=test.difference, p=test.p, interval=interval.t)

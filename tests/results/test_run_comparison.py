@@ -1,0 +1,203 @@
+"""The comparison of two runs: families, outcomes, and how often it is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from hengwen.records import Scale
+from hengwen.results.paired_values import PairedValues, pair_values
+from hengwen.results.run_comparison import ScoreComparison, ScorePair, compare_scores
+from hengwen.results.score_table import Column
+
+UNIT = Scale(low=0, high=1)
+DOWN = Scale(low=0, high=1, higher_is_better=False)
+
+
+def paired(before, after, **changes: object) -> PairedValues:
+    prompts = tuple(f"p{index}" for index in range(len(before)))
+    fields = {
+        "prompts": prompts,
+        "clusters": prompts,
+        "before": tuple(map(float, before)),
+        "after": tuple(map(float, after)),
+        "repeats": (((1,), (1,)),) * len(prompts),
+        "subsampled": 0,
+        "coverage": (1.0, 1.0),
+        "repeat_variance": None,
+    }
+    return PairedValues(**{**fields, **changes})
+
+
+def pair(before, after, *, family: str = "headline", scale: Scale | None = UNIT, **changes) -> ScorePair:
+    return ScorePair(address="t/s", family=family, scale=scale, values=paired(before, after, **changes))
+
+
+def compare(*pairs: ScorePair, weights: str = "equal") -> tuple[ScoreComparison, ...]:
+    return compare_scores(pairs, weights=weights)
+
+
+RISING = ([0.25] * 10, [0.5] * 9 + [0.75])
+
+
+@pytest.mark.parametrize(("scale", "outcome"), [(UNIT, "better"), (DOWN, "worse"), (None, "better")])
+def test_better_and_worse_follow_the_direction_of_the_scale(scale: Scale | None, outcome: str) -> None:
+    (score,) = compare(pair(*RISING, scale=scale))
+    assert score.outcome == outcome
+    assert score.test.difference == pytest.approx(0.275)
+    assert score.means == pytest.approx((0.25, 0.525))
+    assert (score.effects.wins, score.effects.losses) == ((0, 10) if scale == DOWN else (10, 0))
+
+
+def test_headline_scores_are_corrected_by_holm_and_breakdowns_apart_from_them() -> None:
+    same = ([0.5] * 10, [0.5] * 10)
+    scores = compare(pair(*RISING), pair(*same), *[pair(*RISING, family="breakdown")] * 4)
+    assert scores[0].p_adjusted == pytest.approx(2 * 2 / 1024)
+    assert [score.p_adjusted for score in scores[2:]] == pytest.approx([2 / 1024] * 4)
+    assert {score.outcome for score in scores[2:]} == {"better"}
+
+
+def test_the_smallest_visible_difference_is_at_the_level_of_the_family() -> None:
+    rng = np.random.default_rng(1)
+    before, after = rng.random(30), rng.random(30)
+    (alone,) = compare(pair(before, after))
+    first, _ = compare(pair(before, after), pair(before, after))
+    error = stats.sem(after - before)
+    assert alone.detectable == pytest.approx((stats.t.ppf(0.975, 29) + stats.t.ppf(0.8, 29)) * error)
+    assert first.detectable == pytest.approx((stats.t.ppf(0.9875, 29) + stats.t.ppf(0.8, 29)) * error)
+
+
+def test_five_prompts_are_too_few_and_no_part_of_the_family() -> None:
+    few, enough = compare(pair([0.0] * 5, [1.0] * 5), pair(*RISING))
+    assert (few.outcome, few.p_adjusted, few.test.p) == ("too few", None, 2 / 32)
+    assert few.test.difference == 1.0
+    assert enough.p_adjusted == pytest.approx(2 / 1024)
+    (breakdown,) = compare(pair([0.0] * 5, [1.0] * 5, family="breakdown"))
+    assert breakdown.outcome == "too few"
+
+
+def test_one_prompt_is_too_few() -> None:
+    (score,) = compare(pair([0.0], [1.0]))
+    assert (score.outcome, score.detectable, score.interval.bounds) == ("too few", None, None)
+
+
+def test_clusters_count_and_not_prompts() -> None:
+    (score,) = compare(pair(*RISING, clusters=("a", "b") * 5))
+    assert (score.outcome, score.test.clusters) == ("too few", 2)
+
+
+def test_missing_scores_leave_no_verdict() -> None:
+    missing, other = compare(pair(*RISING, coverage=(0.94, 1.0)), pair(*RISING))
+    assert (missing.outcome, missing.p_adjusted) == ("missing scores", None)
+    assert missing.test.difference == pytest.approx(0.275)
+    assert other.p_adjusted == pytest.approx(2 / 1024)
+
+
+def test_constant_scores_differ_in_nothing_and_have_an_interval() -> None:
+    (score,) = compare(pair([1.0] * 12, [1.0] * 12))
+    assert (score.outcome, score.test.p, score.detectable) == ("no difference seen", 1.0, None)
+    assert score.interval.bounds[0] < 0 < score.interval.bounds[1]
+    assert score.mcnemar_p == 1.0
+
+
+def test_a_shift_of_every_prompt_has_no_smallest_visible_difference() -> None:
+    (score,) = compare(pair([0.1 * i for i in range(8)], [0.1 * i + 0.1 for i in range(8)]))
+    assert (score.outcome, score.detectable) == ("better", None)
+
+
+def test_passes_are_compared_by_mcnemar_where_prompts_are_independent() -> None:
+    before, after = [0.0] * 9 + [1.0] * 3, [1.0] * 9 + [1.0, 1.0, 0.0]
+    (passes,) = compare(pair(before, after))
+    assert passes.mcnemar_p == stats.binomtest(9, 10).pvalue == pytest.approx(passes.test.p)
+    assert compare(pair(before, after, clusters=("a", "b", "c", "d") * 3))[0].mcnemar_p is None
+    assert compare(pair(*RISING))[0].mcnemar_p is None
+
+
+def test_scores_without_common_prompts_are_said_to_be_so() -> None:
+    scores = compare(
+        pair([], []),
+        ScorePair(address="t/x", family="headline", problem="keys", detail="endpoint differ"),
+    )
+    assert [(score.outcome, score.problem, score.detail) for score in scores] == [
+        ("not comparable", "no common prompts", ""),
+        ("not comparable", "keys", "endpoint differ"),
+    ]
+
+
+def test_precision_weights_are_another_estimand_beside_the_plain_mean() -> None:
+    repeats = (((1,), (1,)),) * 8 + (((1, 2, 3, 4), (1, 2, 3, 4)),) * 4
+    values = {"repeats": repeats, "repeat_variance": 0.2}
+    before, after = [0.5] * 12, [0.5, 0.25] * 4 + [0.75, 0.8, 0.85, 0.9]
+    (score,) = compare(pair(before, after, **values), weights="precision")
+    assert score.weighted.difference > score.test.difference
+    assert score.weighted.interval[0] < score.weighted.difference < score.weighted.interval[1]
+    assert 0 < score.weighted.p <= 1
+    assert compare(pair(before, after, **values))[0].weighted is None
+    assert compare(pair(before, after), weights="precision")[0].weighted is None
+
+
+def test_the_difference_at_equal_length_stands_beside_the_raw_one() -> None:
+    changes = [0.1 * index for index in range(12)]
+    values = paired([0.0] * 12, [0.05 * index for index in range(12)])
+    item = ScorePair(address="t/s", family="headline", scale=UNIT, values=values, length_changes=changes)
+    (score,) = compare_scores([item])
+    assert score.outcome == "better"
+    assert score.equal_length.difference == pytest.approx(0, abs=1e-9)
+
+
+LEVELS = np.array([0, 0.25, 0.5, 0.75, 1])
+SHARES = {"skew": [0.05, 0.1, 0.2, 0.35, 0.3], "ceiling": [0.025] * 4 + [0.9]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prompts", [10, 30])
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("name", SHARES)
+def test_a_difference_that_is_none_is_named_in_at_most_six_of_a_hundred(
+    name: str, count: int, prompts: int
+) -> None:
+    rng, alarms, samples = np.random.default_rng(100 * count + prompts), 0, 300
+    for _ in range(samples):
+        before, after = rng.choice(LEVELS, (2, count, prompts, 3), p=SHARES[name]).mean(axis=3)
+        scores = compare(*(pair(*values) for values in zip(before, after, strict=True)))
+        alarms += any(score.outcome in ("better", "worse") for score in scores)
+    assert alarms / samples <= 0.06
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [[1] * 20 + [8] * 2, [4] * 8, [1, 2, 3, 4, 5] * 3], ids=str)
+def test_clusters_that_move_together_raise_no_more_alarms(sizes: list[int]) -> None:
+    rng, alarms, samples = np.random.default_rng(len(sizes)), 0, 500
+    clusters = tuple(str(index) for index, size in enumerate(sizes) for _ in range(size))
+    for _ in range(samples):
+        shifts = np.repeat(rng.normal(0, 0.2, (2, len(sizes))), sizes, axis=1)
+        before, after = np.clip(0.5 + shifts + rng.normal(0, 0.1, (2, len(clusters))), 0, 1)
+        alarms += compare(pair(before, after, clusters=clusters))[0].outcome in ("better", "worse")
+    assert alarms / samples <= 0.06
+
+
+def column(values: np.ndarray) -> Column:
+    """Return a column of values by prompt and repeat."""
+    prompts, repeats = values.shape
+    names = [f"p{index}" for index in range(prompts) for _ in range(repeats)]
+    return Column(
+        sample_ids=[*names],
+        clusters=[*names],
+        repeats=list(range(1, repeats + 1)) * prompts,
+        values=values.ravel().tolist(),
+        statuses=["ok"] * len(names),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prompts", [15, 30, 100])
+def test_one_answer_against_five_raises_no_more_alarms(prompts: int) -> None:
+    rng, alarms, samples = np.random.default_rng(prompts), 0, 300
+    for _ in range(samples):
+        before, after = (rng.choice(LEVELS, (prompts, repeats), p=SHARES["ceiling"]) for repeats in (1, 5))
+        values = pair_values(column(before), column(after))
+        assert values.subsampled == prompts
+        item = ScorePair(address="t/s", family="headline", scale=UNIT, values=values)
+        alarms += compare(item)[0].outcome in ("better", "worse")
+    assert alarms / samples <= 0.06
