@@ -141,6 +141,12 @@ def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
         table = assert_type(store.table(result.runs), hengwen.ScoreTable)
         view = assert_type(hengwen.collect_view(store, result.runs), View)
         assert_type(hengwen.write_report(view, tmp_path / "r.json"), Path)
+        other = plan.model_copy(update={"name": "q"})
+        later = hengwen.run_plan(other, store=store).runs[0]
+        comparison = assert_type(
+            hengwen.compare_runs(store, result.runs[0].id, later.id), hengwen.RunComparison
+        )
+        assert_type(comparison.headline, tuple[hengwen.ScoreComparison, ...])
     assert_type(hengwen.build_view(ReportData(plan="p", runs=result.runs, table=table)), View)
 
 

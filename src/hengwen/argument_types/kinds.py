@@ -18,7 +18,7 @@ CHOICES = {
     *("MultiRef", "NanPolicy", "Normalize", "Null", "PairVerdict", "PairedTestName"),
     *("PanelReducer", "Parse", "Reducer", "RhymeScope", "RollingMetric", "RougeKind"),
     *("RuleSetName", "Sentences", "Share", "Smooth", "Split", "Status", "Ties"),
-    *("Tokenize", "TokenSplit", "Width"),
+    *("Tokenize", "TokenSplit", "Weights", "Width"),
 }
 """Names of ``Literal`` types. Any text is accepted here; the functions check its value."""
 CLASSES = {

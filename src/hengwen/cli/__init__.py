@@ -12,6 +12,7 @@ import typer
 from hengwen._internal.gc_tuning import relaxed_gc
 from hengwen.cli.commands import (
     calibrate,
+    compare,
     demo,
     doctor,
     import_,
@@ -52,6 +53,7 @@ app.command("label")(label.label)
 app.command("sequence")(sequence.sequence)
 app.command("calibrate")(calibrate.calibrate)
 app.command("report")(report.report)
+app.command("compare")(compare.compare)
 app.add_typer(runs.app, name="runs")
 app.add_typer(import_.app, name="import")
 app.command("doctor")(doctor.doctor)

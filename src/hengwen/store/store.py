@@ -240,6 +240,14 @@ class Store:
             for columns in connection.execute(query).mappings():
                 yield Response(**columns, checkpoint=run.checkpoint)
 
+    def sample_hashes(self, run: Run) -> dict[tuple[str, str], str]:
+        """Return the hash of each answered sample of a run, by task and sample id; see ``Sample.hash``."""
+        response = tables.response
+        columns = (response.c.task, response.c.sample_id, response.c.sample_hash)
+        query = select(*columns).where(response.c.run_id == run.id).distinct()
+        with store_errors(self._engine), self._engine.connect() as connection:
+            return {(task, sample): sample_hash for task, sample, sample_hash in connection.execute(query)}
+
     def answers(self, run: Run, keys: Collection[ResponseKey] | None = None) -> Iterator[Answer]:
         """Yield answers of a run with their inputs and outcomes, ordered by task, sample and repeat.
 

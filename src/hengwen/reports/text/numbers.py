@@ -65,6 +65,30 @@ def signed_difference(first: float | None, last: float | None, decimals: int = 3
     return f"+{text}" if last > first and float(text) != 0 else text
 
 
+def signed(difference: float | None, decimals: int = 3) -> str:
+    """Format a difference with its sign; zero has no sign.
+
+    Examples:
+        >>> signed(0.25, 2), signed(-1.0, 1), signed(0.0001, 2), signed(None)
+        ('+0.25', '-1.0', '0.00', '–')
+    """
+    return signed_difference(None if difference is None else 0.0, difference, decimals)
+
+
+def p_text(p: float) -> str:
+    """Format a p-value with its relation sign; below .0001 only that is said.
+
+    Examples:
+        >>> [p_text(p) for p in (0.0078125, 0.2, 1.0, 1e-9)]
+        ['= .0078', '= .20', '= 1.00', '< .0001']
+    """
+    if p < 0.0001:
+        return "< .0001"
+    decimals = 4 if p < 0.01 else 3 if p < 0.1 else 2
+    text = f"{p:.{decimals}f}"
+    return f"= {text if p >= 0.995 else text.removeprefix('0')}"
+
+
 def interval(bounds: tuple[float, float] | None, decimals: int = 3) -> str:
     """Format an interval in square brackets; a dash for None.
 

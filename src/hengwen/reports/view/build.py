@@ -56,7 +56,7 @@ def build_view(data: ReportData) -> View:
         [('t/length', 3.0)]
     """
     labels = run_labels(data.runs)
-    tasks, findings = summarize(_tasks(data), data, labels)
+    tasks, findings = summarize(task_views(data), data, labels)
     picker = AnswerPicker({task.name: _ranking_score(task, data.table) for task in tasks})
     length_bias = LengthBiasDetector()
     for answer in data.answers.stream():
@@ -116,7 +116,12 @@ def section_of(name: str, kind: Kind) -> tuple[Section, str]:
     return ("human" if kind == "human" else "score"), base
 
 
-def _tasks(data: ReportData) -> tuple[TaskView, ...]:
+def task_views(data: ReportData) -> tuple[TaskView, ...]:
+    """Return the tasks of a report with their scores, without the tests between checkpoints.
+
+    Args:
+        data: Runs in training order with their table; rows of other runs are ignored.
+    """
     run_ids = {run.id for run in data.runs}
     summaries = {key: summary for key, summary in aggregate(data.table).items() if key.run_id in run_ids}
     tasks: dict[str, dict[tuple[str, Kind], None]] = {}

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from hengwen.reports.text.numbers import interval, number, percent
+from hengwen.reports.text.numbers import interval, number, p_text, percent, signed
 from hengwen.reports.view.trajectory import scoring_conflict
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
 
@@ -187,7 +187,7 @@ def _tested(score: ScoreContext) -> Finding:
         return _change(
             score, max(worse or significant, key=lambda item: abs(item.test.difference)), bool(worse)
         )
-    smallest = _p_text(min(item.p_adjusted for item in score.comparisons))
+    smallest = p_text(min(item.p_adjusted for item in score.comparisons))
     common, share = _most_common_value(score)
     if share >= SATURATED_SHARE:
         value, percentage = number(common, score.decimals), percent(share)
@@ -223,7 +223,7 @@ def _change(score: ScoreContext, item: Comparison, is_worse: bool) -> Finding:
     earlier, later = score.named_value(item.earlier), score.named_value(item.later)
     difference = number(item.test.difference, score.decimals)
     visible = number(item.detectable, score.decimals)
-    p = _p_text(item.p_adjusted)
+    p = p_text(item.p_adjusted)
     name = score.checkpoints[item.later]
     others_zh, others_en = _other_comparisons(score, item)
     verb_zh, verb_en = ("差", "worse") if is_worse else ("好", "better")
@@ -247,28 +247,10 @@ def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, 
     zh = en = ""
     for item in others:
         if (item.earlier, item.later) == (0, len(score.checkpoints) - 1):
-            change, p = _signed(item.test.difference, score.decimals), _p_text(item.p_adjusted)
+            change, p = signed(item.test.difference, score.decimals), p_text(item.p_adjusted)
             zh, en = f"；末个与首个相差 {change}，p {p}", f"; last against first: {change}, p {p}"
     significant = sum(item.significant for item in others)
     if others:
         zh += f"；其余 {len(others)} 次比较中有 {significant} 次显著" if significant else "；其余比较均不显著"
         en += f"; {significant or 'none'} of the {len(others)} other comparisons significant"
     return zh, en
-
-
-def _signed(difference: float, decimals: int) -> str:
-    return f"{'+' if difference > 0 else ''}{number(difference, decimals)}"
-
-
-def _p_text(p: float) -> str:
-    """Format a p-value with its relation sign; values below .0001 become ``p < .0001``.
-
-    Examples:
-        >>> [_p_text(p) for p in (0.0078125, 0.2, 1.0, 1e-9)]
-        ['= .0078', '= .20', '= 1.00', '< .0001']
-    """
-    if p < 0.0001:
-        return "< .0001"
-    decimals = 4 if p < 0.01 else 3 if p < 0.1 else 2
-    text = f"{p:.{decimals}f}"
-    return f"= {text if p >= 0.995 else text.removeprefix('0')}"

@@ -1,0 +1,66 @@
+"""``hengwen compare A B``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hengwen.cli.ui import language, options
+
+RUN_HELP = "A run id, a prefix of one, or a checkpoint name (its newest run)."
+
+
+def compare(
+    before: Annotated[str, typer.Argument(metavar="A", help=f"The earlier run. {RUN_HELP}")],
+    after: Annotated[str, typer.Argument(metavar="B", help="The later run, named likewise.")],
+    plan: Annotated[
+        str | None, typer.Option("--plan", help="Name of the plan of both runs; default: any plan.")
+    ] = None,
+    score: Annotated[
+        list[str] | None,
+        typer.Option("--score", help="Compare only TASK/SCORE; repeatable; p is corrected for these."),
+    ] = None,
+    common: Annotated[
+        bool,
+        typer.Option(
+            "--common", help="Where the runs differ, compare the prompts and scores that are equal in both."
+        ),
+    ] = False,
+    weights: Annotated[
+        str,
+        typer.Option("--weights", help="precision: also weight prompts by precision; another estimand."),
+    ] = "equal",
+    store: options.Store = options.DEFAULT_STORE,
+    lang: language.Lang = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Test whether B differs from A on their common prompts: difference, interval, p, effect sizes.
+
+    Exits with 2 if the runs are not comparable.
+    """
+    from hengwen.cli.monitoring.comparison_table import comparison_json, print_comparison
+    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.messages import print_warning
+    from hengwen.runs.compare_runs import compare_runs
+
+    if weights not in ("equal", "precision"):
+        raise typer.BadParameter(f"--weights is equal or precision, got {weights!r}")
+    with open_existing_store(store) as opened:
+        comparison = compare_runs(
+            opened,
+            before,
+            after,
+            plan=plan,
+            scores=score or (),
+            common=common,
+            weights="precision" if weights == "precision" else "equal",
+        )
+    for checkpoint in comparison.unchecked:
+        print_warning(f"{checkpoint} is a run of an older version: whether it is comparable is not known")
+    if as_json:
+        typer.echo(comparison_json(comparison))
+    elif not quiet:
+        runs = (comparison.before, comparison.after)
+        print_comparison(comparison, language.report_language(lang, runs))

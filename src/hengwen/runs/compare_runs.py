@@ -1,0 +1,226 @@
+"""``compare_runs``: two runs of a store, tested on their common prompts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from math import log1p
+from typing import TYPE_CHECKING, get_args
+
+from hengwen.argument_types import checked_arguments
+from hengwen.errors import ConfigError, did_you_mean
+from hengwen.reports.view.build import run_labels, task_views
+from hengwen.reports.view.models import ReportData
+from hengwen.reports.view.summary import summary_scores
+from hengwen.reports.view.trajectory import signature_conflict
+from hengwen.results.paired_values import PairedValues, log_length_changes, pair_values
+from hengwen.results.run_comparison import RunComparison, ScorePair, Weights, compare_scores
+from hengwen.results.score_table import SeriesKey
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.records import Run
+    from hengwen.reports.view.models import ScoreView
+    from hengwen.results.run_comparison import Family
+    from hengwen.results.score_table import ScoreTable
+    from hengwen.store import Store
+
+    Lengths = Mapping[str, Mapping[tuple[str, int], float]]
+    """ln(1 + length) of answers, by task, then by (sample id, repeat)."""
+
+EQUALIZED_PARTS = ("repeats", "set size")
+"""Parts of comparability keys that every comparison makes equal: repeats are subsampled, and scores of a
+group of answers, which depend on its size, are not compared."""
+PROMPT_PARTS = ("samples", "references")
+"""Parts of comparability keys that are equal for the prompts that both runs have alike."""
+
+
+@checked_arguments
+def compare_runs(
+    store: Store,
+    before: str,
+    after: str,
+    *,
+    plan: str | None = None,
+    scores: Sequence[str] = (),
+    common: bool = False,
+    weights: Weights = "equal",
+) -> RunComparison:
+    """Compare two runs by every score, on the prompts for which both have one.
+
+    The exact sign-flip test of the differences, summed by cluster, decides. The headline scores, those of a
+    report's summary, are one family (Holm); the other scores are breakdowns (Benjamini and Hochberg).
+
+    Args:
+        store: Holds the runs.
+        before: Id of the earlier run, a prefix of it, or a checkpoint name (its newest run).
+        after: The later run, likewise. Differences are its values minus those of ``before``.
+        plan: Name of the plan of both runs; default: any plan.
+        scores: Addresses (``TASK/SCORE``) of the only scores to compare; they are the headline scores then.
+        common: Whether runs that differ in prompts or references are compared on the prompts that are equal,
+            and scores that differ in anything else are left out. Otherwise such runs are refused.
+        weights: ``precision`` adds the difference with prompts weighted by precision, another estimand.
+
+    Returns:
+        One record a score, the headline scores first.
+
+    Raises:
+        ConfigError: A run or a score does not exist, both names mean one run, or the runs are not comparable.
+
+    Examples:
+        >>> from importlib.resources import files
+        >>> from hengwen import compare_runs, open_store, run_plan
+        >>> with open_store("sqlite://") as store:
+        ...     _ = run_plan(files("hengwen.demo") / "data" / "plan.yaml", store=store)
+        ...     result = compare_runs(store, "ckpt-3000", "ckpt-4000")
+        >>> for score in result.headline:
+        ...     if score.test is not None:  # distinct_n has one value for all answers
+        ...         print(score.address, score.outcome, round(score.test.difference, 3))
+        lyrics/lyric.total better 17.318
+        lyrics/lyric_craft.level no difference seen 0.0
+        persona/persona_generic.level worse -0.479
+    """
+    if weights not in get_args(Weights):
+        raise ConfigError(f"weights is equal or precision, got {weights!r}")
+    runs = (store.find(before, plan), store.find(after, plan))
+    if runs[0].id == runs[1].id:
+        raise ConfigError(
+            f"{before!r} and {after!r} are one run ({runs[0].id}); name two, see: hengwen runs list"
+        )
+    labels = run_labels(runs)
+    collected = _Collected(store, runs, labels, common=common)
+    pairs = [collected.pair(score, family) for family, score in _selected(collected.scores(), scores, labels)]
+    _refuse(pairs, labels, common=common)
+    return RunComparison(
+        before=runs[0],
+        after=runs[1],
+        scores=compare_scores(pairs, weights=weights),
+        weights=weights,
+        left_out_prompts=collected.left_out_prompts,
+        only_common=common,
+        unchecked=tuple(label for label, run in zip(labels, runs, strict=True) if not run.facts),
+    )
+
+
+def _selected(
+    views: Sequence[tuple[Family, ScoreView]], addresses: Sequence[str], labels: Sequence[str]
+) -> list[tuple[Family, ScoreView]]:
+    """Return the scores to compare, headline scores first; named ones are headline scores."""
+    if not views:
+        raise ConfigError(f"{labels[0]} and {labels[1]} have no scores to compare")
+    if not addresses:
+        return sorted(views, key=lambda item: item[0] != "headline")
+    by_address = {score.address: score for _, score in views}
+    for address in addresses:
+        if address not in by_address:
+            raise ConfigError(f"no score {address!r} to compare{did_you_mean(address, by_address)}")
+    return [("headline", by_address[address]) for address in dict.fromkeys(addresses)]
+
+
+def _refuse(pairs: Sequence[ScorePair], labels: Sequence[str], *, common: bool) -> None:
+    """Raise an error where keys differ: any of them, or with ``common`` all of them."""
+    conflicts = [pair for pair in pairs if pair.problem == "keys"]
+    if not conflicts or (common and len(conflicts) < len(pairs)):
+        return
+    first, *others = conflicts
+    more = f", and {len(others)} more" if others else ""
+    other = "" if common else ", or compare what is equal (--common) or other scores (--score)"
+    raise ConfigError(
+        f"{labels[0]} and {labels[1]} are not comparable: {first.detail} ({first.address}{more}); "
+        f"run both with the same settings{other}"
+    )
+
+
+@dataclass
+class _Collected:
+    """What two runs have in the store."""
+
+    store: Store
+    runs: tuple[Run, Run]
+    labels: Sequence[str]
+    common: bool
+    table: ScoreTable = field(init=False)
+    lengths: tuple[Lengths, Lengths] = field(init=False)
+    differing: Mapping[str, set[str]] = field(init=False)
+    """By task: prompts of which the two runs have different texts, references or metadata."""
+
+    def __post_init__(self) -> None:
+        self.table = self.store.table(self.runs)
+        self.lengths = (_lengths(self.store, self.runs[0]), _lengths(self.store, self.runs[1]))
+        self.differing = _differing_prompts(self.store, self.runs) if self.common else {}
+
+    @property
+    def left_out_prompts(self) -> int:
+        """Number of prompts that differ, over all tasks."""
+        return sum(map(len, self.differing.values()))
+
+    def scores(self) -> list[tuple[Family, ScoreView]]:
+        """Return the scores of the answers, without those of a whole task, of people or of anchors."""
+        views: list[tuple[Family, ScoreView]] = []
+        for task in task_views(ReportData(plan=self.runs[0].plan, runs=self.runs, table=self.table)):
+            headline = {score.address for score in summary_scores(task)}
+            views += [
+                ("headline" if score.address in headline else "breakdown", score)
+                for score in task.scores
+                if score.section == "score" and score.group != "published"
+            ]
+        return views
+
+    def pair(self, score: ScoreView, family: Family) -> ScorePair:
+        """Return a score of both runs, or why it cannot be compared."""
+        before, after = (
+            self.table.series.get(SeriesKey(run.id, score.task, score.name, score.kind)) for run in self.runs
+        )
+        pair = ScorePair(address=score.address, family=family, scale=score.scale, problem="not scored")
+        if before is None or after is None or not ("ok" in before.statuses and "ok" in after.statuses):
+            return pair
+        conflict = self._conflict(score)
+        if conflict:
+            return replace(pair, problem="keys", detail=conflict)
+        if None in before.sample_ids or None in after.sample_ids:
+            return replace(pair, problem="group score")
+        values = pair_values(
+            before, after, differing=self.differing.get(score.task, ()), common_only=self.common
+        )
+        if not values.prompts:
+            return replace(pair, problem="no common prompts", values=values)
+        return replace(
+            pair, problem="", values=values, length_changes=self._length_changes(score.task, values)
+        )
+
+    def _length_changes(self, task: str, values: PairedValues) -> Sequence[float] | None:
+        before, after = (lengths.get(task, {}) for lengths in self.lengths)
+        return log_length_changes(values, before, after)
+
+    def _conflict(self, score: ScoreView) -> str:
+        """Return how the signatures or keys differ in what the comparison cannot make equal."""
+        conflict = signature_conflict(self.labels, score.cells)
+        if conflict:
+            return conflict
+        before, after = (cell.comparability for cell in score.cells if cell is not None)
+        equal = (*EQUALIZED_PARTS, *(PROMPT_PARTS if self.common else ()))
+        return "; ".join(
+            f"{difference.part} differ: {difference.this} ({self.labels[0]}), "
+            f"{difference.that} ({self.labels[1]})"
+            for difference in before.differences(after)
+            if difference.part not in equal
+        )
+
+
+def _lengths(store: Store, run: Run) -> Lengths:
+    from hengwen.judges.trust.biases import length_of
+
+    lengths: dict[str, dict[tuple[str, int], float]] = defaultdict(dict)
+    for response in store.responses(run):
+        lengths[response.task][response.sample_id, response.repeat] = log1p(length_of(response.text))
+    return lengths
+
+
+def _differing_prompts(store: Store, runs: tuple[Run, Run]) -> dict[str, set[str]]:
+    before, after = (store.sample_hashes(run) for run in runs)
+    differing: dict[str, set[str]] = defaultdict(set)
+    for (task, sample), sample_hash in before.items():
+        if after.get((task, sample), sample_hash) != sample_hash:
+            differing[task].add(sample)
+    return differing
