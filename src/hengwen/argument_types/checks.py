@@ -103,7 +103,7 @@ class _Checker:
         self._annotations = {name: text for name, text in annotations.items() if name != "return"}
         self._types: dict[str, set[type]] = {name: set() for name in names}
         self._item_types: dict[str, set[type]] = {name: set() for name in names}
-        """Types of values and of items that were accepted before: looking at them again costs little."""
+        """Types of values and of items that were accepted before, so that later checks are fast."""
 
     def __call__(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> None:
         """Raise a TypeError if an argument does not have the type of its annotation."""

@@ -68,12 +68,12 @@ class StoredJudgments:
 
 
 def load_request(plan: Plan | None, labels: Path | None, *, trust: bool = False) -> CalibrationRequest:
-    """Read what a plan names, and the labels.
+    """Read the rubrics and labels that a plan names, or the labels of a file.
 
     Args:
         plan: A plan; None for a calibration without one.
         labels: A label file that replaces the plan's labels.
-        trust: Whether the plan may name code, and variables other than API keys.
+        trust: Whether the plan may name code to run, and environment variables other than API keys.
 
     Raises:
         ConfigError: The plan is wrong, or needs trust.

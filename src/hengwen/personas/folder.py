@@ -24,7 +24,7 @@ MAX_NAME = 100
 
 
 def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows as JSON lines; a lone surrogate, which no file can hold, becomes U+FFFD.
+    """Return rows as JSON lines; lone surrogates, which UTF-8 cannot encode, become U+FFFD.
 
     Examples:
         >>> to_jsonl([{"id": "a"}, {"id": "⭐"}])

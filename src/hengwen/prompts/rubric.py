@@ -157,9 +157,9 @@ class Rubric(StrictModel):
     """A rubric that has been validated."""
 
     name: Key
-    """First part of the score names of its judges."""
+    """First part of the names of the scores that judges with this rubric give."""
     version: Annotated[int, Field(ge=1)]
-    """Number that goes up when the rubric changes; the hash of the content is part of signatures as well."""
+    """Version number, increased when the rubric changes. Signatures also contain a hash of the content."""
     title: Bilingual
     """What is judged, in a few words."""
     instructions: Bilingual
@@ -167,9 +167,9 @@ class Rubric(StrictModel):
     levels: Annotated[dict[float, Level], Field(min_length=2)]
     """The levels by value, ascending; higher is better."""
     criteria: dict[Key, Bilingual] = {}
-    """What is judged besides the level, each on the same levels."""
+    """Aspects that are judged in addition to the overall level, with the same levels."""
     examples: list[Example] = []
-    """Answers with their levels, which the judge reads."""
+    """Example answers with their levels, which the judge reads."""
     uses: list[Part] = ["input", "response"]
     """Parts of a sample and of its task that the prompt shows."""
     better_than_reference: bool = False

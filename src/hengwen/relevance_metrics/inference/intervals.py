@@ -45,7 +45,7 @@ class Interval:
     """Statistic of ``low``, ``high`` and ``estimate``: ``pen`` in nats, ``tau_b`` (correlation
     with time) for ``cin``, or ``lis`` and ``lnds`` of the means over prompts."""
     estimate: float
-    """Value for the scores as they are; for blocks without the correction of its bias."""
+    """Value of the statistic for the scores; its bias is not corrected."""
     low: float
     """Lower end of the interval, in the unit of the statistic."""
     high: float
@@ -54,7 +54,7 @@ class Interval:
     """Confidence level, between 0 and 1."""
     method: Method
     n: int
-    """Number of scores; for ``prompts`` of positions."""
+    """Number of scores; for ``prompts``, the number of positions."""
     windows: int | None
     """Number of ordinal patterns for ``pen``; None for the other metrics."""
     prompts: int | None
@@ -62,7 +62,7 @@ class Interval:
     tied_share: float
     """Share of the pairs of scores that are equal, from 0 to 1."""
     block: int | None
-    """Number of patterns in a block, or its mean under ``stationary``; None without blocks."""
+    """Number of patterns in a block (for ``stationary``, the mean number); None without blocks."""
     n_boot: int | None
     """Number of bootstrap samples; None for ``u-statistic``."""
     m: int

@@ -72,11 +72,11 @@ class PermutationTest:
     delay: int
     """Positions from one score of a pattern to the next."""
     block: int | None
-    """Length of a block, in scores; None for other null hypotheses."""
+    """Length of a block, in scores; None unless blocks are exchanged."""
     groups: int | None
-    """Number of prompts; None for other null hypotheses than ``within-prompt``."""
+    """Number of prompts; None unless scores are exchanged within prompts."""
     n_perm: int
-    """Number of random orders that was asked for."""
+    """Number of random orders that the caller requested."""
     seed: int
 
 
@@ -111,15 +111,16 @@ def significance(  # noqa: PLR0913 - keyword-only options
 
     Args:
         x: One sequence of scores in order, at least one; for ``pen`` at least (m - 1) * delay + 1.
-        metric: ``cin``, ``pen``, ``lis`` (strict) or ``lnds`` (not strict).
-        n_perm: Number of random orders, at least 1; all orders are evaluated instead if there are at most
-            this many.
-        alternative: ``two-sided`` (at least as far from the null mean), ``greater`` or ``less``.
+        metric: ``cin``, ``pen``, ``lis`` (strictly increasing) or ``lnds`` (longest non-decreasing).
+        n_perm: Number of random orders, at least 1; if there are at most this many orders, all of them are
+            evaluated.
+        alternative: ``two-sided`` counts orders at least as far from the null mean, ``greater`` and ``less``
+            count orders on one side.
         seed: Seed of the random orders.
-        null: Which scores are exchanged: ``shuffle`` exchanges all scores; ``block`` whole blocks of
-            neighbours, for scores that depend on previous ones; ``within-prompt`` only scores of the same
-            prompt, so that prompts may differ in level.
-        block: Length of a block; by default the cube root of n, rounded up, at least 2.
+        null: Which scores change places. ``shuffle``: all scores. ``block``: whole blocks of neighbours, if
+            scores depend on previous scores. ``within-prompt``: only scores of the same prompt, if prompts
+            differ in level.
+        block: Length of a block; the default is the cube root of n, rounded up, at least 2.
         prompts: Name of the prompt of each score, for ``within-prompt``.
         m: Number of scores in an ordinal pattern, at least 2.
         delay: Positions from one score of a pattern to the next, at least 1.

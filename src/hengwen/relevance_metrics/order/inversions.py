@@ -50,7 +50,7 @@ def count_inversions(
 
     Raises:
         TypeError: A score is not a number.
-        ValueError: A score is NaN, the axis does not exist, or there are no pairs to take a share of.
+        ValueError: A score is NaN, the axis does not exist, or the count is to be divided by 0 pairs.
 
     Notes:
         The count is Kendall's tau distance to the sorted order (Knuth, TAOCP vol. 3, 5.1.1). Its mean over

@@ -99,8 +99,8 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
 
     Raises:
         TypeError: A score is not a number.
-        ValueError: There are too few scores for m and delay, a score is NaN, an option is unknown, or the
-            ratio is not defined.
+        ValueError: There are too few scores for m and delay, a score is NaN, an option is unknown, or
+            ``normalize`` would divide by 0.
 
     Notes:
         Bandt and Pompe (2002), Phys. Rev. Lett. 88, 174102. The entropy does not depend on the level of the
