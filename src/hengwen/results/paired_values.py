@@ -1,4 +1,4 @@
-"""The values of two checkpoints on their common prompts, from equally many repeats of each prompt."""
+"""Pair the values of two checkpoints on their common prompts, using equally many repeats of each prompt."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class PairedValues:
     before: tuple[float, ...]
     after: tuple[float, ...]
     repeats: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
-    """Numbers of the repeats of each prompt that the two values come from: equally many."""
+    """For each prompt, the numbers of the repeats that its two values come from, equally many of each."""
     subsampled: int
-    """Prompts of which one checkpoint has more repeats with a score; the first ones are taken."""
+    """Number of prompts for which one checkpoint has more scored repeats; its first ones are used."""
     coverage: tuple[float, float]
-    """Share of the prompts with a score, by checkpoint; 0 where the score applies to no prompt."""
+    """For each checkpoint, the share of prompts with a score; 0 if the score applies to no prompt."""
     repeat_variance: float | None
-    """Variance of the repeats of a prompt, pooled; None without repeats, or where they are not averaged."""
+    """Pooled variance of the repeats of a prompt; None if there are no repeats or they are not averaged."""
 
     @property
     def cluster_count(self) -> int:
@@ -47,14 +47,15 @@ def pair_values(
 ) -> PairedValues:
     """Pair the values of two columns by prompt.
 
-    Of a prompt with unequal numbers of scored repeats, the first ones of the longer list are taken: the mean
-    of five answers varies less than one answer, and a test of values that vary differently rejects too often.
+    If a prompt has unequal numbers of scored repeats, only the first ones of the longer list are used. The
+    mean of five answers varies less than one answer, and a test of values that vary differently would find
+    too many differences.
 
     Args:
         before: Outcomes of a score at the earlier checkpoint.
         after: Outcomes of the same score at the later checkpoint.
-        differing: Prompts that are left out, because the two checkpoints have different texts of them.
-        common_only: Whether coverage is of the prompts that both checkpoints have, instead of all of each.
+        differing: Prompts that are left out, because their texts differ between the checkpoints.
+        common_only: Whether coverage counts only the prompts that both checkpoints have.
 
     Examples:
         >>> from hengwen.results.score_table import Column

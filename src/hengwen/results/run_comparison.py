@@ -1,8 +1,8 @@
-"""The comparison of two runs: one record a score, tested on common prompts and corrected by family.
+"""Compare two runs: test each score on common prompts, and correct the p-values for the number of tests.
 
-The scores that a comparison decides on, its headline scores, are one family, corrected by Holm's method: in
-at most one comparison of twenty without any true difference is one named. The other scores are breakdowns,
-corrected by the method of Benjamini and Hochberg: of the differences named, one in twenty may be false.
+The scores form two families. The headline scores decide a comparison; Holm's method corrects them, so that
+at most one in twenty comparisons without any true difference names one. The other scores (breakdowns) are
+corrected by the method of Benjamini and Hochberg: one in twenty of the named differences may be false.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class WeightedDifference:
 
     difference: float
     p: float
-    """Of the sign-flip test of the weighted differences, not corrected."""
+    """The p-value of the sign-flip test of the weighted differences, not corrected."""
     interval: tuple[float, float] | None
 
 
@@ -58,12 +58,12 @@ class ScorePair:
     family: Family
     scale: Scale | None = None
     values: PairedValues | None = None
-    """The common prompts; None where ``problem`` says why there are none."""
+    """Values of the common prompts; None if ``problem`` says why there are none."""
     length_changes: Sequence[float] | None = None
     """Change of the mean log length of the answers to each common prompt; None if it is not known."""
     problem: Problem = ""
     detail: str = ""
-    """The difference of the comparability keys or signatures."""
+    """How the comparability keys (the data behind a score) or the signatures differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,29 +76,29 @@ class ScoreComparison:
     outcome: Outcome
     problem: Problem = ""
     detail: str = ""
-    """How the comparability keys or signatures differ, where they do."""
+    """How the comparability keys or signatures differ; empty if they are equal."""
     scale: Scale | None = None
     means: tuple[float, float] | None = None
-    """Mean over the common prompts, by checkpoint."""
+    """For each checkpoint, the mean over the common prompts."""
     coverage: tuple[float, float] = (0.0, 0.0)
-    """Share of the prompts with a score, by checkpoint."""
+    """For each checkpoint, the share of prompts with a score."""
     subsampled: int = 0
-    """Prompts with unequal numbers of repeats, of which equally many were taken."""
+    """Number of prompts with unequal numbers of repeats, of which equally many were used."""
     test: PairedTest | None = None
-    """The sign-flip test, which decides; None where there is no common prompt."""
+    """The sign-flip test, which decides on significance; None if there is no common prompt."""
     p_adjusted: float | None = None
-    """Corrected for the family; None where the score is not part of it."""
+    """The p-value, corrected for the tests of the family; None if the score is not tested."""
     detectable: float | None = None
-    """Smallest true difference that is seen with a power of 80 %, at the level divided by the family's size;
-    None where all differences are equal."""
+    """Smallest true difference that is detected with a probability of 80 %, at the level divided by the
+    number of tests in the family; None if all differences are equal."""
     interval: DifferenceInterval | None = None
     effects: EffectSizes | None = None
     mcnemar_p: float | None = None
-    """Where each prompt passes (1) or fails (0) at both checkpoints and is a cluster of its own."""
+    """p-value of McNemar's test; None unless each prompt passes (1) or fails (0) and is its own cluster."""
     equal_length: EqualLengthDifference | None = None
-    """None where the lengths of the answers are not known."""
+    """The difference at equal length; None if the lengths of the answers are not known."""
     weighted: WeightedDifference | None = None
-    """Only on request, and where prompts have repeats that are averaged."""
+    """The weighted difference; only on request, and only if prompts have repeats that are averaged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,15 +112,15 @@ class RunComparison:
     alpha: float = ALPHA
     weights: Weights = "equal"
     left_out_prompts: int = 0
-    """Prompts that are left out, because the runs have different texts, references or metadata of them."""
+    """Prompts that are left out, because their text, references or metadata differ between the runs."""
     only_common: bool = False
-    """Whether only the part is compared that is equal in both runs."""
+    """Whether only the prompts that are equal in both runs are compared."""
     unchecked: tuple[str, ...] = ()
-    """Checkpoints of runs by an older version, whose comparability is not known."""
+    """Checkpoints of runs by an older version, which recorded no facts about comparability."""
 
     @property
     def headline(self) -> tuple[ScoreComparison, ...]:
-        """Scores that the comparison decides on."""
+        """Headline scores, on which the comparison decides."""
         return tuple(score for score in self.scores if score.family == "headline")
 
     @property
@@ -138,8 +138,8 @@ def compare_scores(
 ) -> tuple[ScoreComparison, ...]:
     """Test pairs of scores, and correct the p-values within the two families.
 
-    A score with too few clusters to be significant in its family, whatever its values are, is not part of
-    it: for Holm's method m tests need m * 2^(1 - clusters) <= alpha, for that of Benjamini and Hochberg the
+    A score is left out of its family if it has too few clusters to be significant with any values. For m
+    tests, Holm's method needs m * 2^(1 - clusters) <= alpha. The method of Benjamini and Hochberg needs the
     same with m = 1.
 
     Args:

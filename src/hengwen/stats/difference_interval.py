@@ -1,4 +1,4 @@
-"""Confidence interval of a mean difference over prompts, beside the sign-flip test that decides."""
+"""Confidence interval of a mean difference over prompts; the sign-flip test decides on significance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Bounds = tuple[float, float]
 
 MAX_EQUAL_SHARE = 0.5
-"""Share of prompts with one and the same difference from which on a plain t interval is too narrow."""
+"""Minimum share of prompts with the same difference at which a plain t interval is too narrow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,17 +26,18 @@ class DifferenceInterval:
     """Two 95 % intervals of a mean difference, and the one to show."""
 
     t: Bounds | None
-    """Student's t over clusters; None below two clusters, or where all differences are equal."""
+    """Student's t interval over clusters; None if there are fewer than two, or all differences are equal."""
     t_p: float | None
-    """Two-sided p of the same t test; None where there is no interval."""
+    """Two-sided p-value of the same t test; None if there is no interval."""
     pseudo: Bounds | None
-    """Student's t with one pseudo-difference at each end of what is possible; None on an unbounded scale."""
+    """Student's t interval after adding the smallest and the largest possible difference (pseudo-differences)
+    to the data; None on an unbounded scale."""
     equal_share: float
     """Share of the prompts that have the most common difference."""
 
     @property
     def bounds(self) -> Bounds | None:
-        """``t``, or ``pseudo`` where at least half of the differences are equal or there is no ``t``."""
+        """``pseudo`` if at least half of the differences are equal or there is no ``t``, otherwise ``t``."""
         if self.pseudo is not None and (self.t is None or self.equal_share >= MAX_EQUAL_SHARE):
             return self.pseudo
         return self.t
@@ -51,16 +52,16 @@ def difference_interval(
 ) -> DifferenceInterval:
     """Return the interval of a mean difference.
 
-    Where most prompts have equal values at both checkpoints, such as near the top of a scale, the few others
-    decide the width of a t interval, and it may be as narrow as a point. Two pseudo-differences, at plus and
-    minus the range of the scale, then keep it wide. Where differences vary, as those of totals from 0 to 100
-    do, these two would outweigh all data, and the plain interval is shown.
+    If most prompts have equal values at both checkpoints, such as near the top of a scale, a few prompts
+    decide the width of a t interval, and its width may be zero. In this case, two pseudo-differences (plus
+    and minus the range of the scale) are added to widen it. If differences vary, as those of totals from 0 to
+    100 do, the pseudo-differences would outweigh the data, so the plain interval is shown.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.
-        clusters: The cluster of each prompt; None: every prompt is a cluster of its own.
-        scale: The lowest and the highest value of the score; None where values are unbounded.
-        weights: A positive weight a prompt; None: all are equal.
+        clusters: The cluster of each prompt; None if every prompt is a cluster of its own.
+        scale: The lowest and the highest value of the score; None if values are unbounded.
+        weights: A positive weight for each prompt; None if all weights are equal.
 
     Examples:
         >>> result = difference_interval([0.25, -0.25, 0.5, 0.0, 0.25, 0.5], scale=(0, 1))

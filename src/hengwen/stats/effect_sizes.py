@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectSizes:
-    """How far the values of two checkpoints lie apart, without a test."""
+    """Sizes of the difference between two checkpoints, without a test."""
 
     wins: int
-    """Prompts with a better value at the later checkpoint."""
+    """Number of prompts with a better value at the later checkpoint."""
     losses: int
-    """Prompts with a worse value at the later checkpoint."""
+    """Number of prompts with a worse value at the later checkpoint."""
     ties: int
     cliffs_delta: float
     """P(later > earlier) - P(later < earlier) over all pairs of prompts, from -1 to 1."""
@@ -30,15 +30,15 @@ def effect_sizes(earlier: ArrayLike, later: ArrayLike, *, higher_is_better: bool
     """Return the effect sizes of two checkpoints on the same prompts.
 
     Wins, losses and ties compare the two values of each prompt. Cliff's delta and P(later > earlier) compare
-    every value of one checkpoint with every value of the other, as if the prompts were drawn anew.
+    every value of one checkpoint with every value of the other, also of different prompts.
 
     Args:
         earlier: Value of each prompt at the earlier checkpoint, shape (n,), n >= 1.
-        later: Value of the same prompts at the later one, in the same order.
-        higher_is_better: Whether a higher value is a win; delta and P are of the values themselves.
+        later: Value of the same prompts at the later checkpoint, in the same order.
+        higher_is_better: Whether a higher value is a win. It does not change delta and P.
 
     Notes:
-        O(n log n). Cliff (1993); Brunner and Munzel (2000).
+        The time is O(n log n). Cliff (1993); Brunner and Munzel (2000).
 
     Examples:
         >>> sizes = effect_sizes([0.0, 0.5, 0.5], [0.5, 0.5, 1.0])
@@ -63,11 +63,11 @@ def effect_sizes(earlier: ArrayLike, later: ArrayLike, *, higher_is_better: bool
 
 
 def mcnemar_p(gained: int, lost: int) -> float:
-    """Return the exact two-sided p of McNemar's test.
+    """Return the exact two-sided p-value of McNemar's test, which compares passes and failures.
 
     Args:
-        gained: Prompts that failed before and pass now.
-        lost: Prompts that passed before and fail now.
+        gained: Number of prompts that failed before and pass now.
+        lost: Number of prompts that passed before and fail now.
 
     Notes:
         McNemar (1947); the exact form is a binomial test of the prompts that changed.

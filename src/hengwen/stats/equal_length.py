@@ -1,4 +1,4 @@
-"""The difference of two checkpoints at equal length of their answers."""
+"""Estimate the difference of two checkpoints if their answers had equal lengths."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 MIN_CLUSTERS = 10
-"""Fewest clusters of prompts from which a slope on length is estimated."""
+"""Minimum number of clusters of prompts to estimate the effect of length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EqualLengthDifference:
-    """The difference that is expected where both answers to a prompt are equally long."""
+    """The difference to expect if both answers to a prompt are equally long."""
 
     difference: float | None
-    """None where it cannot be estimated, see ``reason``."""
+    """The difference; None if it cannot be estimated, see ``reason``."""
     interval: tuple[float, float] | None
-    """95 % interval: Student's t on a jackknife over clusters."""
+    """95 % interval, from Student's t and a jackknife standard error over clusters."""
     length_ratio: float
-    """Geometric mean of the later length divided by the earlier one."""
+    """Geometric mean over prompts of the later length divided by the earlier length."""
     reason: str = ""
-    """Why there is no difference: ``few prompts`` or ``same ratio``; empty where there is one."""
+    """Reason why there is no difference: ``few prompts`` or ``same ratio``; empty if there is one."""
 
 
 def equal_length_difference(
@@ -37,17 +37,18 @@ def equal_length_difference(
 ) -> EqualLengthDifference:
     """Return the intercept of the least-squares line of differences on changes of log length.
 
-    It says whether a checkpoint is better, or only writes longer where longer answers score higher. A length
-    that changes because the answer is better is taken out as well, so it stands beside the plain difference
-    and does not replace it.
+    If longer answers score higher, a checkpoint may only seem better because it writes longer. The intercept
+    is the difference without this effect. It also removes length that makes an answer better, so it is shown
+    in addition to the plain difference and does not replace it.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.
         length_changes: ln(1 + length) of the later minus that of the earlier answer, in the same order.
-        clusters: The cluster of each prompt; None: every prompt is a cluster of its own.
+        clusters: The cluster of each prompt; None if every prompt is a cluster of its own.
 
     Returns:
-        No difference below 10 clusters, and none where all lengths changed by the same ratio.
+        The result has no difference if there are fewer than 10 clusters, or if all lengths changed by the
+        same ratio.
 
     Examples:
         >>> changes = [0.1, -0.1, 0.2, -0.2, 0.3, -0.3, 0.0, 0.4, 0.5, 0.6]

@@ -192,10 +192,11 @@ def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
     """Return p-values adjusted by the method of Benjamini and Hochberg, by the same names.
 
     Args:
-        p_values: The p of each test of one family, in (0, 1].
+        p_values: The p-value of each test, in (0, 1].
 
     Returns:
-        Adjusted values; of those at most alpha, a share of at most alpha is expected to be false.
+        Adjusted p-values. If those up to alpha are called significant, the expected share of false alarms
+        among them (false discovery rate) is at most alpha.
 
     Notes:
         Benjamini and Hochberg (1995).
@@ -213,9 +214,9 @@ def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def enough_clusters(counts: Sequence[int], alpha: float = 0.05) -> list[bool]:
-    """Return which tests of one family have enough clusters to be significant by Holm's method.
+    """Return which of several tests have enough clusters to be significant by Holm's method.
 
-    A test that is left out makes the family smaller, which may let another one in.
+    Fewer tests need fewer clusters each, so leaving out one test may allow another.
 
     Args:
         counts: Number of clusters of each test.

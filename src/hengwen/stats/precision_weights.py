@@ -1,4 +1,4 @@
-"""Weights of prompts by the precision of their differences: another estimand than the plain mean."""
+"""Weights of prompts by the precision of their differences; a weighted mean estimates another quantity."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ def precision_weights(
 ) -> NDArray[np.float64]:
     """Return 1 / (tau^2 + 2 sigma^2 / R) for each prompt, with a mean of 1.
 
-    tau^2 is the variance of the true differences between prompts, estimated by moments, sigma^2 that of the
-    repeats of a prompt, and R the number of repeats of a prompt at each checkpoint. A prompt with many
-    repeats counts more than one with a single answer, so the weighted mean is that of another population of
-    prompts than the plain one.
+    tau^2 is the variance of the true differences between prompts, estimated by moments. sigma^2 is the
+    variance of the repeats of a prompt. R is the number of repeats of a prompt at each checkpoint. A prompt
+    with many repeats counts more than a prompt with one answer, so the weighted mean estimates another
+    quantity than the plain mean.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.
         repeats: Number of repeats of each prompt.
-        repeat_variance: sigma^2, pooled over prompts and checkpoints.
+        repeat_variance: The variance sigma^2, pooled over prompts and checkpoints.
 
     Returns:
-        The weights, shape (n,); all 1 where there is no variance at all.
+        The weights, shape (n,); all are 1 if both variances are 0.
 
     Examples:
         >>> weights = precision_weights([0.0, 0.5, -0.5, 1.0], [1, 1, 10, 10], 0.2)
