@@ -58,7 +58,7 @@ def mean_interval(
         clusters: The cluster of each prompt; None if every prompt is a cluster of its own.
         scale: The lowest and the highest possible value; None if values are unbounded.
         confidence: Probability in (0, 1).
-        weights: A positive weight a prompt, with a mean of 1; None: all are equal.
+        weights: A positive weight per prompt, with a mean of 1; None if all are equal.
 
     Returns:
         The result has no interval if there are fewer than two clusters, or if unbounded values are all equal.
@@ -134,7 +134,7 @@ def cluster_sums(
 
 
 def jackknife(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return the mean, its standard error (leaving out one cluster at a time) and degrees of freedom.
+    """Return the mean, its jackknife standard error over clusters, and the degrees of freedom.
 
     Args:
         sums: Sum of the values of each cluster, at least two clusters.

@@ -76,7 +76,7 @@ def signed(difference: float | None, decimals: int = 3) -> str:
 
 
 def p_text(p: float) -> str:
-    """Format a p-value with its relation sign; below .0001 only that is said.
+    """Format a p-value with its relation sign; values below .0001 become ``< .0001``.
 
     Examples:
         >>> [p_text(p) for p in (0.0078125, 0.2, 1.0, 1e-9)]
