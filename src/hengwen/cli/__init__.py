@@ -77,7 +77,7 @@ def _root(
 
 
 def main() -> None:
-    """Run the program; a HengwenError, or one of the system about a file, becomes one line on stderr."""
+    """Run the program; a HengwenError, or a system error about a file, is printed as one line on stderr."""
     atexit.register(gc.freeze)  # skip the collection at exit: it takes a fifth of a short run
     with lenient_streams():
         try:

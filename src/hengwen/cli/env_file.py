@@ -1,4 +1,4 @@
-"""Settings from the nearest ``.env`` file: keys, addresses and options of Hengwen, and nothing else."""
+"""Read settings from the nearest ``.env`` file: keys, addresses and options of Hengwen, nothing else."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from hengwen.cli.ui.messages import print_info, print_warning
 
 _ALLOWED = re.compile(r"[A-Za-z0-9_]*_(?:API_KEY|BASE_URL)|HENGWEN_[A-Za-z0-9_]*")
 _CONNECTION = re.compile(r"\w*_proxy|ssl_cert_\w+|requests_ca_bundle|curl_ca_bundle", re.IGNORECASE)
-"""Names that would change how endpoints are reached; the user is told that they are ignored."""
+"""Names of variables that would change how endpoints are reached; a message states that they are ignored."""
 
 
 def read_env_file() -> None:
-    """Set variables from ``.env`` in the current folder or the nearest one above, and say from which file.
+    """Set variables from ``.env`` in the current folder or the nearest folder above, and print its path.
 
-    Only ``*_API_KEY``, ``*_BASE_URL`` and ``HENGWEN_*`` are set. Variables of the environment keep their
-    values, and ``${NAME}`` in a value stands for itself: it could send another secret to an endpoint.
+    Only ``*_API_KEY``, ``*_BASE_URL`` and ``HENGWEN_*`` are set. Variables that the environment already has
+    keep their values. ``${NAME}`` in a value is not replaced, because the result could send another secret to
+    an endpoint.
 
     Raises:
         ConfigError: The file cannot be read.

@@ -1,4 +1,7 @@
-"""Commit the ledger at intervals, and paid replies in the iteration of the event loop that recorded them."""
+"""Commit the ledger (the record of a run) at intervals, but paid replies at once.
+
+At once means in the same iteration of the event loop that recorded them.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ class Committer:
             self._scheduled = asyncio.get_running_loop().call_later(delay, self._commit)
 
     def _commit_paid(self) -> None:
-        """Commit the paid replies, which cost the same again if the process is killed before."""
+        """Commit the paid replies; a process killed before this would have to pay for them again."""
         if self._uncommitted_paid:
             self._try(self._ledger.commit_attempts)
 

@@ -160,7 +160,7 @@ class _Executor:
                 yield self._judge_anchor(task, Item.build(sample, response, namespace="anchor"))
 
     def finish(self) -> None:
-        """Score the groups of all responses of the checkpoint, and record the human rows.
+        """Score all responses of the checkpoint as groups, and record the rows of human labels.
 
         Raises:
             CancelledError: The run is stopping.

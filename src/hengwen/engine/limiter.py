@@ -1,4 +1,7 @@
-"""Limits of the calls to one endpoint: slots and a rate that adapt, and rates of calls and tokens."""
+"""Limit the calls to one endpoint: concurrent calls (slots) and send rate adapt to its replies.
+
+In addition the plan can limit the calls and tokens per minute.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,18 @@ if TYPE_CHECKING:
 
 MINUTE = 60.0
 TIMER_SLACK = 0.0005
-"""Seconds by which a timer may fire early."""
+"""Maximum number of seconds by which a timer may fire early."""
 
 
 class Limiter:
-    """Slots and sending times for the calls to one endpoint.
+    """Slots (calls in flight at the same time) and sending times for the calls to one endpoint.
 
-    Timeouts limit the slots, by additive increase and multiplicative decrease: a timeout halves them, at most
-    once for calls that were in flight together, and a round of good replies adds one. Refusals limit the rate
-    at which calls are sent, see ``SendRate``.
+    A timeout halves the number of slots, but only once for calls that were in flight at the same time. Good
+    replies add one slot for each round (as many replies as there are slots). Refusals lower the rate at which
+    calls are sent; see ``SendRate``.
 
     Args:
-        ceiling: Maximum of the limit, >= 1, and its initial value.
+        ceiling: Maximum number of slots, >= 1, and their initial number.
         rpm: Calls per minute, if the endpoint limits them.
         tpm: Estimated tokens per minute, if the endpoint limits them.
         stopping: When it is set, no call is delayed any more.
@@ -58,7 +61,7 @@ class Limiter:
         return self._tpm is not None
 
     async def acquire(self, tokens: int = 0) -> int:
-        """Wait for a slot and a sending time; return a ticket for the methods that take the outcome.
+        """Wait for a slot and a sending time; return a ticket, by which other methods identify the call.
 
         Args:
             tokens: Estimated tokens of the call.
@@ -85,7 +88,7 @@ class Limiter:
         return self._last_ticket
 
     async def _acquire_rate(self, rate: AsyncLimiter, amount: float) -> None:
-        """Wait for the amount, but no longer than until the run is to stop."""
+        """Wait until the rate allows the amount, or until the run must stop."""
         if self._stopping.is_set():
             return
         if rate.has_capacity(amount):
@@ -116,7 +119,7 @@ class Limiter:
         self._wake_waiters()
 
     def on_success(self, ticket: int) -> None:
-        """Raise the limits after a good reply.
+        """Raise the number of slots and the rate after a good reply.
 
         Args:
             ticket: Ticket of the call.
@@ -127,7 +130,7 @@ class Limiter:
         self._wake_waiters()
 
     def on_timeout(self, ticket: int) -> None:
-        """Halve the slots.
+        """Halve the number of slots after a call timed out.
 
         Args:
             ticket: Ticket of the call.
@@ -137,7 +140,7 @@ class Limiter:
             self.limit = max(1.0, self.limit / 2)
 
     def on_refusal(self, ticket: int, wait: float) -> None:
-        """Count a call that the endpoint refused because there are too many.
+        """Record that the endpoint refused a call because it gets too many calls.
 
         Args:
             ticket: Ticket of the call.
@@ -152,7 +155,7 @@ class Limiter:
         )
 
     def _wake_waiters(self) -> None:
-        """Let as many waiting calls proceed as the limits allow, and come back when the next may be sent."""
+        """Let as many waiting calls proceed as the limits allow; run again when the next may be sent."""
         while self._waiting and self._may_send():
             waiter = self._waiting.popleft()
             if not waiter.done():
@@ -166,7 +169,7 @@ class Limiter:
             self._watch_stop()
 
     def _watch_stop(self) -> None:
-        """Let waiting calls proceed when the run is to stop, so that they can end."""
+        """Let waiting calls proceed when the run must stop, so that they can end."""
         if self._stop_watcher is None:
             self._stop_watcher = asyncio.ensure_future(self._stopping.wait())
             self._stop_watcher.add_done_callback(lambda _: self._wake_waiters())

@@ -26,7 +26,7 @@ COMMIT_INTERVAL = 0.01
 """Seconds between two commits of all records. After a crash, rows written since the last commit are
 recomputed from the stored replies. Longer intervals write less, but each commit blocks calls for longer."""
 MAX_UNCOMMITTED_PAID = 3
-"""Paid replies that are committed together at most; fewer are committed in the next iteration of the loop."""
+"""Maximum number of paid replies in one commit; fewer are committed in the next iteration of the loop."""
 
 
 def worker_count(concurrency: int, total: int) -> int:

@@ -1,4 +1,4 @@
-"""The rate of calls to an endpoint that refuses some of them (status 429), found from its replies."""
+"""Find the rate of calls that an endpoint accepts, if it refuses some of them (status 429)."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ WINDOW = 20
 """Number of the latest calls among which refused ones are counted. Calls without a reply count as good,
 because a refusal often comes long before a good reply."""
 MIN_REFUSED, MIN_REFUSED_SHARE = 3, 0.25
-"""Refused calls in the window, and their share of it, that show that calls are sent too fast."""
+"""Number of refused calls in the window, and their share of it, at which calls count as sent too fast."""
 BLOCK = 60
-"""Good and refused calls after which the rate is judged."""
+"""Number of good and refused calls in a block. After each block the rate is checked."""
 MAX_CALM = 2
-"""Refused calls in a block up to which the rate may be their cause. More of them, at a rate that was lowered
-before, show that it is not: an endpoint with a limit refuses no calls that are sent slowly enough."""
+"""Maximum number of refused calls in a calm block. If a block has more, although the rate was lowered before,
+the rate is not the cause: an endpoint with a limit refuses no calls that are sent slowly enough."""
 REPROBE = 1.25
-"""Factor of the rate after a block whose refusals do not depend on it."""
+"""Factor of the rate after a block whose refusals do not depend on the rate."""
 SAFE_SHARE = 0.8
-"""Share of a refused rate to which the rate returns quickly."""
+"""Share of a refused rate up to which the rate rises quickly again."""
 START, RECOVERY, GROWTH = 1.03, 1.05, 1.001
 """Factors of the rate after a good reply: while no safe rate is known, up to the safe rate, and above it."""
 METER_SECONDS = 1.0
-"""Seconds in which good replies are counted."""
+"""Length in seconds of the period in which good replies are counted."""
 MAX_LATE_SECONDS = 0.02
-"""Seconds by which a call that is sent late may bring forward the next."""
+"""Maximum number of seconds by which the next call may be sent earlier if a call was sent late."""
 
 
 class SendRate:
-    """Calls per second, unlimited until an endpoint refuses a quarter of them.
+    """Rate of calls per second; it is unlimited until an endpoint refuses a quarter of the calls.
 
-    Then the rate is half of what the endpoint answered. Good replies raise it, and a refusal after a calm
-    block halves it again. All calls are held as long as the endpoint asks if a quarter of the calls that were
-    sent after the rate was lowered are refused as well. A few refusals that do not become fewer at a lower
-    rate do not lower it again.
+    Then the rate becomes half of the rate that the endpoint answered. Good replies raise the rate, and a
+    refusal after a calm block halves it again. If a quarter of the calls sent after the rate was lowered are
+    refused as well, all calls wait as long as the endpoint asks. A few refusals that do not become fewer at a
+    lower rate do not lower the rate again.
 
     Examples:
         >>> send_rate = SendRate()
@@ -67,7 +67,7 @@ class SendRate:
         return max(self._next, self._held_until)
 
     def on_sent(self, now: float) -> None:
-        """Count a call that is sent."""
+        """Record that a call was sent."""
         if self.rate < inf:
             self._next = max(self._next, now - MAX_LATE_SECONDS) + 1 / self.rate
 
@@ -82,7 +82,7 @@ class SendRate:
         self._forget_good_times(now)
         if ticket <= self._first_refused:
             return
-        if self._next > now:  # a call waits for its time, or the next one would
+        if self._next > now:  # a call waits for its time to be sent, or the next call would have to
             self._grow()
         self._count_reply()
 
@@ -104,7 +104,7 @@ class SendRate:
             wait: Seconds that the endpoint asked to wait.
             now: Time of the refusal.
         """
-        if ticket <= self._last_changed:  # it was sent at a rate that was lowered since
+        if ticket <= self._last_changed:  # the call was sent before the rate was lowered
             return
         self._refused_tickets.append(ticket)
         refused = [number for number in self._refused_tickets if number > ticket - WINDOW]
@@ -112,7 +112,7 @@ class SendRate:
         if len(refused) >= MIN_REFUSED and share >= MIN_REFUSED_SHARE:
             if self.rate == inf:
                 self._slow_down(self._answered_rate(now, in_flight) / 2, inf, last_ticket)
-                self._first_refused = min(refused)  # good replies to calls after it count
+                self._first_refused = min(refused)  # good replies to later calls count
                 self._next = now + 1 / self.rate
             else:
                 self._held_until = now + wait
@@ -139,7 +139,7 @@ class SendRate:
         self._begin_block()
 
     def _answered_rate(self, now: float, in_flight: int) -> float:
-        """Return the calls of the last second that were not refused, per second."""
+        """Return the rate of calls that were not refused in the last second, in calls per second."""
         self._forget_good_times(now)
         return (len(self._good_times) + in_flight) / METER_SECONDS
 

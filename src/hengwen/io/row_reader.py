@@ -150,7 +150,7 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
 
 
 def _conversion(path: Path) -> str:
-    """Return how a file of another format becomes a .jsonl or .csv file; "" if that is unknown."""
+    """Return how to convert a file of another format to .jsonl or .csv; "" if that is unknown."""
     suffix = path.suffix.lower()
     if suffix == ".json":
         return f"; one object a line: jq -c '.[]' {path.name} > {path.stem}.jsonl"

@@ -36,7 +36,7 @@ class StrictModel(BaseModel):
     former_keys: ClassVar[dict[str, str]] = {}
     """Field for each key that older files use."""
     written_keys: ClassVar[dict[str, str]] = {}
-    """Fields by the keys that all files use for them, where these differ."""
+    """Field for each key that differs from the field's name in all files."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False, arbitrary_types_allowed=True)
 

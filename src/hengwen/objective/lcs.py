@@ -1,4 +1,7 @@
-"""Length of the longest common subsequence, with a limit on the work that two texts can cause."""
+"""Length of the longest common subsequence (LCS) of two texts, with a limit on the work.
+
+A subsequence has tokens of a text in their order, but not necessarily next to each other.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SMALL = 20_000_000
-"""Product of two lengths up to which the bit-parallel algorithm is used directly."""
+"""Maximum product of the two lengths for which the bit-parallel algorithm is always used."""
 _MAX_MATCHES = 5_000_000
-"""Pairs of equal tokens up to which these pairs alone may be searched, in n log n steps for n pairs."""
+"""Maximum number of pairs of equal tokens for the algorithm that visits only these pairs (n log n steps)."""
 _MIN_CELLS_PER_MATCH = 1280
-"""Share of these pairs from which that is slower than to compare 64 pairs of tokens at a time."""
+"""Minimum number of pairs of tokens for each pair of equal tokens; below it the bit-parallel algorithm, which
+compares 64 pairs at a time, is faster."""
 _MAX_BYTE_CELLS, _MAX_WIDE_CELLS = 50_000_000_000, 4_000_000_000
-"""Limits of the product of two lengths: with up to 256 different tokens that both have, and with more."""
+"""Maximum product of the two lengths, first if the texts share at most 256 different tokens, then if they
+share more."""
 
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
@@ -26,11 +31,12 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
 
     Args:
         a: A text, or its tokens.
-        b: The other one.
+        b: The other text, or its tokens.
 
     Raises:
-        ValueError: Without common start and end the sequences are over 220,000 tokens long each, or 63,000 if
-            they share more than 256 different tokens, and have too many equal pairs of tokens.
+        ValueError: The sequences, without their common start and end, are too long and have too many pairs of
+            equal tokens. Too long is over 220,000 tokens each, or over 63,000 if they share more than 256
+            different tokens.
 
     Examples:
         >>> lcs_length("abcd", "xbd")
@@ -56,7 +62,7 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
 
 
 def _common_affixes(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
-    """Return the lengths of the common prefix and of the common suffix behind it."""
+    """Return the lengths of the common prefix, and of the common suffix of the rest."""
     limit = min(len(a), len(b))
     start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), limit)
     backwards = enumerate(zip(reversed(a), reversed(b), strict=False))
@@ -65,7 +71,7 @@ def _common_affixes(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
 
 
 def _by_matches(a: Sequence[str], b: Sequence[str]) -> int:
-    """Return the length by Hunt and Szymanski: the longest increasing run of indices of equal tokens."""
+    """Return the length by the algorithm of Hunt and Szymanski, which visits only pairs of equal tokens."""
     indices: dict[str, list[int]] = {}
     for index in range(len(b) - 1, -1, -1):
         indices.setdefault(b[index], []).append(index)

@@ -1,7 +1,8 @@
-"""What a plan may do only if the user trusts it: run code that it names, and use secrets of the environment.
+"""Find what a plan may do only if the user trusts it: run code that it names, and use secrets.
 
-A plan is data. It may name files, installed plug-ins, endpoints, and variables that end in ``_API_KEY``. All
-else that could run code or send a secret is a need for trust; ``SECURITY.md`` has the threat model.
+A plan is data. Without trust it may name files, installed plug-ins, endpoints, and environment variables that
+end in ``_API_KEY``. Everything else that could run code or send a secret needs trust. ``SECURITY.md`` has the
+threat model.
 """
 
 from __future__ import annotations
@@ -28,20 +29,20 @@ _LANGCHAIN_PROVIDERS = (
     "anthropic cohere deepseek fireworks google_genai groq mistralai ollama openai openrouter perplexity"
     " together xai"
 )
-"""LangChain's providers that run no downloaded code and send no credentials but an API key."""
+"""LangChain's providers that run no downloaded code, and send no credentials except an API key."""
 _LANGCHAIN_PARAMS = (
     "effort extra_body frequency_penalty logit_bias logprobs max_completion_tokens max_output_tokens"
     " max_retries max_tokens metadata min_p model_kwargs n num_ctx num_predict presence_penalty reasoning"
     " reasoning_effort repeat_penalty seed service_tier stop stop_sequences stream_usage streaming"
     " temperature thinking thinking_budget timeout top_k top_logprobs top_p use_responses_api verbosity"
 )
-"""Keyword arguments of LangChain's chat models that change nothing but the text of a request."""
+"""Keyword arguments of LangChain's chat models that change only the text of a request."""
 
 
 def trust_needs(plan: Plan) -> list[str]:
-    """Return what a plan needs trust for, a phrase each; empty if it is only data.
+    """Return a phrase for each part of a plan that needs trust; empty if the plan is only data.
 
-    Nothing is imported. Backends that neither a judge nor a checkpoint uses do not count.
+    Nothing is imported. Backends that no judge and no checkpoint uses do not count.
 
     Args:
         plan: A plan, with the overrides of the command line applied.
@@ -50,14 +51,14 @@ def trust_needs(plan: Plan) -> list[str]:
 
 
 def check_trust(plan: Plan, *, trust: bool) -> None:
-    """Refuse a plan that needs trust, before anything that it names is imported.
+    """Raise if a plan needs trust and has none, before anything that it names is imported.
 
     Args:
         plan: A plan, with the overrides of the command line applied.
         trust: Whether the user trusts the plan.
 
     Raises:
-        ConfigError: The plan needs trust and has none; the message lists what for.
+        ConfigError: The plan needs trust and has none; the message lists the parts that need trust.
     """
     needs = [] if trust else _located_needs(plan)
     if needs:
@@ -82,7 +83,7 @@ def trust_digest(plan: Plan) -> str:
 
 
 def _located_needs(plan: Plan) -> list[tuple[Location, str]]:
-    """Return what a plan needs trust for, each with the location of its scorer, rule, judge or backend."""
+    """Return the parts of a plan that need trust, each with its location (such as that of a scorer)."""
     needs = [(location, f"{owner} runs {code}") for location, owner, code in _code_names(plan)]
     for name, spec in plan.used_backends.items():
         needs += [(("backends", name), f"backend {name!r} {need}") for need in _backend_needs(spec)]
@@ -93,7 +94,7 @@ def _located_needs(plan: Plan) -> list[tuple[Location, str]]:
 
 
 def _code_names(plan: Plan) -> Iterator[tuple[Location, str, str]]:
-    """Yield what names code of its own, with location and title, as ``module:name`` or ``file.py:name``."""
+    """Yield (location, title, code) for each part that names code: ``module:name`` or ``file.py:name``."""
     for index, task in enumerate(plan.tasks):
         plugins = {
             "scorers": [spec.name for spec in task.scorers],

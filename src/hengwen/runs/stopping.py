@@ -25,7 +25,7 @@ SIGNAL_SECONDS = 0.2
 
 
 def _do_nothing() -> None:
-    """Do nothing: there is no run to stop."""
+    """Do nothing, because there is no run to stop."""
 
 
 class Interrupts:
@@ -50,9 +50,9 @@ class Interrupts:
 
     @contextmanager
     def stop_on_request(self, stopping: asyncio.Event) -> Iterator[None]:
-        """Set ``stopping`` on the first request; the second one ends the run at once, also in a scorer.
+        """Set ``stopping`` on the first request; the second ends the run at once, even within a scorer.
 
-        Handlers of the event loop would wait until the running scorer or judge yields to the loop.
+        Signal handlers of the event loop would wait until the running scorer or judge yields to the loop.
 
         Raises:
             KeyboardInterrupt: A signal came after ``stopping`` was set.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 BUSY_SECONDS = 10
 """Maximum number of seconds that a write waits for another process's lock on a SQLite file."""
 BUSY_POLL_SECONDS = 0.01
-"""Time between two attempts to switch a file that other processes open to a write-ahead log."""
+"""Seconds between two attempts to switch a file to a write-ahead log while other processes open it."""
 DATA_IS_KEPT = "; committed data is kept"
 """End of an error message, if the store still has everything up to the last commit."""
 
@@ -115,9 +115,9 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
-    """Switch a SQLite file to a write-ahead log, once it is known that it is a store.
+    """Switch a SQLite file to a write-ahead log, after a check that the file is a store.
 
-    SQLite waits for no other process here, so this function does.
+    SQLite does not wait for other processes in this step, so this function waits.
     """
     if engine.dialect.name != "sqlite":
         return

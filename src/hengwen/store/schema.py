@@ -38,7 +38,7 @@ def migrate(engine: Engine, version: str | None) -> Path | None:
 
     Args:
         engine: The database.
-        version: The version of its schema.
+        version: The version of the database schema.
 
     Returns:
         The copy of the store before the migration; None if nothing was migrated, or on a database server.
@@ -59,7 +59,7 @@ def check_readable(engine: Engine, version: str | None) -> None:
 
     Args:
         engine: The database.
-        version: The version of its schema.
+        version: The version of the database schema.
 
     Raises:
         StoreError: The store has another schema, or none.

@@ -1,4 +1,4 @@
-"""Trust in a plan that names code or secrets: by ``--trust``, or asked once per plan on a terminal."""
+"""Ask whether the user trusts a plan that names code or secrets, once per plan; ``--trust`` means yes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import Plan
 
 FILE_NAME = "trusted-plans"
-"""File in the user's state folder with a digest (sha256) in each line."""
+"""File in the user's state folder; each line has the digest (sha256) of a trusted plan."""
 
 
 def load_trusted(path: Path, *, trust: bool, judge: str | None = None, base_url: str | None = None) -> Plan:
-    """Load a plan; what it names may run afterwards.
+    """Load a plan that the user trusts; code that it names may run afterwards.
 
     Args:
         path: The plan.
         trust: Whether ``--trust`` is set; it counts for this command only.
-        judge: ``--judge``; backends that it replaces need no trust.
-        base_url: ``--base-url``.
+        judge: Value of ``--judge``; backends that it replaces need no trust.
+        base_url: Value of ``--base-url``.
 
     Returns:
         The plan, without overrides.

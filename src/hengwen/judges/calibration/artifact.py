@@ -52,7 +52,7 @@ class Calibration:
     rubric: str
     """Name and version of the rubric; empty if unknown."""
     rubric_hash: str
-    """First 8 hex digits of the hash of what a model reads of the rubric; empty if unknown."""
+    """First 8 hex digits of the hash of those parts of the rubric that a model reads; empty if unknown."""
     signature: str
     """Signature of the judge."""
     decision: Decision
@@ -80,7 +80,7 @@ class Calibration:
     means: tuple[MeanReport, ...]
     """Corrected mean of all answers, then of each checkpoint."""
     warnings: tuple[str, ...]
-    """What limits the calibration, a sentence each."""
+    """Sentences that state what limits the calibration."""
     created: str = ""
     """Time of creation, ISO 8601."""
     version: str = ""

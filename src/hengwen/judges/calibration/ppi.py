@@ -40,7 +40,7 @@ class CorrectedMean:
     """The corrected mean human value, with the mean of the labels alone and of the judge alone."""
 
     mean: float
-    """In the unit of the labels, as all means and ends of intervals."""
+    """The corrected mean; like all means and intervals, it is in the unit of the labels."""
     low: float
     high: float
     method: Method
@@ -92,15 +92,15 @@ def ppi_mean(
 
     Args:
         human: Human values of the labelled answers, n >= 3, in any unit.
-        judge: Values by the judge of the same answers in the same order and unit, length n.
-        others: Values by the judge of the answers without a label, of any prompts; any number.
+        judge: The judge's values for the same answers, in the same order and unit, length n.
+        others: The judge's values for any number of answers without a label, to any prompts.
         clusters: Prompt of each labelled answer; by default each answer has a prompt of its own.
         other_clusters: Prompt of each other answer; by default each answer has a prompt of its own.
         bounds: Lowest and highest value of the scale; the mean and its interval are limited to them.
         confidence: Confidence level of the interval, in (0, 1).
 
     Returns:
-        The corrected mean with its interval, in the unit of the labels, beside the mean by labels alone.
+        The corrected mean with its interval, in the unit of the labels, and the mean of the labels alone.
 
     Raises:
         ValueError: Lengths differ, there are fewer than 3 labels or 2 prompts, all labels are equal and there

@@ -80,7 +80,7 @@ def length_bias(
         clusters: Prompt of each answer; by default every answer has a prompt of its own.
 
     Returns:
-        The correlation, from -1 to 1, with its interval; or the ``reason`` why it is not defined.
+        The correlation, from -1 to 1, with its interval; if it is not defined, the ``reason``.
 
     Raises:
         ValueError: The lists differ in length, a number is not finite, or a length is negative.
@@ -148,9 +148,9 @@ class LabelledAnswer:
     target: str
     """Name of the model that wrote the answer."""
     judge: float
-    """Value by the judge."""
+    """Value that the judge gave."""
     human: float
-    """Value by a human, or the mean of several."""
+    """Value that a human gave, or the mean of several humans."""
     cluster: str
     """Prompt of the answer."""
 
@@ -339,7 +339,7 @@ async def compare_pair(
         b: The other answer.
 
     Returns:
-        Both verdicts; what ``compare`` raises is raised.
+        Both verdicts. An exception of ``compare`` is raised again.
 
     Examples:
         >>> import asyncio
@@ -360,7 +360,7 @@ def position_bias(pairs: Iterable[PairOutcome]) -> PositionBias:
         pairs: Pairs judged in both orders, any number.
 
     Returns:
-        Counts of pairs, and the share of consistent ones with its interval.
+        Counts of pairs, and the share of consistent pairs with its interval.
 
     Examples:
         >>> same_winner = PairOutcome(forward="first", backward="second")

@@ -63,11 +63,11 @@ def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int
 
 
 def fewest_shared_bigrams(total: int, threshold: float) -> int:
-    """Return the fewest bigrams, counted with multiplicity, that two texts of that character ratio share.
+    """Return how many bigrams (with multiplicity) two texts with a given character ratio share at least.
 
     Args:
         total: Length of both texts together.
-        threshold: Their character ratio.
+        threshold: Character ratio of the two texts.
 
     Examples:
         >>> fewest_shared_bigrams(20, 0.9)  # 9 characters in at most 3 blocks, which have 6 bigrams

@@ -27,15 +27,18 @@ MIN_MINHASH_THRESHOLD = 0.8
 """Below this threshold similar texts may share too few bigrams for MinHash."""
 
 _FINAL_PARTICLES = re.compile(r"(?<![啊呀呢嘛吧哦喵])(?<!的说)(?:的说|[啊呀呢嘛吧哦喵])++(?=\0|$)")
-"""Starts only where a run of particles starts, and never gives any of them back: linear time."""
+"""Pattern of particles at the end of a phrase. It starts only at the first particle and does not backtrack,
+so the search takes linear time."""
 MAX_CHARACTERS = 1_000_000
-"""Letters, marks and digits of a text from which it is refused."""
+"""Maximum number of letters, marks and digits of a text; a longer text is an error."""
 _FEW_TEXTS = 16
-"""Texts up to which all pairs are compared without an index."""
+"""Maximum number of texts for which all pairs are compared without an index."""
 _SHORT_CELLS, _MEDIUM_CELLS = 1_000_000, 100_000_000
-"""Products of two lengths up to which a ratio is not kept for other thresholds, and is computed at once."""
+"""Maximum products of two lengths, first for ratios that are not kept for other thresholds, then for ratios
+that are computed without a check of bounds first."""
 _MAX_CELLS = 200_000_000_000
-"""Limit of the sum of these products over pairs of longer texts that their bigrams do not tell apart."""
+"""Maximum sum of the products of lengths, over those pairs of longer texts that a comparison of bigrams
+cannot exclude."""
 _EMOJI_PARTS = re.compile(r"[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 
 
@@ -200,11 +203,11 @@ class AnswerSet:
         self._distinct = [index for index in self._first_index.values() if prepared[index].text]
         self._prepared = [prepared[index] for index in self._distinct]
         self._ratios: dict[tuple[int, int], tuple[float, float]] = {}
-        """For a pair of long texts the bound from which the ratio is known; the ratio, 0 if it is below."""
+        """For a pair of long texts: (bound, ratio). The ratio is 0 if the real ratio is below the bound."""
         self._cells = 0
 
     def duplicates(self, threshold: float, *, exact: bool | None = None) -> list[Duplicate | None]:
-        """Return for each text the first earlier text that it repeats; arguments as in ``near_duplicates``.
+        """Return, for each text, the first earlier text that it repeats; arguments as in ``near_duplicates``.
 
         Args:
             threshold: Minimum :func:`similarity` of a repeat, in (0, 1].
@@ -226,7 +229,7 @@ class AnswerSet:
         ]
 
     def _matches(self, threshold: float, exact: bool | None) -> list[Duplicate | None]:
-        """Return for each of the different texts the first earlier one that it repeats."""
+        """Return, for each of the different texts, the first earlier text that it repeats."""
         matches: list[Duplicate | None] = []
         for j, lists in enumerate(self._candidates(threshold, exact)):
             i = exact_index.first_match(lists, partial(self._is_similar, threshold, j))
@@ -250,7 +253,7 @@ class AnswerSet:
         return _compare(self._prepared[i], self._prepared[j], known)
 
     def _is_similar(self, threshold: float, j: int, i: int) -> bool:
-        """Return whether two texts reach the threshold; cheap bounds with room for rounding come first."""
+        """Return whether the similarity of two texts reaches the threshold; cheap bounds come first."""
         a, b, bound = self._prepared[i], self._prepared[j], threshold - 1e-4
         x, y = len(a.text), len(b.text)
         if 2 * min(x, y) >= bound * (x + y) and self._ratio_reaches(threshold, bound, i, j):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MAX_CELLS = 2_000_000_000
 """Maximum product of the numbers of tokens of two compared sentences: 250 MB of bits."""
 MAX_STEPS = 200_000_000
-"""Limit of the work on all pairs of different sentences: cells by 32, and constants for tokens and pairs."""
+"""Maximum work for all pairs of different sentences, in the unit of ``_steps``."""
 _STEPS_PER_TOKEN, _STEPS_PER_PAIR = 30, 60
 
 
@@ -55,7 +55,7 @@ def union_hits(reference: Sequence[Sequence[str]], hypothesis: Sequence[Sequence
 def _matched_indices(
     reference: Sequence[Sequence[str]], hypothesis: Sequence[Sequence[str]]
 ) -> dict[tuple[str, ...], list[int]]:
-    """Return for each different reference sentence its indices in some longest common subsequence."""
+    """Return, for each different reference sentence, the indices that are in some LCS."""
     others = list(dict.fromkeys(map(tuple, hypothesis)))
     with_token: dict[str, list[int]] = {}
     for number, other in enumerate(others):

@@ -1,4 +1,4 @@
-"""Unicode normal forms in linear time, also for texts with thousands of combining marks in a row.
+"""Unicode normal forms in linear time, even for texts with thousands of combining marks in a row.
 
 Python sorts the marks after a letter by insertion, in quadratic time. Long runs of marks are sorted here
 first, which does not change the result.
@@ -14,12 +14,12 @@ from typing import Literal
 Form = Literal["NFC", "NFKC"]
 _DECOMPOSED: dict[Form, Literal["NFD", "NFKD"]] = {"NFC": "NFD", "NFKC": "NFKD"}
 _MAX_RUN = 64
-"""Marks in a row up to which insertion is fast."""
+"""Maximum number of marks in a row for which Python's sorting is fast."""
 _MAYBE_MARKS = re.compile(
     r"[^\0-\u02ff\u0370-\u0482\u2000-\u20cf\u3000-\u3029\u3030-\u3098\u309b-\ua66e\uac00-\ufb1d\ufe30-\uff9d]"
     rf"{{{_MAX_RUN},}}"
 )
-"""A run without the characters of common scripts, none of which is a mark."""
+"""Pattern of stretches that may contain marks: it has no characters of common scripts that are no marks."""
 
 
 def normal_form(text: str, form: Form = "NFKC") -> str:
