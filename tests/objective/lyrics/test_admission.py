@@ -60,8 +60,8 @@ def reversed_lines(section: str) -> str:
 
 ANSWERS = {
     "the song itself": SONG,
-    "the template given back": TEMPLATE,
-    "half of each line as a literal c": each_line(
+    "a copy of the template": TEMPLATE,
+    "half of each line replaced by the letter c": each_line(
         lambda line: "c" * (len(line) // 2) + line[len(line) // 2 :]
     ),
     "Latin words only": each_line(lambda line: "la " * (len(line) // 3)),
@@ -74,7 +74,7 @@ ANSWERS = {
     "the tags without lines": "\n".join(line for line in SONG.split("\n") if line.startswith("(")),
     "the lines without tags": "\n".join(line for line in SONG.split("\n") if not line.startswith("(")),
     "blank lines between all lines": SONG.replace("\n", "\n\n"),
-    "nothing": "",
+    "an empty answer": "",
 }
 each = pytest.mark.parametrize("name", ANSWERS)
 
@@ -103,14 +103,14 @@ def test_nothing_beats_the_song_itself(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "most"),
     [
-        ("the template given back", 60),
+        ("a copy of the template", 60),
         ("Latin words only", 60),
-        ("half of each line as a literal c", 85),
+        ("half of each line replaced by the letter c", 85),
         ("sections shuffled", 85),
         ("a lyric for another template", 20),
         ("the tags without lines", 40),
         ("the lines without tags", 20),
-        ("nothing", 0),
+        ("an empty answer", 0),
     ],
 )
 def test_what_does_not_keep_to_the_template_is_far_below(name: str, most: float) -> None:
@@ -120,7 +120,7 @@ def test_what_does_not_keep_to_the_template_is_far_below(name: str, most: float)
 def test_the_public_program_takes_a_parroted_template_for_a_perfect_song() -> None:
     parroted, song = (
         score_lyric(ANSWERS[name], TEMPLATE, rules="muchin").total
-        for name in ("the template given back", "the song itself")
+        for name in ("a copy of the template", "the song itself")
     )
     assert parroted == song
 
