@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
@@ -100,10 +101,22 @@ def run_until_complete(start: Callable[[Interrupts], Coroutine[object, object, R
     except RuntimeError:
         return asyncio.run(start(Interrupts(signals=True)))
     interrupts = Interrupts(signals=False)
+    is_watched = threading.Event()
+
+    def run() -> Result:
+        is_watched.wait()
+        return asyncio.run(start(interrupts))
+
     with ThreadPoolExecutor(1, "hengwen-run") as pool:
-        future = pool.submit(lambda: asyncio.run(start(interrupts)))
+        try:
+            future = pool.submit(run)
+        except KeyboardInterrupt:  # before anything was run
+            interrupts.request()
+            is_watched.set()
+            raise
         while not future.done():
             try:
+                is_watched.set()
                 wait([future], timeout=SIGNAL_SECONDS)
             except KeyboardInterrupt:
                 interrupts.request()
