@@ -88,7 +88,7 @@ async def execute(
 
 
 async def _gather(coroutines: Sequence[Coroutine[None, None, Result]]) -> list[Result]:
-    """Run coroutines concurrently; raise the first error after all of them have ended."""
+    """Run coroutines concurrently; after all have ended, raise the error of the first one that failed."""
     if len(coroutines) == 1:
         return [await coroutines[0]]
     results = await asyncio.gather(*coroutines, return_exceptions=True)

@@ -129,7 +129,7 @@ def _planned(task: Scene, rows: Sequence[JsonRow], persona: Persona) -> PlannedT
 
 
 def _with_brief(row: JsonRow, persona: Persona) -> JsonRow:
-    """Return a topic prompt. Its brief (instruction) is in the metadata, where the system prompt reads it."""
+    """Return a topic prompt with its brief (instruction) in the metadata, for the system prompt."""
     brief = row["metadata"].get("brief") or persona.brief(row["input"]) or row["input"]
     return {**row, "metadata": {**row["metadata"], "brief": brief}}
 

@@ -11,7 +11,7 @@ from hengwen import registry
 from hengwen.judges.panel import Panel
 from hengwen.judges.rules.capped_judge import CappedJudge
 from hengwen.judges.rules.rule_set import RuleScorer, RuleSet
-from hengwen.plans import checks
+from hengwen.plans import loaded_plan_checks as checks
 from hengwen.plans.datasets import ResponseSet, SampleSet, read_labels, read_responses, read_samples
 from hengwen.plans.load_scorer import load_scorer
 from hengwen.plans.locations import located

@@ -201,7 +201,7 @@ def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
 
 
 def min_clusters(tests: int) -> int:
-    """Return the smallest number of clusters with which one of ``family`` tests can be significant.
+    """Return the smallest number of clusters with which one of a number of tests can be significant.
 
     Examples:
         >>> min_clusters(1), min_clusters(10)

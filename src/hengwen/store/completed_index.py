@@ -1,4 +1,4 @@
-"""Index of completed evaluations with 16 bytes per key, so that large runs resume in bounded memory.
+"""Index of completed evaluations: about 20 bytes per key, so that large runs resume with little memory.
 
 An evaluation is the scoring or judging of one answer; its key identifies it.
 """

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from hengwen.cli.ui.tables import print_view
-from hengwen.records import Run, Scale
+from hengwen.records import Row, Run, Scale, Score
 from hengwen.reports import build_view, to_html, to_markdown
 from hengwen.reports.view.comparison_note import comparison_note
 from hengwen.reports.view.models import ReportData
@@ -74,8 +74,8 @@ def test_a_fall_counts_before_a_rise_and_there_is_one_line(table_of) -> None:
     values = {"a": [0.5] * 20, "b": [1.0] * 20, "c": [0.7] * 20}
     view = build_view(table_of(values, scale=UNIT))
     assert [item.en.split(" [")[0] for item in view.findings] == ["c 0.700"]
-    assert "; last against first: +0.200, p < .0001" in view.findings[0].en
-    assert "; 2 of the 2 other comparisons significant;" in view.findings[0].en
+    assert "(among them last against first: +0.200, p < .0001)" in view.findings[0].en
+    assert "; 2 of the other 2 comparisons are significant " in view.findings[0].en
     assert view.tests == 3
 
 
@@ -139,7 +139,7 @@ def test_where_lower_is_better_a_fall_is_no_alarm(table_of) -> None:
 
 def test_a_score_with_equal_values_is_said_to_tell_checkpoints_hardly_apart(table_of) -> None:
     result = finding(table_of({"a": [0.75] * 18 + [0.25, 0.5], "b": [0.75] * 20}, scale=UNIT))
-    assert "95% of the values by prompt are 0.750" in result.en
+    assert "95% of the prompts' values are 0.750" in result.en
     assert result.en.endswith("use a finer score or judge")
     assert "95% 的逐题得分同为 0.750" in result.zh
 
@@ -169,7 +169,51 @@ def test_the_summary_begins_with_how_checkpoints_are_compared(
 
 def test_the_note_on_comparisons_counts_scores_and_tests(table_of) -> None:
     view = build_view(table_of({name: [0.4] * 12 for name in "abc"}, scale=UNIT))
-    assert "(1 score, 3 tests, p corrected for all)" in comparison_note(view).en
+    assert "(3 tests of 1 score; each p is corrected for all 3)" in comparison_note(view).en
     (task,) = view.tasks
     doubled = replace(view, tasks=(replace(task, scores=(*task.scores, *task.scores)),))
-    assert "(2 scores, 3 × 2 = 6 tests, p corrected for all)" in comparison_note(doubled).en
+    assert (
+        "(3 comparisons × 2 scores = 6 tests; each p is corrected for all 6)" in comparison_note(doubled).en
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("x.checkpoint", "give the scorer scope: repeats (one value for each prompt)"),
+        ("x", "add a score that gives each answer a value"),
+    ],
+)
+def test_a_score_of_a_whole_group_says_how_to_test_it(name: str, advice: str) -> None:
+    runs = tuple(
+        Run(id=run_id, plan="p", plan_hash="", checkpoint=run_id, order=i) for i, run_id in enumerate("ab")
+    )
+    table = ScoreTable(
+        Row(
+            run_id=run_id,
+            task="t",
+            checkpoint=run_id,
+            sample_id=None,
+            repeat=None,
+            cluster="",
+            outcome=Score(name=name, value=value, signature="s|v:1"),
+        )
+        for run_id, value in (("a", 0.25), ("b", 0.5))
+    )
+    result = finding(ReportData(plan="p", runs=runs, table=table))
+    assert result.en == (
+        "one value for each checkpoint (0.250 to 0.500) and none for each prompt, so it is not tested; "
+        f"to test it, {advice}"
+    )
+
+
+def test_the_answers_below_are_named_only_for_the_score_that_ranks_them(table_of) -> None:
+    values = {"a": [0.9] * 12, "b": [0.4] * 12}
+    first, second = table_of(values, scale=UNIT), table_of(values, scale=UNIT)
+    for key, column in second.table.series.items():
+        first.table.series[key._replace(name="b.x")] = column
+    findings = build_view(first).findings
+    assert [item.en.rpartition("; ")[2] for item in findings] == [
+        "read the lowest answers of b below",
+        "read the answers of b",
+    ]

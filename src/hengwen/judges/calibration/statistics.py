@@ -151,7 +151,7 @@ def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floa
 
 
 def _kappa(cells: PairCells, weights: Floats, n: Floats) -> Floats:
-    """Return Cohen's kappa of the nearest levels."""
+    """Return Cohen's kappa for each weighting; each human and judge value counts as its nearest level."""
     human, judge = nearest_level(cells.human), nearest_level(cells.judge)
     indicator = np.eye(len(cells.levels))
     observed = weights @ (human == judge) / n

@@ -56,8 +56,10 @@ def build_view(data: ReportData) -> View:
         [('t/length', 3.0)]
     """
     labels = run_labels(data.runs)
-    tasks, findings = summarize(task_views(data), data, labels)
-    picker = AnswerPicker({task.name: _ranking_score(task, data.table) for task in tasks})
+    tasks = task_views(data)
+    ranking = {task.name: _ranking_score(task, data.table) for task in tasks}
+    tasks, findings = summarize(tasks, data, labels, ranking)
+    picker = AnswerPicker(ranking)
     length_bias = LengthBiasDetector()
     for answer in data.answers.stream():
         picker.add(answer)

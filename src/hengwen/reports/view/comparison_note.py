@@ -20,14 +20,24 @@ def comparison_note(view: View) -> Bilingual:
     if not counts:
         return Bilingual("", "")
     total, scores = sum(counts), len(counts)
-    factors = f"{counts[0]} × {scores} = " if len(set(counts)) == 1 and scores > 1 else ""
-    tests_zh = f"{scores} 个分数共 {factors}{total} 次检验，p 已按总次数校正"
-    tests_en = f"{_count(scores, 'score')}, {factors}{total} tests, p corrected for all"
+    tests_zh = f"{scores} 个分数共 {total} 次检验，p 已按 {total} 次校正"
+    tests_en = f"{total} tests of {_count(scores, 'score')}; each p is corrected for all {total}"
+    if len(set(counts)) == 1 and scores > 1:
+        tests_zh = f"每个分数 {counts[0]} 次比较 × {scores} 个分数 = {total} 次检验，p 已按 {total} 次校正"
+        comparisons = _count(counts[0], "comparison")
+        tests_en = f"{comparisons} × {scores} scores = {total} tests; each p is corrected for all {total}"
     if total == 1:
         tests_zh, tests_en = "共 1 次检验", "1 test"
     no_steps = all(run.step is None for run in view.runs)
-    order_zh = "检查点没有 step，按计划中的次序排列，请核对。" if no_steps else ""
-    order_en = " The checkpoints have no step: their order is that of the plan, check it." if no_steps else ""
+    order_zh = (
+        "检查点没有 step，按计划中的次序排列，请核对；若不对，请为每个检查点写明 step。" if no_steps else ""
+    )
+    order_en = (
+        " The checkpoints have no step, so their order is that of the plan: check it, and if it is wrong, "
+        "give each a step."
+        if no_steps
+        else ""
+    )
     return Bilingual(
         f"每个检查点与前一个比较，最后一个再与第一个比较，只用双方都有得分的题目配对检验（{tests_zh}）。"
         f"“可看出的最小差别”：真实差别有这么大时，十次评测有八次能看出来。{order_zh}",

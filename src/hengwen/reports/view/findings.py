@@ -48,6 +48,8 @@ class ScoreContext(NamedTuple):
     """Number of pairs of checkpoints that the report would test with enough prompts."""
     higher_is_better: bool = True
     decimals: int = 3
+    ranks_answers: bool = True
+    """Whether the report shows the lowest and highest answers by this score."""
     order_problem: str = ""
     """Reason why the order of the checkpoints is not known; empty if it is known."""
 
@@ -162,11 +164,18 @@ def _coverage_problem(score: ScoreContext) -> Finding | None:
 def _untestable(score: ScoreContext, scored: Sequence[int]) -> Finding:
     means = [cell.mean for index in scored if (cell := score.cells[index]) and cell.mean is not None]
     low, high = number(min(means), score.decimals), number(max(means), score.decimals)
+    next_zh, next_en = (
+        (
+            "请为该评分器设 scope: repeats（每题一个值）",
+            "give the scorer scope: repeats (one value for each prompt)",
+        )
+        if score.address.endswith(".checkpoint")
+        else ("请再加一个为每条回答打分的评分器", "add a score that gives each answer a value")
+    )
     return score.finding(
-        f"每个检查点只有一个数值（{low} 到 {high}），没有逐题的值，无法检验；"
-        "要检验，请再加一个逐条回答的分数",
+        f"每个检查点只有一个数值（{low} 到 {high}），没有逐题的值，无法检验；要检验，{next_zh}",
         f"one value for each checkpoint ({low} to {high}) and none for each prompt, so it is not tested; "
-        "to test it, add a score of single answers",
+        f"to test it, {next_en}",
     )
 
 
@@ -191,11 +200,19 @@ def _tested(score: ScoreContext) -> Finding:
     common, share = _most_common_value(score)
     if share >= SATURATED_SHARE:
         value, percentage = number(common, score.decimals), percent(share)
+        next_zh, next_en = (
+            (
+                "请用 --judge 换用语言模型评审，或换用更细的评分",
+                "judge with a language model (--judge), or use a finer score",
+            )
+            if all(cell.judged_by_rules for cell in score.cells if cell is not None)
+            else ("请换用更细的评分或评审", "use a finer score or judge")
+        )
         return score.finding(
             f"没有显著差别（最小 p {smallest}）；{percentage} 的逐题得分同为 {value}，"
-            "此分数难以区分这些检查点；请换用更细的评分或评审",
-            f"no significant difference (smallest p {smallest}); {percentage} of the values by prompt are "
-            f"{value}, so this score can hardly tell these checkpoints apart; use a finer score or judge",
+            f"此分数难以区分这些检查点；{next_zh}",
+            f"no significant difference (smallest p {smallest}); {percentage} of the prompts' values are "
+            f"{value}, so this score can hardly tell these checkpoints apart; {next_en}",
         )
     visible = max((item.detectable or 0.0 for item in score.comparisons), default=0.0)
     limit, half = number(visible, score.decimals), number(visible / 2, score.decimals)
@@ -229,6 +246,8 @@ def _change(score: ScoreContext, item: Comparison, is_worse: bool) -> Finding:
     verb_zh, verb_en = ("差", "worse") if is_worse else ("好", "better")
     next_zh, next_en = (
         (f"请读下方 {name} 得分最低的回答", f"read the lowest answers of {name} below")
+        if is_worse and score.ranks_answers
+        else (f"请读 {name} 的回答", f"read the answers of {name}")
         if is_worse
         else ("请在未用于调参的题目上复核", "confirm it on prompts that were not used for tuning")
     )
@@ -248,9 +267,14 @@ def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, 
     for item in others:
         if (item.earlier, item.later) == (0, len(score.checkpoints) - 1):
             change, p = signed(item.test.difference, score.decimals), p_text(item.p_adjusted)
-            zh, en = f"；末个与首个相差 {change}，p {p}", f"; last against first: {change}, p {p}"
+            zh = f"（其中末个与首个相差 {change}，p {p}）"
+            en = f" (among them last against first: {change}, p {p})"
+    if not others:
+        return "", ""
     significant = sum(item.significant for item in others)
-    if others:
-        zh += f"；其余 {len(others)} 次比较中有 {significant} 次显著" if significant else "；其余比较均不显著"
-        en += f"; {significant or 'none'} of the {len(others)} other comparisons significant"
-    return zh, en
+    result_zh = f"有 {significant} 次显著" if significant else "均不显著"
+    verb = "is" if significant <= 1 else "are"
+    return (
+        f"；其余 {len(others)} 次比较{'中' if significant else ''}{result_zh}{zh}",
+        f"; {significant or 'none'} of the other {len(others)} comparisons {verb} significant{en}",
+    )

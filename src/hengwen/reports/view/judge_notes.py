@@ -59,7 +59,7 @@ def with_judge_notes(findings: Iterable[Finding], scores: Iterable[ScoreView]) -
 
 
 def add_notes(findings: Iterable[Finding], notes: Mapping[str, Bilingual]) -> tuple[Finding, ...]:
-    """Append notes to findings; the notes are given by the address of the score."""
+    """Append to each finding the note of its score; ``notes`` maps addresses of scores to notes."""
     return tuple(
         replace(finding, zh=f"{finding.zh}；{note.zh}", en=f"{finding.en}; {note.en}")
         if (note := notes.get(finding.address, NO_NOTE)).en

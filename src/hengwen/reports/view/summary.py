@@ -10,7 +10,7 @@ from hengwen.results.comparability import UNKNOWN
 from hengwen.results.comparisons import comparable_pairs, compare_checkpoints, score_series
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hengwen.reports.view.findings import Finding
     from hengwen.reports.view.models import ReportData, ScoreView, TaskView
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def summarize(
-    tasks: Sequence[TaskView], data: ReportData, labels: Sequence[str]
+    tasks: Sequence[TaskView], data: ReportData, labels: Sequence[str], ranking: Mapping[str, str]
 ) -> tuple[tuple[TaskView, ...], list[Finding]]:
     """Run the paired tests of the summary scores of all tasks, corrected for their total number.
 
@@ -26,6 +26,7 @@ def summarize(
         tasks: Tasks with their scores.
         data: Runs with their outcomes; nothing is tested if their order is not known.
         labels: Name of each run in the report.
+        ranking: For each task the name of the score by which answers are shown.
 
     Returns:
         The tasks, in which summary scores have their comparisons, and one finding for each summary score.
@@ -60,6 +61,7 @@ def summarize(
                 pairs=pairs,
                 higher_is_better=score.higher_is_better,
                 decimals=score.decimals,
+                ranks_answers=score.name == ranking.get(score.task),
                 order_problem=data.order_problem,
             )
         )

@@ -83,8 +83,8 @@ async def admission_test(
     - ``repeats``: several verdicts on the same answer (argument ``repeats``) must give the same level.
 
     A trial with a missing verdict neither passes nor fails. ``CRITERIA`` holds the thresholds of the checks.
-    At least six good answers need a verdict. Attacks are a separate test, ``run_canaries``. Add its report to
-    the decision with ``dataclasses.replace(report, attacks=...)``.
+    With fewer than six good answers that have a verdict, the result is inconclusive. Attacks are a separate
+    test, ``run_canaries``. Add its report to the decision with ``dataclasses.replace(report, attacks=...)``.
 
     Args:
         judge: A judge of the rubric. A ``CappedJudge`` is tested without its caps, which lower levels
