@@ -74,8 +74,8 @@ def test_a_fall_counts_before_a_rise_and_there_is_one_line(table_of) -> None:
     values = {"a": [0.5] * 20, "b": [1.0] * 20, "c": [0.7] * 20}
     view = build_view(table_of(values, scale=UNIT))
     assert [item.en.split(" [")[0] for item in view.findings] == ["c 0.700"]
-    assert "(among them last against first: +0.200, p < .0001)" in view.findings[0].en
-    assert "; 2 of the other 2 comparisons are significant " in view.findings[0].en
+    assert "; last against first: +0.200, p < .0001)" in view.findings[0].en
+    assert "; of the other 2 comparisons these are significant: a → b, a → c " in view.findings[0].en
     assert view.tests == 3
 
 
@@ -139,9 +139,9 @@ def test_where_lower_is_better_a_fall_is_no_alarm(table_of) -> None:
 
 def test_a_score_with_equal_values_is_said_to_tell_checkpoints_hardly_apart(table_of) -> None:
     result = finding(table_of({"a": [0.75] * 18 + [0.25, 0.5], "b": [0.75] * 20}, scale=UNIT))
-    assert "95% of the prompts' values are 0.750" in result.en
+    assert "95% of the values (one for each prompt and checkpoint) are 0.750" in result.en
     assert result.en.endswith("use a finer score or judge")
-    assert "95% 的逐题得分同为 0.750" in result.zh
+    assert "95% 的得分（每题每检查点一个）同为 0.750" in result.zh
 
 
 @pytest.mark.parametrize(("language", "other"), [("zh", "Each checkpoint"), ("en", "每个检查点")])
@@ -162,25 +162,29 @@ def test_the_summary_begins_with_how_checkpoints_are_compared(
     else:
         text = {"html": to_html, "md": to_markdown}[face](view)
     assert text.count("eight evaluations in ten" if language == "en" else "十次评测有八次") == tests
-    assert text.count("(1 test)" if language == "en" else "（共 1 次检验）") == tests
+    assert text.count("(1 test, and" if language == "en" else "（共 1 次检验，") == tests
     assert "their order is that of the plan" in text or language == "zh" or not tests
     assert other not in text
 
 
 def test_the_note_on_comparisons_counts_scores_and_tests(table_of) -> None:
     view = build_view(table_of({name: [0.4] * 12 for name in "abc"}, scale=UNIT))
-    assert "(3 tests of 1 score; each p is corrected for all 3)" in comparison_note(view).en
+    assert (
+        "(3 tests of 1 score with a value for each prompt; each p is corrected for all, "
+        in comparison_note(view).en
+    )
     (task,) = view.tasks
     doubled = replace(view, tasks=(replace(task, scores=(*task.scores, *task.scores)),))
-    assert (
-        "(3 comparisons × 2 scores = 6 tests; each p is corrected for all 6)" in comparison_note(doubled).en
-    )
+    assert "(3 comparisons × 2 scores with a value for each prompt = 6 tests; " in comparison_note(doubled).en
 
 
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("x.checkpoint", "give the scorer scope: repeats (one value for each prompt)"),
+        (
+            "x.checkpoint",
+            "a related score can be: give its scorer scope: repeats in the plan (one value for each prompt)",
+        ),
         ("x", "add a score that gives each answer a value"),
     ],
 )
@@ -202,8 +206,9 @@ def test_a_score_of_a_whole_group_says_how_to_test_it(name: str, advice: str) ->
     )
     result = finding(ReportData(plan="p", runs=runs, table=table))
     assert result.en == (
-        "one value for each checkpoint (0.250 to 0.500) and none for each prompt, so it is not tested; "
-        f"to test it, {advice}"
+        "one value for each checkpoint (lowest a 0.250, highest b 0.500) and none for each prompt, so it is "
+        "not tested; "
+        f"{advice}"
     )
 
 

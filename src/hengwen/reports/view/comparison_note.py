@@ -20,14 +20,18 @@ def comparison_note(view: View) -> Bilingual:
     if not counts:
         return Bilingual("", "")
     total, scores = sum(counts), len(counts)
-    tests_zh = f"{scores} 个分数共 {total} 次检验，p 已按 {total} 次校正"
-    tests_en = f"{total} tests of {_count(scores, 'score')}; each p is corrected for all {total}"
+    tests_zh = f"{scores} 个有逐题得分的分数共 {total} 次检验，p 已按 {total} 次校正，0.05 以下为显著"
+    of_scores = f"{_count(scores, 'score')} with a value for each prompt"
+    tests_en = f"{total} tests of {of_scores}; each p is corrected for all"
     if len(set(counts)) == 1 and scores > 1:
-        tests_zh = f"每个分数 {counts[0]} 次比较 × {scores} 个分数 = {total} 次检验，p 已按 {total} 次校正"
+        tests_zh = (
+            f"{counts[0]} 次比较 × {scores} 个有逐题得分的分数 = {total} 次检验，p 已按 {total} 次校正，"
+            "0.05 以下为显著"
+        )
         comparisons = _count(counts[0], "comparison")
-        tests_en = f"{comparisons} × {scores} scores = {total} tests; each p is corrected for all {total}"
+        tests_en = f"{comparisons} × {of_scores} = {total} tests; each p is corrected for all"
     if total == 1:
-        tests_zh, tests_en = "共 1 次检验", "1 test"
+        tests_zh, tests_en = "共 1 次检验，0.05 以下为显著", "1 test"
     no_steps = all(run.step is None for run in view.runs)
     order_zh = (
         "检查点没有 step，按计划中的次序排列，请核对；若不对，请为每个检查点写明 step。" if no_steps else ""
@@ -39,11 +43,15 @@ def comparison_note(view: View) -> Bilingual:
         else ""
     )
     return Bilingual(
-        f"每个检查点与前一个比较，最后一个再与第一个比较，只用双方都有得分的题目配对检验（{tests_zh}）。"
-        f"“可看出的最小差别”：真实差别有这么大时，十次评测有八次能看出来。{order_zh}",
-        "Each checkpoint is compared with the one before it, and the last with the first, on the prompts for "
-        f"which both have a score ({tests_en}). Smallest visible difference: if the true difference is this "
-        f"large, eight evaluations in ten show it.{order_en}",
+        "每个检查点与前一个比较，最后一个再与第一个比较，在双方都有得分的题目上作配对检验"
+        f"（{tests_zh}）。方括号为 95% 区间，是否重叠不能代替检验。"
+        "“可看出的最小差别”：真实差别有这么大时，十次评测有八次能看出来；检验越多，它越大。"
+        f"{order_zh}",
+        "Each checkpoint is compared with the one before it, and the last with the first, in a paired test "
+        f"on the prompts for which both have a score ({tests_en}, and up to .05 is significant). Brackets "
+        "are 95% intervals; whether they overlap is no test. Smallest visible difference: if the true "
+        "difference is this large, eight evaluations in ten show it; it grows with the number of tests."
+        f"{order_en}",
     )
 
 

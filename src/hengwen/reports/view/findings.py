@@ -162,20 +162,23 @@ def _coverage_problem(score: ScoreContext) -> Finding | None:
 
 
 def _untestable(score: ScoreContext, scored: Sequence[int]) -> Finding:
-    means = [cell.mean for index in scored if (cell := score.cells[index]) and cell.mean is not None]
-    low, high = number(min(means), score.decimals), number(max(means), score.decimals)
+    means = {index: cell.mean for index in scored if (cell := score.cells[index]) and cell.mean is not None}
+    low, high = (
+        f"{score.checkpoints[index]} {number(means[index], score.decimals)}"
+        for index in (min(means, key=means.__getitem__), max(means, key=means.__getitem__))
+    )
     next_zh, next_en = (
         (
-            "请为该评分器设 scope: repeats（每题一个值）",
-            "give the scorer scope: repeats (one value for each prompt)",
+            "可改测相近的分数：在计划中为其评分器设 scope: repeats（每题一个值）",
+            "a related score can be: give its scorer scope: repeats in the plan (one value for each prompt)",
         )
         if score.address.endswith(".checkpoint")
-        else ("请再加一个为每条回答打分的评分器", "add a score that gives each answer a value")
+        else ("可再加一个为每条回答打分的评分器", "add a score that gives each answer a value")
     )
     return score.finding(
-        f"每个检查点只有一个数值（{low} 到 {high}），没有逐题的值，无法检验；要检验，{next_zh}",
-        f"one value for each checkpoint ({low} to {high}) and none for each prompt, so it is not tested; "
-        f"to test it, {next_en}",
+        f"每个检查点只有一个数值（最低 {low}，最高 {high}），没有逐题的值，无法检验；{next_zh}",
+        f"one value for each checkpoint (lowest {low}, highest {high}) and none for each prompt, so it is "
+        f"not tested; {next_en}",
     )
 
 
@@ -202,17 +205,18 @@ def _tested(score: ScoreContext) -> Finding:
         value, percentage = number(common, score.decimals), percent(share)
         next_zh, next_en = (
             (
-                "请用 --judge 换用语言模型评审，或换用更细的评分",
-                "judge with a language model (--judge), or use a finer score",
+                "请用语言模型评审：hengwen run 计划 --judge 提供方/模型",
+                "judge with a model: hengwen run PLAN --judge PROVIDER/MODEL",
             )
             if all(cell.judged_by_rules for cell in score.cells if cell is not None)
             else ("请换用更细的评分或评审", "use a finer score or judge")
         )
         return score.finding(
-            f"没有显著差别（最小 p {smallest}）；{percentage} 的逐题得分同为 {value}，"
-            f"此分数难以区分这些检查点；{next_zh}",
-            f"no significant difference (smallest p {smallest}); {percentage} of the prompts' values are "
-            f"{value}, so this score can hardly tell these checkpoints apart; {next_en}",
+            f"没有显著差别（最小 p {smallest}）；{percentage} 的得分（每题每检查点一个）"
+            f"同为 {value}，此分数难以区分这些检查点；{next_zh}",
+            f"no significant difference (smallest p {smallest}); {percentage} of the values (one for each "
+            f"prompt and checkpoint) are {value}, so this score can hardly tell these checkpoints apart; "
+            f"{next_en}",
         )
     visible = max((item.detectable or 0.0 for item in score.comparisons), default=0.0)
     limit, half = number(visible, score.decimals), number(visible / 2, score.decimals)
@@ -238,43 +242,57 @@ def _most_common_value(score: ScoreContext) -> tuple[float, float]:
 
 def _change(score: ScoreContext, item: Comparison, is_worse: bool) -> Finding:
     earlier, later = score.named_value(item.earlier), score.named_value(item.later)
-    difference = number(item.test.difference, score.decimals)
-    visible = number(item.detectable, score.decimals)
-    p = p_text(item.p_adjusted)
-    name = score.checkpoints[item.later]
+    difference, p = number(item.test.difference, score.decimals), p_text(item.p_adjusted)
     others_zh, others_en = _other_comparisons(score, item)
     verb_zh, verb_en = ("差", "worse") if is_worse else ("好", "better")
-    next_zh, next_en = (
-        (f"请读下方 {name} 得分最低的回答", f"read the lowest answers of {name} below")
-        if is_worse and score.ranks_answers
-        else (f"请读 {name} 的回答", f"read the answers of {name}")
-        if is_worse
-        else ("请在未用于调参的题目上复核", "confirm it on prompts that were not used for tuning")
-    )
+    next_zh, next_en = _next_step(score, item, is_worse)
     return score.finding(
         f"{later} 比 {earlier} {verb_zh}：{item.test.prompts} 个共同题目上相差 {difference}，"
-        f"p {p}；可看出的最小差别 {visible}{others_zh}；{next_zh}",
+        f"p {p}；{others_zh}；{next_zh}",
         f"{later} is {verb_en} than {earlier}: difference {difference} on {item.test.prompts} common "
-        f"prompts, p {p}; smallest visible difference {visible}{others_en}; {next_en}",
+        f"prompts, p {p}; {others_en}; {next_en}",
         alarm=is_worse,
     )
+
+
+def _next_step(score: ScoreContext, item: Comparison, is_worse: bool) -> tuple[str, str]:
+    name, last = score.checkpoints[item.later], score.checkpoints[-1]
+    if is_worse and score.ranks_answers:
+        return f"请读下方 {name} 得分最低的回答", f"read the lowest answers of {name} below"
+    if is_worse:
+        return f"请读 {name} 的回答", f"read the answers of {name}"
+    zh = "要复核，请让这两个检查点回答新题，再用同样的计划评测"
+    en = "to confirm it, let both checkpoints answer new prompts and run the same plan"
+    if name == last:
+        return zh, en
+    command = f"hengwen compare {name} {last}"
+    return f"与末个检查点比较：{command}；{zh}", f"to compare it with the last checkpoint: {command}; {en}"
 
 
 def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, str]:
     """Describe the comparison of the last checkpoint with the first, and count other significant changes."""
     others = [item for item in score.comparisons if item is not reported]
-    zh = en = ""
+    visible = [item.detectable for item in others or [reported] if item.detectable is not None]
+    low, high = (number(end(visible), score.decimals) if visible else "–" for end in (min, max))
+    range_zh = f"可看出的最小差别 {low}" + (f" 到 {high}" if high != low else "")
+    range_en = f"smallest visible difference {low}" + (f" to {high}" if high != low else "")
+    if not others:
+        return range_zh, range_en
     for item in others:
         if (item.earlier, item.later) == (0, len(score.checkpoints) - 1):
             change, p = signed(item.test.difference, score.decimals), p_text(item.p_adjusted)
-            zh = f"（其中末个与首个相差 {change}，p {p}）"
-            en = f" (among them last against first: {change}, p {p})"
-    if not others:
-        return "", ""
-    significant = sum(item.significant for item in others)
-    result_zh = f"有 {significant} 次显著" if significant else "均不显著"
-    verb = "is" if significant <= 1 else "are"
+            range_zh += f"；末个与首个相差 {change}，p {p}"
+            range_en += f"; last against first: {change}, p {p}"
+    significant = [item for item in others if item.significant]
+    if not significant:
+        return (
+            f"其余 {len(others)} 次比较均不显著（{range_zh}）",
+            f"none of the other {len(others)} comparisons is significant ({range_en})",
+        )
+    pairs = ", ".join(
+        f"{score.checkpoints[item.earlier]} → {score.checkpoints[item.later]}" for item in significant
+    )
     return (
-        f"；其余 {len(others)} 次比较{'中' if significant else ''}{result_zh}{zh}",
-        f"; {significant or 'none'} of the other {len(others)} comparisons {verb} significant{en}",
+        f"其余 {len(others)} 次比较中显著的有 {pairs}（{range_zh}）",
+        f"of the other {len(others)} comparisons these are significant: {pairs} ({range_en})",
     )

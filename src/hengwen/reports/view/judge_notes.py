@@ -54,8 +54,14 @@ def signature_notes(cells: Iterable[ScoreCell | None]) -> dict[str, Bilingual]:
 
 
 def with_judge_notes(findings: Iterable[Finding], scores: Iterable[ScoreView]) -> tuple[Finding, ...]:
-    """Append to each finding the note on the judge of its score."""
-    return add_notes(findings, {score.address: score.judge_note for score in scores})
+    """Put before each finding the note on the judge of its score."""
+    notes = {score.address: score.judge_note for score in scores}
+    return tuple(
+        replace(finding, zh=f"{note.zh}：{finding.zh}", en=f"{note.en}: {finding.en}")
+        if (note := notes.get(finding.address, NO_NOTE)).en
+        else finding
+        for finding in findings
+    )
 
 
 def add_notes(findings: Iterable[Finding], notes: Mapping[str, Bilingual]) -> tuple[Finding, ...]:
