@@ -183,7 +183,7 @@ def test_the_note_on_comparisons_counts_scores_and_tests(table_of) -> None:
     [
         (
             "x.checkpoint",
-            "a related score can be: give its scorer scope: repeats in the plan (one value for each prompt)",
+            "a related score can be tested: give its scorer scope: repeats in the plan (a value a prompt)",
         ),
         ("x", "add a score that gives each answer a value"),
     ],

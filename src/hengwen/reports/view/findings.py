@@ -170,7 +170,7 @@ def _untestable(score: ScoreContext, scored: Sequence[int]) -> Finding:
     next_zh, next_en = (
         (
             "可改测相近的分数：在计划中为其评分器设 scope: repeats（每题一个值）",
-            "a related score can be: give its scorer scope: repeats in the plan (one value for each prompt)",
+            "a related score can be tested: give its scorer scope: repeats in the plan (a value a prompt)",
         )
         if score.address.endswith(".checkpoint")
         else ("可再加一个为每条回答打分的评分器", "add a score that gives each answer a value")
@@ -261,12 +261,18 @@ def _next_step(score: ScoreContext, item: Comparison, is_worse: bool) -> tuple[s
         return f"请读下方 {name} 得分最低的回答", f"read the lowest answers of {name} below"
     if is_worse:
         return f"请读 {name} 的回答", f"read the answers of {name}"
-    zh = "要复核，请让这两个检查点回答新题，再用同样的计划评测"
-    en = "to confirm it, let both checkpoints answer new prompts and run the same plan"
+    zh = "要复核，请让这两个检查点回答新题，复制一份计划，改为新题和新回答，只保留这两个检查点再运行"
+    en = (
+        "to confirm it, let both checkpoints answer new prompts, and run a copy of the plan that names the "
+        "new files and only these two"
+    )
     if name == last:
         return zh, en
     command = f"hengwen compare {name} {last}"
-    return f"与末个检查点比较：{command}；{zh}", f"to compare it with the last checkpoint: {command}; {en}"
+    return (
+        f"{name} 与末个检查点比较：{command}；{zh}",
+        f"to compare {name} with the last one: {command}; {en}",
+    )
 
 
 def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, str]:
