@@ -20,6 +20,8 @@ from hengwen.prompts import load_rubric
 from hengwen.protocols import GroupScorer, Scorer
 from hengwen.records import Response, Sample
 
+pytestmark = pytest.mark.slow
+
 N = 4000
 """Characters of a text."""
 MAX_STEPS_PER_CHARACTER = 30 * log2(N)

@@ -67,6 +67,7 @@ for search, text in (
 """
 
 
+@pytest.mark.slow
 def test_a_million_blank_lines_particles_brackets_or_marks_are_searched_in_linear_time() -> None:
     """With the square of their number a search would take an hour."""
     subprocess.run([sys.executable, "-c", TRAPS], timeout=HANG_GUARD, check=True)
