@@ -42,7 +42,7 @@ class JudgeServer:
     jitter: float = 0.0
     """Seconds that some answers take longer, so that they do not come in waves."""
     hold_after: int | None = None
-    """After so many requests the judge answers no more, until this is None again."""
+    """Number of requests after which the judge holds its answers until this is None again."""
     answered: int = 0
     answers: list[tuple[float, str]] = field(default_factory=list)
     """When each good answer was ready, and to which prompt."""
@@ -166,7 +166,7 @@ def start(judge_server: JudgeServer) -> Iterator[Callable[..., subprocess.Popen[
 
 
 def wait_for(server: JudgeServer, count: int, process: subprocess.Popen[str]) -> None:
-    """Wait until the judge has answered so many requests."""
+    """Wait until the judge has answered ``count`` requests."""
     deadline = time.monotonic() + 60
     while server.answered < count:
         assert process.poll() is None, process.communicate()
@@ -176,13 +176,13 @@ def wait_for(server: JudgeServer, count: int, process: subprocess.Popen[str]) ->
 
 @pytest.fixture
 def answered(judge_server: JudgeServer) -> Callable[[int, subprocess.Popen[str]], None]:
-    """Wait until the judge has answered so many requests of a process."""
+    """Return a function that waits until the judge has answered a number of requests of a process."""
     return partial(wait_for, judge_server)
 
 
 @pytest.fixture
 def suite(tmp_path: Path) -> Callable[[int], Path]:
-    """Write a plan of one task, one checkpoint and so many answers for a judge; return its path."""
+    """Return a function that writes a plan of one task, one checkpoint and ``count`` answers to judge."""
 
     def write(count: int, **more: Any) -> Path:
         prompts = [{"id": f"q{i}", "input": f"第{i}个问题"} for i in range(count)]

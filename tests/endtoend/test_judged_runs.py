@@ -66,7 +66,7 @@ def test_nothing_is_asked_again_by_the_same_command(run, judge_server, suite) ->
     assert len(judge_server.prompts) == 10
 
 
-def test_a_new_answer_buys_one_verdict(run, judge_server, suite) -> None:
+def test_a_new_answer_needs_one_verdict(run, judge_server, suite) -> None:
     run(suite(5), *judged_by(judge_server))
     code, report, _ = run(suite(6), *judged_by(judge_server))
     assert (code, report["runs"][0]["scores"]["t/persona_generic.level"]["n"]) == (0, 6)
@@ -237,13 +237,13 @@ def test_a_budget_is_not_passed_and_a_higher_one_goes_on(run, judge_server, suit
     plan = judged(suite(8, backends={"j": {**PRICED, "base_url": judge_server.url}}))
     judge_server.tokens = (2000, 400)  # 0.024 a call
     code, report, err = run(plan, "--budget", "0.08", "-j", "1")
-    bought = len(judge_server.prompts)
-    assert (code, 0 < bought < 8) == (5, True)
+    paid_calls = len(judge_server.prompts)
+    assert (code, 0 < paid_calls < 8) == (5, True)
     assert "budget reached" in err
     used = report["usage"]["judge"]
     assert (used["input_tokens"] + used["output_tokens"]) * 10 / 1_000_000 <= 0.08
     level = report["runs"][0]["scores"]["t/persona_generic.level"]
-    assert (level["n"], level["failures"]) == (bought, {"budget": 8 - bought})
+    assert (level["n"], level["failures"]) == (paid_calls, {"budget": 8 - paid_calls})
     code, report, _ = run(plan, "--budget", "5")
     assert (code, report["runs"][0]["scores"]["t/persona_generic.level"]["n"]) == (0, 8)
     assert len(judge_server.prompts) == 8

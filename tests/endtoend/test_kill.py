@@ -1,4 +1,4 @@
-"""A run that dies at any moment goes on: every outcome once, next to nothing bought twice."""
+"""A killed run resumes: every outcome is there once, and few calls are paid for twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IN_FLIGHT = 4
 
 
 @pytest.mark.parametrize(
-    ("sent", "code", "status", "bought_twice"),
+    ("sent", "code", "status", "paid_twice"),
     [(signal.SIGKILL, -9, "running", 2 * IN_FLIGHT), (signal.SIGTERM, 130, "interrupted", 0),
      (signal.SIGINT, 130, "interrupted", 0)],
     ids=["SIGKILL", "SIGTERM", "SIGINT"],
@@ -33,7 +33,7 @@ def test_a_run_killed_half_way_finishes_with_every_outcome_once(
     sent: signal.Signals,
     code: int,
     status: str,
-    bought_twice: int,
+    paid_twice: int,
 ) -> None:
     plan, path = suite(COUNT), tmp_path / "x.db"
     first = start(plan, path)
@@ -60,13 +60,13 @@ def test_a_run_killed_half_way_finishes_with_every_outcome_once(
     assert len(rows) == COUNT * 6  # the level and five criteria
     assert all(isinstance(row.outcome, Score) for row in rows)
     # killed: what was in flight, and what came since the last commit, a few milliseconds before
-    assert COUNT <= len(judge_server.prompts) <= COUNT + bought_twice
+    assert COUNT <= len(judge_server.prompts) <= COUNT + paid_twice
 
 
 @pytest.mark.parametrize(
     ("sent", "at_most"), [(signal.SIGKILL, 5), (signal.SIGTERM, 0)], ids=["SIGKILL", "SIGTERM"]
 )
-def test_of_a_thousand_good_answers_at_most_five_are_bought_twice(
+def test_of_a_thousand_good_answers_at_most_five_are_paid_for_twice(
     judge_server, suite, start, answered, tmp_path: Path, sent: signal.Signals, at_most: int
 ) -> None:
     count, plan, path = 1000, suite(1000), tmp_path / "x.db"

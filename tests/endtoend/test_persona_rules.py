@@ -1,4 +1,4 @@
-"""Rules beside a judge in whole runs: the arithmetic by hand, what is bought again, what stays incomplete."""
+"""Rules beside a judge in whole runs: arithmetic by hand, repeated calls, incomplete tasks."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_the_score_at_other_thresholds_stands_beside(run, judge_server, folder: 
     assert at[0.9]["a", 2] == 0, "0.9 is not"
 
 
-def test_another_threshold_or_cap_buys_no_verdict_again(run, judge_server, folder: Path) -> None:
+def test_another_threshold_or_cap_needs_no_new_verdict(run, judge_server, folder: Path) -> None:
     run(write(folder), *judged_by(judge_server))
     assert len(judge_server.prompts) == 9
     for rules in (with_repeats({"zero_from": 0.88, "also": []}), CAPS_MOVED):
@@ -160,7 +160,7 @@ def test_another_threshold_or_cap_buys_no_verdict_again(run, judge_server, folde
     assert len(judge_server.prompts) == 9
 
 
-def test_nor_is_a_verdict_bought_again_that_came_only_after_a_repair(run, judge_server, folder: Path) -> None:
+def test_a_verdict_that_came_after_a_repair_is_not_requested_again(run, judge_server, folder: Path) -> None:
     text = json.dumps({"choices": [{"message": {"content": "五星"}, "finish_reason": "stop"}]})
     judge_server.misbehave = lambda number: (200, text) if number <= 4 else None
     code, before, _ = run(write(folder), *judged_by(judge_server))
@@ -194,7 +194,7 @@ def test_without_rules_nothing_of_a_prompt_or_a_signature_changes(run, judge_ser
     assert len(judge_server.prompts) == 9
 
 
-def test_the_way_to_the_level_buys_no_verdict_again(run, judge_server, folder: Path) -> None:
+def test_the_way_to_the_level_needs_no_new_verdict(run, judge_server, folder: Path) -> None:
     for how in ("holistic", "min_aspect", "median_aspect"):
         judges = [{"rubric": "muice_live", "level_from": how}]
         code, report, _ = run(write(folder, judges=judges), *judged_by(judge_server))

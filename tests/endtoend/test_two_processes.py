@@ -1,4 +1,4 @@
-"""Two processes that run one plan on one store never buy a call twice; one that died does not block."""
+"""Two processes that run one plan on one store make each call once; a process that died blocks no other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 COUNT = 60
 HELD = 20
-"""The judge answers so many requests, and the others when the test has seen what it wants to see."""
+"""Number of requests that the judge answers at first; the test releases the other answers later."""
 WAITING = r"waiting for process {} on \S+ since [-0-9]+ [:0-9]+ UTC, which runs the same plan\n"
 
 
@@ -46,7 +46,7 @@ def test_a_second_run_is_refused_and_names_the_first(
     assert not list(tmp_path.glob("*.lock"))
 
 
-def test_a_second_run_that_waits_buys_nothing_again(
+def test_a_second_run_that_waits_makes_no_call_again(
     judge_server, suite, start, answered, tmp_path: Path
 ) -> None:
     plan, path = suite(COUNT), tmp_path / "x.db"

@@ -37,7 +37,7 @@ def test_all_scores_of_a_report_are_one_family() -> None:
     among_others = compare_checkpoints([falling, *[score_series([0.5] * 10, [0.5] * 10)] * 9])
     assert alone.p_adjusted == pytest.approx(2 / 1024)
     assert among_others[0].p_adjusted == pytest.approx(20 / 1024)
-    assert alone.detectable == 0.0
+    assert alone.detectable is None
 
 
 def test_only_common_prompts_count() -> None:

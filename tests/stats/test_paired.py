@@ -53,7 +53,7 @@ def test_the_smallest_p_is_two_of_all_patterns(prompts: int, p: float) -> None:
 
 def test_equal_answers_differ_in_nothing() -> None:
     result = sign_flip_test([0.5, 0.75], [0.5, 0.75])
-    assert (result.difference, result.p, result.detectable()) == (0.0, 1.0, 0.0)  # nothing varies
+    assert (result.difference, result.p, result.detectable()) == (0.0, 1.0, None)  # nothing varies
 
 
 def test_signs_of_clusters_are_flipped_not_of_prompts() -> None:

@@ -237,7 +237,7 @@ def _comparison(
         subsampled=values.subsampled,
         test=test,
         p_adjusted=p_adjusted,
-        detectable=test.detectable(level) if test.error > 1e-9 * abs(test.difference) else None,
+        detectable=test.detectable(level),
         interval=difference_interval(differences, values.clusters, scale=bounds),
         effects=effects,
         mcnemar_p=mcnemar_p(effects.wins, effects.losses) if _is_pass_or_fail(values) else None,

@@ -96,6 +96,15 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         StoreBusyError: Another process runs the plan in this store, and ``wait`` is not set.
         TimeLimitError: The time limit is reached; the same call resumes the run.
         KeyboardInterrupt: The run was interrupted; the same call resumes it.
+
+    Examples:
+        >>> from importlib.resources import files
+        >>> from hengwen import run_plan, open_store
+        >>> plan = files("hengwen.demo") / "data" / "plan.yaml"
+        >>> with open_store("sqlite://") as store:
+        ...     result = run_plan(plan, store=store, limit=1)
+        >>> [(run.checkpoint, run.status) for run in result.runs][0]
+        ('ckpt-1000', 'finished')
     """
     options = RunOptions(
         concurrency=max(1, concurrency),
@@ -157,6 +166,16 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         StoreBusyError: Another process runs the plan in this store, and ``wait`` is not set.
         TimeLimitError: The time limit is reached; the same call resumes the run.
         CancelledError: The task was cancelled; the same call resumes the run.
+
+    Examples:
+        >>> import asyncio
+        >>> from importlib.resources import files
+        >>> from hengwen import arun_plan, open_store
+        >>> plan = files("hengwen.demo") / "data" / "plan.yaml"
+        >>> with open_store("sqlite://") as store:
+        ...     result = asyncio.run(arun_plan(plan, store=store, limit=1))
+        >>> [(run.checkpoint, run.status) for run in result.runs][0]
+        ('ckpt-1000', 'finished')
     """
     options = RunOptions(
         concurrency=max(1, concurrency),

@@ -45,14 +45,17 @@ class PairedTest:
             power: Probability of detecting the difference, in (0, 1).
 
         Returns:
-            A difference on the scale of the values; None if there are fewer than two clusters.
+            A difference on the scale of the values; None if there are fewer than two clusters, or if all
+            differences are equal: then their spread is unknown, not 0.
 
         Examples:
             >>> test = sign_flip_test([0.5, 0.5, 0.5, 0.5], [0.75, 0.25, 0.75, 0.5])
             >>> round(test.detectable(), 3)
             0.498
+            >>> sign_flip_test([0.5, 0.5], [0.75, 0.75]).detectable() is None
+            True
         """
-        if self.clusters < 2:
+        if self.clusters < 2 or self.error <= 1e-9 * abs(self.difference):
             return None
         from scipy.special import stdtrit
 

@@ -84,10 +84,10 @@ async def test_more_samples_reuse_the_earlier_calls(small, fake):
     ledger.begin(Run(id="r", plan="p", plan_hash="h", checkpoint="c"))
     backend = fake(*[reply_text("Mid")] * 5)
     metered = CallContext(ledger, Committer(ledger), "r").wrap(backend, "judge", Limiter(4))
-    for samples, bought in ((1, 1), (3, 3), (5, 5), (2, 5)):
+    for samples, calls in ((1, 1), (3, 3), (5, 5), (2, 5)):
         verdict = await judge(small, metered, samples=samples).judge(SAMPLE, ANSWER)
         assert verdict.outcomes[0].value == 2
-        assert len(backend.requests) == bought
+        assert len(backend.requests) == calls
 
 
 async def test_a_sample_without_a_verdict_is_excluded_and_counted(small, fake):

@@ -202,7 +202,7 @@ def test_only_a_judge_that_is_shown_facts_has_another_prompt(fake, small) -> Non
     assert f"|facts:{RULES.evidence_signature}|" in told.signature
     other = RubricJudge(rubric=small, backend=fake(), evidence_signature="00000000")
     key = [judge.request(SAMPLE, answers(A)[0]).key("e") for judge in (told, other)]
-    assert key[0] == key[1], "another corpus buys nothing where the facts are the same"
+    assert key[0] == key[1], "another corpus needs no new call if the evidence is the same"
 
 
 async def test_facts_of_rules_that_the_signature_does_not_name_are_refused(fake, small) -> None:

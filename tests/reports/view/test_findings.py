@@ -222,3 +222,13 @@ def test_the_answers_below_are_named_only_for_the_score_that_ranks_them(table_of
         "read the lowest answers of b below",
         "read the answers of b",
     ]
+
+
+def test_equal_differences_leave_the_smallest_visible_difference_unknown(table_of) -> None:
+    values = [0.1, 0.3, 0.5, 0.7, 0.9, 0.2, 0.4, 0.6, 0.8, 0.0]
+    same = finding(table_of({"a": values, "b": values}, scale=UNIT))
+    assert same.en.startswith("no significant difference (smallest p = 1.00); the differences are equal")
+    assert same.en.endswith("check that the checkpoints do not share their answers")
+    shifted = finding(table_of({"a": [0.4] * 12, "b": [0.9] * 12}, scale=UNIT))
+    assert "smallest visible difference –" in shifted.en
+    assert "0.000" not in shifted.en

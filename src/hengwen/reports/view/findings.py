@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from hengwen.reports.text.numbers import interval, number, p_text, percent, signed
+from hengwen.reports.text.numbers import NOTHING, interval, number, p_text, percent, signed
 from hengwen.reports.view.trajectory import scoring_conflict
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
 
@@ -218,8 +218,16 @@ def _tested(score: ScoreContext) -> Finding:
             f"prompt and checkpoint) are {value}, so this score can hardly tell these checkpoints apart; "
             f"{next_en}",
         )
-    visible = max((item.detectable or 0.0 for item in score.comparisons), default=0.0)
-    limit, half = number(visible, score.decimals), number(visible / 2, score.decimals)
+    known = [item.detectable for item in score.comparisons if item.detectable is not None]
+    if not known:
+        return score.finding(
+            f"没有显著差别（最小 p {smallest}）；各题之差全部相等，无法估计可看出的最小差别；"
+            "请核对各检查点是否用了同一批回答",
+            f"no significant difference (smallest p {smallest}); the differences are equal on all prompts, "
+            "so the smallest visible difference is unknown; check that the checkpoints do not share their "
+            "answers",
+        )
+    limit, half = number(max(known), score.decimals), number(max(known) / 2, score.decimals)
     prompts = 4 * max(item.test.prompts for item in score.comparisons)
     return score.finding(
         f"没有显著差别（最小 p {smallest}）；可看出的最小差别不超过 {limit}；"
@@ -279,7 +287,7 @@ def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, 
     """Describe the comparison of the last checkpoint with the first, and count other significant changes."""
     others = [item for item in score.comparisons if item is not reported]
     visible = [item.detectable for item in others or [reported] if item.detectable is not None]
-    low, high = (number(end(visible), score.decimals) if visible else "–" for end in (min, max))
+    low, high = (number(end(visible), score.decimals) if visible else NOTHING for end in (min, max))
     range_zh = f"可看出的最小差别 {low}" + (f" 到 {high}" if high != low else "")
     range_en = f"smallest visible difference {low}" + (f" to {high}" if high != low else "")
     if not others:
