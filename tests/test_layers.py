@@ -17,7 +17,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("backends", "objective", "prompts", "relevance_metrics", "store"),
     ("engine", "judges", "personas"),
     ("importers", "plans", "reports"),
-    ("labels", "runs"),
+    ("labels", "monitoring", "runs"),
     ("cli", "demo"),
     ("__init__", "__main__"),
 )

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         TimeLimitError,
         WorkerError,
     )
+    from hengwen.monitoring.compare.compare_runs import compare_runs
+    from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
     from hengwen.plans.plan import Plan, load_plan
     from hengwen.records import (
         Failure,
@@ -40,9 +42,7 @@ if TYPE_CHECKING:
     from hengwen.reports import build_view, write_report
     from hengwen.reports.view.from_store import collect_view
     from hengwen.results.aggregate import Summary
-    from hengwen.results.run_comparison import RunComparison, ScoreComparison
     from hengwen.results.score_table import ScoreTable
-    from hengwen.runs.compare_runs import compare_runs
     from hengwen.runs.run_plan import RunResult, arun_plan, run_plan
     from hengwen.store import Store, open_store
 
@@ -60,12 +60,12 @@ _EXPORTS = {
     "Response": "records",
     "Row": "records",
     "Run": "records",
-    "RunComparison": "results.run_comparison",
+    "RunComparison": "monitoring.compare.run_comparison",
     "RunResult": "runs.run_plan",
     "Sample": "records",
     "Scale": "records",
     "Score": "records",
-    "ScoreComparison": "results.run_comparison",
+    "ScoreComparison": "monitoring.compare.run_comparison",
     "ScoreTable": "results.score_table",
     "Store": "store",
     "StoreBusyError": "errors",
@@ -79,7 +79,7 @@ _EXPORTS = {
     "arun_plan": "runs.run_plan",
     "build_view": "reports",
     "collect_view": "reports.view.from_store",
-    "compare_runs": "runs.compare_runs",
+    "compare_runs": "monitoring.compare.compare_runs",
     "load_plan": "plans.plan",
     "open_store": "store",
     "run_plan": "runs.run_plan",

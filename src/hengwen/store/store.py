@@ -19,6 +19,7 @@ from hengwen.store import codec, tables
 from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.location import display_url
+from hengwen.store.looks import count_look
 from hengwen.store.run_lock import run_lock
 from hengwen.store.upsert import Writer
 
@@ -316,6 +317,24 @@ class Store:
         query = select(tables.baseline.c.plan, tables.baseline.c.run_id)
         with store_errors(self._engine), self._engine.connect() as connection:
             return {row.plan: row.run_id for row in connection.execute(query)}
+
+    def baseline(self, plan: str) -> Run | None:
+        """Return the run that is pinned as the baseline of a plan; None if there is none."""
+        run_id = self.baselines().get(plan)
+        return None if run_id is None else self.find(run_id)
+
+    def count_look(self, series: str, run: Run, when: str) -> int:
+        """Return the number of a run among the runs that were tested in a series, from 1, and record it.
+
+        The same run has the same number each time. In a read-only store nothing is recorded, and a new run
+        has the next number.
+
+        Args:
+            series: Name of the series, such as the id of a baseline.
+            run: The run that is tested.
+            when: Time of the test, ISO 8601.
+        """
+        return count_look(self._engine, series, run.id, when, read_only=self.read_only)
 
     def remove(self, run: Run) -> None:
         """Remove a run with its answers and rows; its attempts stay, so that paid replies can be reused."""

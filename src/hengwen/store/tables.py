@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0005"
+HEAD = "0006"
 """Version of the newest migration."""
 
 metadata = MetaData()
@@ -122,3 +122,15 @@ baseline = Table(
     Column("run_id", String, nullable=False),
     Column("pinned", String, nullable=False),
 )
+
+look = Table(
+    "look",
+    metadata,
+    Column("series", String, nullable=False),
+    Column("run_id", String, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("looked", String, nullable=False),
+    PrimaryKeyConstraint("series", "run_id"),
+    UniqueConstraint("series", "number", name="look_number"),
+)
+"""Table of looks: the runs that were tested against one baseline or in one series, numbered from 1."""

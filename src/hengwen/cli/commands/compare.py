@@ -43,7 +43,7 @@ def compare(
     from hengwen.cli.monitoring.comparison_table import comparison_json, print_comparison
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_warning
-    from hengwen.runs.compare_runs import compare_runs
+    from hengwen.monitoring.compare.compare_runs import compare_runs
 
     if weights not in ("equal", "precision"):
         raise typer.BadParameter(f"--weights is equal or precision, got {weights!r}")

@@ -19,8 +19,8 @@ from hengwen.stats.equal_length import MIN_CLUSTERS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison, Weights
     from hengwen.prompts.language import Language
-    from hengwen.results.run_comparison import RunComparison, ScoreComparison, Weights
 
 _OUTCOMES: Mapping[str, Bilingual] = {
     "better": Bilingual("更好", "better"),

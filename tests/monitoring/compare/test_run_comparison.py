@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from hengwen.monitoring.compare.run_comparison import ScoreComparison, ScorePair, compare_scores
 from hengwen.records import Scale
 from hengwen.results.paired_values import PairedValues, pair_values
-from hengwen.results.run_comparison import ScoreComparison, ScorePair, compare_scores
 from hengwen.results.score_table import Column
 
 UNIT = Scale(low=0, high=1)

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, get_args
 
 from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError, did_you_mean
+from hengwen.monitoring.compare.run_comparison import RunComparison, ScorePair, Weights, compare_scores
 from hengwen.reports.view.build import run_labels, task_views
 from hengwen.reports.view.models import ReportData
 from hengwen.reports.view.summary import summary_scores
 from hengwen.reports.view.trajectory import signature_conflict
 from hengwen.results.paired_values import PairedValues, log_length_changes, pair_values
-from hengwen.results.run_comparison import RunComparison, ScorePair, Weights, compare_scores
 from hengwen.results.score_table import SeriesKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hengwen.monitoring.compare.run_comparison import Family
     from hengwen.records import Run
     from hengwen.reports.view.models import ScoreView
-    from hengwen.results.run_comparison import Family
     from hengwen.results.score_table import ScoreTable
     from hengwen.store import Store
 

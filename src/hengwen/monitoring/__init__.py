@@ -1,0 +1,1 @@
+"""Monitoring over checkpoints: compare runs, find drift, and check gates."""
