@@ -26,7 +26,7 @@ _PARAMETER_NAMES: dict[SchemaMode, re.Pattern[str]] = {
 
 
 class SchemaModes:
-    """What is known about the response formats that one endpoint and model accepts.
+    """Remembers which response formats one endpoint and model accepts.
 
     Args:
         pinned: Format that the plan requires; no other format is tried. None starts with the strictest
@@ -55,10 +55,10 @@ class SchemaModes:
     def downgrade_on(
         self, status: int, error: BackendError, response_format: str, logprobs: int | None
     ) -> bool:
-        """Remember which format an error refuses; return whether another format may succeed.
+        """After an error, stop using the response format that it refuses; return whether another one is left.
 
-        Only an error that names a parameter of the request counts. If several calls that were sent at the
-        same time are refused, the format is downgraded only once.
+        Only an error that names a parameter of the request counts as a refusal. If several calls that were
+        sent at the same time are refused, only one step to a looser format is made.
 
         Args:
             status: HTTP status of the answer.
