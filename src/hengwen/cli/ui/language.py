@@ -26,7 +26,7 @@ Lang = Annotated[
 def choose_language(
     option: str | None, plan: object = None, environment: Mapping[str, str] = os.environ
 ) -> Language:
-    """Return the language of an option; without it, of the plan; without that, of the locale.
+    """Return the language that the option names, else the language of the plan, else of the locale.
 
     A locale that names no language, such as ``C.UTF-8``, counts as Chinese.
 
@@ -36,7 +36,7 @@ def choose_language(
         environment: Environment variables.
 
     Raises:
-        BadParameter: The option is no language.
+        BadParameter: The option is not a known language.
 
     Examples:
         >>> english = {"LANG": "en_US.UTF-8"}
