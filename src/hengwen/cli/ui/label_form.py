@@ -92,7 +92,7 @@ class LabelSession:
         return f"{text}, {skipped} skipped (shown again next time)" if skipped else text
 
     def _ask(self, question: Question) -> bool:
-        """Read entries until the question is labelled, skipped or undone; return False if the rater quits."""
+        """Read input until the answer is labelled or skipped, or the rater goes back; False if he quits."""
         labels = question.rubric.labels
         values = {_normalize(label): value for label, value in labels.items()}
         commands = available_commands(labels)

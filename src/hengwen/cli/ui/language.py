@@ -55,5 +55,5 @@ def choose_language(
 
 
 def report_language(option: str | None, runs: Sequence[Run]) -> Language:
-    """Return the language of a report: by the option, else by the newest run's plan, else by the locale."""
+    """Return the language of a report: from the option, else the newest run's plan, else the locale."""
     return choose_language(option, runs[-1].facts.get("language") if runs else None)
