@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import create_engine
@@ -67,7 +68,7 @@ def running_server() -> Iterator[str]:
     programs = program_folder()
     assert programs is not None
     folder = Path(tempfile.mkdtemp(prefix="pg"))  # short: the path of a socket has at most 107 bytes
-    as_user: dict[str, object] = {}
+    as_user: dict[str, Any] = {}
     if os.geteuid() == 0:  # the server refuses to run as root
         account = pwd.getpwnam("nobody")
         os.chown(folder, account.pw_uid, account.pw_gid)
@@ -78,9 +79,9 @@ def running_server() -> Iterator[str]:
         [programs / "initdb", "-D", data, *options], check=True, capture_output=True, cwd=folder, **as_user
     )
     settings = {"listen_addresses": "", "unix_socket_directories": folder, "fsync": "off"}
-    control = [programs / "pg_ctl", "-D", data, "-w", "-l", folder / "log"]
+    control: list[str | Path] = [programs / "pg_ctl", "-D", data, "-w", "-l", folder / "log"]
     flags = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
-    quiet = {"check": True, "stdout": subprocess.DEVNULL, "cwd": folder, **as_user}
+    quiet: dict[str, Any] = {"check": True, "stdout": subprocess.DEVNULL, "cwd": folder, **as_user}
     subprocess.run([*control, "-o", flags, "start"], **quiet)
     try:
         yield f"postgresql+psycopg://hengwen@/{{name}}?host={folder}"
