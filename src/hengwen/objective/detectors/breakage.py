@@ -110,8 +110,8 @@ def find_loop(text: str) -> str:
 def _has_long_period(text: str, min_length: float) -> bool:
     """Return whether a part of the text with a period of up to 60 characters is long enough for a loop.
 
-    Such a part covers half of the text, so it contains one of the two characters in the middle. Without such a
-    part, the slow search for the loop is not needed.
+    Such a part covers half of the text, so it contains one of the two characters in the middle. Without such
+    a part, the slow search for the loop is not needed.
     """
     length = len(text)
     for middle in {(length - 1) // 2, length // 2}:
