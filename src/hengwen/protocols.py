@@ -17,8 +17,8 @@ Required interfaces are ``Scorer``, ``GroupScorer``, ``Judge`` and ``Backend``. 
 ``ParsingBackend``       a backend that parses a reply before it records the call
 =======================  ================================================================
 
-Hengwen checks with ``isinstance`` whether a plug-in has an optional interface. It does so once for each
-plug-in, before the first response is evaluated.
+Hengwen checks with ``isinstance`` whether a plug-in has an optional interface. This check is done once for
+each plug-in, before the first response is evaluated.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Parsed = TypeVar("Parsed")
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Scores one response. Its methods are plain functions, not coroutines."""
+    """Scores one response. The methods of a scorer are plain functions, not coroutines."""
 
     @property
     def signature(self) -> str:

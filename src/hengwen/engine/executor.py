@@ -134,7 +134,7 @@ class _Task:
         self.repeat_scorers = [group for group in groups if group.scope == "repeats"]
         self.checkpoint_scorers = [group for group in groups if group.scope == "checkpoint"]
         self.answered: list[tuple[Sample, Response]] = []
-        """All responses so far. They are kept only if a scorer scores all responses of a checkpoint
+        """All responses so far, which are kept only if a scorer scores all responses of a checkpoint
         together."""
 
     def item_key(self, item: Item) -> _ItemKey:
@@ -254,7 +254,7 @@ class _Executor:
         self._record(item_key, outcomes)
 
     def _rederive(self, judge: JudgeEvaluator, item: Item, item_key: _ItemKey) -> list[Outcome] | None:
-        """Return derived scores, recomputed from a judge's stored scores; None if the store has none."""
+        """Return derived (such as capped) scores, recomputed from stored scores; None if none are stored."""
         if judge.verdict_signature is None or not self._completed:
             return None
         key = item_key.with_signature(judge.verdict_signature)

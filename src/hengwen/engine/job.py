@@ -72,8 +72,8 @@ class TaskJob:
     name: str
     samples: Collection[Sample]
     answers: Callable[[str], Sequence[Response]] = lambda _: ()
-    """Function that returns the stored responses to the sample with an id. It is not called if the task has a
-    model under test (``target``)."""
+    """Function that returns the stored responses to the sample with an id; not called if the task has a model
+    under test (``target``)."""
     target: Target | None = None
     scorers: Sequence[Scorer] = ()
     set_scorers: Sequence[GroupScorer] = ()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Role = Literal["judge", "subject"]
 
 UNREACHABLE_STATUSES = ("transport_error", "rejected")
-"""Statuses of failed calls. If many calls in a row get one of them, the endpoint counts as unusable."""
+"""If many calls in a row fail with one of these statuses, the endpoint counts as unusable."""
 
 
 class CallContext:
@@ -88,7 +88,7 @@ class CallContext:
 class LedgerBackend:
     """Backend made by ``CallContext.wrap``.
 
-    It does not repeat a call that is running or has a stored reply.
+    The backend sends no request for a call that is in progress or has a stored reply.
     """
 
     def __init__(

@@ -21,8 +21,8 @@ REPROBE = 1.25
 SAFE_SHARE = 0.8
 """After a refusal, the rate rises quickly up to this share of the refused rate, and slowly above it."""
 START, RECOVERY, GROWTH = 1.03, 1.05, 1.001
-"""Factors by which a good reply raises the rate. The first holds while no safe rate is known, the second up
-to the safe rate, the third above it."""
+"""Factors by which a good reply raises the rate: the first while no safe rate is known, the second up to the
+safe rate, the third above the safe rate."""
 METER_SECONDS = 1.0
 """Length in seconds of the period in which good replies are counted."""
 MAX_LATE_SECONDS = 0.02

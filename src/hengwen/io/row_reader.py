@@ -124,8 +124,8 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
     """Yield the rows of a file; for a malformed row, yield its error instead.
 
     Args:
-        path: The argument of this name of ``read_rows``.
-        columns: The argument of this name of ``read_rows``.
+        path: A UTF-8 file that ends in ``.jsonl``, ``.ndjson`` or ``.csv``.
+        columns: New field name for each column to rename.
 
     Raises:
         DataError: The file is missing, empty, of another format, or its header is wrong.

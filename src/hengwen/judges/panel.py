@@ -45,13 +45,13 @@ class Panel:
 
     A member that raises an exception, or gives a ``Failure`` for a score, is excluded from this score; it
     never counts as a low value. If fewer members than the quorum remain, the panel's score is a ``Failure``.
-    Its status is ``not_applicable`` if without the members that gave this status the quorum cannot be
-    reached; otherwise it is the most frequent status of the excluded members.
+    The status of this failure is ``not_applicable`` if so many members gave ``not_applicable`` that the
+    others are fewer than the quorum; otherwise it is the most frequent status of the excluded members.
 
     The details of a score are ``reducer``, each member's value (``members``, by signature), the status of
     each excluded member (``left_out``), the members' ``model``, ``form`` and ``method``, the ``range`` of the
-    values and ``agreement``. ``agreement`` is the share of the pairs of members that gave equal values. It is
-    not corrected for chance, and None if only one member has a value.
+    values and ``agreement``. ``agreement`` is the share of the pairs of members that gave equal values. This
+    share is not corrected for chance; it is None if only one member has a value.
 
     Args:
         judges: At least two judges with different signatures, in any order.
@@ -134,7 +134,7 @@ class Panel:
             sample: Task input, references and metadata.
             response: The answer.
             earlier: Answers to the same sample with a lower ``repeat``, which are passed to each member.
-            evidence: Sentences that rules of the task wrote about the answer. They are passed to the members
+            evidence: Sentences that rules of the task wrote about the answer, which are passed to the members
                 that accept evidence.
 
         Raises:

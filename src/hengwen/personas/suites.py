@@ -71,8 +71,8 @@ def starter_suite(persona: Persona) -> dict[str, str | bytes]:
     """Return the files of a starter plan for a character; its prompts fit any character.
 
     Args:
-        persona: The character. Its briefs (one instruction per topic) become the topic prompts; if it has
-            none, packaged briefs are used.
+        persona: The character. The character's briefs (one instruction per topic) become the topic prompts;
+            if there are none, packaged briefs are used.
 
     Examples:
         >>> from hengwen.personas.persona import Persona

@@ -46,7 +46,7 @@ def system_prompt(persona: Persona, task: Scene) -> str:
     """Return the system prompt of a task as a Jinja2 template.
 
     Args:
-        persona: The character. Its texts are escaped, so braces in them are plain text.
+        persona: The character. The texts of the character are escaped, so braces in them are plain text.
         task: Name of the task. For ``new_topic`` the template uses ``brief`` from the metadata of a sample.
 
     Examples:

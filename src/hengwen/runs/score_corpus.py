@@ -53,7 +53,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusFileResult:
-    """Values of a file, and the comparison with a baseline if there is one."""
+    """Metrics of a text file, and the comparison with a baseline if there is one."""
 
     scores: list[CorpusScore]
     baseline: list[CorpusScore]

@@ -26,7 +26,7 @@ KNOWN_FIELDS = ("id", "output", "references", "input", "metadata")
 LOCATION_FIELDS = ("line", "id")
 STATUS_FIELDS = ("status", "message", "signature")
 SOURCE_PREFIX = "source."
-"""Prefix for the name of a source column if an output field has the same name."""
+"""Prefix that is put before the name of an input column if an output field has this name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,10 +159,10 @@ def score_file(
     Args:
         source: JSONL or CSV file with the field ``output`` and the fields that the scorer reads, such as
             ``references``.
-        target: File to write, ``.jsonl`` or ``.csv``. Its fields are line, id, each score, status (``ok`` or
-            ``scorer_error``), message, signature, and the columns of the source. A source column with the
-            name of another output field is written as ``source.NAME``. The file is replaced when all rows are
-            written.
+        target: File to write, ``.jsonl`` or ``.csv``. The fields of an output row are line, id, each score,
+            status (``ok`` or ``scorer_error``), message, signature, and the columns of the source. A source
+            column with the name of another output field is written as ``source.NAME``. The file is replaced
+            when all rows are written.
         scorer: Name of the scorer.
         options: Options of the scorer.
         columns: Field names by column name.

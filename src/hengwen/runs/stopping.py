@@ -92,8 +92,8 @@ def run_until_complete(start: Callable[[Interrupts], Coroutine[object, object, R
     """Run a coroutine to its end, in a separate thread if this thread has a running event loop.
 
     Args:
-        start: Function that returns the coroutine. It gets the ``Interrupts`` with which the coroutine can be
-            stopped.
+        start: Function that returns the coroutine. The argument of the function is the ``Interrupts`` object
+            with which the coroutine can be stopped.
 
     Raises:
         KeyboardInterrupt: The coroutine was stopped by a signal.

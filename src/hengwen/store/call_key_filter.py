@@ -1,6 +1,6 @@
 """In-memory filter that says whether a call may be stored, so that most lookups need no database query.
 
-It holds 64 bits of each call key. A call key is a hash that identifies a request to a model.
+The filter holds 64 bits of each call key. A call key is a hash that identifies a request to a model.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ class PlanFileLock:
     """A lock on a file; ``RunLock`` describes its methods.
 
     Args:
-        path: The lock file. It exists while a process holds the lock, and stays if the process crashes.
+        path: The lock file, which exists while a process holds the lock, and stays if the process crashes.
     """
 
     def __init__(self, path: Path) -> None:

@@ -69,7 +69,8 @@ class SqlLedger:
         """Return the evaluations completed in this run or in other runs of its plan and checkpoint.
 
         If an earlier run used other versions of the scoring packages, only its judgments by models are
-        reused. They do not depend on these packages, and all other scores can be computed again at no cost.
+        reused. Judgments by models do not depend on these packages, and all other scores can be computed
+        again at no cost.
         """
         self.commit()
         runs, row = tables.run, tables.row
@@ -106,7 +107,7 @@ class SqlLedger:
         self._adopted.append((run_id, source, key))
 
     def read(self, run_id: str, key: EvaluationKey) -> list[Outcome]:
-        """Return the scores and failures that an evaluation has in a run."""
+        """Return a run's scores and failures for one evaluation (scorer or judge applied to an answer)."""
         query = select(tables.row).where(*rows_for_key(run_id, key)).order_by(tables.row.c.id)
         with store_errors(self._engine), self._engine.connect() as connection:
             rows = connection.execute(query).mappings().all()

@@ -65,7 +65,7 @@ def sqlite_path(url: URL) -> Path | None:
 
 
 def store_files(location: str | Path) -> list[Path]:
-    """Return the file of a SQLite store and the files that SQLite keeps next to it; empty for a server.
+    """Return the file of a SQLite store and SQLite's files next to it; nothing for a database server.
 
     Args:
         location: A path (SQLite), a SQLite URI (``file:x.db?mode=ro``) or a SQLAlchemy URL.

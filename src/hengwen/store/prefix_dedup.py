@@ -16,7 +16,7 @@ MAX_RECENT = 32
 
 
 class _Prefix:
-    """A recent text. It gets a key as soon as another text shares a prefix with it."""
+    """A recent text, which gets a key as soon as another text shares a prefix with it."""
 
     __slots__ = ("_shared", "key", "text")
 

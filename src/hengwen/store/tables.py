@@ -133,4 +133,4 @@ look = Table(
     PrimaryKeyConstraint("series", "run_id"),
     UniqueConstraint("series", "number", name="look_number"),
 )
-"""Table of looks: the runs that were tested against one baseline or in one series, numbered from 1."""
+"""Table that numbers, from 1, the runs that were tested against one baseline."""

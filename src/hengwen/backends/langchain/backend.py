@@ -46,8 +46,8 @@ class LangChainBackend:
 
     Args:
         model: Name for ``init_chat_model``, such as ``openai:gpt-4o-mini``, or for the factory.
-        factory: Function that returns a chat model, as ``package:function``. Its keyword arguments are
-            ``model`` and ``base_url``, if the plan sets them, and ``params``.
+        factory: Function that returns a chat model, as ``package:function``. The function is called with the
+            keyword arguments ``model`` and ``base_url``, if the plan sets them, and ``params``.
         chat: Chat model to use instead of ``model`` and ``factory``.
         base_url: URL of an OpenAI-compatible endpoint.
         api_key_env: Name of the environment variable that holds the key. By default, providers other than

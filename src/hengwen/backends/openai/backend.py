@@ -1,4 +1,4 @@
-"""Backend for any OpenAI-compatible endpoint. It sends each request once; the engine decides on retries.
+"""Backend for any OpenAI-compatible endpoint. Each request is sent once; the engine decides on retries.
 
 The package encodes requests itself and sends them with aiohttp. With the client of the ``openai`` package,
 which builds pydantic models of each request and reply, a judgment would take 1.5 ms of CPU time instead of
@@ -44,7 +44,7 @@ class OpenAIBackend:
         model: Name of the model at the endpoint.
         base_url: URL of the endpoint; default: ``OPENAI_BASE_URL``, else OpenAI's own.
         api_key_env: Name of the environment variable that holds the key.
-        params: Sampling parameters. They are sent unchanged, except that ``seed`` grows by 1 with each
+        params: Sampling parameters. Parameters are sent unchanged, except that ``seed`` grows by 1 with each
             repeat.
         timeout: Seconds for one call in total, > 0.
         structured: Response format to use without trying others: ``json_schema``, ``json_object``, ``tool``

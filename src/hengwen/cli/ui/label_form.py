@@ -192,8 +192,8 @@ class LabelSession:
 def available_commands(labels: Sequence[str] | dict[str, float]) -> dict[str, str]:
     """Return the commands that can be entered in addition to the labels of a rubric, by the text to enter.
 
-    A command can always be entered with a colon in front. Its single letter can be entered only if the letter
-    is not a label.
+    A command can always be entered with a colon in front. The single letter of a command can be entered only
+    if the letter is not a label of the rubric.
 
     Examples:
         >>> sorted(available_commands(["S", "A"]))

@@ -1,8 +1,8 @@
 """Parse the Muice evaluation document: tasks, scoring tables, items, examples and notes.
 
-The document exists in several revisions. They differ in line ends (LF or CRLF), in headings (two or three
-``#``), in whether they contain prompts, and in one task (daily chat or emotion). Numbers, such as the number
-of answers per prompt, are read from the sentences of the document if it states them.
+The document exists in several revisions. The revisions differ in line ends (LF or CRLF), in headings (two or
+three ``#``), in whether they contain prompts, and in one task (daily chat or emotion). Numbers, such as the
+number of answers per prompt, are read from the sentences of the document if it states them.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ def krippendorff_alpha(ratings: ArrayLike) -> float | None:
             matters.
 
     Returns:
-        1 for full agreement, 0 for agreement by chance, below 0 for agreement worse than chance. The result
-        is None if alpha is undefined, which happens if no item has two ratings or all ratings are equal.
+        1 for full agreement, 0 for agreement by chance, below 0 for agreement worse than chance. Alpha is
+        undefined, and the result None, if no item has two ratings or all ratings are equal.
 
     Raises:
         ValueError: ``ratings`` is not a table of two dimensions.

@@ -49,9 +49,10 @@ def balance_test(
         others: The judge's values for the unlabelled answers.
         clusters: Prompt of each labelled answer.
         other_clusters: Prompt of each unlabelled answer; it may be the prompt of labelled answers too.
-        bounds: Lowest and highest value of the scale. To compute the standard error, one invented prompt with
-            each of these values is added to both groups; otherwise groups of equal values would have a
-            standard error of 0.
+        bounds: Lowest and highest value of the scale. To compute the standard error, two artificial prompts,
+            one with the lowest and one with the highest value, are added to the labelled and to the
+            unlabelled answers. Without the artificial prompts, groups of equal values would have a standard
+            error of 0.
         level: p value below which the labelled answers do not count as a random sample.
 
     Returns:
@@ -59,10 +60,10 @@ def balance_test(
         values are equal.
 
     Notes:
-        The difference is tested by a t test. Its standard error comes from a jackknife that leaves out one
-        prompt at a time, from the labelled and the unlabelled answers together. The effective number of
-        prompts of a group is (sum k)^2 / sum k^2, where k is the number of answers to a prompt. The degrees
-        of freedom are the smaller effective number of the two groups, minus 1.
+        The difference is tested by a t test. The standard error of the difference comes from a jackknife that
+        leaves out one prompt at a time, from the labelled and the unlabelled answers together. The effective
+        number of prompts of a group is (sum k)^2 / sum k^2, where k is the number of answers to a prompt. The
+        degrees of freedom are the smaller effective number of the two groups, minus 1.
 
     Examples:
         >>> names = [str(i) for i in range(20)]

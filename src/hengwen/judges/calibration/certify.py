@@ -68,8 +68,8 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         answers: Answers of one task (of several tasks if ``pooled``) with the judge's value for each. Answers
             without a label are used only to estimate the mean human value.
         score: Name of the score, such as ``muice_live.level``.
-        rubric: Rubric that defines the levels. An answer equal to one of its examples is left out, because
-            the judge has read the example with its level.
+        rubric: Rubric that defines the levels. An answer that is equal to one of the rubric's examples is
+            left out, because the judge has read the example with its level.
         levels: All levels in ascending order, instead of the levels of the rubric.
         threshold: Value, from -1 to 1, that the lower bound of quadratic kappa must reach for a certificate.
         resamples: Number of bootstrap resamples, at least 1.
@@ -80,9 +80,10 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
             occurs in two tasks counts as two prompts.
 
     Returns:
-        A calibration. Its decision is ``insufficient`` if there are fewer than 30 labels or 5 prompts, if
-        80 % of the labels are at one level, or if kappa is undefined. In other cases it is ``certified`` if
-        the lower bound of quadratic kappa reaches the threshold, and ``not certified`` if not.
+        A calibration. The decision is ``insufficient`` if there are fewer than 30 labels or 5 prompts, if 80
+        % of the labels are at one level, or if kappa is undefined. If there are enough labels, the decision
+        is ``certified`` if the lower bound of quadratic kappa reaches the threshold, and ``not certified`` if
+        not.
 
     Raises:
         ValueError: There are no answers, the answers are of several tasks or judges, two answers have the

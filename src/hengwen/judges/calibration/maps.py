@@ -45,7 +45,8 @@ class MapReport:
     """Mean squared difference between the calibrated and the human value; the map for an answer is fitted on
     other prompts (cross-validation)."""
     gain: Estimate
-    """``raw_error - error``: how much the map reduces the error. Below 0, the map makes the values worse."""
+    """``raw_error - error``: how much the map reduces the error; if it is below 0, the map makes the values
+    worse."""
     levels: tuple[tuple[float, float], ...]
     """For each level, (judge's value, calibrated value)."""
     map: IsotonicMap | OrdinalMap

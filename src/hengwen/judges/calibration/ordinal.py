@@ -83,7 +83,7 @@ def _positions(values: ArrayLike, levels: Floats) -> Floats:
 
 
 def _level_shares(values: Floats, levels: Floats) -> Floats:
-    """Return how much each value counts for each level, in shape (values, levels); rows add up to 1."""
+    """Split each value among the levels: return shares of shape (values, levels) whose rows add up to 1."""
     indices = np.arange(len(levels))
     positions = np.interp(values, levels, indices.astype(float))
     shares: Floats = np.clip(1 - np.abs(positions[:, None] - indices), 0, None)

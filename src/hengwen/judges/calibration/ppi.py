@@ -60,13 +60,13 @@ class CorrectedMean:
     prompts: int
     """Number of prompts that have labelled answers."""
     labels_mean: float | None
-    """Mean of the labels alone. This mean and its interval are None if the labelled answers are not a random
+    """Mean of the labels alone; it is None, and its interval too, if the labelled answers are not a random
     sample of all answers."""
     labels_low: float | None
     labels_high: float | None
     judge_mean: float
-    """Mean of the judge's values of all answers. It has no interval, because an interval would ignore the
-    bias of the judge."""
+    """Mean of the judge's values of all answers; no interval is given for it, because an interval would
+    ignore the bias of the judge."""
 
     @property
     def narrowing(self) -> float | None:
@@ -225,7 +225,7 @@ class _PpiData:
     def labels_interval(
         self, bounds: tuple[float, float] | None, confidence: float
     ) -> tuple[float, float, float]:
-        """Return the interval of the labels alone; its degrees of freedom leave out the invented prompts."""
+        """Return the confidence interval of the mean of the labels alone, and its degrees of freedom."""
         names = [str(cluster) for cluster in self.clusters]
         interval = mean_interval(self.human, names, scale=bounds, confidence=confidence)
         if interval.bounds is None:

@@ -57,10 +57,10 @@ async def ask_for_verdict(
 
     Args:
         backend: Backend through which every call goes.
-        build_request: Function that returns the request for a call (``first``, ``repair`` or ``fresh``). Its
-            second argument is the error of the first reply for ``repair``, else None. The requests must have
-            different call keys, so that the store of paid replies does not answer one with the reply to
-            another.
+        build_request: Function that returns the request for a call (``first``, ``repair`` or ``fresh``). The
+            second argument of the function is the error of the first reply for ``repair``, else None. The
+            requests must have different call keys, so that the store of paid replies does not answer one with
+            the reply to another.
         rubric: Rubric that defines the labels of the verdict.
 
     Raises:

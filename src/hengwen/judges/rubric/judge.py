@@ -57,7 +57,8 @@ class RubricJudge:
         backend: Backend of the model that reads the rubric.
         language: Language of the prompt.
         persona: Description of the character that the judged model plays, or a template of it, which is
-            rendered for each sample. It is part of the judge's prompt if the rubric uses ``persona``.
+            rendered for each sample. The description is part of the judge's prompt if the rubric uses
+            ``persona``.
         name: First part of the score names; default: the rubric's name.
         samples: Number of times that the model judges each response, 1..100; the value is the mean. With
             several verdicts, the scale has no levels, because a mean may lie between two levels.

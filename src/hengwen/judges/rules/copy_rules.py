@@ -27,10 +27,10 @@ DEFAULT_EXTRA_THRESHOLDS = (0.8, 0.85, 0.9)
 class NearDuplicate:
     """Give the lowest value to an answer that repeats an earlier answer to the same sample.
 
-    An answer is compared with every earlier answer, even if the earlier answer is a repeat. Otherwise the
-    result for three similar answers A, A', A'' would depend on their order. The first answer keeps its score.
-    The default thresholds were chosen by this project. For each threshold in ``extra_thresholds``, a further
-    final score is computed.
+    An answer is compared with every earlier answer, even if the earlier answer is a repeat. If repeats were
+    skipped, the result for three similar answers A, A', A'' would depend on their order. The first answer
+    keeps its score. The default thresholds were chosen by this project. For each threshold in
+    ``extra_thresholds``, a further final score is computed.
     """
 
     zero_from: float = THRESHOLD

@@ -119,8 +119,8 @@ class ClauseInput(RuleInput):
 
     The rules judge also works outside of plans, where samples were not checked before. Therefore it reads
     samples leniently: it ignores a malformed ``metadata.exempt``, and also accepts the keys ``exempt_copy``,
-    ``exempt_duplicate`` and ``answer``. It removes only a ``<think>`` block that opens at the start, and
-    treats numbers that occur in the question like all other numbers.
+    ``exempt_duplicate`` and ``answer``. The rules judge removes only a ``<think>`` block that opens at the
+    start, and treats numbers that occur in the question like all other numbers.
 
     Args:
         rules: The ``rules:`` block of the rubric.

@@ -1,7 +1,7 @@
 """The rules judge: it gives an answer a level of a rubric by fixed rules, without a model or network.
 
-It is a baseline for other judges. A clause is a single check of the answer; it may object to the answer or
-give it a credit. The level is found in three steps:
+The rules judge serves as a baseline for other judges. A clause is a single check of the answer; it may object
+to the answer or give it a credit. The level is found in three steps:
 
 1. Start from the second best level. (If the rubric has only two levels, start from the best.) 2. Each clause
 that objects sets a cap, which is the best level that remains possible: worst, second worst, middle or second
@@ -50,8 +50,8 @@ DEFAULT_CLAUSES: tuple[ClauseName, ...] = (
 )
 """Clauses that are evaluated even if the rubric has no ``rules:`` block."""
 CONTENT_CLAUSES: frozenset[ClauseName] = frozenset(("markers", "reference_similarity", "right_number"))
-"""Clauses that give a credit for the content of an answer. Credits for length and format alone are not enough
-for the best level."""
+"""Clauses (checks) that give a credit, a condition for the best level, for the content of an answer. Credits
+for length and format alone are not enough for the best level."""
 
 CREDIT_CLAUSES: frozenset[ClauseName] = CONTENT_CLAUSES | {"plain_text", "length"}
 """Clauses that can give a credit."""

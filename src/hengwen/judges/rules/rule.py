@@ -3,7 +3,7 @@
 A rule needs no model. Its result has three parts. The code score is a score that the rule itself gives the
 answer. The sentence for the judge (evidence) neither quotes the answer nor states a threshold, so that after
 a change of a threshold no new judgment is needed. The cap, if there is one, is the best value that the final
-score may have. It is a share of the judge's scale: 0.5 is the middle of the scale, 0 its low end. If the
+score may have. A cap is a share of the judge's scale: 0.5 is the middle of the scale, 0 its low end. If the
 scale has levels, a cap between two levels is rounded down to the lower level.
 
 ``hengwen.registry`` lists the rules: ``BUILTINS["rules"]`` and the entry point group ``hengwen.rules``.
@@ -59,8 +59,8 @@ class RuleResult:
 class Rule(Protocol):
     """A rule that is applied together with a judge; its fields are its options in a plan.
 
-    A rule may also have the method ``check_sample`` (see ``hengwen.protocols.SampleValidator``). It is called
-    for each sample before any model is called.
+    A rule may also have the method ``check_sample`` (see ``hengwen.protocols.SampleValidator``). The engine
+    calls this method for each sample before any model is called.
     """
 
     @property

@@ -184,7 +184,7 @@ class FamilyBias:
     """Bias for each model, sorted by name."""
     preference: float | None
     """Mean of (judge's value - human value) for models of the judge's family, minus this mean for other
-    models. Above 0, the judge favours its own family."""
+    models. If the preference is above 0, the judge favours its own family."""
     interval: BiasInterval | None
     """95 % interval of ``preference``; it is paired by prompt if own and other models share at least two
     prompts, else it is Welch's interval."""

@@ -90,7 +90,7 @@ def degrade(text: str, how: Degradation, language: Language = "zh") -> str | Non
         language: Language of the labels and of the off-topic text.
 
     Returns:
-        The copy. The result is None if the copy might be as good as the original, that is for an empty
+        The spoiled copy. If the copy might be as good as the original, the result is None: for an empty
         answer, and for truncating or scrambling an answer with fewer than 10 characters (whitespace not
         counted).
 

@@ -45,7 +45,7 @@ _PERSONA_TEMPLATES = {"zh": "（人设：{persona}）\n{text}", "en": "(Persona:
 
 @dataclass(frozen=True, slots=True)
 class FixedJudgeFactory:
-    """Stand-in for a factory if a judge cannot be rebuilt: the persona is put into the input instead."""
+    """Used for a judge that cannot be rebuilt with another persona: the persona is put into the input."""
 
     judge: Judge
     language: Language
