@@ -1,4 +1,4 @@
-"""The errors that Hengwen raises. Each is also a subclass of the builtin error in parentheses.
+"""The errors that Hengwen raises. Each class is also a subclass of the builtin error in parentheses.
 
 ::
 
@@ -13,8 +13,8 @@
     └── JudgeError (RuntimeError)       no usable verdict; becomes a Failure                 exit 1
         └── BackendError                no usable reply from an endpoint
 
-A message says what is wrong, where, and how to fix it, in lower case without a full stop. Metric functions
-(``hengwen.objective``, ``hengwen.relevance_metrics``) raise plain ``ValueError`` and ``TypeError``.
+An error message says what is wrong, where, and how to fix it, in lower case without a full stop. Metric
+functions (``hengwen.objective``, ``hengwen.relevance_metrics``) raise plain ``ValueError`` and ``TypeError``.
 """
 
 from __future__ import annotations

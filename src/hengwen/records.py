@@ -42,9 +42,9 @@ Message = tuple[str, str]
 AnswerKey = tuple[str, str, str, int]
 """(task, sample id, checkpoint, repeat): key that identifies one answer."""
 LabelKey = tuple[str, str, str, int, str]
-"""(task, sample id, checkpoint, repeat, score name): a rater gives at most one label for each."""
+"""(task, sample id, checkpoint, repeat, score name): a rater gives at most one label per key."""
 RowKey = tuple[str, str, str | None, int | None, str]
-"""(run id, task, sample id, repeat, score name): identifies one row."""
+"""(run id, task, sample id, repeat, score name): key of one stored score or failure."""
 
 MAX_SCHEMAS = 256
 """Maximum number of JSON schemas whose hashes are cached."""

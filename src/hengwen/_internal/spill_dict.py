@@ -16,12 +16,12 @@ MAX_IN_MEMORY = 20_000
 class SpillDict(MutableMapping[str, Value], Generic[Value]):
     """A mapping with string keys and bounded memory, for millions of items.
 
-    The mapping keeps insertion order. The file holds copies of the values, so a value that was changed must
-    be set again.
+    The mapping keeps insertion order. The temporary file holds copies of the values, so a value that was
+    changed must be set again.
 
     Args:
-        max_in_memory: Number of items above which a temporary file is used. The file is removed when the
-            mapping is.
+        max_in_memory: Number of items above which a temporary file is used. The temporary file is removed
+            together with the mapping.
 
     Examples:
         >>> texts = SpillDict(max_in_memory=1)

@@ -103,8 +103,8 @@ class _Checker:
         self._annotations = {name: text for name, text in annotations.items() if name != "return"}
         self._types: dict[str, set[type]] = {name: set() for name in names}
         self._item_types: dict[str, set[type]] = {name: set() for name in names}
-        """By argument, the types of values (and of list items) that were accepted before; they are accepted
-        fast."""
+        """For each argument, the types of values (and of list items) that were accepted before and need no
+        second check."""
 
     def __call__(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> None:
         """Raise a TypeError if an argument does not have the type of its annotation."""

@@ -20,7 +20,8 @@ CHOICES = {
     *("RuleSetName", "Sentences", "Share", "Smooth", "Split", "Status", "Ties"),
     *("Tokenize", "TokenSplit", "Weights", "Width"),
 }
-"""Names of ``Literal`` types. For these, any text is accepted here, and the called function checks it."""
+"""Names of ``Literal`` types; an argument of one of these types may be any text here, and the called function
+checks the text."""
 CLASSES = {
     *("AdmissionItem", "Failure", "JudgedAnswer", "Label"),
     *("LabelledAnswer", "LyricRules", "PairOutcome", "Plan", "ReportData", "Row", "Rubric"),

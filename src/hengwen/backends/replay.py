@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hengwen.records import Request
 
 KEY_FIELDS = ("key", "call_key", "identity", "messages")
-"""Fields that identify the request of a row; a row has exactly one of them."""
+"""Fields of a row in a file of replies; each row has exactly one of them, which identifies the request."""
 
 
 class ReplayBackend:
@@ -31,17 +31,18 @@ class ReplayBackend:
 
     Args:
         file: JSONL file of recorded replies.
-        replies: Replies in the order of the calls, instead of a file. An exception in the list is raised.
+        replies: Replies in the order of the calls, instead of a file. If an item of the list is an exception,
+            it is raised.
         model: Name of the model when the replies were recorded.
         base_url: URL of the recorded endpoint; it is the ``endpoint`` in call keys.
         api_key_env: Not used.
         params: Parameters of the recorded backend.
         timeout: Not used.
-        recorded_from: Provider of the recorded backend, such as ``openai``. If it is set, signatures equal
-            those of the recorded run.
+        recorded_from: Provider of the recorded backend, such as ``openai``. If ``recorded_from`` is set,
+            signatures equal those of the recorded run.
 
     Raises:
-        ConfigError: There is neither a file nor a list, or both.
+        ConfigError: Neither ``file`` nor ``replies`` is set, or both are set.
         DataError: A row of the file is invalid; the message names the row.
 
     Examples:

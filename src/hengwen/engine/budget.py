@@ -40,9 +40,10 @@ class Price:
 
 
 def estimate(request: Request, params: Mapping[str, object] | None = None) -> Usage:
-    """Return the expected usage of a call.
+    """Return the expected numbers of input and output tokens of a call.
 
-    A Chinese, Japanese or Korean (CJK) character counts as one token, any other as a quarter of a token.
+    A Chinese, Japanese or Korean (CJK) character counts as one token, any other character as a quarter of a
+    token.
 
     Args:
         request: Request to estimate.
@@ -112,7 +113,7 @@ class Budget:
         Args:
             reserved: Cost returned by ``reserve``.
             price: Price of the tokens, if it is known.
-            usage: Usage of the call; zero if it failed.
+            usage: Tokens that the call used; zero if the call failed.
         """
         self.reserved -= reserved
         if price is not None:

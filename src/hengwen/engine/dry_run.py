@@ -63,7 +63,7 @@ class DryLedger:
     """Read from a ledger (the records of runs), and write nothing to it.
 
     Args:
-        ledger: Ledger with the outcomes and attempts of earlier runs.
+        ledger: Ledger with the scores and calls of earlier runs.
     """
 
     def __init__(self, ledger: Ledger) -> None:

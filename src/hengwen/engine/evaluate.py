@@ -47,7 +47,7 @@ class Evaluator:
         """Return a Failure for each score of a scorer or judge that raised an exception.
 
         Args:
-            error: Exception that was raised. If it is a JudgeError, its status is the status of the Failures.
+            error: Exception that was raised. The status of a JudgeError becomes the status of the Failures.
         """
         status, message, raw = describe_error(error)
         return [

@@ -44,11 +44,11 @@ async def execute(
 
     Args:
         job: Tasks of the run.
-        ledger: Ledger in which the run has begun.
-        committer: Object that commits the same ledger.
+        ledger: Ledger in which the run was already recorded by ``begin``.
+        committer: Object that schedules the commits of the ledger.
         concurrency: Number of samples in progress at the same time, >= 1. A sixteenth more samples are
-            started early, so that their requests are ready. The number of calls without a reply is limited
-            elsewhere, by the backends.
+            started early, so that their requests are ready. The number of calls without a reply is limited by
+            the backends, not by this function.
         progress: Called after every sample.
         stopping: When this event is set, no new sample starts; calls that were sent end and are recorded.
 
@@ -109,7 +109,7 @@ def _first_error(errors: ExceptionGroup[Exception]) -> Exception:
 class _ItemKey(NamedTuple):
     """Identity of a response to evaluate, or of a group of responses (then ``repeat`` is None).
 
-    Together with the signature of a scorer or judge, it is the key under which the scores are stored.
+    This identity and the signature of a scorer or judge form the key under which the scores are stored.
     """
 
     task: str
@@ -295,8 +295,8 @@ class _Executor:
         Args:
             item_key: Response, or group of responses, that was scored.
             evaluator: Scorer or judge.
-            same_run_only: Whether scores of earlier runs are ignored. True for anchors (frozen responses),
-                which are judged again in every run.
+            same_run_only: Whether scores of earlier runs are ignored, which is so for anchors (frozen
+                responses), because anchors are judged again in every run.
         """
         if not self._completed:
             return False

@@ -47,8 +47,8 @@ def item_hash(
         sample: Prompt with its references.
         response: Response to evaluate.
         earlier: Earlier responses to the same sample, in which rules look for duplicates.
-        namespace: Kind of response, such as ``anchor``. Equal contents of different kinds get different
-            hashes.
+        namespace: Kind of response, such as ``anchor``. Responses with equal contents but of different kinds
+            get different hashes.
     """
     return digest(namespace, sample.hash, response.text, [before.text for before in earlier])
 
@@ -85,7 +85,7 @@ class TaskJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One run: a checkpoint, its tasks, and the rows of human labels."""
+    """One run: a checkpoint, its tasks, and the scores from human labels."""
 
     run: Run
     tasks: Sequence[TaskJob]

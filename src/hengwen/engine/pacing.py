@@ -1,4 +1,4 @@
-"""Pacing of a run: how many samples are in progress, when the event loop runs, how often is committed.
+"""Pacing of a run: how many samples are in progress, and when the event loop and commits get a turn.
 
 All constants in this module come from measurements.
 """
@@ -15,19 +15,19 @@ call ends. If more samples were started early, replies would wait unread, and a 
 them."""
 START_STAGGER_TICKS = 2
 """Iterations of the event loop between the starts of two workers, so that their first calls are not sent
-together. Calls that are sent together are also answered together, and the client would be idle in between."""
+together. Calls that are sent together are also answered together, and the client would be idle until then."""
 MAX_BLOCKING_SECONDS = 0.01
 """Seconds for which evaluations may block the event loop; after that, waiting calls proceed."""
 PY311_EXTRA_TICK = sys.version_info < (3, 12)
-"""Whether aiohttp sends a request one iteration of the event loop late, because it sends requests in a
-separate task. It does so before Python 3.12."""
+"""Whether aiohttp sends a request one iteration of the event loop late, because before Python 3.12 it sends
+requests in a separate task."""
 COMMIT_INTERVAL = 0.01
 """Seconds between two commits of all records. After a crash, scores written since the last commit are
 recomputed from the stored replies. With longer intervals less is written in total, but each commit blocks
 calls for longer."""
 MAX_UNCOMMITTED_PAID = 3
-"""When this many paid replies are uncommitted, they are committed at once; fewer are committed in the next
-iteration of the event loop."""
+"""When this many paid replies are uncommitted, they are committed at once; fewer paid replies are committed
+in the next iteration of the event loop."""
 
 
 def worker_count(concurrency: int, total: int) -> int:

@@ -32,10 +32,10 @@ MAX_LATE_SECONDS = 0.02
 class SendRate:
     """Limit on the calls per second; there is no limit until the endpoint refuses a quarter of the calls.
 
-    After that, the limit is half of the rate at which the endpoint has answered. Good replies raise the
-    limit; a refusal after a calm block (see ``MAX_CALM``) halves it again. If the endpoint refuses a quarter
-    of the calls at the lower rate too, all calls wait as long as it asks. If a lower rate does not make
-    refusals rarer, a few refusals do not lower it again.
+    When a quarter of the calls were refused, the limit becomes half of the rate at which the endpoint has
+    answered. Good replies raise the limit; a refusal after a calm block (see ``MAX_CALM``) halves it again.
+    If the endpoint refuses a quarter of the calls at the lower rate too, all calls wait as long as it asks.
+    If a lower rate does not make refusals rarer, a few refusals do not lower it again.
 
     Examples:
         >>> send_rate = SendRate()

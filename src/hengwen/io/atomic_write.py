@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_PREFIX = 40
-"""Number of characters of the file's name that its temporary file's name contains; the limit of file systems
-is 255 bytes."""
+"""The name of the temporary file contains at most this many characters of the file's name, because file
+systems limit names to 255 bytes."""
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield an empty temporary file that replaces ``path`` when the block ends without an error.
+    """Yield an empty temporary file that replaces ``path`` if the ``with`` block ends without an error.
 
     The permissions of an existing file are kept. If the file has a second name (hard link), the second name
     keeps the old content.

@@ -24,7 +24,7 @@ class FieldNames:
     Args:
         known: Fields that the reader knows.
         aliases: For each known field, other names that common data sets use for it.
-        neighbours: Names that are fields for other readers of the same file, and so never an error.
+        neighbours: Names of fields that another reader of the file uses; they are never reported as errors.
         way_out: Part of the error message: what the user can do to keep the field.
 
     Examples:

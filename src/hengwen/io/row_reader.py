@@ -108,8 +108,8 @@ def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
 
     Args:
         path: A UTF-8 file that ends in ``.jsonl``, ``.ndjson`` or ``.csv``.
-        columns: New field name for each column to rename, such as ``{"lyric": "output"}``; ``metadata.x`` is
-            allowed.
+        columns: New field name for each column to rename, such as ``{"lyric": "output"}``; ``metadata.NAME``
+            puts a column into the metadata.
 
     Raises:
         DataError: The file is missing, empty, not UTF-8, of another format, or a row is malformed.

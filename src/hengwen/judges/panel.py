@@ -3,7 +3,7 @@
 A reducer combines the values of the judges (members) into one score:
 
 - ``mean`` and ``median`` are the mean and the median of the members' values;
-- ``majority`` is the most frequent value; more than half of the members is not necessary. If several values
+- ``majority`` is the most frequent value, even if fewer than half of the members gave it. If several values
   are equally frequent, the result is the median of these values, and ``details["tied"]`` lists them. Unlike
   the lowest or the first value, the median favours no member.
 
@@ -45,13 +45,14 @@ class Panel:
 
     A member that raises an exception, or gives a ``Failure`` for a score, is excluded from this score; it
     never counts as a low value. If fewer members than the quorum remain, the panel's score is a ``Failure``.
-    The status of this failure is ``not_applicable`` if so many members gave ``not_applicable`` that the
-    others are fewer than the quorum; otherwise it is the most frequent status of the excluded members.
+    The status of this failure is ``not_applicable`` if the members that gave another result than
+    ``not_applicable`` are fewer than the quorum; otherwise it is the most frequent status of the excluded
+    members.
 
     The details of a score are ``reducer``, each member's value (``members``, by signature), the status of
     each excluded member (``left_out``), the members' ``model``, ``form`` and ``method``, the ``range`` of the
-    values and ``agreement``. ``agreement`` is the share of the pairs of members that gave equal values. This
-    share is not corrected for chance; it is None if only one member has a value.
+    values and ``agreement``. ``agreement`` is the share of the pairs of members that gave equal values. The
+    agreement is not corrected for chance; it is None if only one member has a value.
 
     Args:
         judges: At least two judges with different signatures, in any order.
@@ -230,7 +231,7 @@ class Panel:
 def outcomes_or_failures(judge: Judge, result: Verdict | BaseException) -> dict[str, Outcome]:
     """Return a ``Score`` or a ``Failure`` for each score name of a judge that was called.
 
-    All of them are Failures if the judge raised an exception, or if its verdict does not have exactly one
+    Every score is a Failure if the judge raised an exception, or if its verdict does not have exactly one
     outcome (Score or Failure) for each name.
 
     Args:

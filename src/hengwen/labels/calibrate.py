@@ -62,7 +62,7 @@ def calibrate_series(
 
 
 def pool_series(series: Iterable[ScoreSeries]) -> list[list[ScoreSeries]]:
-    """Group the score series (one score in one task) that one judge gave by one rubric in several tasks.
+    """Group the score series (one score in one task) that have the same judge and the same rubric.
 
     The tasks may have different personas, prompts and rules. A score that occurs in only one task is left
     out.

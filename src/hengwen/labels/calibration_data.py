@@ -94,7 +94,7 @@ def load_request(plan: Plan | None, labels: Path | None, *, trust: bool = False)
 
 
 def read_judgments(store: Store, plan: str | None) -> StoredJudgments:
-    """Read the newest run of each checkpoint.
+    """Read the judged answers of the newest run of each checkpoint.
 
     Args:
         store: Store with the runs.

@@ -37,7 +37,7 @@ class Question:
         return self.score.rpartition(".")[2]
 
     def label(self, value: float, rater: str) -> Label:
-        """Return the label of this answer by a rater."""
+        """Return a label with the value that a rater gave this answer."""
         response = self.response
         return Label(
             task=response.task,

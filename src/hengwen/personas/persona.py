@@ -45,11 +45,13 @@ class Persona(StrictModel):
     """Texts that the character must never say; the rules judge, which uses no model, searches answers for
     them."""
     markers: Texts = []
-    """Words that are typical of the character. The rules judge expects one of them in a very good answer."""
+    """Words that are typical of the character. The rules judge expects one of these words in a very good
+    answer."""
     briefs: dict[str, NonEmptyStr] = {}
     """For each topic, one sentence that instructs the model to open a conversation about it."""
     manner: str | None = None
-    """Last sentence of every system prompt. By default, a packaged sentence asks for spoken words only."""
+    """Last sentence of every system prompt. The default is a packaged sentence that asks the model for spoken
+    words only."""
     scenes: dict[Scene, NonEmptyStr] = {}
     """Description of the situation, by task; for a task that is not listed, a packaged sentence is used."""
 

@@ -69,7 +69,7 @@ PRESETS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         "provider-default": {},
     }
 )
-"""Presets of sampling parameters. The document only says "default parameters", which differ between
+"""Presets of sampling parameters. The Muice document only says "default parameters", which differ between
 programs."""
 DEFAULT_PRESET = "muice-llmtuner"
 

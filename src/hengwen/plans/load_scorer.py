@@ -91,8 +91,8 @@ def load_scorer(
     """Build a scorer from its plug-in name or the location of its class.
 
     Args:
-        plugin: Name of a plug-in, ``module:Class`` or ``file.py:Class``. A hash of the file becomes part of
-            the score signature, because a change of the file may change scores.
+        plugin: Name of a plug-in, ``module:Class`` or ``file.py:Class``. For ``file.py:Class``, a hash of the
+            file becomes part of the score signature, because a change of the file may change scores.
         options: Options of the scorer.
         score_prefix: First part of the score names, which becomes part of the signature; default: the first
             part that the scorer uses.

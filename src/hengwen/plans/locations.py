@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 _LOCATED = re.compile(r"[^'\"\n]*?:\d+: ")
 """Start of a message that already names a file and a line."""
 MAX_DEPTH = 2
-"""Maximum nesting depth of an option below the value that it belongs to; ``{name: {option: ...}}`` has 2."""
+"""Options may be nested at most this deep below the value to which they belong; ``{name: {option: ...}}`` has
+the depth 2."""
 
 
 @contextmanager
@@ -53,8 +54,8 @@ def locate(plan: Plan, *location: str | int, mentioned_in: str = "") -> str:
     Args:
         plan: The plan.
         location: Keys and list indexes that lead from the root of the plan to the value.
-        mentioned_in: An error message. If it mentions a key below the value, the line of the deepest such key
-            is returned.
+        mentioned_in: An error message. If the message mentions a key below the value, the line of the deepest
+            such key is returned.
     """
     file = plan.file
     if file is None or location[:2] not in file.lines:  # set in Python or by a command-line option

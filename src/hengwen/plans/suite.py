@@ -53,10 +53,10 @@ class ConfiguredJudge:
         return tuple(f"{self.name}.{part}" for part in ("level", *self.rubric.criteria))
 
     def all_names(self, scale: ScaleSpec | None) -> tuple[str, ...]:
-        """Return the names of all its scores: of the rubric, after caps by rules, and of the whole task.
+        """Return the names of all scores of the judge: by rubric, after caps by rules, and of the whole task.
 
         Args:
-            scale: Formula of the task's published score; None if it has none.
+            scale: Formula of the task's published score; None if the task has no published score.
         """
         final = (f"{self.name}.final",) if self.rules else ()
         return (*self.score_names, *final, *task_score_names(self.name, scale))
@@ -81,7 +81,7 @@ class ConfiguredJudge:
         )
 
     def check(self, persona: str) -> None:
-        """Check the judge's options by building the judge, or each judge of a panel, with an empty backend.
+        """Check the judge's options by building the judge, or each judge of a panel, without a real backend.
 
         Args:
             persona: System prompt of the task; empty if it has none.

@@ -25,7 +25,7 @@ DEFAULT_USER = "{{ input }}"
 
 _FENCE_MARK, _TEXT_MARK = "\ue000", "\ue001"
 _SYSTEMS: dict[tuple[str, tuple[str, ...], str, str], list[str]] = {}
-"""Cache of rendered system turns, split at the position of the fence, because only it differs between
+"""Cache of rendered system turns, split at the position of the fence, because only the fence differs between
 calls."""
 
 _PARTS: Mapping[str, tuple[str, str]] = {
@@ -84,7 +84,9 @@ def render_judge_prompt(
 def judge_system(
     rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, task_instruction: str = ""
 ) -> str:
-    """Return the system turn of a judge. Servers can cache all but its last lines, which contain the fence.
+    """Return the system turn of a judge.
+
+    Servers can cache the system turn except its last lines, which contain the fence.
 
     Args:
         rubric: Rubric with instructions, levels, criteria and examples.
@@ -201,8 +203,9 @@ def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tupl
     """Return the prompt of the model under test.
 
     Args:
-        system: Template of the system turn. If it is None or renders to nothing, there is no system turn.
-        user: Template of the user turn. If it is the default ``{{ input }}`` and the input is a list of
+        system: Template of the system turn. If ``system`` is None or renders to nothing, there is no system
+            turn.
+        user: Template of the user turn. If ``user`` is the default ``{{ input }}`` and the input is a list of
             messages, these messages become the turns.
         sample: Sample; templates can use its ``input``, ``id``, ``references`` and the keys of its metadata.
 

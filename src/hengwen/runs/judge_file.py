@@ -33,7 +33,7 @@ class FileJudgeResult(RunResult):
     judged: int
     """Number of answers to which the judge gave a level."""
     first_reason: str = ""
-    """Reason why the judge gave the first answer without a level none."""
+    """Why the judge gave no level to the first answer that has none."""
 
 
 TASK = "answers"

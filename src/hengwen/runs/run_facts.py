@@ -1,6 +1,6 @@
 """Facts of a run, known at its start: the prompts, answers and package versions behind its scores.
 
-The signature of a score describes how it is computed. Facts describe what a run evaluates: prompts,
+The signature of a score describes how the score is computed. Facts describe what a run evaluates: prompts,
 references, repeats, endpoints and package versions. The store keeps the facts with the run, and reports
 compare the facts of different runs.
 """

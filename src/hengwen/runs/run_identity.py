@@ -50,7 +50,7 @@ def plan_hash(
     responses: ResponseSet,
     backends: Mapping[str, Backend],
 ) -> str:
-    """Return a hash of everything that determines the scores of a run; paths and other checkpoints do not.
+    """Return a hash of everything that determines a run's scores, so without paths and other checkpoints.
 
     Args:
         suite: Loaded plan.

@@ -35,8 +35,8 @@ class Interrupts:
     The first request sets the run's ``stopping`` event, the second cancels the run.
 
     Args:
-        signals: Whether the signals SIGINT and SIGTERM count as requests; they can only if the event loop is
-            in the main thread.
+        signals: Whether the signals SIGINT and SIGTERM count as requests; this works only if the event loop
+            is in the main thread.
     """
 
     def __init__(self, *, signals: bool) -> None:

@@ -34,7 +34,7 @@ class TaskScore:
 
     The value of a prompt is the mean of the scores of its answers (repeats). ``mean_times`` multiplies the
     mean over the prompts by a factor. ``sum_divided_by`` divides the sum over the prompts by a number, and
-    adds a second score: the mean on a scale of 0 to 10 (``normalised``). There is a value only if every
+    adds a second score: the mean on a scale of 0 to 10 (``normalised``). The task gets a value only if every
     expected answer has a score, which means all repeats of all samples in the plan.
     """
 
@@ -42,7 +42,7 @@ class TaskScore:
     judge: str
     """Name of the judge, the first part of its score names."""
     source: str
-    """Name of the judge's score of single answers that is combined."""
+    """Name of the judge's score of single answers from which the value of the task is computed."""
     signature: str
     """Signature of the judge."""
     scale: ScaleSpec

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MERGE_AT = 100_000
-"""When this many keys were added, they are merged into the sorted array."""
+"""When this many keys were added, they are merged into the sorted array of all earlier keys."""
 
 
 class CallKeyFilter:

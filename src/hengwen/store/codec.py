@@ -56,7 +56,7 @@ def run_columns(run: Run) -> dict[str, Any]:
 
 
 def run_from(columns: RowMapping) -> Run:
-    """Return the run in a table row."""
+    """Convert a table row to a ``Run`` record."""
     values = dict(columns)
     values["order"] = values.pop("position")
     values["versions"] = json.loads(values["versions"])
@@ -109,11 +109,11 @@ def prefix_keys(columns: RowMapping) -> set[str]:
 
 
 def attempt_from(columns: RowMapping, prefixes: Mapping[str, str]) -> Attempt:
-    """Return the attempt in a table row.
+    """Convert a table row to an ``Attempt`` record (a sent call).
 
     Args:
         columns: The table row.
-        prefixes: The prefixes to which the row refers, by key.
+        prefixes: The prompt prefixes to which the table row refers, by key.
     """
     values = dict(columns)
     usage = Usage(**{name: values.pop(name) for name in _USAGE_FIELDS})
@@ -160,7 +160,7 @@ def row_columns(row: Row, texts: dict[int, str]) -> dict[str, Any]:
 
 
 def row_from(columns: RowMapping, checkpoint: str) -> Row:
-    """Return the row in a table row."""
+    """Convert a table row to a ``Row`` (a score or failure with the key of its answer)."""
     outcome: Outcome
     name, signature, kind = columns["name"], columns["signature"], columns["kind"]
     if columns["status"] == "ok":

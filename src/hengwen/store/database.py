@@ -48,7 +48,7 @@ class Database:
     read_only: bool = False
     """Whether the database is read-only, because of its file, its folder or its URL."""
     copy: Path | None = None
-    """The copy that was made before the schema was migrated; None if it was not migrated."""
+    """Path of the copy that was made before the schema was migrated; None if nothing was migrated."""
 
 
 def open_database(location: str | Path) -> Database:

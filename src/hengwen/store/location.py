@@ -86,8 +86,9 @@ def wal_file(path: Path) -> Path:
 def read_only_uri(url: URL) -> str | None:
     """Return the URI that opens a SQLite file without writing; None if the file can be written.
 
-    To read a database, SQLite creates two other files next to it. If it cannot create them, and no earlier
-    ones hold changes, the database is opened as immutable; then SQLite does not need the two files.
+    To read a database, SQLite creates two other files next to it. If SQLite cannot create the two files, and
+    earlier ones contain no changes, the database is opened as immutable; an immutable database needs no
+    further files.
 
     Args:
         url: The URL of a store.

@@ -1,4 +1,4 @@
-"""Store a long beginning (prefix) that prompts share only once; prompts refer to it by its key."""
+"""Deduplicate long beginnings (prefixes) of prompts: each is stored once, and prompts refer to it by key."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class RunLock(Protocol):
         ...
 
     def owner(self) -> LockOwner | None:
-        """Return the process that holds the lock; None if no process holds it or it cannot be read."""
+        """Return the process that holds the lock; None if there is none or it cannot be found out."""
         ...
 
     def release(self) -> None:

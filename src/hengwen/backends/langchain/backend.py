@@ -45,13 +45,13 @@ class LangChainBackend:
     """Call a LangChain chat model. LangChain's tracing is off.
 
     Args:
-        model: Name for ``init_chat_model``, such as ``openai:gpt-4o-mini``, or for the factory.
+        model: Name that is passed to ``init_chat_model``, such as ``openai:gpt-4o-mini``, or to the factory.
         factory: Function that returns a chat model, as ``package:function``. The function is called with the
             keyword arguments ``model`` and ``base_url``, if the plan sets them, and ``params``.
         chat: Chat model to use instead of ``model`` and ``factory``.
         base_url: URL of an OpenAI-compatible endpoint.
         api_key_env: Name of the environment variable that holds the key. By default, providers other than
-            OpenAI read their own variables.
+            OpenAI read the environment variables that LangChain defines for them.
         params: Keyword arguments of the chat model, such as ``temperature``. ``max_retries`` is 0 unless it
             is set here, because the engine retries.
         timeout: Seconds for one call in total, > 0.
@@ -252,7 +252,10 @@ class LangChainBackend:
         return chat
 
     def _access(self) -> dict[str, Any]:
-        """Return provider, key and an HTTP client for this event loop; langchain-openai's own is shared."""
+        """Return provider, key and an HTTP client for this event loop.
+
+        The default client of langchain-openai is shared among event loops.
+        """
         provider, colon, _ = self._model.partition(":")
         is_openai = provider == "openai" if colon else self._base_url is not None
         access: dict[str, Any] = {"model_provider": "openai"} if is_openai and not colon else {}

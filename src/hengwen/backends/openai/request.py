@@ -32,8 +32,8 @@ class ChatRequestEncoder:
     Args:
         model: Name of the model at the endpoint.
         params: Parameters of the backend; parameters of a request override them.
-        limits: Whether ``maxLength`` may be sent in a schema. OpenAI's own endpoint refuses it in strict
-            mode.
+        limits: Whether ``maxLength`` may be sent in a schema. OpenAI's own endpoint refuses ``maxLength`` in
+            strict mode.
 
     Examples:
         >>> from hengwen.records import Request
@@ -51,7 +51,8 @@ class ChatRequestEncoder:
     def encode(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
         """Return the body of a request.
 
-        A ``seed`` grows by 1 with each repeat. With the same seed an endpoint may give equal replies.
+        The parameter ``seed`` grows by 1 with each repeat, because with equal seeds an endpoint may give
+        equal replies.
 
         Args:
             request: Request to encode.

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from hengwen.errors import BackendError
 
 SchemaMode = Literal["json_schema", "json_object", "tool", "text"]
-"""Response format in which a schema is sent. The prompt also describes the reply, so that ``text`` works."""
+"""Response format in which a schema is sent. The prompt also describes the format of the reply in words, so
+that the mode ``text`` works."""
 SCHEMA_MODES: tuple[SchemaMode, ...] = get_args(SchemaMode)
 """All response formats, from the strictest to the loosest."""
 

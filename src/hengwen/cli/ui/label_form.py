@@ -120,7 +120,7 @@ class LabelSession:
                     typer.echo(f"“{one_line(entry, 20)}”? {self._text('等级', 'levels')}: {levels}")
 
     def _undo(self) -> bool:
-        """Go back to the previous question and remove its label; return whether there is one."""
+        """Go back to the previous question and remove its label; return False if there is no previous one."""
         if self._index == 0:
             typer.echo(self._text("没有可撤销的操作", "nothing to undo"))
             return False

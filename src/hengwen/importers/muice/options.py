@@ -21,6 +21,8 @@ class MuiceOptions:
     seed: int = 0
     """Selects the greeting or holiday prompt, as an index modulo the number of these prompts."""
     preset: str = DEFAULT_PRESET
-    """Preset of sampling parameters. The document only says "default", which differs between programs."""
+    """Preset of sampling parameters. The Muice document only says "default", which differs between
+    programs."""
     exempt_duplicates: bool = False
-    """Whether a model may repeat its answer to a prompt with one right number; the document forbids it."""
+    """Whether a model may repeat its answer to a prompt with one right number; the Muice document forbids
+    this."""

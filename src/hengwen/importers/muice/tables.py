@@ -32,7 +32,7 @@ class Example:
 
     line: int
     input: str
-    """The prompt; a topic tag is written as in the Muice program."""
+    """The prompt; a topic tag is written in the spelling of the Muice program."""
     published: str
     """The prompt as the document spells it."""
     label: str | None

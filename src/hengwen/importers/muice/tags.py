@@ -59,8 +59,8 @@ def choose_topics(
             template.
         subchoice: ``one`` for one greeting or holiday prompt, ``one_of_each`` for one greeting and one
             holiday prompt.
-        seed: Index, modulo their number, of the greeting or holiday prompt; with ``one_of_each``, index of
-            the greeting.
+        seed: Selects the greeting or holiday prompt (index modulo the number of prompts); with
+            ``one_of_each``, it selects only the greeting.
         pick: Name of the greeting or holiday prompt, such as ``早上``; if it is set, the seed is ignored.
 
     Raises:

@@ -64,7 +64,7 @@ class Agreement:
     order."""
     between: int
     """Number of values that lie between two levels, such as a mean of several raters. ``confusion``,
-    ``kappa`` and ``exact`` round these values to the nearest level."""
+    ``kappa`` and ``exact`` round values between two levels to the nearest level."""
     resamples: int
 
     @property
@@ -109,9 +109,9 @@ def measure_agreement(
             outside the levels.
 
     Notes:
-        Weighted kappa is 1 - D / E. D is the mean distance between the two values of a pair. E is the mean
-        distance over all combinations of any human and any judge value. Distances are counted in levels. If
-        no value lies between two levels, this is the definition of Cohen (1968).
+        Weighted kappa is 1 - D / E, where D is the mean distance between the two values of a pair, and E the
+        mean distance over all combinations of any human and any judge value. Distances are counted in levels.
+        If no value lies between two levels, weighted kappa is that of Cohen (1968).
 
     Examples:
         >>> agreement = measure_agreement([0, 0.5, 1, 1], [0, 1, 1, 0.5], levels=[0, 0.5, 1])

@@ -15,18 +15,19 @@ def krippendorff_alpha(ratings: ArrayLike) -> float | None:
     """Return Krippendorff's alpha of ordinal ratings.
 
     Args:
-        ratings: Array of shape (rated items, raters), NaN for a missing rating. Only the order of the numbers
-            matters.
+        ratings: Array of shape (rated items, raters), NaN for a missing rating. Only the order of the ratings
+            matters, not their distances.
 
     Returns:
-        1 for full agreement, 0 for agreement by chance, below 0 for agreement worse than chance. Alpha is
-        undefined, and the result None, if no item has two ratings or all ratings are equal.
+        Alpha is 1 for full agreement, 0 for agreement by chance, and below 0 for agreement worse than chance.
+        Alpha is undefined, and the result None, if no item has two ratings or all ratings are equal.
 
     Raises:
         ValueError: ``ratings`` is not a table of two dimensions.
 
     Notes:
-        Krippendorff, Content Analysis, 2004, chapter 11; computed by the ``krippendorff`` package.
+        Alpha is defined in Krippendorff, Content Analysis, 2004, chapter 11; the ``krippendorff`` package
+        computes it.
 
     Examples:
         >>> nan = float("nan")

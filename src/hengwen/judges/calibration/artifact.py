@@ -106,7 +106,7 @@ def is_stale(calibration: Calibration, signature: str, rubric_hash: str) -> tupl
     Args:
         calibration: The stored calibration.
         signature: Signature of the judge in use.
-        rubric_hash: Hash of the rubric in use. If it is unknown (empty), only signatures are compared.
+        rubric_hash: Hash of the rubric in use. If the hash is unknown (empty), only signatures are compared.
 
     Returns:
         One line per difference; empty if the calibration is valid for the judge in use.

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BALANCE_LEVEL = 0.05
-"""Significance level; it is divided by the number of tests. A p value below it means that labelled answers
-differ from unlabelled ones."""
+"""Significance level; it is divided by the number of tests. A p value below this level means that labelled
+answers differ from unlabelled ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Balance:
 
     @property
     def holds(self) -> bool:
-        """Whether the test found no sign that the labelled answers are not a random sample of all answers."""
+        """Whether the p value is at least ``level``, so that the labelled answers may be a random sample."""
         return self.p_value >= self.level
 
 

@@ -49,7 +49,7 @@ class CorrectedMean:
     """``labels`` if the judge's values are not used, because there are few labels, the judge always gives the
     same value, or all answers have labels."""
     lam: float
-    """Weight of the correction by the judge's values; with 0 they are ignored."""
+    """Weight of the correction by the judge's values; if it is 0, the judge's values are ignored."""
     df: float
     """Degrees of freedom of the t distribution for the interval; fewer labelled prompts give a wider
     interval."""
@@ -111,9 +111,10 @@ def ppi_mean(
             are no bounds, or ``confidence`` is not in (0, 1).
 
     Notes:
-        The interval of the labels alone is computed by ``mean_interval``. With bounds, two invented prompts
+        The interval of the labels alone is computed by ``mean_interval``. With bounds, two artificial prompts
         are added to compute every interval, one at each end of the scale, on which judge and humans agree.
-        Without them, labels that are all at one end of the scale would give an interval of width 0.
+        Without the artificial prompts, labels that are all at one end of the scale would give an interval of
+        width 0.
 
         The method is PPI++ by Angelopoulos, Duchi, Zrnic, 2023. With n labelled and N unlabelled answers,
         ``lam`` is the least-squares slope of the labels on the judge's values, times N / (N + n). The

@@ -3,7 +3,7 @@
 Equal pairs (human value, judge value) form one cell; with five levels there are at most 25 cells, however
 many labels there are. A weighting (one resample) is a row with the count of each cell. For 2,000 resamples of
 50 labels, scipy takes about 0.5 s per coefficient, because it computes one resample at a time. This module
-takes about 0.01 s for all coefficients. The tests compare its results with those of the packages scipy,
+takes about 0.01 s for all coefficients. The tests compare the results of this module with those of scipy,
 scikit-learn and krippendorff.
 """
 
@@ -28,7 +28,7 @@ POSITION_TOLERANCE = 1e-9
 """Positions in the list of levels that differ by less than this count as equal; neighbouring levels differ by
 1."""
 MAX_BATCH_ELEMENTS = 2_000_000
-"""Maximum number of elements in the largest array that is computed for a batch of weightings."""
+"""Maximum number of elements in the largest array that is computed for a batch of weightings (resamples)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def agreement_statistics(cells: PairCells, weights: Floats) -> dict[str, Floats]
 
     Args:
         cells: Cells of the paired values.
-        weights: How often each cell counts, as whole numbers of shape (weightings, cells).
+        weights: How often each cell (distinct pair) counts, as whole numbers of shape (weightings, cells).
     """
     rows = max(1, MAX_BATCH_ELEMENTS // len(cells.human))
     order = _order(cells)
@@ -153,7 +153,7 @@ def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floa
 
 
 def _kappa(cells: PairCells, weights: Floats, n: Floats) -> Floats:
-    """Return Cohen's kappa for each weighting; each human and judge value counts as its nearest level."""
+    """Return Cohen's kappa for each weighting (resample); values are rounded to the nearest level."""
     human, judge = nearest_level(cells.human), nearest_level(cells.judge)
     indicator = np.eye(len(cells.levels))
     observed = weights @ (human == judge) / n
@@ -174,7 +174,7 @@ def _pearson(x: Floats, y: Floats, weights: Floats, n: Floats) -> Floats:
 
 
 def _order(cells: PairCells) -> Floats:
-    """Return for two cells 1 if humans and judge order them equally, -1 if oppositely, 0 for ties."""
+    """Return 1 if humans and judge order two cells (pairs) equally, -1 if oppositely, 0 for ties."""
     human, judge = (np.sign(side[:, None] - side[None, :]) for side in (cells.human, cells.judge))
     order: Floats = human * judge
     return order

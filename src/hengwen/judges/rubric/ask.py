@@ -1,7 +1,8 @@
 """Ask a model for a verdict (the labels of one answer) in at most three calls.
 
-The first call sends the judge's prompt. If the reply cannot be parsed, a second call (repair) also quotes the
-problem. If this reply cannot be parsed either, the first prompt is sent again.
+The first call sends the judge's prompt. If the reply cannot be parsed, a second call (repair) sends the
+prompt together with the problem. If the reply to the repair call cannot be parsed either, the first prompt is
+sent again.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ async def ask_for_verdict(
         backend: Backend through which every call goes.
         build_request: Function that returns the request for a call (``first``, ``repair`` or ``fresh``). The
             second argument of the function is the error of the first reply for ``repair``, else None. The
-            requests must have different call keys, so that the store of paid replies does not answer one with
-            the reply to another.
+            requests must have different call keys (hashes that identify a call), so that a stored reply to
+            one request is not used for another.
         rubric: Rubric that defines the labels of the verdict.
 
     Raises:
@@ -123,7 +124,7 @@ def _judged_reply(parsed: ParsedVerdict, attempt: Try, replies: Sequence[Reply])
 def _is_final(error: JudgeError) -> bool:
     """Return whether to stop asking after a failed repair call: the endpoint is down, or the budget is spent.
 
-    If the endpoint refuses the repair call permanently, asking goes on. The prompt of the repair call is
-    longer and quotes the model, so the endpoint may still accept the first prompt.
+    If the endpoint refuses the repair call permanently, the first prompt is still sent again. The prompt of
+    the repair call is longer and quotes the model, so the endpoint may still accept the first prompt.
     """
     return error.status == "budget" or (isinstance(error, BackendError) and error.retryable)

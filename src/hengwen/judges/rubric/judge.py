@@ -47,28 +47,29 @@ MAX_SAMPLES = 100
 class RubricJudge:
     """Judge responses with a language model that reads a rubric.
 
-    If a reply contains no verdict, one repair call quotes the problem. If its reply contains no verdict
-    either, the first prompt is sent again; if this fails too, the judge raises an error. In ``details`` of
-    each score, ``attempt`` names the call that gave the verdict: ``first``, ``repair`` or ``fresh`` (first
-    prompt sent again).
+    If a reply contains no verdict, one repair call quotes the problem. If the reply to the repair call
+    contains no verdict either, the first prompt is sent again; if this fails too, the judge raises an error.
+    In ``details`` of each score, ``attempt`` names the call that gave the verdict: ``first``, ``repair`` or
+    ``fresh`` (first prompt sent again).
 
     Args:
         rubric: Rubric with levels and criteria.
         backend: Backend of the model that reads the rubric.
         language: Language of the prompt.
         persona: Description of the character that the judged model plays, or a template of it, which is
-            rendered for each sample. The description is part of the judge's prompt if the rubric uses
-            ``persona``.
+            rendered for each sample. The description of the character is part of the judge's prompt if the
+            rubric uses ``persona``.
         name: First part of the score names; default: the rubric's name.
         samples: Number of times that the model judges each response, 1..100; the value is the mean. With
             several verdicts, the scale has no levels, because a mean may lie between two levels.
         logprobs: Whether to compute the expected value from the probabilities that the model gave the labels.
-            If the endpoint returns no probabilities, the value is computed as without this option. ``method``
-            in the details of a score names the method that was used.
-        strip_think: Whether to remove a ``<think>`` block before the answer. A block without an end tag is
-            kept.
+            If the endpoint returns no probabilities, the value is computed as without ``logprobs``.
+            ``method`` in the details of a score names the method that was used.
+        strip_think: Whether to remove a ``<think>`` block before the answer. A ``<think>`` block without an
+            end tag is kept.
         level_from: ``holistic`` (the model's own level), ``min_aspect`` or ``median_aspect`` (the minimum or
-            the lower median of the criteria). The model is asked in the same way for all three values.
+            the lower median of the criteria). The model is asked in the same way for all three values of
+            ``level_from``.
         task_instruction: Instruction for this task, in addition to the instructions of the rubric.
         evidence_signature: Signature of the rules whose findings are passed as ``evidence`` (sentences that
             the prompt shows); empty if the judge accepts no evidence.

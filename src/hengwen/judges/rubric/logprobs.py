@@ -30,7 +30,7 @@ class Weights:
     """Probabilities of the labels that the endpoint listed, in the order of the rubric, scaled to sum to
     1."""
     off_label: float
-    """Probability that the model writes something that is not one of these labels."""
+    """Probability that the model writes something that is not a label of the rubric."""
 
     def mean(self, values: Mapping[str, float]) -> float:
         """Return the expected value of the score.
@@ -101,7 +101,7 @@ def label_weights(tokens: Sequence[Token], offset: int, labels: Sequence[str]) -
         labels: Possible labels; upper and lower case count as equal.
 
     Returns:
-        None if the tokens end before the label does, or no label has any probability.
+        The probabilities; None if the reply ends within the label, or if no label has any probability.
 
     Examples:
         >>> half = -0.6931471805599453
@@ -154,7 +154,7 @@ def _fitting(prefix: bytes, text: bytes, lead: bytes, names: Mapping[bytes, str]
         text: Candidate token.
         lead: Bytes before the label in the token that the model chose, such as a quote; a candidate must
             begin with them.
-        names: Labels by their bytes in lower case.
+        names: The labels, by their bytes in lower case.
     """
     if lead:
         if not text.lstrip().startswith(lead.lstrip()):

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from hengwen.judges.rubric.ask import JudgedReply
 
 MODEL_FAILURES = ("parse_error", "off_scale", "truncated", "refused")
-"""Failure statuses that the model causes. A later run would get the same failure, so such verdicts are left
-out."""
+"""Failure statuses that the model causes. A later run would get the same failure, so tries that failed in
+this way are left out."""
 
 
 def split_verdicts(

@@ -1,7 +1,7 @@
 """Parse the reply of a judge strictly: it must contain one JSON object with known labels.
 
 The messages of errors are quoted in prompts of repair calls, and the key that identifies a call depends on
-its prompt. A changed message therefore changes call keys.
+its prompt. Changing an error message therefore changes the call keys of repair calls.
 """
 
 from __future__ import annotations

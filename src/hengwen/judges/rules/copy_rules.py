@@ -149,7 +149,8 @@ class TrainingLeak:
     near: float = MIN_CONTAINMENT
     """Minimum share of the answer's 5-grams that one training answer must contain for a near copy."""
     cap: float = 0.5
-    """Cap of an exact copy, and of a copy that differs only in particles or punctuation."""
+    """Cap (share of the scale) for an exact copy, and for a copy that differs only in particles or
+    punctuation."""
     near_cap: float = 0.75
     """Cap of a near copy."""
     _scorer: Leakage | None = field(init=False, repr=False, compare=False)

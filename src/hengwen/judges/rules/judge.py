@@ -10,11 +10,11 @@ clause that can give a credit and applies to this answer gives it; at least one 
 content (``markers``, ``reference_similarity``, ``right_number``). If a number is expected, ``right_number``
 is used instead of ``reference_similarity``.
 
-A criterion is scored in these steps too, by the clauses that ``rules.criteria`` lists for it; there, one
-credit of any clause is enough for the best level. A criterion without clauses is ``not_applicable``. If the
-rubric has no ``rules:`` block and neither of the options ``markers`` and ``taboo`` is set, only
-``DEFAULT_CLAUSES`` are evaluated. If one of these clauses objects, the level is its cap; otherwise it is
-``not_applicable``.
+A criterion is scored in the three steps too, by the clauses that ``rules.criteria`` lists for it; for a
+criterion, one credit of any clause is enough for the best level. A criterion without clauses is
+``not_applicable``. If the rubric has no ``rules:`` block and neither of the options ``markers`` and ``taboo``
+is set, only ``DEFAULT_CLAUSES`` are evaluated. If a default clause objects, the level is its cap; otherwise
+the level is ``not_applicable``.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class RulesJudge:
     Args:
         rubric: Levels and criteria; its ``rules:`` block configures the clauses.
         language: Language of the reasons.
-        persona: Description of the character. If it contains the speaker's name, an answer that begins with
-            this name and a colon (``名字：``) is treated as an answer with a label, which is markup.
+        persona: Description of the character. If the description contains the speaker's name, an answer that
+            begins with this name and a colon (``名字：``) counts as an answer with markup.
         name: First part of the score names; default: the rubric's name.
         markers: Words that are typical of the persona, in addition to the rubric's ``markers``.
         taboo: Phrases that an answer must not contain, in addition to the rubric's ``taboo``.

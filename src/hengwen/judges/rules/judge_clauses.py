@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Cap = Literal["worst", "second_worst", "middle", "second_best"]
 CAPS: tuple[Cap, ...] = ("worst", "second_worst", "middle", "second_best")
-"""All caps in order, beginning with the strictest."""
+"""All caps (limits on the level) in order, beginning with the strictest."""
 
 MIN_SIMILARITY_FOR_CREDIT = 0.3
 """Minimum similarity to a reference at which an answer gets a credit."""

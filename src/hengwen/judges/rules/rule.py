@@ -39,8 +39,8 @@ class RuleResult:
     """Value of the rule's score; None if the rule does not apply to the answer."""
     en: str
     zh: str
-    """Sentence for the judge in Chinese (``en`` is in English). If the rule does not apply, it states the
-    cause."""
+    """Sentence for the judge in Chinese (``en`` is in English). If the rule does not apply, the sentence
+    states why."""
     judge_note: tuple[str, str] = ("", "")
     """Text that only the judge sees, added to the sentence; in English and in Chinese."""
     visible_to_judge: bool = True
@@ -60,7 +60,7 @@ class Rule(Protocol):
     """A rule that is applied together with a judge; its fields are its options in a plan.
 
     A rule may also have the method ``check_sample`` (see ``hengwen.protocols.SampleValidator``). The engine
-    calls this method for each sample before any model is called.
+    calls ``check_sample`` for each sample before any model is called.
     """
 
     @property
@@ -85,7 +85,7 @@ class Rule(Protocol):
 
     @property
     def evidence_signature(self) -> str:
-        """Text with everything that can change what the judge is shown; thresholds and caps do not."""
+        """Text with everything that can change what the judge is shown, so without thresholds and caps."""
         ...
 
     @property

@@ -61,7 +61,7 @@ class PlainText:
 
     cap: float = 0.5
     names: str = ""
-    """Text that contains the speaker's name; ``NAME:`` at the start of an answer is a label."""
+    """Text that contains the speaker's name; ``NAME:`` at the start of an answer counts as markup."""
     name: ClassVar[str] = "plain_text"
     score_name: ClassVar[str] = "plain_text.match"
     scale: ClassVar[Scale] = PASS_SCALE

@@ -34,8 +34,8 @@ MIN_CLUSTERS = 10
 class LengthBias:
     """Correlation of a judge's scores with the lengths of the answers.
 
-    A correlation does not prove a bias, because longer answers may be better. To judge it, compare it with
-    the correlation of human labels with length.
+    A correlation does not prove a bias, because longer answers may be better. To find out whether it is a
+    bias, compare it with the correlation between human labels and length.
     """
 
     n: int
@@ -186,8 +186,8 @@ class FamilyBias:
     """Mean of (judge's value - human value) for models of the judge's family, minus this mean for other
     models. If the preference is above 0, the judge favours its own family."""
     interval: BiasInterval | None
-    """95 % interval of ``preference``; it is paired by prompt if own and other models share at least two
-    prompts, else it is Welch's interval."""
+    """95 % interval of ``preference``; it is paired by prompt if models of the judge's family and other
+    models answered at least two common prompts, else it is Welch's interval."""
     reason: str = ""
     """Why ``preference`` or ``interval`` is None."""
 

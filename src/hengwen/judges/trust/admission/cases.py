@@ -28,7 +28,8 @@ TRUNCATED_SHARE = 0.4
 DUPLICATE_COUNT = 4
 """Number of copies of the text in a duplicated answer."""
 MIN_CUT_LENGTH = 10
-"""Answers with fewer characters are not truncated or scrambled, because this may not make them worse."""
+"""Answers with fewer characters than this are not truncated or scrambled, because they might not become
+worse."""
 
 _LABELLED_TEMPLATES = {
     "zh": "【回答】\n## 正文\n{text}\n\n【分类】日常对话\n【字数】{size}",
@@ -52,7 +53,8 @@ class AdmissionFixtures(StrictModel):
     inputs: dict[Key, Bilingual]
     off_topic: Bilingual
     padding: Bilingual
-    """Sentences without content. Appended to an answer, they make it no better and at most a little worse."""
+    """Sentences without content, which make an answer no better, and at most a little worse, if they are
+    appended."""
 
     @property
     def hash(self) -> str:

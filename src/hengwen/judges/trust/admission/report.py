@@ -23,8 +23,8 @@ Decision = Literal["admitted", "not admitted", "inconclusive"]
 MIN_COVERAGE = 0.8
 """A check can pass only if the judge gave all needed verdicts in at least this share of its trials."""
 MIN_BASES = 6
-"""Fewest good answers on which the judge must give a verdict. With fewer, the result may hold only for these
-answers."""
+"""Fewest good answers on which the judge must give a verdict. With fewer good answers, the result may hold
+only for these answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,8 @@ class AdmissionCriterion:
     """Thresholds of a check. A check groups all trials of one kind, such as ``persona_swap``."""
 
     rate: float
-    """Minimum share of passed trials. The check fails if the whole confidence interval of the share is below
-    it."""
+    """Minimum share of passed trials. The check fails if the whole confidence interval of the share of passed
+    trials is below ``rate``."""
     chance: float | None = None
     """Share of trials that a judge passes by guessing; the lower end of the interval must be above it."""
     rate_per_kind: float | None = None

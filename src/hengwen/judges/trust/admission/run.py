@@ -85,17 +85,18 @@ async def admission_test(
 
     A trial with a missing verdict is neither passed nor failed. ``CRITERIA`` contains the thresholds of the
     checks. If fewer than six good answers have a verdict, the result is inconclusive. Attacks are tested
-    separately by ``run_canaries``; ``dataclasses.replace(report, attacks=...)`` adds its report to the
-    decision.
+    separately by ``run_canaries``; ``dataclasses.replace(report, attacks=...)`` adds the report on the
+    attacks to the decision.
 
     Args:
         judge: A judge that uses the rubric. A ``CappedJudge`` is tested without its caps, because these lower
             levels whatever the wrapped judge says.
         rubric: The rubric of the judge.
         make: Function that rebuilds the judge with another rubric or persona, or for another round. The
-            judges of this package need no ``make``. If it is missing for another judge, examples cannot be
-            removed from its prompt, so the checks with examples stay unclear. The persona is then put before
-            the input, and repeats call the unchanged judge again.
+            judges of this package need no ``make``. If ``make`` is missing for another kind of judge,
+            examples cannot be removed from the prompt of this judge, so the checks with examples stay
+            unclear. For this kind of judge, the persona is put before the input, and repeats call the
+            unchanged judge again.
         items: Additional answers: good answers, or answers with a known level.
         repeats: How often the judge is asked about each answer in the check ``repeats``, >= 2.
         language: Language of the judge's prompt; used for examples, characters and degraded copies.
