@@ -26,7 +26,8 @@ _EXPECTED = {
     "model_type": "expected a mapping of keys",
     "model_attributes_type": "expected a mapping of keys",
 }
-"""Messages for those types of errors whose pydantic message would name pydantic's classes."""
+"""For some types of validation errors, the message to use instead of pydantic's, which would name pydantic's
+classes."""
 Model = TypeVar("Model", bound="StrictModel")
 
 

@@ -129,7 +129,7 @@ class Panel:
         earlier: Sequence[Response] = (),
         evidence: Sequence[str] = (),
     ) -> Verdict:
-        """Let all members judge an answer; used tokens are added up, and the latency is that of the slowest.
+        """Let all members judge an answer; used tokens are added up, latency is that of the slowest member.
 
         Args:
             sample: Task input, references and metadata.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hengwen.objective.overlap.pairs import References
 
 ROW_FILES = (".jsonl", ".ndjson", ".csv")
-"""Endings of file names that cannot be read as one text per line."""
+"""Endings of file names (JSONL, CSV) that are refused, because these files do not have one text per line."""
 _INTERVAL_OPTIONS = ("confidence", "resamples")
 _SCORE_FIELDS = ("name", "value", "low", "high", "confidence", "n", "failures", "first_failure", "tokenizer")
 _BASELINE_FIELDS = ("baseline", "baseline_low", "baseline_high", "difference", "p", "test", "trials", "seed")

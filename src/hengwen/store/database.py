@@ -120,7 +120,7 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 def _use_write_ahead_log(engine: Engine) -> None:
     """Switch a SQLite file to a write-ahead log, after a check that the file is a store.
 
-    In this step SQLite fails at once if another process uses the file, so this function tries again.
+    SQLite fails at once if another process uses the file during the switch, so this function tries again.
     """
     if engine.dialect.name != "sqlite":
         return
