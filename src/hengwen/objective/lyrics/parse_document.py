@@ -93,7 +93,7 @@ def section_name(tag: str) -> str:
 
 
 def parse_line(line: str) -> LineReading:
-    """Simplify a stripped line to ``c`` for each character; return it without and with its rhyme mark ``R``.
+    """Replace each Han character of a line by ``c``; return the line without and with its rhyme mark ``R``.
 
     Examples:
         >>> parse_line("Oh 月光!").rhymed

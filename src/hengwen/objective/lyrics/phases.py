@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class LyricPhases:
     """Points of the six phases, and the ratios and counts from which they are computed.
 
-    The stated ranges of points are those of the default weights.
+    The ranges of points that the field descriptions state hold for the default weights.
     """
 
     phase1: float
@@ -44,8 +44,8 @@ class LyricPhases:
     p3_cr: float
     p4_rr: float
     r_ratio: float
-    """Number of rhymes divided by matched lines. It can exceed 1 only with ``rhyme_scope="whole"`` or several
-    rhyme marks in a line."""
+    """Number of rhymes divided by the number of matched lines. The ratio can exceed 1 only with
+    ``rhyme_scope="whole"`` or several rhyme marks in a line."""
     acmp_sr: float
     """Alias of ``structure_ratio`` in the published description."""
     rc_ino: int
@@ -117,7 +117,7 @@ def compute_phases(template: ParsedLyric, lyric: ParsedLyric, options: LyricOpti
 def match_sections(
     template: ParsedLyric, lyric: ParsedLyric, autojunk: bool
 ) -> tuple[float, list[tuple[int, int]]]:
-    """Return the similarity of the two lists of section names, and the matched (template, lyric) indices."""
+    """Return the similarity of the two lists of section names, and index pairs of matched sections."""
     signs: dict[str, str] = {}
     for section in chain(template.sections, lyric.sections):
         signs.setdefault(section.name, chr(len(signs) + 1))
@@ -137,9 +137,10 @@ def count_factor(template_line: LyricLine, lyric_line: LyricLine) -> float:
 def bonus_share(r_ratio: float, required: int, rhymed: int, aligned: int, rules: LyricRules) -> float:
     """Return the share of the rhyme bonus that a lyric gets.
 
-    The share is 1 if the share of rhyming lines is in the band (from ``band_low`` to ``band_high``). Outside
-    the band it is ``rules.strict_bonus`` if every rhyme is on a line that requires one. Otherwise it is
-    ``rules.near_bonus`` near the band, falling with the distance.
+    The result is 1 if the share of rhyming lines is in the band (from ``band_low`` to ``band_high``). Outside
+    the band, the result is ``rules.strict_bonus`` if every rhyme is on a line that requires a rhyme. All
+    other lyrics get less than ``rules.near_bonus``; the result falls with the distance from 0.7 and is 0 if
+    the distance exceeds 0.3.
 
     Examples:
         >>> from hengwen.objective.lyrics.rules import NAMED_RULES
@@ -155,7 +156,7 @@ def bonus_share(r_ratio: float, required: int, rhymed: int, aligned: int, rules:
 
 
 class _Ratios(NamedTuple):
-    """Ratios and counts, named as in ``LyricPhases``."""
+    """Ratios and counts of the phases; the fields have the names of the fields of ``LyricPhases``."""
 
     p1_sr: float
     p2_1_sr: float
@@ -191,12 +192,12 @@ def _ratios(template: ParsedLyric, lyric: ParsedLyric, options: LyricOptions) ->
 
 
 class _Tally(NamedTuple):
-    """Sums over the matched sections."""
+    """Sums over all pairs of lines in matched sections."""
 
     matched: int
     """Number of pairs of lines."""
     lines: int
-    """Number of lines of both texts together."""
+    """Number of lines of both texts together, in the matched sections."""
     product: float
     """Product of the count factors of all pairs."""
     exact: int

@@ -36,7 +36,7 @@ class LyricScore(LyricPhases):
 
     @property
     def signature(self) -> str:
-        """Signature of the scorer: everything except the two texts that can change the score."""
+        """Signature of the scorer: a text with every setting that can change the score."""
         return self.options.signature
 
     @property

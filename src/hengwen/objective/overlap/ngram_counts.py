@@ -1,4 +1,4 @@
-"""Clipped n-gram counts, from which BLEU is computed, in the order that sacrebleu uses.
+"""Count clipped n-grams, from which BLEU is computed; the counts are in sacrebleu's order.
 
 Clipped means that an n-gram of the text counts at most as often as it occurs in a reference.
 """
@@ -61,7 +61,7 @@ def all_ngrams(tokens: Sequence[str]) -> Counter[tuple[str, ...]]:
     second, third, fourth = tokens[1:], tokens[2:], tokens[3:]
     return Counter(
         chain(
-            zip(tokens),  # one argument
+            zip(tokens),  # 1-grams as tuples of one token
             zip(tokens, second, strict=False),
             zip(tokens, second, third, strict=False),
             zip(tokens, second, third, fourth, strict=False),

@@ -1,4 +1,4 @@
-"""Check that the packages or the model that some tokenizers of sacrebleu need are installed."""
+"""Check that the packages and the model that some of sacrebleu's tokenizers need are installed."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ class UsableCorpus(NamedTuple):
     kept: list[int]
     """Index of each text in the whole corpus."""
     failures: int
-    """Number of texts that were left out."""
+    """Number of texts that were left out because they have no reference."""
     first_failure: str
-    """Reason why the first of them was left out; empty if no text was."""
+    """Reason why the first of the left-out texts was left out; empty if no text was left out."""
 
 
 def as_references(references: References) -> tuple[str, ...]:
@@ -88,7 +88,7 @@ def as_corpus(hypotheses: Sequence[str], references: Sequence[References]) -> li
 def usable_corpus(
     hypotheses: Sequence[str], references: Sequence[References], names: Sequence[str] | None = None
 ) -> UsableCorpus:
-    """Return the texts of a corpus that have a reference, and the number of the others.
+    """Return the texts of a corpus that have a reference, and the number of texts that have none.
 
     Args:
         hypotheses: The texts to score; not all of them may be blank.
