@@ -60,7 +60,7 @@ def as_sequence(x: ArrayLike) -> NDArray[Any]:
 
 
 def as_rows(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return the sequences of a batch as rows; one sequence is one row.
+    """Return the sequences of a batch as the rows of a matrix; a single sequence becomes one row.
 
     Examples:
         >>> as_rows(np.zeros((2, 3, 4))).shape

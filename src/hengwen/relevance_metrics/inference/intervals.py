@@ -42,8 +42,8 @@ class Interval:
 
     metric: Metric
     statistic: str
-    """Statistic of ``low``, ``high`` and ``estimate``: ``pen`` in nats, ``tau_b`` (correlation
-    with time) for ``cin``, or ``lis`` and ``lnds`` of the means over prompts."""
+    """Quantity that ``estimate``, ``low`` and ``high`` measure: ``pen`` (in nats); ``tau_b`` (rank
+    correlation with time) for the metric ``cin``; ``lis`` or ``lnds`` of the means over prompts."""
     estimate: float
     """Value of the statistic for the scores; its bias is not corrected."""
     low: float
@@ -54,7 +54,7 @@ class Interval:
     """Confidence level, between 0 and 1."""
     method: Method
     n: int
-    """Number of scores; for ``prompts``, the number of positions."""
+    """Number of scores; for the method ``prompts``, the number of positions (columns)."""
     windows: int | None
     """Number of ordinal patterns for ``pen``; None for the other metrics."""
     prompts: int | None
@@ -62,7 +62,8 @@ class Interval:
     tied_share: float
     """Share of the pairs of scores that are equal, from 0 to 1."""
     block: int | None
-    """Number of patterns in a block (for ``stationary``, the mean number); None without blocks."""
+    """Number of patterns in a block (for ``stationary``, the mean number); None if the method has no
+    blocks."""
     n_boot: int | None
     """Number of bootstrap samples; None for ``u-statistic``."""
     m: int
@@ -103,13 +104,13 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
       independent.
     - ``prompts``, for each metric of the means over prompts: resample whole prompts.
 
-    Other combinations raise a ValueError.
+    Any other combination of metric and method raises a ValueError.
 
     Args:
         x: Scores in order; for ``prompts``, a row for each prompt and a column for each position.
         metric: ``pen``, ``cin``, ``lis`` (strictly increasing) or ``lnds`` (longest non-decreasing).
-        method: Method of the interval. The default is ``prompts`` for data with two axes, otherwise the first
-            method of the metric.
+        method: Method of the interval. The default is ``prompts`` for data with two axes, otherwise
+            ``moving-block`` for ``pen`` and ``u-statistic`` for ``cin``.
         confidence: Confidence level, between 0 and 1.
         n_boot: Number of bootstrap samples, at least 2.
         block: Number of patterns in a block (for ``stationary``, the mean number). The default is 1.75 times
@@ -120,7 +121,7 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
 
     Returns:
         An `Interval`. Entropy from few patterns is too low, so intervals from blocks are shifted by twice the
-        bias that the bootstrap estimates. Their upper end is at most log m!.
+        bias that the bootstrap estimates. The upper end of such an interval is at most log m!.
 
     Raises:
         TypeError: A score is not a number.
@@ -146,7 +147,7 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
     rows = _rows(as_scores(x), method)
     resolved: Method = method or ("prompts" if rows.ndim == 2 else METHODS[metric][0])
     _refuse(metric, resolved, rows.ndim)
-    # sums have the same order as means, without rounding that could break ties
+    # sums are ordered like means, but are not rounded, so equal values stay equal
     row = rows.sum(axis=0) if rows.ndim == 2 else rows
     windows = window_count(len(row), m, delay) if metric == "pen" else None
     by_blocks = resolved in ("moving-block", "stationary")

@@ -47,15 +47,16 @@ def pattern_counts(
         x: One sequence of scores in order, at least (m - 1) * delay + 1.
         m: Number of scores in a window, at least 2.
         delay: Positions from one score of a window to the next, at least 1.
-        ties: Policy for ties, as in `permutation_entropy`.
-        nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.
+        ties: Policy for equal scores (ties): any value that `permutation_entropy` accepts.
+        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` NaN
+            first.
         seed: Seed for ``ties="random"``.
         draws: Number of random tie breaks for ``ties="random"``, at least 1.
 
     Returns:
         Counts of the patterns that occur, sorted by pattern. A pattern is the stable argsort of its window:
-        (0, 1, 2) rises, (2, 1, 0) falls. Under ``ties="dense"`` it is the tuple of dense ranks. Counts are
-        whole numbers, except under ``random`` and ``average``.
+        (0, 1, 2) rises, (2, 1, 0) falls. Under ``ties="dense"``, a pattern is the tuple of dense ranks.
+        Counts are whole numbers, except under ``ties="random"`` and ``ties="average"``.
 
     Raises:
         TypeError: A score is not a number.
@@ -118,8 +119,10 @@ def missing_patterns(
         x: One sequence of scores in order, at least (m - 1) * delay + 1.
         m: Number of scores in a window, at least 2.
         delay: Positions from one score of a window to the next, at least 1.
-        ties: Policy for ties: ``stable``, ``dense``, ``drop`` or ``raise``.
-        nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.
+        ties: Policy for equal scores (ties), described in `permutation_entropy`: ``stable``, ``dense``,
+            ``drop`` or ``raise``.
+        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` NaN
+            first.
         seed: Seed of the random orders behind ``expected``.
         draws: Number of random orders.
 

@@ -136,7 +136,7 @@ def _entropies(row: NDArray[Any], window: int, step: int, m: int, delay: int) ->
 
 
 def _inversions(row: NDArray[Any], window: int, step: int) -> NDArray[np.int64]:
-    """Update the count for each window: subtract pairs of the removed score, add pairs of the new score."""
+    """Update the inversions per window: subtract pairs of the removed score, add pairs of the new score."""
     if step * 4 > window:
         return batch_inversions(sliding_window_view(row, window)[::step])
     levels = few_levels(row)

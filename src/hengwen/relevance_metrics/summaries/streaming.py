@@ -1,4 +1,4 @@
-"""Metrics of the last scores of a stream, updated with each new score."""
+"""Compute metrics of the last scores of a stream, and update them with each new score."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Snapshot:
     """Metrics of the scores in the window. A metric is None if it was not requested or is not yet defined."""
 
     n: int
-    """Number of scores so far."""
+    """Number of scores that the stream has had so far."""
     size: int
     """Number of scores in the window."""
     windows: int
@@ -48,7 +48,7 @@ class Snapshot:
 class StreamingMetrics:
     """Metrics of the last ``window`` scores of a stream.
 
-    For a window of w scores, an update takes O(m) for ``pen``, a binary search and a memory shift for
+    For a window of w scores, an update takes O(m) steps for ``pen``, a binary search and a memory shift for
     ``cin``, O(w) for ``mean``, and O(w log w) for ``lis`` and ``lnds``. Leave ``lis`` and ``lnds`` out for
     long windows.
 
@@ -145,7 +145,7 @@ Stream = StreamingMetrics
 
 
 class _Patterns:
-    """Counts of ordinal patterns in a window. A new score adds a digit to the codes of patterns it is in."""
+    """Counts of ordinal patterns in a window; a new score adds a digit to each pattern that contains it."""
 
     def __init__(self, m: int, delay: int, window: int) -> None:
         self.m, self.delay = m, delay
