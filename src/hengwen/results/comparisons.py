@@ -1,9 +1,9 @@
 """Paired tests between the checkpoints of one report, corrected for the number of tests.
 
-Each checkpoint is compared with the previous one, and the last with the first, on the prompts that both
-answered. Looking at whether two confidence intervals overlap does not replace such a test, because both
-checkpoints answer the same prompts. All tests of a report together have an error of 5 %: if no score changes,
-at most one report in twenty names a difference.
+Each checkpoint is compared with the previous checkpoint, and the last with the first, on the prompts that
+both checkpoints answered. Looking at whether two confidence intervals overlap does not replace such a test,
+because both checkpoints answer the same prompts. All tests of a report together have an error of 5 %: if no
+score changes, at most one report in twenty names a difference.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 """Probability that a report without any true difference names one (familywise error)."""
 MIN_PROMPT_COVERAGE = 0.95
-"""Minimum share of scored prompts for a comparison; many failures could bias it."""
+"""Minimum share of scored prompts at each compared checkpoint; more failures could bias the comparison."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +42,11 @@ class ScoreSeries:
     coverages: tuple[float, ...]
     """For each checkpoint, the share of prompts that have a value."""
     signatures: tuple[str, ...]
-    """For each checkpoint, the signature of the scorer; it must be equal for a comparison."""
+    """For each checkpoint, the signature of the scorer; only checkpoints with equal signatures are
+    compared."""
     keys: tuple[ComparabilityKey, ...] = ()
-    """For each checkpoint, its comparability key; known keys must be equal. Empty if no key is known."""
+    """For each checkpoint, the comparability key (data behind the score); checkpoints whose known keys differ
+    are not compared. Empty if no key is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +61,8 @@ class Comparison:
     p_adjusted: float
     """The p-value, adjusted by Holm's method for all tests of the report."""
     detectable: float | None
-    """Smallest true difference that the test detects with a probability of 80 %, given all other tests."""
+    """Smallest true difference that the test detects with a probability of 80 %, at a level of 5 % divided by
+    the number of tests."""
 
     @property
     def significant(self) -> bool:
@@ -86,7 +89,8 @@ def score_series(
         keys: Comparability key of each run; empty if it is not known.
 
     Returns:
-        The series. It has no values for a run without the score, or with one value for a group of answers.
+        The series. It has no values for a run that lacks the score or has only a value for a group of
+        answers.
     """
     columns = [table.series.get(SeriesKey(run_id, task, name, kind)) for run_id in run_ids]
     points = [PromptPoints.from_column(column) for column in columns]
@@ -109,7 +113,7 @@ class PromptPoints(NamedTuple):
     values: dict[str, float]
     clusters: dict[str, str]
     coverage: float
-    """Prompts with a value / prompts to which the score applies; 0 if it applies to no prompt."""
+    """Share of prompts with a value among the prompts to which the score applies; 0 if there are none."""
 
     @classmethod
     def from_column(cls, column: Column | None) -> PromptPoints:
@@ -130,9 +134,9 @@ class PromptPoints(NamedTuple):
 def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
     """Return the indices of the checkpoints to compare, in pairs.
 
-    Each checkpoint is paired with the previous one, and the last with the first. A pair is left out if a
-    checkpoint scored fewer than 95 % of its prompts, if signatures or comparability keys differ, or if the
-    two have no common prompt.
+    Each checkpoint is paired with the previous checkpoint, and the last with the first. A pair is left out if
+    a checkpoint scored fewer than 95 % of its prompts, if signatures or comparability keys differ, or if the
+    two checkpoints have no common prompt.
     """
     neighbours = list(pairwise(range(len(item.values))))
     pairs = neighbours if len(item.values) < 3 else [*neighbours, (0, len(item.values) - 1)]
@@ -146,10 +150,10 @@ def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
 
 
 def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
-    """Test each checkpoint against the previous one, and the last against the first, for every score.
+    """Test each checkpoint against the checkpoint before it, and the last against the first, for every score.
 
-    ``comparable_pairs`` selects the pairs. A pair is also left out if it has so few common prompts that no
-    result could be significant.
+    ``comparable_pairs`` selects the pairs of checkpoints. A pair is also left out if it has so few common
+    prompts that no result could be significant.
 
     Args:
         series: All scores of one report; p-values are adjusted for the number of their tests.
@@ -201,7 +205,7 @@ def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
 
 
 def min_clusters(tests: int) -> int:
-    """Return the smallest number of clusters with which one of a number of tests can be significant.
+    """Return the smallest number of clusters with which one of ``tests`` tests can be significant.
 
     Examples:
         >>> min_clusters(1), min_clusters(10)

@@ -1,4 +1,4 @@
-"""``ScoreTable``: outcomes (scores and failures) in one column per series, for aggregation and reports."""
+"""Table of outcomes (scores and failures), with one column for each score of each run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_MESSAGE = 1000
 
 
 class SeriesKey(NamedTuple):
-    """Key of a series, that is of all outcomes of one score in one run."""
+    """Key of a series: all outcomes (scores and failures) of one score in one run."""
 
     run_id: str
     task: str
@@ -78,7 +78,7 @@ class ScoreTable:
             self.add(row)
 
     def arrange(self, score_order: Iterable[str]) -> None:
-        """Sort the series by a list of addresses; series that it does not name follow in present order."""
+        """Sort the series by a list of addresses; series that the list does not name follow."""
         rank = {address: index for index, address in enumerate(dict.fromkeys(score_order))}
         self.series = dict(sorted(self.series.items(), key=lambda item: rank.get(item[0].address, len(rank))))
 
@@ -88,7 +88,7 @@ class ScoreTable:
         Args:
             run_id: Run of the series.
             task: Task of the series; scores of groups of answers do not change.
-            reducer: Name of the reducer. The signature contains it unless it is the mean.
+            reducer: Name of the reducer. The signature contains the name unless it is the mean.
         """
         for key, column in self.series.items():
             if (key.run_id, key.task) == (run_id, task) and None not in column.sample_ids:
@@ -110,7 +110,7 @@ class ScoreTable:
                 column.sample_count = count
 
     def add(self, row: Row) -> None:
-        """Append a row to its series."""
+        """Append an outcome (row) to the column of its series."""
         outcome = row.outcome
         key = SeriesKey(row.run_id, row.task, outcome.name, outcome.kind)
         column = self.series.setdefault(key, Column())
@@ -145,5 +145,5 @@ def _read_group_details(column: Column, score: Score) -> None:
 
 
 def _is_by_rules(score: Score) -> bool:
-    """Return whether a rules judge gave the score. A model may be called "rules" too, but has no clauses."""
+    """Return whether a rules judge gave the score. A model named "rules" gives no clauses."""
     return score.kind == "judge" and score.details.get("model") == "rules" and "clauses" in score.details
