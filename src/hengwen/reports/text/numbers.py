@@ -22,8 +22,9 @@ def decimals_for(scale: Scale | None, values: Iterable[float | None] = ()) -> in
         values: All values of a table row, which get the same number of decimals; None is skipped.
 
     Returns:
-        1 if the scale spans at least 20 (such as 0-100), 2 if it spans at least 2 (1-5), else 3 (0-1); 0 for
-        values in the thousands.
+        Number of decimals. With a scale: 0 if the scale spans at least 5000, 1 if it spans at least 20 (such
+        as 0-100), 2 if it spans at least 2 (1-5), else 3 (0-1). Without a scale: the same for a largest value
+        of at least 1000, 10 or 1.
 
     Examples:
         >>> from hengwen.records import Scale

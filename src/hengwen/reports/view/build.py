@@ -154,7 +154,7 @@ def _is_final(name: str, kind: Kind) -> bool:
 
 
 def _is_rule(score: ScoreView) -> bool:
-    """Return whether a score belongs to a rule that caps a judge's level (the final score includes it)."""
+    """Return whether a score belongs to a rule that caps a judge's level; final scores include the cap."""
     return any(
         RULE_SIGNATURE_TAG in signature for cell in score.cells if cell for signature in cell.signatures
     ) and (score.kind == "scorer")
@@ -201,7 +201,7 @@ def _named_note(base: str, note: Bilingual) -> Bilingual:
 
 
 def _ranking_score(task: TaskView, table: ScoreTable) -> str:
-    """Return the first headline score of single answers (not of sets of answers), preferring final scores."""
+    """Return the score that ranks answers: the first main score of single answers, preferably final."""
     names = {
         key.name
         for key, column in table.series.items()

@@ -61,7 +61,7 @@ class ScoreCell:
 
     @property
     def complete(self) -> bool:
-        """Whether no prompt and no answer is known to lack a score."""
+        """Whether all prompts and answers have a score, as far as the numbers are known."""
         return self.coverage in (None, 1.0) and self.prompt_coverage in (None, 1.0)
 
     def counts(self, language: Language) -> str:

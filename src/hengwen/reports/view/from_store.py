@@ -56,7 +56,7 @@ def collect_view(
 
 
 class StoredAnswers:
-    """``AnswerSource`` for runs in a store: streams all texts, and reads outcomes only for the shown answers.
+    """Answer source for runs in a store: it streams all texts, but reads outcomes only of the shown answers.
 
     Args:
         store: Store with the runs.
@@ -80,7 +80,7 @@ class StoredAnswers:
                 )
 
     def load(self, keys: Sequence[SourceKey]) -> Mapping[SourceKey, AnswerRecord]:
-        """Read the answers with these keys."""
+        """Read the answers that have these keys."""
         keys_by_run: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
         for run_id, task, sample_id, repeat in keys:
             keys_by_run[run_id].append((task, sample_id, repeat))

@@ -95,7 +95,7 @@ class ScoreView:
 
     @property
     def drops(self) -> Mapping[int, Comparison]:
-        """Significant changes for the worse, by index of the later run; a neighbouring run has priority."""
+        """Significant changes for the worse by index of the later run, preferably from the run before it."""
         worse = [item for item in self.comparisons if item.significant and self._is_worse(item)]
         return {item.later: item for item in sorted(worse, key=lambda item: item.earlier)}
 
@@ -141,7 +141,7 @@ class TaskView:
 
     @property
     def human_pairs(self) -> tuple[tuple[ScoreView, ...], ...]:
-        """For each score with human labels: the scores of the same name, judges first."""
+        """For each score with human labels: all scores of that name, judges first."""
         humans = [score for score in self.scores if score.section == "human"]
         return tuple(
             (*(s for s in self.scores if s.section == "score" and s.base == human.base), human)

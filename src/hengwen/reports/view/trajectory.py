@@ -1,7 +1,7 @@
-"""Describe one score over the checkpoints: its level and its order.
+"""Describe how one score changes over the checkpoints, by its means and by the order of its means.
 
-The level is the first and the last mean. The order is described by permutation entropy (PEN), count of
-inversions (CIN) and longest increasing subsequence (LIS).
+The first and the last mean show how high the score is. The order of the means is described by permutation
+entropy (PEN), count of inversions (CIN) and longest increasing subsequence (LIS).
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ ORDER = 3
 MIN_WINDOWS = 5 * factorial(ORDER)
 """Minimum number of windows; with fewer, the entropy is mostly bias, and the report says "too short"."""
 MAX_NAMES = 4
-"""Maximum number of checkpoints that a reason names; it counts the others."""
+"""Maximum number of checkpoints that a reason names; further checkpoints are only counted."""
 NO_REASON = Bilingual("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
-    """First and last mean of the checkpoints, and PEN, CIN and LIS of all means, which ignore the level."""
+    """First and last mean of the checkpoints, and three metrics of the order of all means."""
 
     n: int
     """Number of checkpoints."""
     first: float | None = None
     last: float | None = None
     pen: float | None = None
-    """Permutation entropy in nats, with windows of 3 means."""
+    """Permutation entropy of the means in nats, with windows of 3 means."""
     cin: int | None = None
-    """Pairs of checkpoints whose later mean is lower."""
+    """Number of pairs of checkpoints in which the later mean is lower (inversions)."""
     pairs: int = 0
     """Number of all pairs of checkpoints, which is the largest possible ``cin``."""
     lis: int | None = None
@@ -155,7 +155,7 @@ def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | N
 
 
 def distinct_parts(signatures: Sequence[str]) -> list[str]:
-    """Return each signature without the parts that all share, or all in full if one would become empty.
+    """Return the signatures without the parts that all share; in full if one of them would become empty.
 
     Examples:
         >>> distinct_parts(["lyric|rules:document|v:1", "lyric|rules:muchin|v:1"])
