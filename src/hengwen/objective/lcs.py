@@ -19,9 +19,9 @@ _SMALL = 20_000_000
 _MAX_MATCHES = 5_000_000
 """Maximum number of pairs of equal tokens for the algorithm that visits only these pairs (n log n steps)."""
 _MIN_CELLS_PER_MATCH = 1280
-"""Minimum ratio of all pairs of tokens to the pairs of equal tokens, for which only the pairs of equal tokens
-are visited. Below this ratio, the bit-parallel algorithm is faster, because it compares 64 pairs at a
-time."""
+"""Minimum number of token pairs for each pair of equal tokens, at which the algorithm that visits only pairs
+of equal tokens is used. Below this number, the bit-parallel algorithm is faster, because it compares 64 pairs
+at a time."""
 _MAX_BYTE_CELLS, _MAX_WIDE_CELLS = 50_000_000_000, 4_000_000_000
 """Maximum product of the two lengths, first if the texts share at most 256 different tokens, then if they
 share more."""

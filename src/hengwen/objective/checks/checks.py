@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Normalize = Literal["none", "strip", "fold", "words"]
 """Normalisation before a comparison: ``strip`` removes outer whitespace; ``fold`` applies NFKC (Unicode
 normalisation of width and form), removes outer whitespace and converts to lower case; ``words`` keeps only
-letters and digits, in lower case."""
+letters and digits, in lower case; ``none`` changes nothing."""
 MAX_SECONDS = 1.0
 """Default time limit of one regular expression search."""
 
@@ -87,7 +87,7 @@ def matches(text: str, pattern: str, *, whole: bool = False, seconds: float = MA
     Args:
         text: Any text.
         pattern: Regular expression in Python's syntax, searched by the library ``regex``.
-        whole: Require a match of the whole text.
+        whole: Whether the pattern must match the whole text.
         seconds: Time limit of the search.
 
     Raises:

@@ -15,11 +15,11 @@ class CopyMatch(NamedTuple):
     """How closely a text copies one of the references; both fields are false if it copies none of them."""
 
     exact: bool
-    """Whether the letters and digits are equal."""
+    """Whether the letters and digits of the text equal those of a reference."""
     normalized: bool
-    """Whether the texts are equal except for final particles and punctuation. An exact copy is usually
-    ``normalized`` as well, but not always: a particle is removed only before punctuation or at the end of the
-    text, and punctuation may follow it in only one of the two texts.
+    """Whether the text equals a reference except for final particles (such as 呀) and punctuation. An exact
+    copy is usually ``normalized`` as well, but not always: a particle is removed only before punctuation or
+    at the end of the text, and punctuation may follow it in only one of the two texts.
     """
 
 

@@ -58,12 +58,12 @@ _LIST_ITEM = re.compile(r"^[^\S\n]*(?:[-*+•]\s+\S|\d{1,2}[.)、）]\s*[^\d\s.]
 
 
 class MarkupHit(NamedTuple):
-    """One kind of markup in a text."""
+    """One kind of markup that was found in a text."""
 
     kind: str
     """A key of ``MARK_WORDS``."""
     evidence: str
-    """Description of the kind, with a few characters of the text."""
+    """Description of the markup that was found, with a few characters of the text."""
 
 
 def find_markup(text: str, names: str = "") -> list[MarkupHit]:

@@ -105,9 +105,9 @@ def type_token_ratio(text: str, *, window: int | None = None) -> float:
     Args:
         text: Any text; ``tokenize.mixed_tokens`` splits it into tokens. In Chinese text, each character is a
             token.
-        window: Number of tokens in a window. The result is then the mean over all windows (moving-average
-            type-token ratio, MATTR), which does not fall with the length of the text. None uses the whole
-            text.
+        window: Number of tokens in a window. With a window, the result is the mean over all windows
+            (moving-average type-token ratio, MATTR), which does not fall with the length of the text. With
+            None, the result is that of the whole text.
 
     Returns:
         A share in (0, 1].

@@ -38,7 +38,7 @@ def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width
         The value grows with the number of texts, so compare only sets of the same size.
 
     Raises:
-        ValueError: There are fewer than two texts, or one is empty.
+        ValueError: There are fewer than two texts, or a text is empty.
 
     Notes:
         Zhu et al., Texygen, SIGIR 2018; each BLEU is sacrebleu's sentence BLEU with effective order (n-gram
@@ -55,10 +55,10 @@ def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width
 
 
 def self_bleus(texts: Sequence[str], options: BleuOptions) -> list[float]:
-    """Return the BLEU of each text against all the others, in order.
+    """Return the BLEU of each text against all other texts, in the order of the texts.
 
     Raises:
-        ValueError: There are fewer than two texts, or one is empty.
+        ValueError: There are fewer than two texts, or a text is empty.
     """
     if len(texts) < 2:
         raise ValueError(f"self-BLEU needs two texts or more, got {len(texts)}")
@@ -104,7 +104,7 @@ def _clipped_counts(text_counts: Counter[Gram], top_counts: dict[Gram, TopCounts
 
 
 def _closest_other(lengths: list[int], length: int) -> int:
-    """Return the length of another text that is closest; of two equally close lengths, the shorter.
+    """Return the length, among those of the other texts, that is closest to ``length``; of two, the shorter.
 
     Args:
         lengths: Sorted lengths of all texts.

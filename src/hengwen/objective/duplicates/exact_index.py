@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Feature = tuple[str, int]
 """A bigram and the number of its earlier occurrences in the text."""
 _HEAD_SIZE = 8
-"""How many numbers at the start of each list ``first_match`` tries first."""
+"""Number of entries at the start of each list that ``first_match`` tests first."""
 _TOLERANCE = 1e-9
 """Allowance for rounding errors in bounds."""
 
@@ -39,7 +39,7 @@ def bigrams(text: str) -> list[str]:
 
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:
-    """Yield, for each text, ascending lists of indices; together they include every similar earlier text.
+    """Yield, for each text, ascending lists of indices; together, the lists have every similar earlier text.
 
     Args:
         texts: Different texts, none of them empty.
@@ -123,8 +123,8 @@ def _bounds(x: int, threshold: float) -> tuple[int, tuple[int, ...]]:
     """Return how many bigrams a text of x characters must share with a similar text.
 
     Returns:
-        The minimum over all lengths at which the similar text must share at least one bigram, and the lengths
-        at which it may share none.
+        (minimum, lengths): the minimum number of shared bigrams, over all lengths of a similar text that must
+        share a bigram; and the lengths at which a similar text may share no bigram.
     """
     fewest, without_shared = max(x - 1, 1), []
     reach = (2 - threshold) / threshold

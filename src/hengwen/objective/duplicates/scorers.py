@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _REPORTED_THRESHOLDS = (0.8, 0.85, 0.9)
-"""Thresholds for which the details state the share of repeats."""
+"""Thresholds of similarity for which the details of a score state the share of repeats."""
 _REVIEW_THRESHOLD = 0.7
 """Minimum similarity at which a pair below the threshold is listed for review."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicates(SingleScore):
-    """Share of answers that repeat an earlier answer to the same sample, or to the task.
+    """Score a set of answers by the share of answers that repeat an earlier answer of the set.
 
     The details list the repeats, and the shares of repeats at the thresholds 0.8, 0.85 and 0.9. If the scope
-    is ``repeats``, they also list pairs with a similarity from 0.7 to the threshold, which a person should
-    review. The default threshold was chosen by this project.
+    is ``repeats``, the details also list pairs with a similarity from 0.7 to the threshold, which a person
+    should review. The default threshold was chosen by this project.
     """
 
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)

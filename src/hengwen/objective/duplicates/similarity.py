@@ -24,18 +24,18 @@ THRESHOLD = 0.85
 MAX_EXACT_TEXTS = 10_000
 """Maximum number of different texts for which the exact index is the default."""
 MIN_MINHASH_THRESHOLD = 0.8
-"""Below this threshold similar texts may share too few bigrams for MinHash."""
+"""Lowest threshold of similarity for MinHash; below it, similar texts may share too few bigrams."""
 
 _FINAL_PARTICLES = re.compile(r"(?<![啊呀呢嘛吧哦喵])(?<!的说)(?:的说|[啊呀呢嘛吧哦喵])++(?=\0|$)")
-"""Pattern of particles at the end of a phrase. It starts only at the first particle and does not backtrack,
-so the search takes linear time."""
+"""Pattern of particles at the end of a phrase. The pattern starts only at the first particle and does not
+backtrack, so the search takes linear time."""
 MAX_CHARACTERS = 1_000_000
 """Maximum number of letters, marks and digits of a text; a longer text is an error."""
 _FEW_TEXTS = 16
 """Maximum number of texts for which all pairs are compared without an index."""
 _SHORT_CELLS, _MEDIUM_CELLS = 1_000_000, 100_000_000
 """Two limits of the product of two text lengths. Up to the first limit, a character ratio is computed again
-for each threshold instead of being stored. Up to the second limit, it is computed without a comparison of
+for each threshold instead of being stored. Up to the second limit, the ratio is computed without comparing
 bigrams first."""
 _MAX_CELLS = 200_000_000_000
 """Maximum sum of length products, over all pairs of longer texts that must be compared in full because a
@@ -122,10 +122,10 @@ def near_duplicates(
         texts: Any number of answers, in order.
         threshold: Minimum :func:`similarity` of a repeat, in (0, 1].
         exact: True compares all pairs that can be similar, and misses no repeat. False compares only the
-            pairs that MinHash finds, in linear time. Then a reported repeat is always right, but in the worst
-            case (similarity exactly at the threshold, edits spread over the whole text) about 5 % of repeats
-            are missed; none of 5,400 was missed in a measurement. None chooses True for up to 10,000
-            different texts or a threshold below 0.8, else False.
+            pairs that MinHash finds, in linear time. With False, a reported repeat is always right, but in
+            the worst case (similarity exactly at the threshold, edits spread over the whole text) about 5 %
+            of repeats are missed; none of 5,400 was missed in a measurement. None (the default) means True
+            for up to 10,000 different texts or a threshold below 0.8, else False.
 
     Returns:
         For each text a :class:`Duplicate`, or None if the text repeats no earlier text.

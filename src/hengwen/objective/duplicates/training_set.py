@@ -30,7 +30,7 @@ class LeakMatch:
     answer."""
     containment: float
     """Share of the answer's character 5-grams that the closest training answer contains, in 0..1. The share
-    is 1 for ``exact`` and ``particle_only``."""
+    is 1 if the texts are equal (``exact``) or equal without final particles (``particle_only``)."""
 
 
 class TrainingSet:
@@ -82,8 +82,8 @@ class TrainingSet:
         """Return the closest match of an answer.
 
         Args:
-            answer: Any text. If it has fewer than five letters and digits, only a text that is equal (apart
-                from particles) matches.
+            answer: Any text. If the answer has fewer than five letters and digits, only a training answer
+                that is equal (apart from final particles) matches.
 
         Raises:
             ValueError: The answer has no letter or digit, so leakage cannot be assessed.

@@ -34,7 +34,7 @@ def score_lyrics(
     """Score many lyrics; the options are those of ``score_lyric``.
 
     Args:
-        pairs: (lyric, template), any number.
+        pairs: Pairs (lyric, template), any number.
         rules: Rule set: ``document``, ``muchin``, or custom weights (as in ``score_lyric``).
         carry_phase1: Whether the ratio of phase 1 also scales the points of all later phases.
         strict_count: Whether phase 3 counts only lines with exactly the required number of characters.
@@ -70,7 +70,7 @@ def stream_scores(
     """Yield the score of each pair, or the error of a pair; memory does not grow with the number of pairs.
 
     Args:
-        pairs: (lyric, template), any number; consumed lazily.
+        pairs: Pairs (lyric, template), any number; they are read one at a time.
         options: Options from ``options.build_options``.
         workers: Number of processes, at least 1; with 1, this process scores.
 

@@ -23,7 +23,7 @@ class LineDiagnosis:
     section: str
     """The section's tag, such as ``(verse)``; empty for lines before the first tag."""
     section_number: int
-    """Number of the section among the rows, from 1."""
+    """Number of the section in the comparison, from 1."""
     matched: bool
     """Whether a section of the template and a section of the lyric are matched in this row."""
     template: str | None
@@ -52,12 +52,12 @@ class LineDiagnosis:
 
     @property
     def rhyme_name(self) -> str:
-        """Chinese name of the rhyme class, ``十七庚``."""
+        """Chinese name of the rhyme class, such as ``十七庚``."""
         return rhyme_name(self.code)
 
     @property
     def rhymes_with(self) -> tuple[int, ...]:
-        """Numbers of the other lines of the section with the same rhyme class."""
+        """Numbers of the other lines of the section that have the rhyme class of this line."""
         return tuple([number for number in self.group if number != self.number])
 
     @property

@@ -20,7 +20,7 @@ class LyricOptions:
     """All options that can change the score of a lyric against a template.
 
     Raises:
-        ValueError: An option has no allowed value, or does not exist in this rule set.
+        ValueError: The value of an option is not allowed, or the option does not exist in this rule set.
     """
 
     rules: LyricRules
@@ -65,7 +65,7 @@ def build_options(
     """Return checked options; ``rules`` may be the name of a rule set or a mapping.
 
     Raises:
-        ValueError: An option has no allowed value, or does not exist in this rule set.
+        ValueError: The value of an option is not allowed, or the option does not exist in this rule set.
 
     Examples:
         >>> build_options("document").signature

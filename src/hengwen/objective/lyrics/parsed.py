@@ -17,8 +17,7 @@ class LyricLine(NamedTuple):
     """Number of characters of the line, used as denominator in phase 3 (which compares the lengths of
     lines)."""
     effective: int
-    """Number of characters that count as words of the lyric, used as numerator in phase 3; in a template
-    equal to ``length``."""
+    """Number of characters that count in phase 3, used as numerator; in a template equal to ``length``."""
     rhymes: int
     """Number of rhyme marks ``R`` in the line; at most 1 under the rule set ``document``."""
     code: str = ""
@@ -41,7 +40,7 @@ class ParsedLyric(NamedTuple):
     """A parsed template or lyric."""
 
     text: str
-    """The text that phase 1 compares."""
+    """The text that phase 1 (similarity of the whole texts) compares."""
     sections: tuple[Section, ...]
     msstr: str
     """The simplified text (``c`` and ``R`` for characters); in a template equal to ``text``."""

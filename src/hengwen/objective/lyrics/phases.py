@@ -47,13 +47,13 @@ class LyricPhases:
     """Number of rhymes divided by the number of matched lines. The ratio can exceed 1 only with
     ``rhyme_scope="whole"`` or several rhyme marks in a line."""
     acmp_sr: float
-    """Alias of ``structure_ratio`` in the published description."""
+    """Name of ``structure_ratio`` in the published description."""
     rc_ino: int
-    """Alias of ``rhymes_required`` in the published description."""
+    """Name of ``rhymes_required`` in the published description."""
     rc_ing: int
-    """Alias of ``rhymes_found`` in the published description."""
+    """Name of ``rhymes_found`` in the published description."""
     pll_rc: int
-    """Alias of ``rhymes_aligned`` in the published description."""
+    """Name of ``rhymes_aligned`` in the published description."""
     lines_min: int
     """Number of matched lines."""
 
@@ -69,7 +69,7 @@ class LyricPhases:
 
     @property
     def structure_ratio(self) -> float:
-        """Product of the structure ratios, 0 to 1; it scales the phases 2.2, 3, 4 and the bonus."""
+        """Product of the ratios of sections and lines, 0 to 1; a factor of phases 2.2, 3, 4 and bonus."""
         return self.acmp_sr
 
     @property
@@ -138,9 +138,9 @@ def bonus_share(r_ratio: float, required: int, rhymed: int, aligned: int, rules:
     """Return the share of the rhyme bonus that a lyric gets.
 
     The result is 1 if the share of rhyming lines is in the band (from ``band_low`` to ``band_high``). Outside
-    the band, the result is ``rules.strict_bonus`` if every rhyme is on a line that requires a rhyme. All
-    other lyrics get less than ``rules.near_bonus``; the result falls with the distance from 0.7 and is 0 if
-    the distance exceeds 0.3.
+    the band, the result is ``rules.strict_bonus`` if every rhyme is on a line that requires a rhyme. For all
+    other lyrics, the result is at most ``rules.near_bonus``; it falls with the distance of the share from 0.7
+    and is 0 if the distance exceeds 0.3.
 
     Examples:
         >>> from hengwen.objective.lyrics.rules import NAMED_RULES
@@ -203,9 +203,9 @@ class _Tally(NamedTuple):
     exact: int
     """Number of pairs with exactly the required number of characters."""
     required: int
-    """Number of the template's rhymes in these pairs."""
+    """Number of rhymes of the template in the pairs of lines."""
     rhymed: int
-    """Number of the lyric's rhymes in these pairs."""
+    """Number of rhymes of the lyric in the pairs of lines."""
     aligned: int
     """Number of pairs in which both lines rhyme."""
 

@@ -21,9 +21,10 @@ RulesLike: TypeAlias = "str | LyricRules | Mapping[str, object]"
 class LyricRules:
     """Checked weights of the lyric scorer.
 
-    ``reading`` decides how texts are parsed. ``document`` follows the published description of the score.
-    ``muchin`` reproduces the public program MuChin, to 3 units in the last place of a floating-point number.
-    All numbers can be changed; the defaults are those of ``document``.
+    The field ``reading`` decides how texts are parsed. The reading ``document`` follows the published
+    description of the score. The reading ``muchin`` gives the numbers of the public program MuChin, up to 3
+    units in the last place of a floating-point number. All numbers can be changed; the defaults are those of
+    ``document``.
 
     Raises:
         ValueError: The weights of the phases, or the two shares of the structure, do not sum to 1; or a

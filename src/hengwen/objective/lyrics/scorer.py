@@ -25,7 +25,7 @@ class Lyric:
     """Score responses as lyrics against ``sample.metadata["template"]``; the fields are plan options.
 
     Raises:
-        ValueError: An option has no allowed value.
+        ValueError: The value of an option is not allowed.
 
     Examples:
         >>> Lyric(rules="muchin").signature

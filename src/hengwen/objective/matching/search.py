@@ -70,8 +70,9 @@ class Matrix:
 def _longest_diagonal(cells: NDArray[np.uint8], step: int) -> tuple[int, NDArray[np.intp]]:
     """Return the length of the longest run of set bits ``step`` bytes apart, and the bits that start one.
 
-    A run of 2, 4, 8, ... bits starts where a run of half the length is followed by another run of that
-    length. The exact length is then found as a sum of such powers of two, beginning with the largest.
+    A run whose length is a power of two starts where a run of half the length is followed by another run of
+    half the length. The exact length is then found as a sum of such powers of two, beginning with the
+    largest.
     """
     powers = [cells]
     while (offset := step << (len(powers) - 1)) < len(powers[-1]):
@@ -100,7 +101,7 @@ class Anchors:
         self._in_a = sorted([i for char in self._in_b for i in _indices(a, char)])
 
     def pairs(self) -> int:
-        """Return the number of pairs of equal anchors."""
+        """Return the number of pairs of equal characters that may start a block."""
         return sum([len(self._in_b[self._a[i]]) for i in self._in_a])
 
     def longest(self, span: Range) -> tuple[int, After]:

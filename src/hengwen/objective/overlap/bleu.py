@@ -35,8 +35,8 @@ Tokenize = Literal["auto"] | BleuTokenizer
 _ZH_CHARACTERS_ONLY = re.compile(
     r"[\s\u3001-\u303f\u3400-\u4db5\u4e00-\u9fbb\uff01-\uff20\uff3b-\uff40\uff5b-\uffef]*"
 )
-"""Pattern of texts in which sacrebleu's ``zh`` makes every character a token. Such texts are split here,
-which is faster."""
+"""Pattern of texts in which sacrebleu's ``zh`` makes every character a token. This module splits such texts
+itself, which is faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +154,8 @@ def bleu(
         references: One or more references. A string is one reference; a reference that is None or blank is
             ignored.
         tokenize: sacrebleu's ``13a``, ``zh``, ``char``, ``intl`` or ``none``, or ``jieba`` for Chinese words.
-            ``auto`` chooses by the script of the references (``tokenize.choose_bleu_tokenizer``). sacrebleu's
-            ``ja-mecab``, ``ko-mecab`` and ``flores200`` need additional packages.
+            ``auto`` chooses a tokenizer by the script of the references (``tokenize.choose_bleu_tokenizer``).
+            sacrebleu's ``ja-mecab``, ``ko-mecab`` and ``flores200`` need additional packages.
         smooth: Smoothing method for precisions that are 0. The published formula of BLEU uses ``none`` with
             ``effective_order=False``.
         effective_order: Whether to skip orders (n-gram lengths) for which the hypothesis has no n-gram. If

@@ -55,7 +55,7 @@ class ChrfOptions:
 
     @property
     def plan_signature(self) -> str:
-        """Signature before any text is known."""
+        """Signature of the settings, before any text is known."""
         case = "lc" if self.lowercase else "mixed"
         return (
             f"width:{self.width}|beta:{self.beta}|case:{case}|nc:6|nw:{self.word_order}"
@@ -77,8 +77,8 @@ def chrf(
 
     Args:
         hypothesis: The text to score.
-        references: One or more references; the one with the best score counts. A string is one reference; a
-            reference that is None or blank is ignored.
+        references: One or more references; the reference with the best score counts. A string is one
+            reference; a reference that is None or blank is ignored.
         word_order: Length of the longest word n-grams that are counted in addition to characters; 2 gives
             chrF++. Words are split at blanks, so word n-grams do not suit Chinese.
         beta: Weight of recall relative to precision.

@@ -80,8 +80,7 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
         tokenize: Tokenizer of BLEU, TER or ROUGE. A metric that has no tokenizer of this name uses ``auto``,
             which chooses a tokenizer by the references.
         width: ``fold`` compares the texts after Unicode normalisation (NFKC), so that ``，`` equals ``,``.
-        clusters: Cluster of each text; texts of one cluster are not independent. By default each text is a
-            cluster of its own.
+        clusters: Cluster (group of dependent texts) of each text. By default, all texts are independent.
         confidence: Confidence level of the intervals, in (0, 1).
         resamples: Number of bootstrap samples; the bootstrap is used only if there are 30 clusters or more.
         seed: Seed of the bootstrap.
@@ -92,8 +91,8 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
         One :class:`CorpusScore` for each metric, in the order of ``metrics``.
 
     Raises:
-        ValueError: The lengths differ, no text has a reference, a metric or an option is unknown, or a value
-            is not defined (no token, too short for 4-grams).
+        ValueError: The numbers of texts and references differ, no text has a reference, a metric or an option
+            is unknown, or a value is not defined (no token, too short for 4-grams).
 
     Examples:
         >>> (score,) = corpus_scores(["今晚月色真美", "你好"], ["今晚月色很美", "你好呀"], metrics=["bleu"])

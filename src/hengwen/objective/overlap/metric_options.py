@@ -58,7 +58,7 @@ def options_by_metric(metrics: Sequence[str], settings: Mapping[str, Any]) -> di
 
 
 def metrics_without_tokenizer(metrics: Sequence[str], tokenizer: object) -> list[str]:
-    """Return the metrics that have an option ``tokenize`` but do not know this tokenizer.
+    """Return the metrics that have an option ``tokenize`` but no tokenizer of this name.
 
     Examples:
         >>> metrics_without_tokenizer(["bleu", "chrf", "rougeL"], "13a")
@@ -77,7 +77,8 @@ def build_rows(
     """Return the value and the statistics of a corpus, for the texts that have a reference.
 
     Raises:
-        ValueError: The lengths differ, no text has a reference, or the value is not defined.
+        ValueError: The numbers of texts and references differ, no text has a reference, or the value is not
+            defined.
     """
     corpus = usable_corpus(hypotheses, references)
     if isinstance(options, RougeOptions):  # ROUGE also leaves out texts without a token

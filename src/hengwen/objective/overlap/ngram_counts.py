@@ -17,12 +17,12 @@ MAX_ORDER = 4
 
 
 def bleu_counts(tokens: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-    """Return length, closest reference length, matches of 1- to 4-grams, and totals of 1- to 4-grams.
+    """Return length, closest reference length, numbers of matching 1- to 4-grams and of all 1- to 4-grams.
 
     Args:
         tokens: Tokens of the hypothesis.
-        references: Tokens of each reference. An n-gram counts at most as often as in the reference that has
-            it most often.
+        references: Tokens of each reference. An n-gram counts at most as often as it occurs in the reference
+            that has it most often.
 
     Examples:
         >>> bleu_counts("the the the".split(), ["the cat".split(), "the the".split()])

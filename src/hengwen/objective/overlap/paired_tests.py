@@ -43,7 +43,7 @@ class SystemComparison:
     system: float
     """Value of the system, for the texts for which both systems have a value."""
     baseline: float
-    """Value of the baseline, for the same texts."""
+    """Value of the baseline, for the texts for which both systems have a value."""
     difference: float
     """Value of the system minus value of the baseline."""
     p: float
@@ -86,8 +86,8 @@ def compare_systems(
         tested, some p-values can be small by chance.
 
     Raises:
-        ValueError: The lengths differ, no text can be compared, an option is unknown or wrong, or the test
-            needs too much memory.
+        ValueError: The numbers of texts and references differ, no text can be compared, an option is unknown
+            or wrong, or the test needs too much memory.
 
     Notes:
         Riezler and Maxwell, On Some Pitfalls in Automatic Evaluation, 2005; Koehn, Statistical Significance

@@ -34,19 +34,20 @@ def corpus_interval(
     Args:
         statistics: For each text, a row of k numbers.
         value: Function that computes the value from the k sums over the texts.
-        clusters: The cluster of each text; texts of one cluster are drawn together.
+        clusters: Cluster (group of dependent texts) of each text; the texts of a cluster are drawn together.
         confidence: Confidence level, in (0, 1).
         resamples: Number of bootstrap samples, >= 1.
         seed: Seed of the bootstrap.
 
     Returns:
         (low, high), or None if there are fewer than two clusters. From 30 clusters on, the bounds are
-        percentiles of the bootstrap. With fewer clusters, such an interval would be too narrow. Then the
-        result is a Student's t interval; its standard error comes from a jackknife, which leaves out one
-        cluster at a time.
+        percentiles of the bootstrap. With fewer clusters, a bootstrap interval would be too narrow. In this
+        case, the result is a Student's t interval; its standard error comes from a jackknife, which leaves
+        out one cluster at a time.
 
     Raises:
-        ValueError: The lengths differ, confidence is not in (0, 1), or resamples is below 1.
+        ValueError: The numbers of texts and clusters differ, confidence is not in (0, 1), or resamples is
+            below 1.
 
     Notes:
         Koehn, Statistical Significance Tests for Machine Translation Evaluation, 2004; Efron and Tibshirani,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hengwen.objective.overlap.pairs import References
 
 RougeKind = str
-"""``rouge1`` to ``rouge9``, ``rougeL``, ``rougeLsum``."""
+"""Kind of ROUGE: ``rouge1`` to ``rouge9``, ``rougeL`` or ``rougeLsum``."""
 MultiRef = Literal["best", "mean", "pooled"]
 """How several references give one value: ``best`` uses the reference with the best F, ``mean`` averages over
 all references, ``pooled`` computes the ratios from counts summed over all references."""
@@ -87,7 +87,7 @@ class RougeOptions:
 
     @property
     def split(self) -> TokenSplit:
-        """Name of the tokenizer. ``auto`` is ``mixed``, which splits by the script of each character."""
+        """Name of the tokenizer. ``auto`` means ``mixed``, which splits by the script of each character."""
         return "mixed" if self.tokenize == "auto" else self.tokenize
 
     @property
@@ -123,17 +123,17 @@ def rouge(  # noqa: PLR0913 - keyword-only options
         hypothesis: The text to score.
         references: One or more references; a string is one reference. A reference that is None, blank,
             without a token or too short for the n-grams is ignored.
-        kind: ``rouge1`` .. ``rouge9`` count shared n-grams, each at most as often as both texts have it.
-            ``rougeL`` uses the longest common subsequence of the texts. ``rougeLsum`` works by sentence: for
-            each reference sentence it finds the longest common subsequence with each sentence of the
-            hypothesis, and counts each matched token once.
+        kind: ``rouge1`` to ``rouge9`` count shared n-grams, each at most as often as it occurs in each of the
+            texts. ``rougeL`` uses the longest common subsequence of the texts. ``rougeLsum`` works by
+            sentence: for each reference sentence it finds the longest common subsequence with each sentence
+            of the hypothesis, and counts each matched token once.
         tokenize: ``auto`` and ``mixed`` split into CJK (Chinese, Japanese, Korean) characters and lower-case
             words without punctuation (``tokenize.mixed_tokens``); ``char`` into characters; ``jieba`` into
             Chinese words; ``whitespace`` at whitespace.
         beta: Weight of recall R against precision P: F = (1 + beta^2) P R / (R + beta^2 P).
-        multi_ref: Value for several references. ``best``: the reference with the best F (the first of several
-            equally good references). ``mean``: the mean over the references. ``pooled``: matches and tokens
-            are summed over the references, as ROUGE-1.5.5 does with ``-f A``.
+        multi_ref: How several references give one value. ``best``: the reference with the best F (the first
+            of several equally good references). ``mean``: the mean over the references. ``pooled``: matches
+            and tokens are summed over the references, as ROUGE-1.5.5 does with ``-f A``.
         stem: Whether to replace ASCII words of more than three letters by their Porter stems, as rouge-score
             does; needs nltk.
         width: ``fold`` compares the texts after Unicode normalisation (NFKC), so that ``Ａ`` equals ``A``.
@@ -279,7 +279,7 @@ def _stemmed(split: TokenSplit) -> Callable[[str], list[str]]:
 
 
 def score_prefix(kind: RougeKind) -> str:
-    """Return the first part of the score names of a kind.
+    """Return the first part of the score names for a kind of ROUGE.
 
     Examples:
         >>> score_prefix("rougeL"), score_prefix("rougeLsum"), score_prefix("rouge2")

@@ -113,8 +113,8 @@ def ter(
 
     Args:
         hypothesis: The text to score.
-        references: One or more references; the one with the fewest edits counts. A string is one reference; a
-            reference that is None or blank is ignored.
+        references: One or more references; the reference with the fewest edits counts. A string is one
+            reference; a reference that is None or blank is ignored.
         tokenize: ``tercom`` is sacrebleu's tokenizer with ``normalized`` and ``asian_support``, which splits
             Han characters. ``char`` splits every character. ``whitespace`` is sacrebleu's default, which
             splits at blanks only. ``auto`` is ``char`` for kana, Hangul and Thai, which ``tercom`` does not

@@ -48,7 +48,7 @@ RHYME_CLASSES: Mapping[str, RhymeClass] = MappingProxyType({item.code: item for 
 
 
 def rhyme_name(code: str) -> str:
-    """Return the Chinese name of a class; the code itself if it is not one of the eighteen.
+    """Return the Chinese name of a class; the code itself if no class has this code.
 
     Examples:
         >>> rhyme_name("17G")

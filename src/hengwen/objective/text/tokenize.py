@@ -58,9 +58,9 @@ def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
     """Return the sacrebleu tokenizer that fits the script of the references.
 
     The result is ``char`` if at least one letter in twenty is of a kind that ``zh`` does not split: kana,
-    Hangul, Thai, Lao, Burmese, Khmer, or Han outside the Basic Multilingual Plane (BMP, up to U+FFFF). It is
-    also ``char`` if there is no letter or digit at all, such as only emoji. Otherwise it is ``zh`` if there
-    is any Han character, else ``13a``.
+    Hangul, Thai, Lao, Burmese, Khmer, or Han outside the Basic Multilingual Plane (BMP, up to U+FFFF). The
+    result is also ``char`` if there is no letter or digit at all, such as only emoji. Otherwise, the result
+    is ``zh`` if there is any Han character, else ``13a``.
 
     Examples:
         >>> choose_bleu_tokenizer(["我爱 rock", "の"]), choose_bleu_tokenizer(["the cat", "chat"])
