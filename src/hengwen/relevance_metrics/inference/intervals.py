@@ -58,7 +58,7 @@ class Interval:
     windows: int | None
     """Number of ordinal patterns for ``pen``; None for the other metrics."""
     prompts: int | None
-    """Number of prompts; None for one sequence."""
+    """Number of prompts; None if there is only one sequence of scores."""
     tied_share: float
     """Share of the pairs of scores that are equal, from 0 to 1."""
     block: int | None
@@ -100,9 +100,9 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
     The methods never resample single scores, because this would destroy the order that the metrics measure:
 
     - ``moving-block`` and ``stationary``, for ``pen``: resample blocks of neighbouring ordinal patterns.
-    - ``u-statistic``, for ``cin``: interval of tau-b against time. It assumes that neighbouring scores are
-      independent.
-    - ``prompts``, for each metric of the means over prompts: resample whole prompts.
+    - ``u-statistic``, for ``cin``: interval of tau-b (rank correlation with time), which is valid if
+      neighbouring scores are independent.
+    - ``prompts``, for each metric, computed from the means over prompts: resample whole prompts.
 
     Any other combination of metric and method raises a ValueError.
 
@@ -129,7 +129,8 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
             or an option is out of range.
 
     Notes:
-        Kuensch (1989); Politis and Romano (1994); Samara and Randles (1988) for the variance of tau.
+        Kuensch (1989) and Politis and Romano (1994) describe the block bootstraps, Samara and Randles (1988)
+        the variance of tau.
 
     Examples:
         >>> interval = bootstrap_ci([1, 3, 2, 4, 6, 5, 7, 9, 8, 10], "cin")

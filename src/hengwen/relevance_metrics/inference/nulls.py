@@ -75,8 +75,8 @@ def null_moments(
         ValueError: There are too few scores for m and delay, a score is NaN, or the metric is unknown.
 
     Notes:
-        The variance with ties is from Kendall, Rank Correlation Methods, chapter 4. Do not use the
-        approximation 2 sqrt(n) for the mean of ``lis``: for n = 50, it is 25 % too high.
+        The formula of the variance with ties is from Kendall, Rank Correlation Methods, chapter 4. Do not use
+        the approximation 2 sqrt(n) for the mean of ``lis``: for n = 50, it is 25 % too high.
 
     Examples:
         >>> null_moments([1, 2, 3]).mean, null_moments([1, 2, 3]).sd.__round__(4)

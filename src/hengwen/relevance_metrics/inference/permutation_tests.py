@@ -135,7 +135,8 @@ def significance(  # noqa: PLR0913 - keyword-only options
             together.
 
     Notes:
-        Phipson and Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9: p = (1 + hits) / (1 + orders) is never 0.
+        The p-value from random orders is (1 + hits) / (1 + orders), which is never 0, as proposed by Phipson
+        and Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9.
 
     Examples:
         >>> test = significance([1, 2, 3, 4])

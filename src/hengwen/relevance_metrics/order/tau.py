@@ -44,10 +44,10 @@ def tau_rows(rows: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def u_statistic_interval(row: NDArray[Any], confidence: float) -> tuple[float, float, float]:
-    """Return (low, tau-b, high) by Fisher's z scale; scores must not depend on their neighbours.
+    """Return tau-b with its interval, (low, tau-b, high); scores must not depend on their neighbours.
 
-    The standard error is the jackknife error of a U-statistic. If the scores have a trend, this error makes
-    the interval wider than necessary, not too narrow.
+    The interval is computed on Fisher's z scale; its standard error is the jackknife error of a U-statistic.
+    If the scores have a trend, this error makes the interval wider than necessary, not too narrow.
 
     Raises:
         ValueError: There are fewer than ten scores, or tau does not vary.

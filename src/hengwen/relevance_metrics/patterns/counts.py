@@ -123,7 +123,7 @@ def missing_patterns(
             ``drop`` or ``raise``.
         nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` NaN
             first.
-        seed: Seed of the random orders behind ``expected``.
+        seed: Seed of the random orders from which ``expected`` is computed.
         draws: Number of random orders.
 
     Raises:

@@ -100,8 +100,7 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
 
     Raises:
         TypeError: A score is not a number.
-        ValueError: There are too few scores for m and delay, a score is NaN, an option
-        is unknown, or
+        ValueError: There are too few scores for m and delay, a score is NaN, an option is unknown, or
             ``normalize`` would divide by 0.
 
     Notes:

@@ -77,7 +77,7 @@ class Labels:
 
 
 def label_windows(row: NDArray[Any], options: PatternOptions) -> Labels:
-    """Label the windows of a row, to which the NaN policy is already applied; equal labels, equal patterns.
+    """Label the windows of a row after its NaN policy was applied; equal labels mean equal patterns.
 
     This function does not handle the tie policies ``random`` and ``average``.
 
@@ -184,7 +184,7 @@ def _with_ties(options: PatternOptions, ties: Ties) -> PatternOptions:
 
 
 def _without_ties(row: NDArray[Any], keep: NDArray[np.bool_], options: PatternOptions) -> NDArray[np.bool_]:
-    """Return for each window whether it has no ties; raise an error for refused ties or no window."""
+    """Return whether each window has no ties; raise an error if ties are refused or no window is left."""
     tied = tied_windows(row, options)
     refused = tied & keep
     if options.ties == "raise" and refused.any():

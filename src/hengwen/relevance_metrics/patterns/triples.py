@@ -66,11 +66,11 @@ def triple_counts(x: ArrayLike) -> dict[tuple[int, int, int], int]:
 def triple_entropy(x: ArrayLike) -> float:
     """Return the entropy, in nats, of the patterns of all triples: from 0 to log 6.
 
-    The entropy is 0 for a sequence that always rises and for one that always falls. A sequence and its
-    reverse have the same entropy.
+    The entropy is 0 for a sequence that always rises and also for a sequence that always falls. A sequence
+    and its reverse have the same entropy.
 
     Args:
-        x: At least three scores in order, one sequence. A tie is read as a rise.
+        x: One sequence of at least three scores in order. A tie is read as a rise.
 
     Raises:
         TypeError: A score is not a number.

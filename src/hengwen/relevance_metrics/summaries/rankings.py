@@ -42,8 +42,8 @@ class RankingComparison:
     pen: float | None
     """Permutation entropy of ``ranks`` in nats, with windows of 3."""
     pen_triples: float | None
-    """Entropy of all triples of ``ranks``, in nats. It is 0 for a perfect ranking and for a reversed one, so
-    look at ``tau_b`` as well."""
+    """Entropy of all triples of ``ranks``, in nats. The entropy is 0 for a perfect ranking and also for a
+    reversed ranking, so look at ``tau_b`` as well."""
     windows: int
     """Number of ordinal patterns from which ``pen`` is computed: n - 2, at least 0."""
     triples: int
@@ -62,7 +62,7 @@ class RankingComparison:
     """For each depth, the share of top items that both rankings have in common: the expected value if ties
     are broken at random."""
     rbo: float
-    """Rank-biased overlap, from 0 to 1."""
+    """Rank-biased overlap of the two rankings, from 0 to 1; the top ranks have the most weight."""
     persistence: float
     """Parameter p of the rank-biased overlap ``rbo``."""
     tied_share_model: float

@@ -42,7 +42,7 @@ class Rolling:
     window: int
     """Number of scores in a window."""
     step: int
-    """Distance between the starts of two windows."""
+    """Distance between the starts of two neighbouring windows."""
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
@@ -71,8 +71,8 @@ def rolling(
         x: One sequence of scores in order, at least ``window``.
         window: Number of scores in a window, at least 1; with ``pen`` at least (m - 1) * delay + 1.
         metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict). Only ``mean``
-            depends on the level of the scores.
-        step: Distance between the starts of two windows, at least 1.
+            depends on how high the scores are.
+        step: Distance between the starts of two neighbouring windows, at least 1.
         m: Number of scores in an ordinal pattern, at least 2.
         delay: Positions from one score of a pattern to the next, at least 1.
         base: Base of the logarithm of ``pen``; ``"e"`` gives nats.

@@ -36,7 +36,7 @@ class Snapshot:
     mean: float | None = None
     """Mean of the scores in the window."""
     pen: float | None = None
-    """Permutation entropy in the base of the stream."""
+    """Permutation entropy, with the base of the logarithm that the stream was given."""
     cin: int | None = None
     """Number of pairs i < j in the window with x[i] > x[j]."""
     lis: int | None = None
@@ -145,7 +145,7 @@ Stream = StreamingMetrics
 
 
 class _Patterns:
-    """Counts of ordinal patterns in a window; a new score adds a digit to each pattern that contains it."""
+    """Counts of the ordinal patterns in the window of a stream, updated with each new score."""
 
     def __init__(self, m: int, delay: int, window: int) -> None:
         self.m, self.delay = m, delay
