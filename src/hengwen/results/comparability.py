@@ -1,8 +1,8 @@
 """Decide whether scores of two runs are comparable, by the data and settings behind the scores.
 
-A series is one score in one run. Its signature describes the settings of the scorer; its comparability key
-describes the data: prompts, references, number of repeats, endpoint and package versions. Two series are
-compared only if both their signatures and their comparability keys are equal.
+A series is one score in one run. The signature of a series describes the settings of the scorer; its
+comparability key describes the data: prompts, references, number of repeats, endpoint and package versions.
+Two series are compared only if both their signatures and their comparability keys are equal.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import Column, ScoreTable
 
 ALPHA = 0.05
-"""Probability that a report without any true difference names one (familywise error)."""
+"""Probability that a report names a difference although no true difference exists (familywise error)."""
 MIN_PROMPT_COVERAGE = 0.95
 """Minimum share of scored prompts at each compared checkpoint; more failures could bias the comparison."""
 
@@ -85,7 +85,7 @@ def score_series(
         run_ids: The runs, in training order.
         task: Name of the task.
         name: Name of the score.
-        kind: Kind of the score.
+        kind: Kind of the score, such as ``scorer`` or ``judge``.
         keys: Comparability key of each run; empty if it is not known.
 
     Returns:

@@ -50,8 +50,8 @@ def pair_values(
     """Pair the values of two columns by prompt.
 
     If a prompt has more scored repeats at one checkpoint than at the other, only its first repeats there are
-    used. The mean of five answers varies less than one answer, and a test of values that vary differently
-    would find too many differences.
+    used. The mean of five answers varies less than a single answer, and a test of values with different
+    spreads would find too many differences.
 
     Args:
         before: Outcomes of a score at the earlier checkpoint.

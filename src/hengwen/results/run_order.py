@@ -29,7 +29,8 @@ def training_order(runs: Sequence[Run]) -> RunOrder:
         runs: Runs of one plan, at most one per checkpoint.
 
     Returns:
-        The sorted runs; runs without a step follow runs with a step. The order of a single run is known.
+        The sorted runs; runs without a step follow runs with a step. The order of a single run counts as
+        known.
 
     Examples:
         >>> from hengwen.records import Run

@@ -86,8 +86,8 @@ class ScoreTable:
         """Set the reducer, which combines the values of a prompt's repeats; the default is the mean.
 
         Args:
-            run_id: Run of the series.
-            task: Task of the series; scores of groups of answers do not change.
+            run_id: Id of the run.
+            task: Name of the task; series of scores of groups of answers are not changed.
             reducer: Name of the reducer. The signature contains the name unless it is the mean.
         """
         for key, column in self.series.items():
@@ -101,7 +101,8 @@ class ScoreTable:
 
         Args:
             run_id: Run of the series.
-            task: Task of the series. Its human scores and anchors do not change: they cover other samples.
+            task: Task of the series. Series of human scores and anchors are not changed, because they cover
+                other samples.
             count: Number of samples in the task's files.
         """
         for key, column in self.series.items():
@@ -145,5 +146,5 @@ def _read_group_details(column: Column, score: Score) -> None:
 
 
 def _is_by_rules(score: Score) -> bool:
-    """Return whether a rules judge gave the score. A model named "rules" gives no clauses."""
+    """Return whether a rules judge gave the score: only its scores have ``clauses`` in their details."""
     return score.kind == "judge" and score.details.get("model") == "rules" and "clauses" in score.details
