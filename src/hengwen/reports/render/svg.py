@@ -207,7 +207,7 @@ def _grid(axis: Axis) -> list[Markup]:
 
 
 def _names(points: Sequence[Point], xs: Sequence[float]) -> list[Markup]:
-    """Draw the names of checkpoints below the axis; only every second, third, ... name if they do not fit."""
+    """Draw the names of checkpoints below the axis; leave out names at regular steps if they do not fit."""
     slot = xs[1] - xs[0] if len(xs) > 1 else WIDTH - LEFT - RIGHT
     width = min(max(text_width(p.label) for p in points), 84.0) + 8
     every = max(1, ceil(min(width, 66.0) / slot))

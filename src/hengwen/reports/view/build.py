@@ -104,7 +104,7 @@ def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def section_of(name: str, kind: Kind) -> tuple[Section, str]:
-    """Return the section of the report that shows a score, and its name without the section's prefix.
+    """Return the section of the report that shows a score, and the score's name without the section's prefix.
 
     Examples:
         >>> section_of("anchor.craft.level", "judge"), section_of("human.craft.level", "human")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def collect_view(
     store: Store, runs: Sequence[Run], warnings: Sequence[str] = (), language: Language = "zh"
 ) -> View:
-    """Return the view of runs.
+    """Return the view of a report on runs in a store.
 
     Args:
         store: Store with the runs.

@@ -71,7 +71,7 @@ class ScoreView:
     """One cell per run; None if the run does not have the score."""
     trajectory: Trajectory
     notes: tuple[Bilingual, ...]
-    """Sentences about the signatures of the score."""
+    """Sentences about the signatures of the score, such as that fixed rules gave it."""
     comparisons: tuple[Comparison, ...] = ()
     """Paired tests between checkpoints, corrected for all tests of the report; empty if the summary does not
     name the score."""
@@ -85,7 +85,7 @@ class ScoreView:
 
     @property
     def group(self) -> str:
-        """``published`` for a score of the whole task, otherwise the kind of the score."""
+        """Group in a report: ``published`` for a score of the whole task, otherwise the kind of the score."""
         return "published" if is_published(self.name, self.kind) else self.kind
 
     @property

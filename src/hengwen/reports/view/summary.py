@@ -26,7 +26,7 @@ def summarize(
         tasks: Tasks with their scores.
         data: Runs with their outcomes; nothing is tested if the order of the runs is not known.
         labels: Name of each run in the report.
-        ranking: For each task the name of the score by which answers are shown.
+        ranking: For each task, the name of the score by which the shown answers are ranked.
 
     Returns:
         The tasks, in which summary scores have their comparisons, and one finding for each summary score.

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 ORDER = 3
 """Number of means in a window of the permutation entropy."""
 MIN_WINDOWS = 5 * factorial(ORDER)
-"""Minimum number of windows; with fewer, the entropy is mostly bias, and the report says "too short"."""
+"""Minimum number of windows; with fewer windows, the entropy is mostly bias, and the report says "too
+short"."""
 MAX_NAMES = 4
 """Maximum number of checkpoints that a reason names; further checkpoints are only counted."""
 NO_REASON = Bilingual("", "")
@@ -46,7 +47,7 @@ class Trajectory:
     windows: int = 0
     too_short: bool = True
     reason: Bilingual = NO_REASON
-    """Reason why a value is None."""
+    """Reason why ``pen``, ``cin`` or ``lis`` is None."""
 
 
 def trajectory_of(
