@@ -1,4 +1,4 @@
-"""Confidence interval of a mean difference over prompts; the sign-flip test decides on significance."""
+"""Compute intervals of a mean difference over prompts; a sign-flip test decides on significance."""
 
 from __future__ import annotations
 

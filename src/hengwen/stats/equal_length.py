@@ -39,8 +39,8 @@ def equal_length_difference(
     """Return the intercept of a least-squares line: score differences against changes of log length.
 
     If longer answers score higher, a checkpoint may only seem better because it writes longer. The intercept
-    is the difference at equal length. It also removes the advantage of answers that are better because they
-    are longer, so reports show it in addition to the plain difference.
+    is the difference at equal length. The intercept also removes the advantage of answers that are better
+    because they are longer, so reports show it in addition to the plain difference.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.

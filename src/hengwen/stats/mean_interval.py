@@ -28,8 +28,8 @@ class MeanInterval:
     low: float | None
     high: float | None
     effective_clusters: float
-    """Effective number of clusters: (sum k)^2 / sum k^2, where k is the number of prompts of a cluster. It
-    equals the number of clusters if all clusters have the same size."""
+    """Effective number of clusters: (sum k)^2 / sum k^2, where k is the number of prompts of a cluster. The
+    effective number equals the number of clusters if all clusters have the same size."""
     reason: str = ""
     """Reason why there is no interval; empty if there is an interval."""
 
@@ -67,7 +67,7 @@ def mean_interval(
         all equal.
 
     Raises:
-        ValueError: The lengths differ, or ``confidence`` is not in (0, 1).
+        ValueError: The lists differ in length, or ``confidence`` is not in (0, 1).
 
     Notes:
         The time is O(n). Agresti and Coull (1998) describe pseudo-observations, Cameron and Miller (2015) the

@@ -19,8 +19,8 @@ EXACT_UP_TO = 32
 """Largest number n of clusters (groups of dependent prompts) for which all 2^n sign patterns are counted; the
 time is O(2^(n/2))."""
 RESAMPLES = 9999
-"""Number of random sign patterns that are drawn if there are more clusters; the p-value is then a multiple of
-1e-4."""
+"""Number of random sign patterns that are drawn if there are more than ``EXACT_UP_TO`` clusters; the p-value
+is then a multiple of 1e-4."""
 NORMAL_FROM = 2000
 """Number of clusters above which the normal distribution replaces random sign patterns."""
 POWER = 0.8
@@ -49,7 +49,7 @@ class PairedTest:
 
         Returns:
             A difference on the scale of the values; None if there are fewer than two clusters, or if all
-            differences are equal: then their spread is unknown, not 0.
+            differences are equal, because their spread is then unknown, not 0.
 
         Examples:
             >>> test = sign_flip_test([0.5, 0.5, 0.5, 0.5], [0.75, 0.25, 0.75, 0.5])
@@ -87,7 +87,7 @@ def sign_flip_test(
         checkpoints have equal values, the p-value is 1.
 
     Raises:
-        ValueError: The lengths differ, or there is no prompt.
+        ValueError: The lists differ in length, or there is no prompt.
 
     Notes:
         Fisher's randomisation test (1935). ``scipy.stats.permutation_test`` draws the random patterns. The

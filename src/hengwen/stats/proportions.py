@@ -54,8 +54,8 @@ def clustered_wilson(
     equals that of ``wilson``.
 
     The design effect is the cluster-robust variance divided by the binomial variance. To compute the design
-    effect, half a cluster of successes and half a cluster of failures are added. Without them, it would be 0
-    if all trials have the same result.
+    effect, half a cluster of successes and half a cluster of failures are added. Without these trials, the
+    design effect would be 0 if all trials have the same result.
 
     Args:
         passed: Result of each trial, at least one.
@@ -63,7 +63,7 @@ def clustered_wilson(
         confidence: Confidence level, in (0, 1).
 
     Raises:
-        ValueError: The lengths differ, or there are no trials.
+        ValueError: The lists differ in length, or there are no trials.
 
     Notes:
         Korn and Graubard (1998), Survey Methodology 24, 193-201.
