@@ -33,9 +33,10 @@ class Summary:
     """Mean of one score in one run, with its interval, coverage (share of scored outcomes) and failures."""
 
     n: int
-    """Number of scored outcomes; for a score of a group of answers, the number of answers if it is known."""
+    """Number of scores, without failures; for a score of a group of answers, the number of answers if it is
+    known."""
     prompts: int
-    """Number of prompts with a scored outcome."""
+    """Number of prompts that have a score."""
     clusters: int
     """Number of clusters (groups of dependent prompts) of the scored prompts; 0 for the score of a group of
     answers."""
@@ -44,17 +45,17 @@ class Summary:
     interval: tuple[float, float] | None
     """Two-sided confidence interval of the mean; None if there are fewer than two clusters."""
     method: Literal["t", "scorer", "none"]
-    """Origin of the interval. ``t``: ``stats.mean_interval`` computed it; ``scorer``: a scorer of groups of
-    answers reported it."""
+    """Origin of the interval. ``t``: the interval was computed by ``stats.mean_interval``. ``scorer``: the
+    interval was reported by a scorer of groups of answers."""
     confidence: float
     """Confidence level of the interval."""
     coverage: float | None
-    """Number of scored outcomes divided by the number of scored and failed outcomes; None if every outcome is
-    ``not_applicable``."""
+    """Number of scores divided by the number of scores and failures; None if there are only outcomes with the
+    status ``not_applicable``."""
     prompts_expected: int | None = None
-    """Number of prompts in the task's samples, or in the outcomes if the number of samples is unknown.
-    Prompts whose outcomes are all ``not_applicable`` are not counted. None for the score of a group of
-    answers whose size is unknown."""
+    """Number of prompts in the task's samples; if that is unknown, the number of prompts with a score or
+    failure. Prompts to which the score does not apply (status ``not_applicable``) are not counted. The number
+    is None for the score of a group of answers whose size is unknown."""
     prompts_attempted: int | None = None
     """Number of prompts that the run reached; with ``--limit``, this is less than ``prompts_expected``."""
     failures: Mapping[str, int] = field(default_factory=dict)
@@ -62,14 +63,13 @@ class Summary:
     first_messages: Mapping[str, str] = field(default_factory=dict)
     """Message of the first failure of each status, including ``not_applicable``."""
     not_applicable: int = 0
-    """Number of outcomes with the status ``not_applicable``."""
+    """Number of answers to which the score does not apply (status ``not_applicable``)."""
     signatures: tuple[str, ...] = ()
-    """Signatures of the outcomes; values under several signatures are not comparable."""
+    """Signatures (settings) of the scores; values with different signatures are not comparable."""
     scale: Scale | None = None
     """Range of the values, and whether higher values are better."""
     judged_by_rules: bool = False
-    """Whether a rules judge (fixed rules, no model) gave the scores, or the levels from which they are
-    computed."""
+    """Whether a rules judge (fixed rules, no model) gave the scores, or the levels behind the scores."""
 
     @property
     def prompt_coverage(self) -> float | None:
@@ -81,7 +81,7 @@ def aggregate(table: ScoreTable, *, confidence: float = 0.95) -> dict[SeriesKey,
     """Return the summary of each series (one score in one run) of a table, in the table's order.
 
     Args:
-        table: Outcomes of any number of runs.
+        table: Scores and failures (outcomes) of any number of runs.
         confidence: Confidence level of the intervals, in (0, 1).
     """
     rules_judges = {_judge_of(key) for key, column in table.series.items() if column.judged_by_rules}

@@ -2,7 +2,7 @@
 
 A series is one score in one run. The signature of a series describes the settings of the scorer; its
 comparability key describes the data: prompts, references, number of repeats, endpoint and package versions.
-Two series are compared only if both their signatures and their comparability keys are equal.
+Scores of two runs are compared only if their signatures and their comparability keys are equal.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ UNKNOWN = ComparabilityKey({"run": "unknown"})
 """Key of a series whose run recorded no facts about its data, because an older version of Hengwen wrote
 it."""
 UNSCORED = ComparabilityKey({"run": "nothing scored"})
-"""Key of a series that has failures only."""
+"""Comparability key of a series (one score in one run) that has only failures."""
 
 
 def provenance_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -108,8 +108,8 @@ def comparability_of(series: SeriesKey, table: ScoreTable, facts: Mapping[str, A
     """Return the comparability key of a series.
 
     Args:
-        series: Key of a series of the table.
-        table: The outcomes.
+        series: Name of the series in the table: run, task and score.
+        table: Scores and failures of the runs.
         facts: Facts about the data and settings of the series' run (``Run.facts``).
     """
     column = table.series[series]
@@ -208,7 +208,7 @@ def comparability_conflict(labels: Sequence[str], keys: Sequence[ComparabilityKe
 
 
 def same_prompts(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
-    """Split runs into those with the same tasks and prompts as the first run, and the others.
+    """Split runs into those with the same tasks and prompts as the first run, and all other runs.
 
     A run that an older version of Hengwen wrote has no facts about its prompts; such a run is treated as
     having the prompts of the first run.

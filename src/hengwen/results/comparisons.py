@@ -81,7 +81,7 @@ def score_series(
     """Return the prompt values of one score over runs in training order.
 
     Args:
-        table: Outcomes of the runs.
+        table: Scores and failures of the runs.
         run_ids: The runs, in training order.
         task: Name of the task.
         name: Name of the score.
@@ -89,7 +89,7 @@ def score_series(
         keys: Comparability key of each run; empty if it is not known.
 
     Returns:
-        The series. It has no values for a run that lacks the score or has only a value for a group of
+        The series; a run has no values in it if the run lacks the score or has only a value for a group of
         answers.
     """
     columns = [table.series.get(SeriesKey(run_id, task, name, kind)) for run_id in run_ids]

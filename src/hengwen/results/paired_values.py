@@ -25,8 +25,8 @@ class PairedValues:
     """For each prompt, the repeats from which its two values are computed, equally many at both
     checkpoints."""
     subsampled: int
-    """Number of prompts for which one checkpoint has more scored repeats than the other, so that some are not
-    used."""
+    """Number of prompts for which one checkpoint has more scored repeats than the other, so that some repeats
+    are not used."""
     coverage: tuple[float, float]
     """For each checkpoint, the share of prompts with a score; 0 if the score applies to no prompt."""
     repeat_variance: float | None
@@ -49,13 +49,13 @@ def pair_values(
 ) -> PairedValues:
     """Pair the values of two columns by prompt.
 
-    If a prompt has more scored repeats at one checkpoint than at the other, only its first repeats there are
-    used. The mean of five answers varies less than a single answer, and a test of values with different
-    spreads would find too many differences.
+    If a prompt has more scored repeats at one checkpoint than at the other, only the first of the repeats
+    there are used. The mean of five answers varies less than a single answer, and a test of values with
+    different spreads would find too many differences.
 
     Args:
-        before: Outcomes of a score at the earlier checkpoint.
-        after: Outcomes of the same score at the later checkpoint.
+        before: Scores and failures of one score at the earlier checkpoint.
+        after: Scores and failures of the same score at the later checkpoint.
         differing: Prompts that are left out, because their texts differ between the checkpoints.
         common_only: Whether coverage counts only the prompts that both checkpoints have.
 

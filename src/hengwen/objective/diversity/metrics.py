@@ -51,8 +51,8 @@ def ngram_entropy(texts: Iterable[str], n: int = 2, *, normalize: bool = False) 
         normalize: Whether to divide the entropy by its largest possible value, log2 of the number of n-grams.
 
     Returns:
-        The entropy in bits, >= 0; a single n-gram has 0 bits. With ``normalize`` a value in 0..1, which is 1
-        if all n-grams differ.
+        The entropy in bits, >= 0; a single n-gram has 0 bits. With ``normalize``, the result is a value in
+        0..1; it is 1 if all n-grams differ.
 
     Raises:
         ValueError: There is no n-gram, or ``normalize`` is true and there is only one n-gram (the result
@@ -106,8 +106,8 @@ def type_token_ratio(text: str, *, window: int | None = None) -> float:
         text: Any text; ``tokenize.mixed_tokens`` splits it into tokens. In Chinese text, each character is a
             token.
         window: Number of tokens in a window. With a window, the result is the mean over all windows
-            (moving-average type-token ratio, MATTR), which does not fall with the length of the text. With
-            None, the result is that of the whole text.
+            (moving-average type-token ratio, MATTR), which does not fall with the length of the text. None
+            uses the whole text at once.
 
     Returns:
         A share in (0, 1].

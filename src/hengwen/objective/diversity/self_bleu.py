@@ -104,7 +104,7 @@ def _clipped_counts(text_counts: Counter[Gram], top_counts: dict[Gram, TopCounts
 
 
 def _closest_other(lengths: list[int], length: int) -> int:
-    """Return the length, among those of the other texts, that is closest to ``length``; of two, the shorter.
+    """Return the length of another text that is closest to ``length``; of two equally close, the shorter.
 
     Args:
         lengths: Sorted lengths of all texts.

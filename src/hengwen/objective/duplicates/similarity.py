@@ -116,7 +116,7 @@ def near_duplicates(
     """Return, for each text, the first earlier text that it repeats.
 
     Each text is compared with every earlier text, even with earlier texts that are repeats themselves.
-    Otherwise the result for three similar texts A, A', A'' would depend on their order.
+    If repeats were skipped, the result for three similar texts A, A', A'' would depend on their order.
 
     Args:
         texts: Any number of answers, in order.

@@ -1,6 +1,6 @@
 """Parse a template and a lyric under the rule set ``document``.
 
-In this rule set blank lines are ignored, and a section tag is a whole line.
+In the rule set ``document``, blank lines are ignored, and a section tag is a whole line.
 """
 
 from __future__ import annotations

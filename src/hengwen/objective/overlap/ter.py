@@ -32,7 +32,7 @@ class Ter:
     """TER of a text or of a corpus; lower is better."""
 
     score: float
-    """Edits per 100 reference tokens; 0 for equal texts. There is no upper bound."""
+    """Edits per 100 reference tokens; 0 for equal texts. The score has no upper bound."""
     edits: float
     """Number of edits."""
     reference_length: float

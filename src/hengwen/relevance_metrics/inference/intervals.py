@@ -69,7 +69,7 @@ class Interval:
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     seed: int
 
 
@@ -116,7 +116,7 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
         block: Number of patterns in a block (for ``stationary``, the mean number). The default is 1.75 times
             the cube root of the number of patterns, at least m.
         m: Number of scores in an ordinal pattern, at least 2.
-        delay: Positions from one score of a pattern to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
         seed: Seed of the bootstrap.
 
     Returns:

@@ -49,7 +49,7 @@ class NullMoments:
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     seed: int
 
 
@@ -66,7 +66,7 @@ def null_moments(
             scores. The other metrics are evaluated for all orders if there are at most ``draws`` orders,
             otherwise for random orders.
         m: Number of scores in an ordinal pattern, at least 2.
-        delay: Positions from one score of a pattern to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
         draws: Number of simulated orders, at least 1.
         seed: Seed of the simulation.
 

@@ -70,7 +70,7 @@ class PermutationTest:
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     block: int | None
     """Length of a block, in scores; None unless blocks are exchanged."""
     groups: int | None
@@ -110,7 +110,7 @@ def significance(  # noqa: PLR0913 - keyword-only options
     stability.
 
     Args:
-        x: One sequence of scores in order, at least one; for ``pen`` at least (m - 1) * delay + 1.
+        x: One sequence of scores in order; ``pen`` needs at least (m - 1) * delay + 1 scores.
         metric: ``cin``, ``pen``, ``lis`` (strictly increasing) or ``lnds`` (longest non-decreasing).
         n_perm: Number of random orders, at least 1; if there are at most this many orders, all of them are
             evaluated.
@@ -123,7 +123,7 @@ def significance(  # noqa: PLR0913 - keyword-only options
         block: Length of a block; the default is the cube root of n, rounded up, at least 2.
         prompts: Name of the prompt of each score, for ``within-prompt``.
         m: Number of scores in an ordinal pattern, at least 2.
-        delay: Positions from one score of a pattern to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
 
     Returns:
         A `PermutationTest`. If scores are equal or few, the test is valid, but only few different p-values

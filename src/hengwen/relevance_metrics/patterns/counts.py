@@ -44,9 +44,9 @@ def pattern_counts(
     """Count the ordinal patterns of a sequence.
 
     Args:
-        x: One sequence of scores in order, at least (m - 1) * delay + 1.
+        x: One sequence of at least (m - 1) * delay + 1 scores, in order.
         m: Number of scores in a window, at least 2.
-        delay: Positions from one score of a window to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         ties: Policy for equal scores (ties): any value that `permutation_entropy` accepts.
         nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` NaN
             first.
@@ -98,7 +98,7 @@ class MissingPatterns:
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     ties: Ties
 
 
@@ -116,9 +116,9 @@ def missing_patterns(
     """Count the ordinal patterns that never occur.
 
     Args:
-        x: One sequence of scores in order, at least (m - 1) * delay + 1.
+        x: One sequence of at least (m - 1) * delay + 1 scores, in order.
         m: Number of scores in a window, at least 2.
-        delay: Positions from one score of a window to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         ties: Policy for equal scores (ties), described in `permutation_entropy`: ``stable``, ``dense``,
             ``drop`` or ``raise``.
         nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` NaN

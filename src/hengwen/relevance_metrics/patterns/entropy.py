@@ -74,15 +74,15 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
     """Return the Shannon entropy of the ordinal patterns of a sequence; 0 if only one pattern occurs.
 
     Args:
-        x: Scores in order, at least (m - 1) * delay + 1; an array with several axes is a batch of sequences.
+        x: At least (m - 1) * delay + 1 scores in order; an array with several axes is a batch of sequences.
         m: Number of scores in a window, at least 2. For a reliable estimate, the number of scores should be
             well above 5 m!.
-        delay: Positions from one score of a window to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         base: Base of the logarithm: ``"e"`` gives nats, ``2`` gives bits.
-        normalize: None returns the entropy. ``m!`` divides it by the logarithm of the number of possible
-            patterns, ``attainable`` by the logarithm of min(m!, windows), ``null`` by the mean entropy over
-            random orders of the same scores. With ``null``, the value 1 means "as in random order", even if
-            scores are equal or the sequence is short.
+        normalize: None returns the entropy. ``m!`` divides the entropy by the logarithm of the number of
+            possible patterns, ``attainable`` by the logarithm of min(m!, windows), ``null`` by the mean
+            entropy over random orders of the same scores. With ``null``, the value 1 means "as in random
+            order", even if scores are equal or the sequence is short.
         ties: Policy for equal scores. ``stable`` reads a tie as a rise (the published definition), ``random``
             breaks ties at random and averages, ``average`` divides a window with ties among all orders that
             are possible, ``dense`` counts windows with ties as separate patterns, ``drop`` skips windows with
@@ -104,9 +104,10 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
             ``normalize`` would divide by 0.
 
     Notes:
-        Bandt and Pompe (2002), Phys. Rev. Lett. 88, 174102. The entropy does not depend on the level of the
-        scores: a strictly increasing function of all scores does not change it. ``stable`` favours rising
-        patterns: for random scores from 1 to 5 and m = 3 the entropy is .966 log 3!, not log 3!.
+        Bandt and Pompe (2002), Phys. Rev. Lett. 88, 174102. The entropy does not depend on how high the
+        scores are: applying a strictly increasing function to all scores does not change the entropy.
+        ``stable`` favours rising patterns: for random scores from 1 to 5 and m = 3, the entropy is
+        .966 log 3!, not log 3!.
 
     Examples:
         >>> permutation_entropy([5, 4, 5, 4, 5, 4, 5, 4])

@@ -31,10 +31,10 @@ def pattern_js_distance(
     """Return the Jensen-Shannon distance between the ordinal patterns of two sequences.
 
     Args:
-        a: Scores of one sequence in order, at least (m - 1) * delay + 1.
+        a: At least (m - 1) * delay + 1 scores of one sequence, in order.
         b: Scores of the other sequence in order; the lengths may differ.
         m: Number of scores in a window, at least 2.
-        delay: Positions from one score of a window to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         base: Base of the logarithm; with ``2`` the distance is from 0 to 1.
         ties: Policy for equal scores (ties): any value that `permutation_entropy` accepts.
         nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` NaN

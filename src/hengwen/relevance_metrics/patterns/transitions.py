@@ -38,7 +38,7 @@ class Transitions:
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     ties: Ties
 
     def probabilities(self) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
@@ -61,7 +61,7 @@ def ordinal_transitions(
     Args:
         x: One sequence of scores in order, enough for two windows.
         m: Number of scores in a window, at least 2.
-        delay: Positions from one score of a window to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         ties: Policy for equal scores (ties), described in `permutation_entropy`: ``stable``, ``dense``,
             ``drop`` or ``raise``. A window that ``drop`` skips has no transitions.
         nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN; a skipped window has

@@ -53,10 +53,10 @@ def weighted_permutation_entropy(
     weight 0.
 
     Args:
-        x: Scores in order, finite, at least (m - 1) * delay + 1; an array with several axes is a batch of
+        x: At least (m - 1) * delay + 1 finite scores in order; an array with several axes is a batch of
             sequences.
         m: Number of scores in a window, at least 2.
-        delay: Positions from one score of a window to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         base: Base of the logarithm; ``"e"`` gives nats.
         normalize: None returns the entropy; ``m!`` divides it by log m!, the largest possible entropy.
         axis: Axis of the sequences in a batch.

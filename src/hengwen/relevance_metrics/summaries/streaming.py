@@ -56,7 +56,7 @@ class StreamingMetrics:
         window: Number of scores in the window; with ``pen`` at least (m - 1) * delay + 1.
         metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict).
         m: Number of scores in an ordinal pattern, at least 2.
-        delay: Positions from one score of a pattern to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
         base: Base of the logarithm of ``pen``; ``"e"`` gives nats.
 
     Raises:

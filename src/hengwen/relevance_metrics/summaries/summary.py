@@ -73,7 +73,7 @@ class SequenceSummary:
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     windows: int
     """Number of ordinal patterns; 0 if the sequence is too short."""
     pen: MetricResult | None
@@ -119,9 +119,9 @@ def summarize(
     """Summarize a sequence: its mean, and the metrics of its order compared with random order.
 
     Args:
-        x: One sequence of scores in order, at least one, finite.
+        x: One sequence of one or more finite scores, in order.
         m: Number of scores in an ordinal pattern, at least 2.
-        delay: Positions from one score of a pattern to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
         top: Lowest score that counts for ``top_share``; by default the greatest score.
         n_perm: Number of random orders for each test; fewer are used for long sequences. For more than about
             40,000 scores, fewer than 99 orders would be used, so only ``cin`` is tested.

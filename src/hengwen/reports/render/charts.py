@@ -25,7 +25,7 @@ def score_chart(score: ScoreView, view: View, key: str) -> Markup:
 
     Args:
         score: The score to draw.
-        view: The view that the score belongs to.
+        view: Data of the report (the view) that contains the score.
         key: Identifier of the chart, unique in the page.
     """
     language, names = view.language, axis_labels(view.runs, view.labels)

@@ -109,7 +109,7 @@ class AnswerList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeLine:
-    """One outcome of an answer, as a report shows it."""
+    """One score or failure of an answer, as a report shows it."""
 
     name: str
     kind: str
@@ -130,7 +130,7 @@ class AnswerView:
     text: str
     rank: Rank
     headline: str
-    """Printed value of the score that ranks the answers, or the status of the failure if it has no value."""
+    """Printed value of the score that ranks the answers; if that score failed, the status of the failure."""
     excerpt: str
     """The beginning of the answer on one line."""
     outcomes: tuple[OutcomeLine, ...]

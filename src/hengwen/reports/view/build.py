@@ -1,4 +1,4 @@
-"""Build the view that all report formats share: aggregate, sort and group the scores, and select answers."""
+"""Build the data that every report format shows (the view): aggregate and group scores, select answers."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ KIND_ORDER: tuple[Kind, ...] = ("scorer", "judge", "human")
 
 @checked_arguments
 def build_view(data: ReportData) -> View:
-    """Return the view of a report: tasks and scores in the table's order, scorers before judges.
+    """Return the data of a report (the view): tasks and scores in the table's order, scorers first.
 
     Args:
-        data: Runs in training order with the table of their outcomes; rows of other runs are ignored.
+        data: Runs in training order with the table of their scores and failures; rows of other runs are
+            ignored.
 
     Examples:
         >>> from hengwen.records import Row, Run, Score

@@ -20,13 +20,13 @@ DECISIONS_ZH = {"certified": "可信", "not certified": "不可信", "insufficie
 
 
 def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
-    """Return the view with notes that say how well its judges agree with human labels.
+    """Return the report data (the view) with notes on how well its judges agree with human labels.
 
     The summary names the judges that are not certified: those whose calibration is missing, is stale or has
     another result. If there are no calibrations at all, nothing is added.
 
     Args:
-        view: The view of a report.
+        view: Data that a report shows (the view).
         calibrations: Calibrations; a calibration of a score that the view does not show is ignored. A
             calibration is stale if its judge or rubric differs from the judge or rubric of the runs; a
             warning names the difference.

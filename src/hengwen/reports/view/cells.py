@@ -111,12 +111,12 @@ class ScoreCell:
 
     @property
     def has_no_prompts(self) -> bool:
-        """Whether the cell is one value for a group of answers whose prompts are unknown."""
+        """Whether the mean is one value for a group of answers whose prompts are unknown."""
         return self.n > 0 and self.prompts == 0
 
 
 def cell_of(summary: Summary, comparability: ComparabilityKey = UNKNOWN) -> ScoreCell:
-    """Return the cell for the summary of a series; a negative zero becomes 0.
+    """Return the table cell for the summary of one score in one run; a negative zero becomes 0.
 
     Examples:
         >>> from hengwen.results.aggregate import Summary

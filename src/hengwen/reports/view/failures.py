@@ -25,7 +25,7 @@ class FailureRow(NamedTuple):
 
 
 def failure_rows(view: View) -> list[FailureRow]:
-    """Return the failures of a view in the order of its scores, for each score the most frequent first."""
+    """Return the failures in a report in the order of its scores, for each score the most frequent first."""
     addresses: dict[tuple[str, str, str, int, str, str], list[str]] = {}
     for score in view.scores:
         for label, cell in zip(view.labels, score.cells, strict=True):
@@ -40,7 +40,7 @@ def failure_lines(view: View, limit: int = 8) -> list[str]:
     """Return one line for each status and message, with the total number over all scores and checkpoints.
 
     Args:
-        view: The view of a report.
+        view: Data that a report shows (the view).
         limit: Maximum number of lines; if there are more, a last line gives their number.
     """
     totals: dict[tuple[str, str], int] = {}

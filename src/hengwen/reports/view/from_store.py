@@ -56,12 +56,12 @@ def collect_view(
 
 
 class StoredAnswers:
-    """Answer source for runs in a store: it streams all texts, but reads outcomes only of the shown answers.
+    """Answer source for runs in a store: it streams all texts, but reads all details only of shown answers.
 
     Args:
         store: Store with the runs.
         runs: Runs in training order.
-        table: Table with all outcomes of the runs.
+        table: Table with all scores and failures of the runs.
     """
 
     def __init__(self, store: Store, runs: Sequence[Run], table: ScoreTable) -> None:

@@ -64,11 +64,11 @@ class ScoreView:
     kind: Kind
     section: Section
     headline: bool
-    """Whether the score is the first of its scorer, a final score, or a score of the whole task."""
+    """Whether the score is a main score: the first of its scorer, a final score, or one of the whole task."""
     scale: Scale | None
     decimals: int
     cells: tuple[ScoreCell | None, ...]
-    """One cell per run; None if the run does not have the score."""
+    """Table cell of each run, with mean, interval and counts; None if the run does not have the score."""
     trajectory: Trajectory
     notes: tuple[Bilingual, ...]
     """Sentences about the signatures of the score, such as that fixed rules gave it."""
@@ -112,12 +112,12 @@ class TaskView:
 
     @property
     def headlines(self) -> tuple[ScoreView, ...]:
-        """Scores of the whole task, and the first and the final score of each scorer or judge."""
+        """Main scores: scores of the whole task, and the first and final score of each scorer or judge."""
         return tuple(score for score in self.scores if score.headline)
 
     @property
     def others(self) -> tuple[ScoreView, ...]:
-        """Scores of scorers and judges that are not headlines."""
+        """Scores of scorers and judges that are not main scores."""
         return tuple(score for score in self.scores if score.section == "score" and not score.headline)
 
     @property
@@ -129,14 +129,14 @@ class TaskView:
 
     @property
     def anchor_heads(self) -> tuple[ScoreView, ...]:
-        """Anchor scores that belong to the first score of a judge, or to a score with human labels."""
+        """Scores of anchors (fixed answers): the first of each judge, and those that have human labels."""
         first = {s.base.split(".", 1)[0]: s.base for s in reversed(self.anchors)}
         names = {*first.values(), *(s.base for s in self.anchors if s.kind == "human")}
         return tuple(score for score in self.anchors if score.base in names)
 
     @property
     def anchor_rest(self) -> tuple[ScoreView, ...]:
-        """Anchor scores that are not in ``anchor_heads``."""
+        """All scores of anchors (fixed answers) that are not in ``anchor_heads``."""
         return tuple(score for score in self.anchors if score not in self.anchor_heads)
 
     @property

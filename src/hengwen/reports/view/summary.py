@@ -29,7 +29,8 @@ def summarize(
         ranking: For each task, the name of the score by which the shown answers are ranked.
 
     Returns:
-        The tasks, in which summary scores have their comparisons, and one finding for each summary score.
+        The tasks, with the paired tests of the scores in the summary, and one finding for each of these
+        scores.
     """
     scores = [score for task in tasks for score in summary_scores(task)]
     run_ids = [run.id for run in data.runs]

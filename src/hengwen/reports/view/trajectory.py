@@ -57,7 +57,8 @@ def trajectory_of(
 
     Args:
         checkpoints: Names in training order.
-        cells: One cell per checkpoint, in the same order; None if the run does not have the score.
+        cells: Table cell (mean, interval, counts) of each checkpoint; None if the run does not have the
+            score.
         order_problem: Reason why the order of the checkpoints is not known; empty if it is known.
 
     Returns:
@@ -108,7 +109,7 @@ def trajectory_of(
 
 
 def obstacle(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> Bilingual:
-    """Return why the means of these cells cannot be compared; empty if they can."""
+    """Return why the means of a score over checkpoints cannot be compared; empty if they can."""
     missing = [
         name for name, cell in zip(checkpoints, cells, strict=True) if cell is None or cell.mean is None
     ]
@@ -156,7 +157,7 @@ def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | N
 
 
 def distinct_parts(signatures: Sequence[str]) -> list[str]:
-    """Return the signatures without the parts that all share; in full if one of them would become empty.
+    """Return the signatures without their common parts; in full if a signature would become empty.
 
     Examples:
         >>> distinct_parts(["lyric|rules:document|v:1", "lyric|rules:muchin|v:1"])
