@@ -46,7 +46,7 @@ class ScoreSeries:
     compared."""
     keys: tuple[ComparabilityKey, ...] = ()
     """For each checkpoint, the comparability key (data behind the score); checkpoints whose known keys differ
-    are not compared. Empty if no key is known."""
+    are not compared. The tuple is empty if no key is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ class PromptPoints(NamedTuple):
 
     @classmethod
     def from_column(cls, column: Column | None) -> PromptPoints:
-        """Return the prompt values of a column, without values that belong to a group of answers."""
+        """Return the value of each prompt in a column; values of groups of answers are left out."""
         if column is None:
             return cls({}, {}, 0.0)
         cluster_of = {

@@ -41,7 +41,7 @@ class PairedValues:
 class _Prompt(NamedTuple):
     cluster: str
     scored: list[tuple[int, float]]
-    """(repeat, value) of each repeat with a score."""
+    """Each repeat that has a score, as (repeat, value)."""
 
 
 def pair_values(

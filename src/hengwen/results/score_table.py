@@ -27,7 +27,7 @@ class SeriesKey(NamedTuple):
 
     @property
     def address(self) -> str:
-        """``TASK/SCORE``, the address of the score in plans and reports."""
+        """Address of the score in plans and reports: ``TASK/SCORE``."""
         return f"{self.task}/{self.name}"
 
 
@@ -87,7 +87,7 @@ class ScoreTable:
 
         Args:
             run_id: Id of the run.
-            task: Name of the task; series of scores of groups of answers are not changed.
+            task: Name of the task; scores of groups of answers are not changed.
             reducer: Name of the reducer. The signature contains the name unless it is the mean.
         """
         for key, column in self.series.items():

@@ -128,7 +128,7 @@ def json_fault(text: str, *, keys: Sequence[str] = (), fenced: bool = False) -> 
     Args:
         text: The whole text must be one JSON value, without NaN and Infinity.
         keys: Keys that the JSON object must have; if empty, any JSON value is accepted.
-        fenced: Also accept the JSON inside one Markdown code fence around the whole text.
+        fenced: Whether the whole text may also be one Markdown code fence with the JSON inside.
 
     Raises:
         ValueError: The JSON value is nested too deep to be parsed.

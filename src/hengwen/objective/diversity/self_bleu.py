@@ -28,7 +28,8 @@ def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width
     """Return the mean BLEU of each text against all other texts.
 
     Args:
-        texts: Two or more texts. The time grows with their total length, not with its square.
+        texts: Two or more texts. The computing time grows with the total length of the texts, not with its
+            square.
         tokenize: Name of a tokenizer of ``bleu``; ``auto`` chooses a single tokenizer for all texts.
         width: ``fold`` compares the texts after Unicode normalisation (NFKC), which makes full-width
             characters half-width.

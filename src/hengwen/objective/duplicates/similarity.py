@@ -134,7 +134,7 @@ def near_duplicates(
         ValueError: The threshold is not in (0, 1], or the texts are too long to compare.
 
     Notes:
-        The default threshold is this project's choice, so publish it with the result.
+        The default threshold was chosen by this project and is no standard, so publish it with the result.
 
     Examples:
         >>> near_duplicates(["晚上好，主人", "我想吃鱼", "晚上好呀，主人~"])

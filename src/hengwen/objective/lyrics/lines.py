@@ -48,7 +48,7 @@ class LineDiagnosis:
     """Whether the lyric line rhymes with another line of its section."""
     group: tuple[int, ...]
     """Numbers of all lyric lines of the section that have the rhyme class of this line, including this line.
-    Empty if this line has no rhyme class."""
+    The tuple is empty if this line has no rhyme class."""
 
     @property
     def rhyme_name(self) -> str:

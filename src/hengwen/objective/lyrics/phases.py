@@ -195,11 +195,11 @@ class _Tally(NamedTuple):
     """Sums over all pairs of lines in matched sections."""
 
     matched: int
-    """Number of pairs of lines."""
+    """Number of pairs of lines in matched sections."""
     lines: int
     """Number of lines of both texts together, in the matched sections."""
     product: float
-    """Product of the count factors of all pairs."""
+    """Product over all pairs of lines of the count factor (similarity of the numbers of characters)."""
     exact: int
     """Number of pairs with exactly the required number of characters."""
     required: int

@@ -28,7 +28,7 @@ _MAX_MATRIX_CELLS = 4_000_000
 _MAX_ANCHOR_PAIRS = 200_000
 
 Block = tuple[int, int, int]
-"""(index in a, index in b, length)."""
+"""A matching block: (index in a, index in b, length)."""
 
 
 def matching_blocks(a: str, b: str, *, autojunk: bool = False) -> list[Block]:

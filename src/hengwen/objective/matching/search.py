@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Range = tuple[int, int, int, int]
-"""(start in a, stop in a, start in b, stop in b)."""
+"""A range of each text: (start in a, stop in a, start in b, stop in b)."""
 After = Callable[[int, int], "tuple[int, int] | None"]
 """Function that returns the next block at or after an index in ``a`` and an index in ``b``."""
 

@@ -53,7 +53,7 @@ class Bleu:
     """Length of the hypothesis in tokens."""
     reference_length: int
     """Number of tokens of the reference whose length is closest to the hypothesis (of two, the shorter). For
-    a corpus, the sum of these numbers."""
+    a corpus, this number is the sum over all texts."""
     tokenizer: BleuTokenizer
     """Tokenizer that was used."""
     signature: str

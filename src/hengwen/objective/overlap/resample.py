@@ -40,10 +40,10 @@ def corpus_interval(
         seed: Seed of the bootstrap.
 
     Returns:
-        (low, high), or None if there are fewer than two clusters. From 30 clusters on, the bounds are
-        percentiles of the bootstrap. With fewer clusters, a bootstrap interval would be too narrow, so the
-        result is a Student's t interval; its standard error comes from a jackknife, which leaves out one
-        cluster at a time.
+        The interval (low, high), or None if there are fewer than two clusters. From 30 clusters on, the
+        bounds are percentiles of the bootstrap. With fewer clusters, a bootstrap interval would be too
+        narrow, so the result is a Student's t interval; its standard error comes from a jackknife, which
+        leaves out one cluster at a time.
 
     Raises:
         ValueError: The numbers of texts and clusters differ, confidence is not in (0, 1), or resamples is

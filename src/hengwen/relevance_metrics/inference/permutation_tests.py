@@ -50,7 +50,8 @@ class PermutationTest:
     null_sd: float
     """Standard deviation of the metric over the orders that the null hypothesis allows; at least 0."""
     z: float | None
-    """(statistic - null_mean) / null_sd; None if all orders give the same value."""
+    """Distance from the null mean in standard deviations, (statistic - null_mean) / null_sd; None if all
+    orders give the same value."""
     p: float
     """p-value, above 0 and at most 1."""
     p_floor: float

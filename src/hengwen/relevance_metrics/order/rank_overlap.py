@@ -91,7 +91,7 @@ def overlap_of_scores(a: NDArray[Any], b: NDArray[Any], persistence: float) -> f
     """Return the rank-biased overlap of validated scores of the same items in the same order.
 
     Raises:
-        ValueError: p is outside (0, 1).
+        ValueError: ``persistence`` is outside (0, 1).
     """
     if not 0 < persistence < 1:
         raise ValueError(f"persistence must be between 0 and 1, got {persistence!r}")

@@ -84,7 +84,7 @@ class MissingPatterns:
     possible: int
     """Number of possible patterns: m!, or more under ``ties="dense"``."""
     share: float
-    """``missing`` / ``possible``, from 0 to below 1."""
+    """Share of the possible patterns that do not occur: ``missing`` / ``possible``, from 0 to below 1."""
     expected: float
     """Mean number of missing patterns in random orders of the same scores."""
     examples: tuple[tuple[int, ...], ...]

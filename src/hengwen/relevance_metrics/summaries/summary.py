@@ -42,7 +42,8 @@ class MetricResult:
     null_sd: float | None
     """Standard deviation of the metric over random orders; None if there is no test."""
     z: float | None
-    """(value - null_mean) / null_sd; None if there is no test, or all orders give the same value."""
+    """Distance from the mean in random order, in standard deviations: (value - null_mean) / null_sd. None if
+    there is no test, or all orders give the same value."""
     p: float | None
     """Two-sided p-value; it is not corrected for the number of metrics (four) that are tested."""
     orders: int

@@ -149,7 +149,9 @@ def line_chart(
         key: Identifier of the chart, unique in the page; letters, digits and hyphens.
         title: Name of the chart for screen readers.
         description: Description of the chart for screen readers.
-        limits: Lowest and highest value of the scale. Raises:
+        limits: Lowest and highest value of the scale.
+
+    Raises:
         ValueError: ``points`` is empty.
     """
     if not points:

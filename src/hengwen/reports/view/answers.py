@@ -116,7 +116,7 @@ class OutcomeLine:
     value: str
     """The value as it is printed; empty for a failure."""
     status: str
-    """``ok`` or the status of the failure."""
+    """Status: ``ok`` for a score, otherwise the status of the failure."""
     reason: str
 
 
@@ -160,7 +160,7 @@ class Ranking:
     ranked_by: str
     total: int = 0
     scored: list[tuple[float, int, SourceKey]] = field(default_factory=list)
-    """(value, index in the stream, key) of each answer that may be shown."""
+    """Each answer that may be shown, as (value, index in the stream, key)."""
     unscored: list[SourceKey] = field(default_factory=list)
 
     def add(self, answer: StreamedAnswer) -> None:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class FailureRow(NamedTuple):
-    """The failures of one status at one checkpoint. Scores with equal numbers of failures share one entry."""
+    """The failures of one status at one checkpoint; scores with equal numbers of failures share a row."""
 
     addresses: tuple[str, ...]
     """Scores (``TASK/SCORE``) of one task with these failures; all criteria of a judge fail together."""

@@ -31,7 +31,8 @@ class Finding:
     zh: str
     en: str
     weight: Literal["note", "alarm"] = "note"
-    """``alarm`` for a significant change for the worse or an impossible comparison, otherwise ``note``."""
+    """Importance: ``alarm`` for a significant change for the worse or an impossible comparison, otherwise
+    ``note``."""
 
 
 class ScoreContext(NamedTuple):
