@@ -19,9 +19,8 @@ _SMALL = 20_000_000
 _MAX_MATCHES = 5_000_000
 """Maximum number of pairs of equal tokens for the algorithm that visits only these pairs (n log n steps)."""
 _MIN_CELLS_PER_MATCH = 1280
-"""Minimum number of token pairs for each pair of equal tokens, at which the algorithm that visits only pairs
-of equal tokens is used. Below this number, the bit-parallel algorithm is faster, because it compares 64 pairs
-at a time."""
+"""The algorithm that visits only pairs of equal tokens is used if at most one in this many token pairs is
+equal. With more equal pairs, the bit-parallel algorithm is faster, because it compares 64 pairs at a time."""
 _MAX_BYTE_CELLS, _MAX_WIDE_CELLS = 50_000_000_000, 4_000_000_000
 """Maximum product of the two lengths, first if the texts share at most 256 different tokens, then if they
 share more."""

@@ -57,7 +57,8 @@ class Summary:
     failure. Prompts to which the score does not apply (status ``not_applicable``) are not counted. The number
     is None for the score of a group of answers whose size is unknown."""
     prompts_attempted: int | None = None
-    """Number of prompts that the run reached; with ``--limit``, this is less than ``prompts_expected``."""
+    """Number of prompts that the run reached; with ``--limit``, this can be less than
+    ``prompts_expected``."""
     failures: Mapping[str, int] = field(default_factory=dict)
     """Number of failures of each status; ``not_applicable`` does not count as a failure."""
     first_messages: Mapping[str, str] = field(default_factory=dict)

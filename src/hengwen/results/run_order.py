@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class RunOrder(NamedTuple):
-    """Sorted runs, and the reason if their training order is not known."""
+    """Sorted runs; if their training order is not known, also the reason why."""
 
     runs: tuple[Run, ...]
     problem: str = ""

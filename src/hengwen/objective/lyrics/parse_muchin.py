@@ -30,7 +30,7 @@ def parse_template(template: str) -> ParsedLyric:
 
 
 def parse_lyric(lyric: str) -> ParsedLyric:
-    """Parse a lyric into its sections; text before the first tag is kept but belongs to no section.
+    """Parse a lyric into its sections; text before the first tag belongs to no section.
 
     Examples:
         >>> parse_lyric("hi(verse)\\n月亮\\n海洋\\n风").text

@@ -89,7 +89,7 @@ class LyricPhases:
 
 
 def compute_phases(template: ParsedLyric, lyric: ParsedLyric, options: LyricOptions) -> LyricPhases:
-    """Return the points of every phase, with the ratios from which they are computed."""
+    """Return the points of every phase, and the ratios from which the points are computed."""
     ratios = _ratios(template, lyric, options)
     rules = options.rules
     sections_ratio = (ratios.p1_sr if options.carry_phase1 else 1.0) * ratios.p2_1_sr

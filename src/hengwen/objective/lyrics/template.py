@@ -32,10 +32,10 @@ def to_msstr(lyric: str, *, rules: RulesLike = "document", clean: bool = False) 
             template; a line without Han characters is dropped.
 
     Returns:
-        The lyric with unchanged tags. Each Han character becomes ``c``, but the last Han character of a
-        rhyming line becomes ``R``. Without ``clean``, all other characters stay unchanged, so the result is
-        the text that the scorer compares. (With rules ``document``, the letters ``c`` and ``R`` become
-        U+FFFD.)
+        The lyric in the notation of a template; its tags stay unchanged. Each Han character becomes ``c``,
+        but the last Han character of a rhyming line becomes ``R``. Without ``clean``, all other characters
+        stay unchanged, so the result is the text that the scorer compares. (With rules ``document``, the
+        letters ``c`` and ``R`` become U+FFFD.)
 
     Examples:
         >>> to_msstr("(verse)\\n夜, 月光\\noh\\n海洋\\n来")

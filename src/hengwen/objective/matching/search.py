@@ -41,7 +41,7 @@ def by_scan(a: str, b: str, span: Range) -> tuple[int, After]:
 
 
 class Matrix:
-    """Search a matrix with a bit for each pair of characters; cheapest for 100 to some 1,000 characters.
+    """Search a matrix with a bit for each pair of characters; cheapest for about 100 to 2,000 characters.
 
     The bits of two adjacent cells on a diagonal are a whole number of bytes apart, so operations on slices of
     bytes find runs of set bits.

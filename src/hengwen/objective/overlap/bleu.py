@@ -52,8 +52,8 @@ class Bleu:
     hypothesis_length: int
     """Length of the hypothesis in tokens."""
     reference_length: int
-    """Number of tokens of the reference whose length is closest to the hypothesis (of two, the shorter). For
-    a corpus, this number is the sum over all texts."""
+    """Number of tokens of the reference whose length is closest to the length of the hypothesis (of two
+    equally close, the shorter). For a corpus, this number is the sum over all texts."""
     tokenizer: BleuTokenizer
     """Tokenizer that was used."""
     signature: str

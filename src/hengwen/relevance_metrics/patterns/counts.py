@@ -48,8 +48,8 @@ def pattern_counts(
         m: Number of scores in a window, at least 2.
         delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         ties: Policy for equal scores (ties): any value that `permutation_entropy` accepts.
-        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` NaN
-            first.
+        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` (remove
+            NaN first).
         seed: Seed for ``ties="random"``.
         draws: Number of random tie breaks for ``ties="random"``, at least 1.
 
@@ -121,8 +121,8 @@ def missing_patterns(
         delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         ties: Policy for equal scores (ties), described in `permutation_entropy`: ``stable``, ``dense``,
             ``drop`` or ``raise``.
-        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` NaN
-            first.
+        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` (remove
+            NaN first).
         seed: Seed of the random orders from which ``expected`` is computed.
         draws: Number of random orders.
 

@@ -37,8 +37,8 @@ def pattern_js_distance(
         delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         base: Base of the logarithm; with ``2`` the distance is from 0 to 1.
         ties: Policy for equal scores (ties): any value that `permutation_entropy` accepts.
-        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` NaN
-            first.
+        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` (remove
+            NaN first).
 
     Returns:
         The square root of the Jensen-Shannon divergence: 0 if all patterns have equal shares in both

@@ -65,7 +65,7 @@ def ordinal_transitions(
         ties: Policy for equal scores (ties), described in `permutation_entropy`: ``stable``, ``dense``,
             ``drop`` or ``raise``. A window that ``drop`` skips has no transitions.
         nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN; a skipped window has
-            no transitions), or ``omit`` NaN first.
+            no transitions), or ``omit`` (remove NaN first).
 
     Raises:
         TypeError: A score is not a number.

@@ -98,7 +98,8 @@ class StreamingMetrics:
 
         Raises:
             TypeError: The score is not a number; the stream is unchanged.
-            ValueError: The score is NaN, or infinite with ``mean``; the stream is unchanged.
+            ValueError: The score is NaN, or it is infinite although ``mean`` is computed; the stream is
+                unchanged.
         """
         value = _as_number(score, finite="mean" in self.metrics)
         if len(self._scores) == self.window:

@@ -50,7 +50,7 @@ class ReportData:
     version: str = ""
     """Version of Hengwen."""
     language: Language = "zh"
-    """Language of the report; a report has only one."""
+    """Language of the report; a report has only one language."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
