@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _SMALL = 20_000_000
 """Maximum product of the two lengths for which the bit-parallel algorithm is always used."""
 _MAX_MATCHES = 5_000_000
-"""Maximum number of pairs of equal tokens for the algorithm that visits only these pairs (n log n steps)."""
+"""Maximum number n of pairs of equal tokens for the algorithm that visits only these pairs (n log n
+steps)."""
 _MIN_CELLS_PER_MATCH = 1280
 """The algorithm that visits only pairs of equal tokens is used if at most one in this many token pairs is
 equal. With more equal pairs, the bit-parallel algorithm is faster, because it compares 64 pairs at a time."""

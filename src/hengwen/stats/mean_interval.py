@@ -115,7 +115,7 @@ def check_confidence(confidence: float) -> None:
 def cluster_sums(
     values: NDArray[np.float64], clusters: Sequence[str] | None, weights: ArrayLike | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the sum of the values of each cluster, and the number of its prompts, shapes (clusters,).
+    """Return two arrays: the sum of the values of each cluster, and the number of prompts of each cluster.
 
     With weights, return the sum of the weighted values and the sum of the weights of each cluster.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LyricPhases:
-    """Points of the six phases, and the ratios and counts from which they are computed.
+    """Points of the six phases, and the ratios and counts from which the points are computed.
 
     The ranges of points that the field descriptions state hold for the default weights.
     """

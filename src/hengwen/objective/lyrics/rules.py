@@ -22,9 +22,9 @@ class LyricRules:
     """Checked weights of the lyric scorer.
 
     The field ``reading`` decides how texts are parsed. The reading ``document`` follows the published
-    description of the score. The reading ``muchin`` gives the numbers of the public program MuChin, up to 3
-    units in the last place of a floating-point number. All numbers can be changed; the defaults are those of
-    ``document``.
+    description of the score. The reading ``muchin`` gives the numbers of the public program MuChin, except
+    for rounding differences of up to 3 units in the last place. All numbers can be changed; the defaults are
+    those of ``document``.
 
     Raises:
         ValueError: The weights of the phases, or the two shares of the structure, do not sum to 1; or a

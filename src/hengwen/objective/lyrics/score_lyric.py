@@ -33,8 +33,8 @@ def score_lyric(
     Args:
         lyric: Lines of text under tags like ``(verse)``.
         template: Lines under the same tags; each character is written ``c``, a rhyming character ``R``.
-        rules: ``document`` (the published description of the score), ``muchin`` (equal to the public program
-            MuChin, to 3 units in the last place), or custom weights: a ``LyricRules``, or a mapping of its
+        rules: ``document`` (the published description of the score), ``muchin`` (the numbers of the public
+            program MuChin, except for rounding), or custom weights: a ``LyricRules``, or a mapping of its
             fields.
         carry_phase1: Whether the ratio of phase 1 also scales the points of all later phases.
         strict_count: Whether phase 3 is the share of template lines whose lyric line has exactly the required

@@ -69,7 +69,7 @@ def rolling(
 
     Args:
         x: One sequence of at least ``window`` scores, in order.
-        window: Number of scores in a window, at least 1; with ``pen`` at least (m - 1) * delay + 1.
+        window: Number of scores in a window, at least 1; ``pen`` needs at least (m - 1) * delay + 1 scores.
         metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict). Only ``mean``
             depends on how high the scores are.
         step: Distance between the starts of two neighbouring windows, at least 1.

@@ -53,7 +53,7 @@ class StreamingMetrics:
     long windows.
 
     Args:
-        window: Number of scores in the window; with ``pen`` at least (m - 1) * delay + 1.
+        window: Number of scores in the window; ``pen`` needs at least (m - 1) * delay + 1 scores.
         metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict).
         m: Number of scores in an ordinal pattern, at least 2.
         delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.

@@ -23,7 +23,7 @@ def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
     """Return the report data (the view) with notes on how well its judges agree with human labels.
 
     The summary names the judges that are not certified: those whose calibration is missing, is stale or has
-    another result. If there are no calibrations at all, nothing is added.
+    another result. If there are no calibrations at all, no notes are added.
 
     Args:
         view: Data that a report shows (the view).

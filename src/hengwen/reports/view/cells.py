@@ -56,7 +56,8 @@ class ScoreCell:
 
     @property
     def reasons(self) -> str:
-        """Text with the failures by status, the most frequent first, each with its first message."""
+        """Text with the failures by status, the most frequent first, each with the message of its first
+        failure."""
         return failure_text(self.failures, self.first_messages)
 
     @property

@@ -36,7 +36,7 @@ class Finding:
 
 
 class ScoreContext(NamedTuple):
-    """One score over the checkpoints, with everything that its finding needs."""
+    """One score over the checkpoints, with all data from which the finding about the score is written."""
 
     address: str
     checkpoints: Sequence[str]
