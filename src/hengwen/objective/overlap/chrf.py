@@ -49,7 +49,7 @@ class ChrfOptions:
         return ("word_order", self.word_order), ("beta", self.beta), ("lowercase", self.lowercase)
 
     def result_signature(self, references: int) -> str:
-        """Return the signature of a value."""
+        """Return the signature (all settings) of a computed value."""
         peer = sacre.signature("CHRF", self.for_sacrebleu, references)
         return f"chrf|width:{self.width}|beta:{self.beta}|{peer}|v:1"
 

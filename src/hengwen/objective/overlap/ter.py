@@ -88,7 +88,7 @@ class TerOptions:
         return " ".join(char_tokens(folded)) if tokenizer == "char" else folded
 
     def result_signature(self, tokenizer: Split, references: int) -> str:
-        """Return the signature of a value."""
+        """Return the signature (all settings) of a computed value."""
         peer = sacre.signature("TER", self.for_sacrebleu(tokenizer), references)
         return f"ter|split:{tokenizer}|width:{self.width}|{peer}|v:1"
 

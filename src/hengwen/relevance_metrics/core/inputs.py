@@ -21,7 +21,7 @@ def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:
     Args:
         x: Numbers, as an array with at least one axis. Masked values become NaN. Infinite values are kept,
             because they can be ordered.
-        axis: Axis of the sequence.
+        axis: Axis of the array along which the scores of a sequence follow each other.
 
     Raises:
         TypeError: The scores are strings, None or complex numbers, or there is only a single number.

@@ -42,7 +42,7 @@ def count_inversions(
         x: Scores in order, n >= 0; an array with several axes is a batch of sequences.
         normalize: None returns the count, ``pairs`` the count divided by the number of all n(n-1)/2 pairs,
             and ``untied`` the count divided by the number of pairs with different scores.
-        axis: Axis of the sequences in a batch.
+        axis: Axis of a batch along which the scores of a sequence follow each other.
 
     Returns:
         An int from 0 (never falls) to n(n-1)/2 (always falls), or a float from 0 to 1 if normalized. For a

@@ -38,7 +38,7 @@ def longest_increasing_subsequence(
             A strict subsequence has at most as many members as there are different scores (5 on a scale from
             1 to 5), so ``strict=False`` is more informative on such scales.
         decreasing: Whether to look for the longest decreasing subsequence instead.
-        axis: Axis of the sequences in a batch.
+        axis: Axis of a batch along which the scores of a sequence follow each other.
 
     Returns:
         An int from 1 to n (0 for an empty sequence); for a batch, an array of int64.

@@ -87,11 +87,11 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
             breaks ties at random and averages, ``average`` divides a window with ties among all orders that
             are possible, ``dense`` counts windows with ties as separate patterns, ``drop`` skips windows with
             ties, and ``raise`` raises an error.
-        bias: None, or the correction ``miller-madow``: it adds (patterns that occur - 1) / (2 windows), and
-            warns if there are fewer than 5 m! windows.
+        bias: None, or ``miller-madow``: a correction that adds (number of patterns that occur - 1) / (2 *
+            number of windows), and warns if there are fewer than 5 m! windows.
         nan: Policy for NaN: ``raise``; ``omit-window`` skips windows with a NaN; ``omit`` removes NaN before
             windows are formed; ``propagate`` returns NaN for that sequence.
-        axis: Axis of the sequences in a batch.
+        axis: Axis of a batch along which the scores of a sequence follow each other.
         seed: Seed for ``ties="random"`` and ``normalize="null"``.
         draws: Number of random tie breaks for ``ties="random"``, at least 1.
 

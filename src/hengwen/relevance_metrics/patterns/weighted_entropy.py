@@ -59,7 +59,7 @@ def weighted_permutation_entropy(
         delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         base: Base of the logarithm; ``"e"`` gives nats.
         normalize: None returns the entropy; ``m!`` divides it by log m!, the largest possible entropy.
-        axis: Axis of the sequences in a batch.
+        axis: Axis of a batch along which the scores of a sequence follow each other.
 
     Returns:
         A float from 0 to log m!; for a batch, an array. The entropy is 0 if only one pattern occurs, as in a

@@ -38,7 +38,7 @@ class RankingComparison:
     cin: int
     """Number of pairs that the two rankings order differently."""
     lis: int
-    """Largest number of items that the model ranks in human order."""
+    """Longest increasing subsequence: the largest number of items that the model ranks in human order."""
     pen: float | None
     """Permutation entropy of ``ranks`` in nats, with windows of 3."""
     pen_triples: float | None

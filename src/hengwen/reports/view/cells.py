@@ -56,8 +56,7 @@ class ScoreCell:
 
     @property
     def reasons(self) -> str:
-        """Text with the failures by status, the most frequent first, each with the message of its first
-        failure."""
+        """Text with the failures by status, the most frequent first, each with the message of one failure."""
         return failure_text(self.failures, self.first_messages)
 
     @property

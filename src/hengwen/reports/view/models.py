@@ -95,7 +95,7 @@ class ScoreView:
 
     @property
     def drops(self) -> Mapping[int, Comparison]:
-        """Significant changes for the worse by index of the later run, preferably from the run before it."""
+        """For the index of a run, its significant change for the worse, preferably from the previous run."""
         worse = [item for item in self.comparisons if item.significant and self._is_worse(item)]
         return {item.later: item for item in sorted(worse, key=lambda item: item.earlier)}
 
