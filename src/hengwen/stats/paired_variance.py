@@ -227,7 +227,7 @@ def _split(
         cluster=factor * components.between if has_clusters else 0.0,
         prompt=factor * max(0.0, rest - noise),
         repeat=repeat_variance,
-        repeats=1 / inverse,
+        repeats=float(counts[0]) if (counts == counts[0]).all() else 1 / inverse,
         cluster_size=squares / len(array),
         freedom=len(array) ** 2 / squares - 1,
         repeat_freedom=copies * float((counts - 1).sum()),
