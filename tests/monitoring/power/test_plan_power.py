@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import sqrt
 from pathlib import Path
 
@@ -18,7 +18,25 @@ from hengwen.prompts import load_rubric
 from hengwen.records import Attempt, Row, Score, Usage
 from hengwen.stats.power import power_of_t
 
-from .conftest import BACKEND, JUDGED, Study, numbers
+from .study import BACKEND, JUDGED, Study, numbers
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Iterator[Study]:
+    """An empty store beside the folder of a plan."""
+    with open_store(tmp_path / "x.db") as store:
+        yield Study(tmp_path, store)
+
+
+@pytest.fixture
+def plan_of_two(study: Study) -> Callable[[], Path]:
+    """A function that runs checkpoints a and b, and returns the plan of b."""
+
+    def run() -> Path:
+        study.run("a", numbers(1))
+        return study.run("b", numbers(2))
+
+    return run
 
 
 def only(result: PlanPower) -> ScorePower:

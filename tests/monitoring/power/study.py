@@ -1,18 +1,16 @@
-"""A store with two checkpoints, whose scores are numbers in their answers."""
+"""Plans and runs whose scores are the numbers in their answers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 import yaml
 
-from hengwen import Store, open_store, run_plan
+from hengwen import Store, run_plan
 
 SCORER = """\
 from dataclasses import dataclass
@@ -88,21 +86,3 @@ class Study:
         plan = self.write(checkpoint, values, **changes)
         run_plan(plan, store=self.store, trust=True)
         return plan
-
-
-@pytest.fixture
-def study(tmp_path: Path) -> Iterator[Study]:
-    """An empty store beside the folder of a plan."""
-    with open_store(tmp_path / "x.db") as store:
-        yield Study(tmp_path, store)
-
-
-@pytest.fixture
-def plan_of_two(study: Study) -> Callable[[], Path]:
-    """The runs of checkpoints a and b; returns the plan of b."""
-
-    def run() -> Path:
-        study.run("a", numbers(1))
-        return study.run("b", numbers(2))
-
-    return run
