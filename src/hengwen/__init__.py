@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     )
     from hengwen.monitoring.compare.compare_runs import compare_runs
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
+    from hengwen.monitoring.power.plan_power import PlanPower, plan_power
+    from hengwen.monitoring.power.score_power import ScorePower
     from hengwen.plans.plan import Plan, load_plan
     from hengwen.records import (
         Failure,
@@ -56,6 +58,7 @@ _EXPORTS = {
     "Label": "records",
     "Outcome": "records",
     "Plan": "plans.plan",
+    "PlanPower": "monitoring.power.plan_power",
     "PluginError": "errors",
     "Response": "records",
     "Row": "records",
@@ -66,6 +69,7 @@ _EXPORTS = {
     "Scale": "records",
     "Score": "records",
     "ScoreComparison": "monitoring.compare.run_comparison",
+    "ScorePower": "monitoring.power.score_power",
     "ScoreTable": "results.score_table",
     "Store": "store",
     "StoreBusyError": "errors",
@@ -82,6 +86,7 @@ _EXPORTS = {
     "compare_runs": "monitoring.compare.compare_runs",
     "load_plan": "plans.plan",
     "open_store": "store",
+    "plan_power": "monitoring.power.plan_power",
     "run_plan": "runs.run_plan",
     "write_report": "reports",
 }
@@ -96,6 +101,7 @@ __all__ = [
     "Label",
     "Outcome",
     "Plan",
+    "PlanPower",
     "PluginError",
     "Response",
     "Row",
@@ -106,6 +112,7 @@ __all__ = [
     "Scale",
     "Score",
     "ScoreComparison",
+    "ScorePower",
     "ScoreTable",
     "Store",
     "StoreBusyError",
@@ -122,6 +129,7 @@ __all__ = [
     "compare_runs",
     "load_plan",
     "open_store",
+    "plan_power",
     "run_plan",
     "write_report",
 ]

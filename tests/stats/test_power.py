@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from hengwen.stats.power import power_of_t
+from hengwen.stats.power import detectable_effect, power_of_t
 
 
 @pytest.mark.parametrize("effect", [-0.9, -0.2, 0.0, 0.1, 0.35, 2.0])
@@ -68,3 +68,29 @@ def test_the_sign_matters_for_one_side_only() -> None:
 def test_numbers_out_of_range_are_refused(effect: float, error: float, freedom: float, alpha: float) -> None:
     with pytest.raises(ValueError, match="no power of effect"):
         power_of_t(effect, error, freedom, alpha)
+
+
+@pytest.mark.parametrize("freedom", [1, 2.5, 25, 1e6])
+@pytest.mark.parametrize("alpha", [0.05, 0.001])
+@pytest.mark.parametrize("sides", [1, 2])
+def test_the_detectable_effect_is_detected_with_the_power(
+    sides: Literal[1, 2], alpha: float, freedom: float
+) -> None:
+    effect = detectable_effect(3.0, freedom, alpha, 0.9, sides=sides)
+    assert power_of_t(effect, 3.0, freedom, alpha, sides=sides) == pytest.approx(0.9, abs=1e-6)
+
+
+def test_the_figures_of_26_lyrics_with_a_detectable_difference_of_7_8() -> None:
+    error = 7.76 / detectable_effect(1.0, 25)
+    assert detectable_effect(error, 25) == pytest.approx(7.76)
+    assert power_of_t(2.0, error, 25, sides=1) == pytest.approx(0.18, abs=0.005)
+    assert power_of_t(2.0, error * (26 / 300) ** 0.5, 299, sides=1) == pytest.approx(0.8, abs=0.02)
+    assert detectable_effect(error, 25, sides=1) == pytest.approx(6.8, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("error", "alpha", "power"), [(0.0, 0.05, 0.8), (-1.0, 0.05, 0.8), (0.1, 0.05, 0.05), (0.1, 0.05, 1.0)]
+)
+def test_no_effect_is_detected_surely_or_without_an_error(error: float, alpha: float, power: float) -> None:
+    with pytest.raises(ValueError, match="no effect is detected"):
+        detectable_effect(error, 9, alpha, power)

@@ -19,6 +19,7 @@ from hengwen.cli.commands import (
     init,
     judge,
     label,
+    power,
     report,
     run,
     runs,
@@ -54,6 +55,7 @@ app.command("sequence")(sequence.sequence)
 app.command("calibrate")(calibrate.calibrate)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
+app.command("power")(power.power)
 app.add_typer(runs.app, name="runs")
 app.add_typer(import_.app, name="import")
 app.command("doctor")(doctor.doctor)

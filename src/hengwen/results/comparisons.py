@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import Column, ScoreTable
 
 ALPHA = 0.05
-"""Probability that a report without any true difference names one (familywise error)."""
+"""Probability that a report names a difference although no true difference exists (familywise error)."""
 MIN_PROMPT_COVERAGE = 0.95
-"""Minimum share of scored prompts for a comparison; many failures could bias it."""
+"""Minimum share of scored prompts at each compared checkpoint; more failures could bias the comparison."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +43,11 @@ class ScoreSeries:
     coverages: tuple[float, ...]
     """For each checkpoint, the share of prompts that have a value."""
     signatures: tuple[str, ...]
-    """For each checkpoint, the signature of the scorer; it must be equal for a comparison."""
+    """For each checkpoint, the signature of the scorer; only checkpoints with equal signatures are
+    compared."""
     keys: tuple[ComparabilityKey, ...] = ()
-    """For each checkpoint, its comparability key; known keys must be equal. Empty if no key is known."""
+    """For each checkpoint, the comparability key (data behind the score); checkpoints whose known keys differ
+    are not compared. The tuple is empty if no key is known."""
     scale: Scale | None = None
     """Range of the values; None if it is not known."""
 
@@ -62,7 +64,8 @@ class Comparison:
     p_adjusted: float
     """The p-value, adjusted by Holm's method for all tests of the report."""
     detectable: float | None
-    """Smallest true difference that the test detects with a probability of 80 %, given all other tests."""
+    """Smallest true difference that the test detects with a probability of 80 %, at a level of 5 % divided by
+    the number of tests."""
     interval: tuple[float, float] | None = None
     """95 % interval of the difference, not corrected; None if the differences do not vary."""
 
@@ -83,15 +86,16 @@ def score_series(
     """Return the prompt values of one score over runs in training order.
 
     Args:
-        table: Outcomes of the runs.
+        table: Scores and failures of the runs.
         run_ids: The runs, in training order.
         task: Name of the task.
         name: Name of the score.
-        kind: Kind of the score.
+        kind: Kind of the score, such as ``scorer`` or ``judge``.
         keys: Comparability key of each run; empty if it is not known.
 
     Returns:
-        The series. It has no values for a run without the score, or with one value for a group of answers.
+        The series; a run has no values in it if the run lacks the score or has only a value for a group of
+        answers.
     """
     columns = [table.series.get(SeriesKey(run_id, task, name, kind)) for run_id in run_ids]
     points = [PromptPoints.from_column(column) for column in columns]
@@ -115,11 +119,11 @@ class PromptPoints(NamedTuple):
     values: dict[str, float]
     clusters: dict[str, str]
     coverage: float
-    """Prompts with a value / prompts to which the score applies; 0 if it applies to no prompt."""
+    """Share of prompts with a value among the prompts to which the score applies; 0 if there are none."""
 
     @classmethod
     def from_column(cls, column: Column | None) -> PromptPoints:
-        """Return the prompt values of a column, without values that belong to a group of answers."""
+        """Return the value of each prompt in a column; values of groups of answers are left out."""
         if column is None:
             return cls({}, {}, 0.0)
         cluster_of = {
@@ -160,8 +164,8 @@ def comparable_pairs(item: ScoreSeries, baseline: int = 0) -> list[tuple[int, in
 def compare_checkpoints(series: Sequence[ScoreSeries], baseline: int = 0) -> list[Comparison]:
     """Test each checkpoint against the previous one, and the last against the baseline, for every score.
 
-    ``comparable_pairs`` selects the pairs. A pair is also left out if it has so few common prompts that no
-    result could be significant.
+    ``comparable_pairs`` selects the pairs of checkpoints. A pair is also left out if it has so few common
+    prompts that no result could be significant.
 
     Args:
         series: All scores of one report; p-values are adjusted for the number of their tests.
@@ -215,7 +219,7 @@ def compare_checkpoints(series: Sequence[ScoreSeries], baseline: int = 0) -> lis
 
 
 def min_clusters(tests: int) -> int:
-    """Return the smallest number of clusters with which one of a number of tests can be significant.
+    """Return the smallest number of clusters with which one of ``tests`` tests can be significant.
 
     Examples:
         >>> min_clusters(1), min_clusters(10)

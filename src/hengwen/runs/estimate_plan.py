@@ -62,9 +62,20 @@ def estimate_plan(
     suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), trust=trust)
     options = RunOptions(limit=limit, fresh=fresh, dry=True)
     if isinstance(store, Store):
-        return run_until_complete(lambda _: _estimate(suite, store, options))
+        return estimate_suite(suite, store, options)
     with open_store(store) as opened:
-        return run_until_complete(lambda _: _estimate(suite, opened, options))
+        return estimate_suite(suite, opened, options)
+
+
+def estimate_suite(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:
+    """Estimate the calls, tokens and cost of the run of a loaded plan; see ``estimate_plan``.
+
+    Args:
+        suite: The plan with its files.
+        store: Store whose results are not counted.
+        options: Options of a dry run.
+    """
+    return run_until_complete(lambda _: _estimate(suite, store, options))
 
 
 async def _estimate(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:

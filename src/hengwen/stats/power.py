@@ -1,4 +1,4 @@
-"""Power of a t test: the probability that it detects a true difference of a given size."""
+"""Power of a t test: the probability that it detects a true effect, and the smallest effect it detects."""
 
 from __future__ import annotations
 
@@ -52,3 +52,42 @@ def power_of_t(
     noncentrality = max(-LARGEST_NONCENTRALITY, min(effect / error, LARGEST_NONCENTRALITY))
     above = float(nct.sf(quantile, freedom, noncentrality))
     return above if sides == 1 else min(1.0, above + float(nct.sf(quantile, freedom, -noncentrality)))
+
+
+def detectable_effect(
+    error: float, freedom: float, alpha: float = 0.05, power: float = 0.8, *, sides: Literal[1, 2] = 2
+) -> float:
+    """Return the smallest true effect that a t test detects with a given probability.
+
+    This is the inverse of ``power_of_t``.
+
+    Args:
+        error: Standard error of the estimate, > 0.
+        freedom: Degrees of freedom of the t test, > 0.
+        alpha: Level of the test, in (0, 1), already divided by the number of tests.
+        power: Probability of detecting the effect, above ``alpha`` and below 1.
+        sides: See ``power_of_t``.
+
+    Raises:
+        ValueError: A number is out of range.
+
+    Examples:
+        >>> round(detectable_effect(0.2, 29), 4)
+        0.5797
+        >>> round(power_of_t(0.5797, 0.2, 29), 3)
+        0.8
+    """
+    if not (isfinite(error) and error > 0 and alpha < power < 1):
+        raise ValueError(
+            f"no effect is detected with power {power:g} at level {alpha:g} and standard error {error:g}: the"
+            " power must lie between the level and 1, and the error must be > 0"
+        )
+    from scipy.optimize import brentq
+
+    def missing(effect: float) -> float:
+        return power_of_t(effect, 1.0, freedom, alpha, sides=sides) - power
+
+    high = 4.0
+    while missing(high) < 0:
+        high *= 2
+    return error * float(brentq(missing, 0.0, high, xtol=1e-10))

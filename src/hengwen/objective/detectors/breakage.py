@@ -1,4 +1,4 @@
-"""Detect broken output: an answer that is empty, garbled, unfinished thinking, or a loop."""
+"""Detect broken output: an answer that is empty, garbled, a loop, or ends inside its thinking block."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ MIN_COPIES = 5
 """Fewest copies of the piece in a loop."""
 _LOOP = re.compile(rf"(.{{1,{MAX_PIECE}}}?)\1{{{MIN_COPIES - 1},}}")
 MIN_LOOP_CHARACTERS = 24
-"""Fewest characters of a loop; shorter repetitions may be laughter."""
+"""Minimum number of characters that a repetition must cover to count as a loop; a shorter one may be laughter
+(哈哈哈)."""
 MIN_LOOP_SHARE = 0.5
 """Minimum share of a text that a repeated piece must cover to count as a loop."""
 MAX_CONTROL_SHARE = 0.5
-"""Share of control characters above which a text is broken."""
+"""A text counts as broken if its share of control characters is above this value."""
 _USUAL_SPACES = str.maketrans("", "", "\n\r\t\u3000")
 MIN_LOST_SHARE = 0.01
-"""Minimum share of replacement characters (U+FFFD) in a garbled text; with fewer, the text is damaged."""
+"""Minimum share of replacement characters (U+FFFD) at which a text counts as unreadable. A text with a
+smaller share is only slightly damaged."""
 
 
 class Corruption(NamedTuple):
@@ -32,7 +34,7 @@ class Corruption(NamedTuple):
     en: str
     zh: str
     slight: bool = False
-    """Whether the rest of the text is readable."""
+    """Whether the damage is slight, so that the rest of the text is readable."""
     unit: str = ""
     """The repeated piece that the description quotes; empty if it quotes nothing."""
 
@@ -137,7 +139,7 @@ def _run_length(text: str, start: int, period: int) -> int:
 def repeated_share(text: str) -> tuple[float, int]:
     """Return the share of lines that repeat an earlier line, and the number of lines.
 
-    Lines without words and section tags such as ``(verse)`` are not counted.
+    Section tags such as ``(verse)`` and lines without letters or digits are not counted.
 
     Args:
         text: An answer without its thinking block.

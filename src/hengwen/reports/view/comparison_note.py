@@ -14,7 +14,7 @@ def comparison_note(view: View) -> Bilingual:
     """Explain how the summary compares checkpoints; return empty texts if it has no paired test.
 
     Args:
-        view: The view of a report.
+        view: Data that a report shows (the view).
     """
     counts = [len(score.comparisons) for score in view.scores if score.comparisons]
     if not counts:

@@ -1,4 +1,4 @@
-"""Findings: one line for each headline score, based on paired tests on the prompts that checkpoints share."""
+"""Write a finding (one line) for each main score, from paired tests on the prompts that checkpoints share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 SATURATED_SHARE = 0.8
-"""Share of prompts with the same value from which on a finding says that the score hardly distinguishes
+"""If at least this share of prompts has the same value, the finding says that the score hardly distinguishes
 checkpoints."""
 
 
@@ -31,11 +31,12 @@ class Finding:
     zh: str
     en: str
     weight: Literal["note", "alarm"] = "note"
-    """``alarm``: a significant change for the worse, or a comparison that is impossible."""
+    """Importance: ``alarm`` for a significant change for the worse or an impossible comparison, otherwise
+    ``note``."""
 
 
 class ScoreContext(NamedTuple):
-    """One score over the checkpoints, with everything that its finding needs."""
+    """One score over the checkpoints, with all data from which the finding about the score is written."""
 
     address: str
     checkpoints: Sequence[str]
@@ -45,7 +46,7 @@ class ScoreContext(NamedTuple):
     comparisons: Sequence[Comparison]
     """Paired tests of this score, corrected for all tests of the report."""
     pairs: int
-    """Number of pairs of checkpoints that the report would test with enough prompts."""
+    """Number of pairs of checkpoints that the report would test if there were enough prompts."""
     higher_is_better: bool = True
     decimals: int = 3
     ranks_answers: bool = True
@@ -75,9 +76,9 @@ class ScoreContext(NamedTuple):
 def finding_of(score: ScoreContext) -> Finding:
     """Return the finding about a score.
 
-    It names a change only if a paired test on common prompts is significant after Holm's correction for all
-    tests of the report. A change for the worse has priority over a change for the better. If no test is
-    possible, the finding says why, and what would make it possible.
+    The finding names a change only if a paired test on common prompts is significant after Holm's correction
+    for all tests of the report. A change for the worse has priority over a change for the better. If no test
+    is possible, the finding says why, and what would make a test possible.
 
     Examples:
         >>> from hengwen.reports.view.cells import ScoreCell
@@ -118,7 +119,7 @@ def finding_of(score: ScoreContext) -> Finding:
 
 
 def _not_applicable(score: ScoreContext) -> Finding | None:
-    """Return why a score is not applicable to any answer; None if an answer failed or is missing instead."""
+    """Return why a score applies to no answer; None if an answer has no score for another reason."""
     cells = [cell for cell in score.cells if cell is not None]
     reasons = [cell.first_messages.get("not_applicable", "") for cell in cells if not cell.failures]
     if not reasons or len(reasons) < len(cells) or not all(reasons):
