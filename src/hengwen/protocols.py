@@ -182,7 +182,7 @@ class MultiSignature(Protocol):
 
 @runtime_checkable
 class Rederivable(Protocol):
-    """Optional judge method: recompute derived scores from stored scores, without judging again.
+    """Optional judge method: recompute derived (such as capped) scores from stored ones, without judging.
 
     A derived score is computed from other scores, such as the final score after a rule has capped the level.
     """
