@@ -109,7 +109,7 @@ def _first_error(errors: ExceptionGroup[Exception]) -> Exception:
 class _ItemKey(NamedTuple):
     """Identity of a response to evaluate, or of a group of responses (then ``repeat`` is None).
 
-    This identity and the signature of a scorer or judge form the key under which the scores are stored.
+    The identity of a response and the signature of a scorer or judge form the key of the stored scores.
     """
 
     task: str
