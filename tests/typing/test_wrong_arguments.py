@@ -49,7 +49,7 @@ TABLE: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (hengwen.open_store, {"location": 3}, "location must be a path, got 3"),
     (hengwen.collect_view, {"store": "a.db", "runs": []}, "store must be a Store, got 'a.db'"),
     (hengwen.compare_runs, {"store": "a.db"}, "store must be a Store, got 'a.db'"),
-    (hengwen.compare_runs, {"before": 1}, "before must be text, got 1"),
+    (hengwen.compare_runs, {"before": 1}, "before must be text or None, got 1"),
     (hengwen.compare_runs, {"scores": "t/s"}, "scores must be a list of texts, got 't/s'"),
     (hengwen.compare_runs, {"weights": None}, "weights must be text, got None"),
     (hengwen.build_view, {"data": {}}, "data must be a ReportData, got dict"),

@@ -23,6 +23,8 @@ RESAMPLES = 9999
 is then a multiple of 1e-4."""
 NORMAL_FROM = 2000
 """Number of clusters above which the normal distribution replaces random sign patterns."""
+BATCH_SIZE = 300_000
+"""Number of random signs in memory at the same time."""
 POWER = 0.8
 
 
@@ -133,7 +135,7 @@ def _flip_p(sums: NDArray[np.float64], seed: int) -> float:
         permutation_type="samples",
         vectorized=True,
         n_resamples=RESAMPLES,
-        batch=max(1, 2_000_000 // len(moved)),
+        batch=max(1, BATCH_SIZE // len(moved)),
         alternative="greater",
         rng=np.random.default_rng(seed),
     )

@@ -77,7 +77,7 @@ def _task_table(view: View, task: TaskView, scores: Sequence[ScoreView]) -> Tabl
     table.add_column(_CHECKPOINT.in_language(view.language), overflow="fold")
     for score in scores:
         table.add_column(Text(score.name), justify="right", overflow="fold")
-    for index, label in enumerate(view.labels):
+    for index, label in enumerate(view.column_heads):
         table.add_row(Text(label), *(_cell(score.cells[index], score, view.language) for score in scores))
     table.add_section()
     table.add_row(_ENDS.in_language(view.language), *(_ends(score) for score in scores))
@@ -94,7 +94,7 @@ def _print_score(view: View, score: ScoreView, console: Console) -> None:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for _ in range(2 if shared else 3):
         table.add_column(overflow="fold")
-    for label, cell in zip(view.labels, score.cells, strict=True):
+    for label, cell in zip(view.column_heads, score.cells, strict=True):
         row = (Text(label), _mean(cell, score), _counts(cell, score, view.language))
         table.add_row(*row[: len(table.columns)])
     console.print(Text(score.address, style="bold"))

@@ -39,7 +39,7 @@ PROMPT_PARTS = ("samples", "references")
 @checked_arguments
 def compare_runs(
     store: Store,
-    before: str,
+    before: str | None,
     after: str,
     *,
     plan: str | None = None,
@@ -54,7 +54,8 @@ def compare_runs(
 
     Args:
         store: Holds the runs.
-        before: Id of the earlier run, a prefix of it, or a checkpoint name (its newest run).
+        before: Id of the earlier run, a prefix of it, or a checkpoint name (its newest run); None for the
+            baseline of the plan (``hengwen runs pin``).
         after: The later run, likewise. Differences are its values minus those of ``before``.
         plan: Name of the plan of both runs; default: any plan.
         scores: Addresses (``TASK/SCORE``) of the only scores to compare; they are the headline scores then.
@@ -66,7 +67,8 @@ def compare_runs(
         One record a score, the headline scores first.
 
     Raises:
-        ConfigError: A run or a score does not exist, both names mean one run, or the runs are not comparable.
+        ConfigError: A run or a score does not exist, no run is pinned as the baseline, both names mean one
+            run, or the runs are not comparable.
 
     Examples:
         >>> from importlib.resources import files
@@ -83,8 +85,11 @@ def compare_runs(
     """
     if weights not in get_args(Weights):
         raise ConfigError(f"weights is equal or precision, got {weights!r}")
-    runs = (store.find(before, plan), store.find(after, plan))
+    later = store.find(after, plan)
+    runs = (_baseline(store, later) if before is None else store.find(before, plan), later)
     if runs[0].id == runs[1].id:
+        if before is None:
+            raise ConfigError(f"{after!r} is the pinned baseline itself ({later.id}); name another run")
         raise ConfigError(
             f"{before!r} and {after!r} are one run ({runs[0].id}); name two, see: hengwen runs list"
         )
@@ -101,6 +106,15 @@ def compare_runs(
         only_common=common,
         unchecked=tuple(label for label, run in zip(labels, runs, strict=True) if not run.facts),
     )
+
+
+def _baseline(store: Store, later: Run) -> Run:
+    baseline = store.baseline(later.plan)
+    if baseline is None:
+        raise ConfigError(
+            f"plan {later.plan!r} has no baseline: name two runs, or pin one, see: hengwen runs pin"
+        )
+    return baseline
 
 
 def _selected(

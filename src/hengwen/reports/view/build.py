@@ -73,6 +73,7 @@ def build_view(data: ReportData) -> View:
         language=data.language,
         runs=data.runs,
         labels=labels,
+        baseline=data.baseline,
         tasks=tasks,
         findings=(
             *with_judge_notes(findings, (score for task in tasks for score in task.scores)),

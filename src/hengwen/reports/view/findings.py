@@ -53,6 +53,10 @@ class ScoreContext(NamedTuple):
     """Whether the report shows the lowest and highest answers by this score."""
     order_problem: str = ""
     """Reason why the order of the checkpoints is not known; empty if it is known."""
+    baseline: int = 0
+    """Index of the checkpoint that the last one is compared with."""
+    is_pinned: bool = False
+    """Whether a run was pinned as the baseline; otherwise it is the first checkpoint."""
 
     def value(self, index: int) -> str:
         """Format the mean of a checkpoint with its interval."""
@@ -285,7 +289,7 @@ def _next_step(score: ScoreContext, item: Comparison, is_worse: bool) -> tuple[s
 
 
 def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, str]:
-    """Describe the comparison of the last checkpoint with the first, and count other significant changes."""
+    """Describe the comparison of the last checkpoint with the baseline, and count significant changes."""
     others = [item for item in score.comparisons if item is not reported]
     visible = [item.detectable for item in others or [reported] if item.detectable is not None]
     low, high = (number(end(visible), score.decimals) if visible else NOTHING for end in (min, max))
@@ -294,10 +298,10 @@ def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, 
     if not others:
         return range_zh, range_en
     for item in others:
-        if (item.earlier, item.later) == (0, len(score.checkpoints) - 1):
+        if (item.earlier, item.later) == (score.baseline, len(score.checkpoints) - 1):
             change, p = signed(item.test.difference, score.decimals), p_text(item.p_adjusted)
-            range_zh += f"；末个与首个相差 {change}，p {p}"
-            range_en += f"; last against first: {change}, p {p}"
+            range_zh += f"；末个与{'基线' if score.is_pinned else '首个'}相差 {change}，p {p}"
+            range_en += f"; last against {'baseline' if score.is_pinned else 'first'}: {change}, p {p}"
     significant = [item for item in others if item.significant]
     if not significant:
         return (

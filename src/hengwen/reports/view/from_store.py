@@ -39,6 +39,10 @@ def collect_view(
     """
     order = training_order(runs)
     table = store.table(order.runs)
+    baseline = store.baseline(runs[0].plan)
+    if baseline is not None and baseline.id not in {run.id for run in runs}:
+        warnings = (*warnings, _absent_baseline(baseline))
+        baseline = None
     return build_view(
         ReportData(
             plan=runs[0].plan,
@@ -51,7 +55,15 @@ def collect_view(
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             version=version("hengwen"),
             language=language,
+            baseline=baseline.id if baseline else "",
         )
+    )
+
+
+def _absent_baseline(baseline: Run) -> str:
+    return (
+        f"the pinned baseline {baseline.checkpoint} ({baseline.id}) is not in this report, so the last "
+        "checkpoint is compared with the first; to see it, name the runs: hengwen report RUN RUN"
     )
 
 

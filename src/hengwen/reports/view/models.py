@@ -51,6 +51,13 @@ class ReportData:
     """Version of Hengwen."""
     language: Language = "zh"
     """Language of the report; a report has only one language."""
+    baseline: str = ""
+    """Id of the run that is pinned as the baseline; empty if none of these runs is pinned."""
+
+    @property
+    def baseline_index(self) -> int:
+        """Index of the run with which the last checkpoint is compared; 0 if no run is pinned as baseline."""
+        return next((index for index, run in enumerate(self.runs) if run.id == self.baseline), 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +176,17 @@ class View:
     notes: Mapping[str, Bilingual]
     language: Language = "zh"
     """Language of the report."""
+    baseline: str = ""
+    """Id of the run that is pinned as the baseline; empty if none of these runs is pinned."""
+
+    @property
+    def column_heads(self) -> tuple[str, ...]:
+        """Labels of the runs as headings of table columns; the label of the baseline run is marked."""
+        mark = "（基线）" if self.language == "zh" else " (baseline)"
+        return tuple(
+            f"{label}{mark}" if run.id == self.baseline else label
+            for run, label in zip(self.runs, self.labels, strict=True)
+        )
 
     @property
     def scores(self) -> tuple[ScoreView, ...]:

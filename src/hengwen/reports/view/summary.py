@@ -46,11 +46,11 @@ def summarize(
         for score in scores
     }
     paired = [] if data.order_problem else [item for item in series.values() if any(item.values)]
-    comparisons = compare_checkpoints(paired)
+    comparisons = compare_checkpoints(paired, data.baseline_index)
     by_address: dict[str, list[Comparison]] = {address: [] for address in series}
     for comparison in comparisons:
         by_address[comparison.address].append(comparison)
-    pairs = sum(len(comparable_pairs(item)) for item in paired)
+    pairs = sum(len(comparable_pairs(item, data.baseline_index)) for item in paired)
     findings = [
         finding_of(
             ScoreContext(
@@ -64,6 +64,8 @@ def summarize(
                 decimals=score.decimals,
                 ranks_answers=score.name == ranking.get(score.task),
                 order_problem=data.order_problem,
+                baseline=data.baseline_index,
+                is_pinned=bool(data.baseline),
             )
         )
         for score in scores
