@@ -1,4 +1,4 @@
-"""The run of one checkpoint of a plan: a new run, or an earlier run that is resumed."""
+"""Evaluate one checkpoint of a plan, in a new run or in an earlier run that is resumed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ PACKAGES = (
 
 
 class CheckpointRun:
-    """The run of one checkpoint.
+    """The evaluation of one checkpoint of a plan.
 
     Args:
         resources: Plan, store, options and backends, which the runs of one command share.
@@ -69,7 +69,7 @@ class CheckpointRun:
         self.warnings: list[str] = []
 
     async def execute(self) -> Run:
-        """Evaluate the checkpoint and return its run; the status of the run says how it ended."""
+        """Evaluate the checkpoint and return its run, whose ``status`` says how it ended."""
         ledger: Ledger = self._store.ledger()
         if self._options.dry:
             ledger = DryLedger(ledger)
@@ -79,7 +79,7 @@ class CheckpointRun:
         cache_scope = new_id if self._options.fresh else ""
         tasks = [JudgedTask(task, self._judges(task, context, cache_scope)) for task in self._suite.tasks]
         run = self._begin(new_id, tasks)
-        context.run_id = run.id  # calls are recorded under the run that resumes
+        context.run_id = run.id  # calls are recorded under the resumed run
         ledger.begin(run)
         ledger.commit()
         rows, warnings = human_rows(self._suite, run, self._responses)
@@ -105,14 +105,14 @@ class CheckpointRun:
             run = replace(run, status=status)
             ledger.begin(run)
             if has_error and status == "failed":
-                with suppress(StoreError):  # the error that is being raised may be the store's own
+                with suppress(StoreError):  # the error that is being raised may itself come from the store
                     ledger.commit()
             else:
                 committer.flush()
         return run
 
     def _has_only_failures(self, run: Run) -> bool:
-        """Return whether there are scores or verdicts, and all failed; labels and anchors do not count."""
+        """Return whether all results of scorers and judges are failures; labels and anchors are ignored."""
         counts: Counter[str] = Counter()
         for address, statuses in self._store.statuses([run]).items():
             if not address.partition("/")[2].startswith(("human.", "anchor.")):
@@ -131,7 +131,7 @@ class CheckpointRun:
         )
 
     def _record_task_scores(self, run: Run, tasks: Sequence[JudgedTask], ledger: Ledger) -> None:
-        """Compute the values of whole tasks from all rows of the run in the store, and record them."""
+        """Compute the score of each whole task from all stored scores of the run, and record it."""
         task_scores = [
             TaskScore(
                 task=judged.task.spec.name,
@@ -190,7 +190,7 @@ class CheckpointRun:
     def _task_job(self, judged: JudgedTask, context: CallContext, cache_scope: str) -> TaskJob:
         task = judged.task
         anchors = self._anchors(task)
-        anchor_judges = judged.judges  # with --fresh, all calls are already made anew in this run
+        anchor_judges = judged.judges  # with --fresh, this run repeats all calls anyway
         if anchors and cache_scope != context.run_id:
             anchor_judges = self._judges(task, context, context.run_id)
         return TaskJob(
@@ -206,7 +206,7 @@ class CheckpointRun:
         )
 
     def _judges(self, task: LoadedTask, context: CallContext, cache_scope: str) -> list[Judge]:
-        """Build the judges of a task; judges with the same backend share its wrapper."""
+        """Build the judges of a task; judges that use the same backend share one wrapper of it."""
         names = dict.fromkeys(name for configured in task.panel for name in configured.spec.backend_names)
         backends: dict[str, Backend] = {
             name: self._resources.wrap(context, name, "judge", cache_scope) for name in names
