@@ -26,7 +26,7 @@ Section = Literal["score", "human", "anchor"]
 TASK_SCORE_SUFFIXES = (".published", ".normalised")
 """Suffixes of the names of scores that are one number for a whole task."""
 RULE_SIGNATURE_TAG = "|rule:cap|"
-"""Part of the signature of a rule that caps a judge's level."""
+"""Part of the signature of every rule that caps (limits) a judge's level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
