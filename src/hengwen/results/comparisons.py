@@ -1,9 +1,9 @@
 """Paired tests between the checkpoints of one report, corrected for the number of tests.
 
-Each checkpoint is compared with the previous one, and the last with the baseline (the pinned run, or else the
-first checkpoint), on the prompts that both answered. Looking at whether two confidence intervals overlap does
-not replace such a test, because both checkpoints answer the same prompts. All tests of a report together have
-an error of 5 %: if no score changes, at most one report in twenty names a difference.
+Each checkpoint is compared with the previous checkpoint, and the last with the baseline (the pinned run, or
+else the first checkpoint), on the prompts that both checkpoints answered. Looking at whether two confidence
+intervals overlap does not replace such a test, because both checkpoints answer the same prompts. All tests of
+a report together have an error of 5 %: if no score changes, at most one report in twenty names a difference.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class Comparison:
     """Smallest true difference that the test detects with a probability of 80 %, at a level of 5 % divided by
     the number of tests."""
     interval: tuple[float, float] | None = None
-    """95 % interval of the difference, not corrected; None if the differences do not vary."""
+    """95 % confidence interval of the difference, not corrected for the number of tests; None if it cannot be
+    computed, because differences on an unbounded scale do not vary."""
 
     @property
     def significant(self) -> bool:
@@ -140,13 +141,13 @@ class PromptPoints(NamedTuple):
 def comparable_pairs(item: ScoreSeries, baseline: int = 0) -> list[tuple[int, int]]:
     """Return the indices of the checkpoints to compare, in pairs.
 
-    Each checkpoint is paired with the previous one, and the last with the baseline. A pair is left out if a
-    checkpoint scored fewer than 95 % of its prompts, if signatures or comparability keys differ, or if the
-    two have no common prompt.
+    Each checkpoint is paired with the previous checkpoint, and the last with the baseline. A pair is left out
+    if a checkpoint scored fewer than 95 % of its prompts, if signatures or comparability keys differ, or if
+    the two checkpoints have no common prompt.
 
     Args:
-        item: The score.
-        baseline: Index of the baseline.
+        item: The score with its values at all checkpoints.
+        baseline: Index of the checkpoint that is the baseline.
     """
     last = len(item.values) - 1
     pairs = list(pairwise(range(len(item.values))))
@@ -162,14 +163,14 @@ def comparable_pairs(item: ScoreSeries, baseline: int = 0) -> list[tuple[int, in
 
 
 def compare_checkpoints(series: Sequence[ScoreSeries], baseline: int = 0) -> list[Comparison]:
-    """Test each checkpoint against the previous one, and the last against the baseline, for every score.
+    """Test each checkpoint against the one before it, and the last against the baseline, for every score.
 
     ``comparable_pairs`` selects the pairs of checkpoints. A pair is also left out if it has so few common
     prompts that no result could be significant.
 
     Args:
         series: All scores of one report; p-values are adjusted for the number of their tests.
-        baseline: Index of the baseline.
+        baseline: Index of the checkpoint that is the baseline.
 
     Returns:
         The comparisons in the order of the scores and checkpoints.

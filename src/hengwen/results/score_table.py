@@ -88,7 +88,8 @@ class ScoreTable:
         Args:
             run_id: Id of the run.
             task: Name of the task; scores of groups of answers are not changed.
-            reducer: Name of the reducer. The signature contains the name unless it is the mean.
+            reducer: Name of the function that combines repeats. The signature contains the name unless it is
+                ``mean``.
         """
         for key, column in self.series.items():
             if (key.run_id, key.task) == (run_id, task) and None not in column.sample_ids:

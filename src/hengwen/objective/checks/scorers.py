@@ -231,7 +231,7 @@ class Length:
 
 
 def parse_strings(value: object, name: str) -> tuple[str, ...]:
-    """Return an option as a tuple of strings; a single string becomes a tuple of one.
+    """Return an option as a tuple of strings; a single string becomes a tuple with one element.
 
     Raises:
         ValueError: The value is neither a string nor a list of strings.

@@ -11,9 +11,9 @@ from hengwen.objective.detectors.thinking import strip_thinking
 from hengwen.objective.duplicates.similarity import normalize_text
 
 MAX_PIECE = 60
-"""Maximum length of the repeated piece of a loop."""
+"""Maximum number of characters of the piece that a loop repeats."""
 MIN_COPIES = 5
-"""Fewest copies of the piece in a loop."""
+"""Minimum number of copies of the piece in a loop."""
 _LOOP = re.compile(rf"(.{{1,{MAX_PIECE}}}?)\1{{{MIN_COPIES - 1},}}")
 MIN_LOOP_CHARACTERS = 24
 """Minimum number of characters that a repetition must cover to count as a loop; a shorter one may be laughter
@@ -110,7 +110,7 @@ def find_loop(text: str) -> str:
 
 
 def _has_long_period(text: str, min_length: float) -> bool:
-    """Return whether a part of the text with a period of up to 60 characters is long enough for a loop.
+    """Return whether a part of the text repeats every 60 characters or less and is long enough for a loop.
 
     Such a part covers half of the text, so it contains one of the two characters in the middle. Without such
     a part, the slow search for the loop is not needed.

@@ -33,7 +33,7 @@ _RNG = np.random.default_rng(20261120)
 _MULTIPLIERS = _RNG.integers(1, 2**32, size=_RATIO_HASHES + _JACCARD_HASHES, dtype=np.uint32) | np.uint32(1)
 
 Codes = tuple["NDArray[np.uint32]", "NDArray[np.intp]"]
-"""Hashes of the features of all texts in order, and the index at which each text begins."""
+"""Hashes of the bigrams of all texts in order, and the index at which the hashes of each text begin."""
 
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:

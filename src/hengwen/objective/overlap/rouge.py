@@ -43,7 +43,7 @@ class Rouge(NamedTuple):
 
 
 class _Overlap(NamedTuple):
-    """Number of matched tokens (or n-grams), and the totals of the text and of the reference."""
+    """Numbers of tokens (or n-grams): those that match, all of the text, and all of the reference."""
 
     matched: int
     hypothesis_total: int

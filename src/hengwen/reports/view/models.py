@@ -26,7 +26,7 @@ Section = Literal["score", "human", "anchor"]
 TASK_SCORE_SUFFIXES = (".published", ".normalised")
 """Suffixes of the names of scores that are one number for a whole task."""
 RULE_SIGNATURE_TAG = "|rule:cap|"
-"""Part of the signature of a rule that caps a judge's level."""
+"""Part of the signature of every rule that caps (limits) a judge's level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class ReportData:
 
     @property
     def baseline_index(self) -> int:
-        """Index of the run that the last checkpoint is compared with; 0 if no run is pinned."""
+        """Index of the run with which the last checkpoint is compared; 0 if no run is pinned as baseline."""
         return next((index for index, run in enumerate(self.runs) if run.id == self.baseline), 0)
 
 
@@ -181,7 +181,7 @@ class View:
 
     @property
     def column_heads(self) -> tuple[str, ...]:
-        """Labels of the runs as heads of columns; the baseline is marked."""
+        """Labels of the runs as headings of table columns; the label of the baseline run is marked."""
         mark = "（基线）" if self.language == "zh" else " (baseline)"
         return tuple(
             f"{label}{mark}" if run.id == self.baseline else label
