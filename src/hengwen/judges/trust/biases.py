@@ -49,7 +49,8 @@ class LengthBias:
     slope: float | None
     """Least-squares change of the score per unit of ln(1 + length)."""
     adjusted: tuple[float, ...] | None
-    """Scores with the linear effect of ln(1 + length) removed; their mean is the mean of the scores."""
+    """Scores with the linear effect of ln(1 + length) removed; their mean equals the mean of the original
+    scores."""
     reason: str = ""
     """Why ``rho`` or ``interval`` is None."""
 
