@@ -234,8 +234,8 @@ class Backend(Protocol):
 class ParsingBackend(Protocol):
     """Optional backend method: parse a reply before the call is recorded.
 
-    The engine wraps each backend of a plan in a backend that has this method. If a reply cannot be parsed,
-    the call is recorded with the status of the parse error, and its reply is never reused.
+    The engine wraps each backend of a plan in a backend that has the method ``complete_parsed``. If a reply
+    cannot be parsed, the call is recorded with the status of the parse error, and its reply is never reused.
     """
 
     async def complete_parsed(

@@ -46,9 +46,9 @@ async def execute(
         job: Tasks of the run.
         ledger: Ledger in which the run was already recorded by ``begin``.
         committer: Object that schedules the commits of the ledger.
-        concurrency: Number of samples in progress at the same time, >= 1. A sixteenth more samples are
-            started early, so that their requests are ready. The number of calls without a reply is limited by
-            the backends, not by this function.
+        concurrency: Number of samples in progress at the same time, >= 1. In addition, a sixteenth of this
+            number of samples is started early, so that their requests are ready. The number of calls without
+            a reply is limited by the backends, not by this function.
         progress: Called after every sample.
         stopping: When this event is set, no new sample starts; calls that were sent end and are recorded.
 
