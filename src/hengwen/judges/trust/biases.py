@@ -34,8 +34,8 @@ MIN_CLUSTERS = 10
 class LengthBias:
     """Correlation of a judge's scores with the lengths of the answers.
 
-    A correlation does not prove a bias, because longer answers may be better. To find out whether it is a
-    bias, compare it with the correlation between human labels and length.
+    A correlation does not prove a bias, because longer answers may be better. To find out whether the
+    correlation is a bias, compare it with that between human labels and length.
     """
 
     n: int
