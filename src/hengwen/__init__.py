@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     )
     from hengwen.monitoring.compare.compare_runs import compare_runs
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
+    from hengwen.monitoring.drift.drift_report import drift_report
+    from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
     from hengwen.plans.plan import Plan, load_plan
     from hengwen.records import (
         Failure,
@@ -50,6 +52,7 @@ _EXPORTS = {
     "BackendError": "errors",
     "ConfigError": "errors",
     "DataError": "errors",
+    "DriftReport": "monitoring.drift.score_drift",
     "Failure": "records",
     "HengwenError": "errors",
     "JudgeError": "errors",
@@ -66,6 +69,7 @@ _EXPORTS = {
     "Scale": "records",
     "Score": "records",
     "ScoreComparison": "monitoring.compare.run_comparison",
+    "ScoreDrift": "monitoring.drift.score_drift",
     "ScoreTable": "results.score_table",
     "Store": "store",
     "StoreBusyError": "errors",
@@ -80,6 +84,7 @@ _EXPORTS = {
     "build_view": "reports",
     "collect_view": "reports.view.from_store",
     "compare_runs": "monitoring.compare.compare_runs",
+    "drift_report": "monitoring.drift.drift_report",
     "load_plan": "plans.plan",
     "open_store": "store",
     "run_plan": "runs.run_plan",
@@ -90,6 +95,7 @@ __all__ = [
     "BackendError",
     "ConfigError",
     "DataError",
+    "DriftReport",
     "Failure",
     "HengwenError",
     "JudgeError",
@@ -106,6 +112,7 @@ __all__ = [
     "Scale",
     "Score",
     "ScoreComparison",
+    "ScoreDrift",
     "ScoreTable",
     "Store",
     "StoreBusyError",
@@ -120,6 +127,7 @@ __all__ = [
     "build_view",
     "collect_view",
     "compare_runs",
+    "drift_report",
     "load_plan",
     "open_store",
     "run_plan",

@@ -147,6 +147,8 @@ def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
             hengwen.compare_runs(store, result.runs[0].id, later.id), hengwen.RunComparison
         )
         assert_type(comparison.headline, tuple[hengwen.ScoreComparison, ...])
+        report = assert_type(hengwen.drift_report(store, plan="q"), hengwen.DriftReport)
+        assert_type(report.scores, tuple[hengwen.ScoreDrift, ...])
     assert_type(hengwen.build_view(ReportData(plan="p", runs=result.runs, table=table)), View)
 
 

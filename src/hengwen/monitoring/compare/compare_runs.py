@@ -8,11 +8,10 @@ from math import log1p
 from typing import TYPE_CHECKING, get_args
 
 from hengwen.argument_types import checked_arguments
-from hengwen.errors import ConfigError, did_you_mean
+from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.run_comparison import RunComparison, ScorePair, Weights, compare_scores
-from hengwen.reports.view.build import run_labels, task_views
-from hengwen.reports.view.models import ReportData
-from hengwen.reports.view.summary import summary_scores
+from hengwen.monitoring.tested_scores import named_scores, tested_scores
+from hengwen.reports.view.build import run_labels
 from hengwen.reports.view.trajectory import signature_conflict
 from hengwen.results.paired_values import PairedValues, log_length_changes, pair_values
 from hengwen.results.score_table import SeriesKey
@@ -20,7 +19,7 @@ from hengwen.results.score_table import SeriesKey
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.monitoring.compare.run_comparison import Family
+    from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run
     from hengwen.reports.view.models import ScoreView
     from hengwen.results.score_table import ScoreTable
@@ -95,7 +94,10 @@ def compare_runs(
         )
     labels = run_labels(runs)
     collected = _Collected(store, runs, labels, common=common)
-    pairs = [collected.pair(score, family) for family, score in _selected(collected.scores(), scores, labels)]
+    pairs = [
+        collected.pair(score, family)
+        for family, score in _selected(tested_scores(runs, collected.table), scores, labels)
+    ]
     _refuse(pairs, labels, common=common)
     return RunComparison(
         before=runs[0],
@@ -125,11 +127,7 @@ def _selected(
         raise ConfigError(f"{labels[0]} and {labels[1]} have no scores to compare")
     if not addresses:
         return sorted(views, key=lambda item: item[0] != "headline")
-    by_address = {score.address: score for _, score in views}
-    for address in addresses:
-        if address not in by_address:
-            raise ConfigError(f"no score {address!r} to compare{did_you_mean(address, by_address)}")
-    return [("headline", by_address[address]) for address in dict.fromkeys(addresses)]
+    return named_scores(views, addresses, "compare")
 
 
 def _refuse(pairs: Sequence[ScorePair], labels: Sequence[str], *, common: bool) -> None:
@@ -168,18 +166,6 @@ class _Collected:
     def left_out_prompts(self) -> int:
         """Number of prompts that differ, over all tasks."""
         return sum(map(len, self.differing.values()))
-
-    def scores(self) -> list[tuple[Family, ScoreView]]:
-        """Return the scores of the answers, without those of a whole task, of people or of anchors."""
-        views: list[tuple[Family, ScoreView]] = []
-        for task in task_views(ReportData(plan=self.runs[0].plan, runs=self.runs, table=self.table)):
-            headline = {score.address for score in summary_scores(task)}
-            views += [
-                ("headline" if score.address in headline else "breakdown", score)
-                for score in task.scores
-                if score.section == "score" and score.group != "published"
-            ]
-        return views
 
     def pair(self, score: ScoreView, family: Family) -> ScorePair:
         """Return a score of both runs, or why it cannot be compared."""
