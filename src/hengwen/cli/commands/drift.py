@@ -48,20 +48,23 @@ def drift(
 ) -> None:
     """Say of each score whether checkpoints differ, and whether that is more than they usually move."""
     from hengwen.cli.monitoring.drift_json import drift_json
-    from hengwen.cli.monitoring.drift_table import print_drift
+    from hengwen.cli.monitoring.drift_table import names_text, print_drift
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_warning
     from hengwen.monitoring.drift.drift_report import drift_report
 
+    if lang is not None:
+        options.parse_language(lang)  # before the look is recorded
     with open_existing_store(store) as opened:
         report = drift_report(
             opened, runs or (), plan=plan, baseline=baseline, scores=score or (), human=human
         )
-    for checkpoint in report.unchecked:
-        print_warning(f"{checkpoint} is a run of an older version: whether it is comparable is not known")
-    if report.other_prompts:
-        names = ", ".join(report.other_prompts)
-        print_warning(f"left out, because their tasks or prompts differ from the newest run: {names}")
+    for names, text in (
+        (report.unchecked, "run by an older version, so whether they are comparable is not known"),
+        (report.other_prompts, "left out, because their tasks or prompts differ from the newest run"),
+    ):
+        if names:
+            print_warning(f"{text}: {names_text(names)}")
     if as_json:
         typer.echo(drift_json(report))
     elif not quiet:

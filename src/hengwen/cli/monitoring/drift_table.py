@@ -18,13 +18,15 @@ from hengwen.results.comparisons import min_clusters
 from hengwen.stats.checkpoints.change_point import MIN_CHECKPOINTS as MIN_PETTITT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hengwen.monitoring.drift.score_drift import BaselineDifference, DriftReport, ScoreDrift, StepTests
     from hengwen.prompts.language import Language
 
 MAX_MEANS = 12
 """Maximum number of checkpoints whose means are all printed; of more, the first and the last."""
-MAX_SCORES = 8
-"""Maximum number of other scores that are named."""
+MAX_NAMES = 8
+"""Maximum number of scores or checkpoints that a list names."""
 _STYLES = {"better": "green", "worse": "red"}
 
 
@@ -101,16 +103,30 @@ def _header(report: DriftReport) -> list[Bilingual]:
                 )
             )
     if report.other_scores:
-        listed = ", ".join(report.other_scores[:MAX_SCORES])
-        rest = len(report.other_scores) - MAX_SCORES
-        more = (f" 等 {len(report.other_scores)} 项", f" and {rest} more") if rest > 0 else ("", "")
+        scores = report.other_scores
         lines.append(
             Bilingual(
-                f"未检验的细项（用 --score 指定）：{listed}{more[0]}",
-                f"not tested, name them with --score: {listed}{more[1]}",
+                f"未检验的细项（用 --score 指定）：{names_text(scores, ' 等 {n} 项')}",
+                f"not tested, name them with --score: {names_text(scores)}",
             )
         )
     return lines
+
+
+def names_text(names: Sequence[str], rest_text: str = " and {rest} more") -> str:
+    """Return the first names of a list, and how many there are.
+
+    Args:
+        names: All names.
+        rest_text: Text after a shortened list, with the number of all names (n) or of the others (rest).
+
+    Examples:
+        >>> names_text(["a", "b"]), names_text([str(k) for k in range(10)])
+        ('a, b', '0, 1, 2, 3, 4, 5, 6, 7 and 2 more')
+    """
+    rest = len(names) - MAX_NAMES
+    listed = ", ".join(names[:MAX_NAMES])
+    return listed if rest <= 0 else listed + rest_text.format(n=len(names), rest=rest)
 
 
 def _score_lines(report: DriftReport, score: ScoreDrift) -> list[tuple[int, Bilingual]]:

@@ -181,7 +181,7 @@ class SecondQuestion:
             newest=self.newest,
             newest_p_adjusted=adjusted.get("newest"),
             newest_detectable=self.newest.detectable(level) if self.newest else None,
-            mann_kendall=mann_kendall(course.summary) if course else None,
+            mann_kendall=mann_kendall(self.series.means, course.summary) if course else None,
             change_point=pettitt_test(self.series.means),
         )
 

@@ -69,7 +69,7 @@ def drift_report(
         >>> score.differs, score.drifts
         ('differ', 'nothing beyond step noise seen')
         >>> round(score.difference.difference, 3), round(score.steps.slope.p, 3)
-        (-0.156, 0.441)
+        (-0.333, 0.429)
     """
     human_values = None if human is None else read_human_values(Path(human))
     chosen, base = _chosen_runs(store, runs, plan, baseline)

@@ -117,14 +117,14 @@ class OverallTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MannKendall:
-    """The Mann-Kendall test of the checkpoint means: its p-value is that of the count of inversions."""
+    """The Mann-Kendall test of the checkpoint means: the count of inversions in another form."""
 
     s: int
     """Pairs of checkpoints that rise minus pairs that fall."""
     tau_b: float | None
     """Kendall's tau-b against the training order; None if all means are equal."""
     p: float
-    """Two-sided p-value from all orders (up to 7 checkpoints) or 9,999 random ones; it decides nothing."""
+    """Two-sided p-value from all orders; with ties, from 9,999 random ones. It decides nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 MIN_BLOCKED = 25
 """Minimum number of checkpoints for orders of blocks: five blocks of five have 120 orders."""
 ORDERS = 9999
+MAX_EXACT = 170
+"""Maximum number of checkpoints for which all orders are counted, in 10 ms."""
 
 
 def is_constant(means: Floats) -> bool:
@@ -80,19 +82,31 @@ def course_of(means: Floats, seed: int = 0) -> Course:
     return Course(summary=summary, block_p=p_values, block=block)
 
 
-def mann_kendall(summary: SequenceSummary) -> MannKendall | None:
-    """Return the Mann-Kendall test from the inversions of the means; None below 5 checkpoints.
+def mann_kendall(means: Floats, summary: SequenceSummary) -> MannKendall | None:
+    """Return the Mann-Kendall test; None below 5 checkpoints.
 
     Args:
-        summary: Summary of the means. The statistic S is the number of pairs of different means, minus twice
-            the number of inversions, so both have the same p-value.
+        means: Mean of each checkpoint, in training order.
+        summary: Their summary. The statistic S is the number of pairs of different means, minus twice the
+            number of inversions; so the inversions are the same test.
+
+    Returns:
+        The test. Without ties, ``scipy.stats.kendalltau`` counts all orders; with ties, it has the p-value of
+        the inversions.
 
     Examples:
-        >>> mann_kendall(course_of(np.array([1.0, 2.0, 3.0, 4.0, 5.0])).summary).s
-        10
+        >>> means = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+        >>> test = mann_kendall(means, course_of(means).summary)
+        >>> test.s, round(test.p, 4)
+        (10, 0.0167)
     """
     if summary.n < MIN_MANN_KENDALL or summary.cin.p is None:
         return None
     tied = round(summary.tied_share * summary.pairs)
     s = summary.pairs - tied - 2 * int(summary.cin.value)
-    return MannKendall(s=s, tau_b=summary.tau_b, p=summary.cin.p)
+    p = summary.cin.p
+    if not tied and summary.n <= MAX_EXACT:
+        from scipy.stats import kendalltau
+
+        p = float(kendalltau(np.arange(summary.n), means, method="exact").pvalue)
+    return MannKendall(s=s, tau_b=summary.tau_b, p=p)
