@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     )
     from hengwen.monitoring.compare.compare_runs import compare_runs
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
+    from hengwen.monitoring.drift.drift_report import drift_report
+    from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
     from hengwen.monitoring.power.plan_power import PlanPower, plan_power
     from hengwen.monitoring.power.score_power import ScorePower
     from hengwen.plans.plan import Plan, load_plan
@@ -52,6 +54,7 @@ _EXPORTS = {
     "BackendError": "errors",
     "ConfigError": "errors",
     "DataError": "errors",
+    "DriftReport": "monitoring.drift.score_drift",
     "Failure": "records",
     "HengwenError": "errors",
     "JudgeError": "errors",
@@ -70,6 +73,7 @@ _EXPORTS = {
     "Score": "records",
     "ScoreComparison": "monitoring.compare.run_comparison",
     "ScorePower": "monitoring.power.score_power",
+    "ScoreDrift": "monitoring.drift.score_drift",
     "ScoreTable": "results.score_table",
     "Store": "store",
     "StoreBusyError": "errors",
@@ -84,6 +88,7 @@ _EXPORTS = {
     "build_view": "reports",
     "collect_view": "reports.view.from_store",
     "compare_runs": "monitoring.compare.compare_runs",
+    "drift_report": "monitoring.drift.drift_report",
     "load_plan": "plans.plan",
     "open_store": "store",
     "plan_power": "monitoring.power.plan_power",
@@ -95,6 +100,7 @@ __all__ = [
     "BackendError",
     "ConfigError",
     "DataError",
+    "DriftReport",
     "Failure",
     "HengwenError",
     "JudgeError",
@@ -112,6 +118,7 @@ __all__ = [
     "Scale",
     "Score",
     "ScoreComparison",
+    "ScoreDrift",
     "ScorePower",
     "ScoreTable",
     "Store",
@@ -127,6 +134,7 @@ __all__ = [
     "build_view",
     "collect_view",
     "compare_runs",
+    "drift_report",
     "load_plan",
     "open_store",
     "plan_power",

@@ -15,6 +15,7 @@ from hengwen.cli.commands import (
     compare,
     demo,
     doctor,
+    drift,
     import_,
     init,
     judge,
@@ -56,6 +57,7 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("power")(power.power)
+app.command("drift")(drift.drift)
 app.add_typer(runs.app, name="runs")
 app.add_typer(import_.app, name="import")
 app.command("doctor")(doctor.doctor)
