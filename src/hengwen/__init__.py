@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
     from hengwen.monitoring.power.plan_power import PlanPower, plan_power
     from hengwen.monitoring.power.score_power import ScorePower
+    from hengwen.monitoring.streams.monitor import Monitor
+    from hengwen.monitoring.streams.state import MonitorState
     from hengwen.plans.plan import Plan, load_plan
     from hengwen.records import (
         Failure,
@@ -56,6 +58,8 @@ _EXPORTS = {
     "HengwenError": "errors",
     "JudgeError": "errors",
     "Label": "records",
+    "Monitor": "monitoring.streams.monitor",
+    "MonitorState": "monitoring.streams.state",
     "Outcome": "records",
     "Plan": "plans.plan",
     "PlanPower": "monitoring.power.plan_power",
@@ -99,6 +103,8 @@ __all__ = [
     "HengwenError",
     "JudgeError",
     "Label",
+    "Monitor",
+    "MonitorState",
     "Outcome",
     "Plan",
     "PlanPower",
