@@ -259,8 +259,8 @@ class Monitor:
         scores = as_sequence(baseline).astype(np.float64)
         if len(scores) < MIN_BASELINE:
             raise ValueError(
-                f"the baseline has {len(scores)} scores, but at least {MIN_BASELINE} are needed: the mean of fewer"
-                " is too uncertain to tell a change of the stream from an error of the baseline"
+                f"the baseline has {len(scores)} scores, but at least {MIN_BASELINE} are needed: the mean of"
+                " fewer is too uncertain to tell a change of the stream from an error of the baseline"
             )
         for index, score in enumerate(scores.tolist()):
             self._checked_score(score, f"score {index} of the baseline")
