@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
     from hengwen.monitoring.power.plan_power import PlanPower, plan_power
     from hengwen.monitoring.power.score_power import ScorePower
+    from hengwen.monitoring.streams.monitor import Monitor
+    from hengwen.monitoring.streams.state import MonitorState
     from hengwen.plans.plan import Plan, load_plan
     from hengwen.records import (
         Failure,
@@ -59,6 +61,8 @@ _EXPORTS = {
     "HengwenError": "errors",
     "JudgeError": "errors",
     "Label": "records",
+    "Monitor": "monitoring.streams.monitor",
+    "MonitorState": "monitoring.streams.state",
     "Outcome": "records",
     "Plan": "plans.plan",
     "PlanPower": "monitoring.power.plan_power",
@@ -105,6 +109,8 @@ __all__ = [
     "HengwenError",
     "JudgeError",
     "Label",
+    "Monitor",
+    "MonitorState",
     "Outcome",
     "Plan",
     "PlanPower",

@@ -20,6 +20,7 @@ from hengwen.cli.commands import (
     init,
     judge,
     label,
+    monitor,
     power,
     report,
     run,
@@ -39,8 +40,8 @@ app = typer.Typer(
     cls=OneLineGroup,
     help="Hengwen 衡文 evaluates text written by language models: "
     "objective scorers and rubric judges in one report.",
-    epilog="Exit codes: 0 ok, 1 endpoint or store failed, 2 usage or data error, 3 judge not admitted, "
-    "4 inconclusive, 5 budget, 130 interrupted.",
+    epilog="Exit codes: 0 ok, 1 endpoint or store failed, 2 usage or data error, "
+    "3 judge not admitted or alarm, 4 inconclusive, 5 budget, 130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -56,6 +57,7 @@ app.command("sequence")(sequence.sequence)
 app.command("calibrate")(calibrate.calibrate)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
+app.command("monitor")(monitor.monitor)
 app.command("power")(power.power)
 app.command("drift")(drift.drift)
 app.add_typer(runs.app, name="runs")
