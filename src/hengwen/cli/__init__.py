@@ -12,16 +12,12 @@ import typer
 from hengwen._internal.gc_tuning import relaxed_gc
 from hengwen.cli.commands import (
     calibrate,
-    compare,
     demo,
     doctor,
-    drift,
     import_,
     init,
     judge,
     label,
-    monitor,
-    power,
     report,
     run,
     runs,
@@ -29,6 +25,7 @@ from hengwen.cli.commands import (
     sequence,
     validate,
 )
+from hengwen.cli.commands.monitoring import compare, drift, monitor, power
 from hengwen.cli.env_file import read_env_file
 from hengwen.cli.ui.messages import print_error
 from hengwen.cli.ui.streams import lenient_streams
