@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     )
     from hengwen.monitoring.compare.compare_runs import compare_runs
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
+    from hengwen.monitoring.drift.drift_report import drift_report
+    from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
     from hengwen.monitoring.power.plan_power import PlanPower, plan_power
     from hengwen.monitoring.power.score_power import ScorePower
+    from hengwen.monitoring.streams.monitor import Monitor
+    from hengwen.monitoring.streams.state import MonitorState
     from hengwen.plans.plan import Plan, load_plan
     from hengwen.records import (
         Failure,
@@ -52,10 +56,13 @@ _EXPORTS = {
     "BackendError": "errors",
     "ConfigError": "errors",
     "DataError": "errors",
+    "DriftReport": "monitoring.drift.score_drift",
     "Failure": "records",
     "HengwenError": "errors",
     "JudgeError": "errors",
     "Label": "records",
+    "Monitor": "monitoring.streams.monitor",
+    "MonitorState": "monitoring.streams.state",
     "Outcome": "records",
     "Plan": "plans.plan",
     "PlanPower": "monitoring.power.plan_power",
@@ -70,6 +77,7 @@ _EXPORTS = {
     "Score": "records",
     "ScoreComparison": "monitoring.compare.run_comparison",
     "ScorePower": "monitoring.power.score_power",
+    "ScoreDrift": "monitoring.drift.score_drift",
     "ScoreTable": "results.score_table",
     "Store": "store",
     "StoreBusyError": "errors",
@@ -84,6 +92,7 @@ _EXPORTS = {
     "build_view": "reports",
     "collect_view": "reports.view.from_store",
     "compare_runs": "monitoring.compare.compare_runs",
+    "drift_report": "monitoring.drift.drift_report",
     "load_plan": "plans.plan",
     "open_store": "store",
     "plan_power": "monitoring.power.plan_power",
@@ -95,10 +104,13 @@ __all__ = [
     "BackendError",
     "ConfigError",
     "DataError",
+    "DriftReport",
     "Failure",
     "HengwenError",
     "JudgeError",
     "Label",
+    "Monitor",
+    "MonitorState",
     "Outcome",
     "Plan",
     "PlanPower",
@@ -112,6 +124,7 @@ __all__ = [
     "Scale",
     "Score",
     "ScoreComparison",
+    "ScoreDrift",
     "ScorePower",
     "ScoreTable",
     "Store",
@@ -127,6 +140,7 @@ __all__ = [
     "build_view",
     "collect_view",
     "compare_runs",
+    "drift_report",
     "load_plan",
     "open_store",
     "plan_power",

@@ -149,7 +149,18 @@ def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
         assert_type(comparison.headline, tuple[hengwen.ScoreComparison, ...])
         power = assert_type(hengwen.plan_power(store, plan), hengwen.PlanPower)
         assert_type(power.scores, tuple[hengwen.ScorePower, ...])
+        report = assert_type(hengwen.drift_report(store, plan="q"), hengwen.DriftReport)
+        assert_type(report.scores, tuple[hengwen.ScoreDrift, ...])
     assert_type(hengwen.build_view(ReportData(plan="p", runs=result.runs, table=table)), View)
+
+
+def test_a_monitor_of_a_stream() -> None:
+    monitor = hengwen.Monitor([0.5, 0.75, 1.0] * 40, horizon=50, direction="down", scale=(0, 1))
+    state = assert_type(monitor.update(0.5), hengwen.MonitorState)
+    assert_type(state.interval, tuple[float, float] | None)
+    assert_type(monitor.alarm_at, int | None)
+    restored = assert_type(hengwen.Monitor.from_dict(monitor.to_dict()), hengwen.Monitor)
+    assert restored.state == state
 
 
 def test_a_summary_may_have_no_mean() -> None:

@@ -219,15 +219,19 @@ def compare_checkpoints(series: Sequence[ScoreSeries], baseline: int = 0) -> lis
     ]
 
 
-def min_clusters(tests: int) -> int:
+def min_clusters(tests: int, alpha: float = ALPHA) -> int:
     """Return the smallest number of clusters with which one of ``tests`` tests can be significant.
+
+    Args:
+        tests: Number of tests in the family.
+        alpha: Level of the family, in (0, 1).
 
     Examples:
         >>> min_clusters(1), min_clusters(10)
         (6, 9)
     """
     clusters = 2
-    while too_few(clusters, tests, ALPHA):
+    while too_few(clusters, tests, alpha):
         clusters += 1
     return clusters
 

@@ -59,6 +59,49 @@ class Column:
     sample_count: int | None = None
     """Number of samples of the task; None if it is unknown or if the series covers other samples."""
 
+    def append(
+        self,
+        sample_id: str | None,
+        repeat: int | None,
+        cluster: str,
+        status: str,
+        value: float | None,
+        signature: str,
+    ) -> None:
+        """Append an outcome; its scale, details and message are recorded separately."""
+        self.sample_ids.append(sample_id)
+        self.repeats.append(repeat)
+        self.clusters.append(cluster)
+        self.statuses.append(status)
+        self.values.append(value)
+        self.signatures.add(signature)
+
+    def record_message(self, status: str, message: str) -> None:
+        """Keep the message of a failure, if it is the first one with this status."""
+        if message:
+            self.first_messages.setdefault(status, message[:MAX_MESSAGE])
+
+    def read_details(self, kind: Kind, details: Mapping[str, Any], *, is_group_score: bool) -> None:
+        """Read from the details of a score what describes its series.
+
+        Args:
+            kind: Kind of the score.
+            details: Details of the score.
+            is_group_score: Whether the score is one value for a group of answers.
+        """
+        if kind == "judge":
+            self.provenance.update(provenance_of(details))
+            # only a rules judge has clauses; a model may be called "rules" too
+            by_rules = details.get("model") == "rules" and "clauses" in details
+            self.judged_by_rules = self.judged_by_rules or by_rules
+        if not is_group_score:
+            return
+        interval = details.get("ci")
+        if interval is not None:
+            self.interval = (float(interval[0]), float(interval[1]))
+        if "answers" in details and "prompts" in details:
+            self.composed_of = (int(details["answers"]), int(details["prompts"]))
+
 
 class ScoreTable:
     """Table with a column of scores and failures for each score of each run, in order of appearance.
@@ -111,41 +154,18 @@ class ScoreTable:
             if (key.run_id, key.task) == (run_id, task) and covers_task:
                 column.sample_count = count
 
+    def column(self, key: SeriesKey) -> Column:
+        """Return the column of a series; a new series gets an empty one."""
+        return self.series.setdefault(key, Column())
+
     def add(self, row: Row) -> None:
         """Append a row (a score or failure) to the column of its score and run."""
         outcome = row.outcome
-        key = SeriesKey(row.run_id, row.task, outcome.name, outcome.kind)
-        column = self.series.setdefault(key, Column())
-        column.sample_ids.append(row.sample_id)
-        column.repeats.append(row.repeat)
-        column.clusters.append(row.cluster)
-        column.signatures.add(outcome.signature)
+        column = self.column(SeriesKey(row.run_id, row.task, outcome.name, outcome.kind))
         if isinstance(outcome, Score):
-            column.values.append(outcome.value)
-            column.statuses.append("ok")
+            column.append(row.sample_id, row.repeat, row.cluster, "ok", outcome.value, outcome.signature)
             column.scale = column.scale or outcome.scale
-            if outcome.kind == "judge":
-                column.provenance.update(provenance_of(outcome.details))
-            column.judged_by_rules = column.judged_by_rules or _is_by_rules(outcome)
-            if row.sample_id is None:
-                _read_group_details(column, outcome)
+            column.read_details(outcome.kind, outcome.details, is_group_score=row.sample_id is None)
         else:
-            column.values.append(None)
-            column.statuses.append(outcome.status)
-            if outcome.message:
-                column.first_messages.setdefault(outcome.status, outcome.message[:MAX_MESSAGE])
-
-
-def _read_group_details(column: Column, score: Score) -> None:
-    """Read the interval and the numbers of answers and prompts from the details of a group score."""
-    details: Mapping[str, Any] = score.details
-    interval = details.get("ci")
-    if interval is not None:
-        column.interval = (float(interval[0]), float(interval[1]))
-    if "answers" in details and "prompts" in details:
-        column.composed_of = (int(details["answers"]), int(details["prompts"]))
-
-
-def _is_by_rules(score: Score) -> bool:
-    """Return whether a rules judge gave the score: only its scores have ``clauses`` in their details."""
-    return score.kind == "judge" and score.details.get("model") == "rules" and "clauses" in score.details
+            column.append(row.sample_id, row.repeat, row.cluster, outcome.status, None, outcome.signature)
+            column.record_message(outcome.status, outcome.message)

@@ -168,7 +168,7 @@ def row_from(columns: RowMapping, checkpoint: str) -> Row:
             name=name,
             value=columns["value"],
             signature=signature,
-            scale=_scale_from(columns["scale"]) if columns["scale"] else None,
+            scale=scale_from(columns["scale"]) if columns["scale"] else None,
             kind=kind,
             reason=columns["reason"],
             details=json.loads(columns["details"]) if columns["details"] else {},
@@ -219,7 +219,8 @@ def _scale_text(scale: Scale) -> str:
 
 
 @lru_cache(maxsize=256)
-def _scale_from(text: str) -> Scale:
+def scale_from(text: str) -> Scale:
+    """Return the scale in a table row."""
     values = json.loads(text)
     levels = values.pop("levels")
     return Scale(**values, levels=None if levels is None else tuple(levels))
