@@ -1,4 +1,4 @@
-"""Read the outcomes of a run into columns, without a record for each row."""
+"""Read the scores and failures of a run into columns, without building a record for each row."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from hengwen.records import Run
 
 FETCH_SIZE = 5_000
-"""Number of rows that are fetched at a time."""
+"""Number of rows that are fetched from the database at a time."""
 
 
 def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] | None = None) -> ScoreTable:
-    """Return the outcomes of a run as a table; the texts of reasons and most details are not read.
+    """Return the scores and failures of a run as a table, without reasons of scores and most details.
 
     Args:
         engine: A migrated database.
@@ -48,7 +48,7 @@ def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] |
 
 
 def _query(run: Run, scores: Collection[tuple[str, str]] | None) -> Select[Any]:
-    """Return the query; its last column is the message of a failure, or the details that matter."""
+    """Return the query; its last column is the failure's message or the needed details."""
     row = tables.row
     has_details = and_(row.c.status == "ok", or_(row.c.kind == "judge", row.c.sample_id == ""))
     text = case((row.c.status != "ok", row.c.reason), (has_details, row.c.details), else_="")
