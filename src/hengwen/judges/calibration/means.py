@@ -31,7 +31,7 @@ def corrected_means(
         answers: All answers.
         levels: All levels, ascending.
         confidence: Confidence level of the intervals.
-        drawn: Number of labels for each way in which answers were selected.
+        drawn: Number of labels for each way in which the answers to label were selected, such as at random.
     """
     checkpoints = list(dict.fromkeys(answer.checkpoint for answer in answers))
     names = ["", *(checkpoints if len(checkpoints) > 1 else [])]
