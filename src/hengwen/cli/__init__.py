@@ -16,6 +16,7 @@ from hengwen.cli.commands import (
     demo,
     doctor,
     drift,
+    gate,
     import_,
     init,
     judge,
@@ -41,7 +42,7 @@ app = typer.Typer(
     help="Hengwen 衡文 evaluates text written by language models: "
     "objective scorers and rubric judges in one report.",
     epilog="Exit codes: 0 ok, 1 endpoint or store failed, 2 usage or data error, "
-    "3 judge not admitted or alarm, 4 inconclusive, 5 budget, 130 interrupted.",
+    "3 gate failed, judge not admitted or alarm, 4 inconclusive, 5 budget, 130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -58,6 +59,7 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("monitor")(monitor.monitor)
+app.command("gate")(gate.gate)
 app.command("power")(power.power)
 app.command("drift")(drift.drift)
 app.add_typer(runs.app, name="runs")
