@@ -233,3 +233,14 @@ def test_many_looks_at_many_prompts_can_still_fail(add_run, check: Check) -> Non
     add_run("c", {f"t/s{index}": [value - 0.2 for value in values] for index in range(6)})
     gate, term = only(check("no_drop(*, a)"))
     assert (gate.outcome, term.look) == ("failed", 10)
+
+
+@pytest.mark.parametrize("gate", ["t/s >= 0.1", "no_drop(*, a)", "noninferior(t/s, a, 0.5)"])
+def test_a_part_of_the_prompts_is_not_the_plan(add_run, check: Check, gate: str) -> None:
+    """As with ``--limit``: each prompt that was evaluated has a score."""
+    task = dict.fromkeys(("samples", "references", "repeats", "reducer", "anchors"), "x")
+    facts = {"tasks": {"t": {**task, "samples_total": 100}}, "prompts": "x", "versions": {}}
+    add_run("a", {"t/s": HIGH})
+    add_run("b", {"t/s": HIGH}, facts=facts)
+    _, term = only(check(gate, run="b"))
+    assert (term.outcome, term.reason) == ("inconclusive", "low coverage")

@@ -53,7 +53,9 @@ _REASONS: Mapping[str, Bilingual] = {
 _NEXT: Mapping[str, Bilingual] = {
     "nothing scored": _RUN_AGAIN,
     "low coverage": _RUN_AGAIN,
-    "no interval": Bilingual("请改用逐题的分数", "name a score that has values by prompt"),
+    "no interval": Bilingual(
+        "请改用有量表、逐题取值的分数", "name a score with a scale and values by prompt"
+    ),
     "no baseline": Bilingual(
         "请指定：hengwen runs pin 运行，或 --baseline 运行",
         "pin one: hengwen runs pin RUN, or name one: --baseline RUN",

@@ -11,7 +11,7 @@ from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import CollectedScores, refuse_conflicts
 from hengwen.monitoring.compare.run_comparison import compare_scores
 from hengwen.monitoring.gates.alpha import alpha_at_look
-from hengwen.monitoring.gates.results import TermResult, nothing_scored, worst
+from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored, worst
 from hengwen.monitoring.gates.sample_size import needed_prompts
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NonInferiorTerm, matching
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hengwen.records import Run
     from hengwen.reports.view.models import ScoreView
     from hengwen.results.aggregate import Summary
+    from hengwen.results.paired_values import PairedValues
 
 COMPARISON_OUTCOMES: dict[str, Outcome] = {
     "better": "passed",
@@ -96,13 +97,18 @@ class Comparer:
         problem, detail = pair_problem([pair], labels)
         if problem:
             return replace(result, reason=problem, detail=detail)
-        return self._test_margin(term, baseline, pair, result)
+        values = pair.values
+        assert values is not None  # there is no problem
+        coverage = min(*values.coverage, 1.0 if summary.prompt_coverage is None else summary.prompt_coverage)
+        result = replace(result, prompt_coverage=coverage, scale=pair.scale)
+        if coverage < MIN_PROMPT_COVERAGE:
+            return replace(result, reason="low coverage", detail=failures_text(summary))
+        return self._test_margin(term, baseline, values, result)
 
     def _test_margin(
-        self, term: NonInferiorTerm, baseline: Run, pair: ScorePair, result: TermResult
+        self, term: NonInferiorTerm, baseline: Run, values: PairedValues, result: TermResult
     ) -> TermResult:
-        values, scale = pair.values, pair.scale
-        assert values is not None  # there is no problem
+        scale = result.scale
         if scale is not None and term.margin >= scale.high - scale.low:
             raise ConfigError(
                 f"{term.text!r}: a margin of {term.margin:g} is as wide as the scale of the score, "
@@ -124,15 +130,11 @@ class Comparer:
             confidence=1 - 2 * level,
             prompts=len(differences),
             clusters=values.cluster_count,
-            prompt_coverage=min(values.coverage),
             level=level,
             look=look,
-            scale=scale,
         )
-        if min(values.coverage) < MIN_PROMPT_COVERAGE:
-            return replace(result, reason="low coverage")
         if bounds is None:
-            return replace(result, reason="too few prompts")
+            return replace(result, reason="no interval")
         low, high = bounds if scale is None or scale.higher_is_better else (-bounds[1], -bounds[0])
         if low >= -term.margin:
             return replace(result, outcome="passed")
@@ -166,11 +168,16 @@ class Comparer:
             return replace(result, reason=problem, detail=detail)
         look = self.baselines.count_look(baseline)
         level = alpha_at_look(look)
-        return no_drop_result(
-            replace(result, level=level, look=look),
-            compare_scores(pairs, alpha=level),
-            self.is_certified,
+        comparisons = tuple(
+            replace(item, outcome="missing scores") if _is_incomplete(applicable[item.address]) else item
+            for item in compare_scores(pairs, alpha=level)
         )
+        return no_drop_result(replace(result, level=level, look=look), comparisons, self.is_certified)
+
+
+def _is_incomplete(summary: Summary) -> bool:
+    """Return whether a run has too few scored prompts of the task, such as with ``--limit``."""
+    return summary.prompt_coverage is not None and summary.prompt_coverage < MIN_PROMPT_COVERAGE
 
 
 def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Reason, str]:

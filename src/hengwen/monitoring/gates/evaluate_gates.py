@@ -44,7 +44,7 @@ def evaluate_gates(
     """Check gates on a run, by the bound of the interval that is worse for each gate.
 
     Args:
-        store: Holds the runs.
+        store: Holds the runs. A test against a baseline is recorded in it, unless it is read-only.
         plan: The plan with the gates, or its path.
         run: Id of the run, a prefix of it, or a checkpoint name (its newest run); default: the newest run of
             the last checkpoint in training order.
