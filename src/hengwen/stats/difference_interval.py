@@ -23,7 +23,7 @@ MAX_EQUAL_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceInterval:
-    """Two confidence intervals of a mean difference, by default at 95 %, and the choice of the one to show."""
+    """Two confidence intervals of a mean difference, by default at 95 %, and the choice of one to show."""
 
     t: Bounds | None
     """Student's t interval over clusters; None if there are fewer than two clusters, or if all differences

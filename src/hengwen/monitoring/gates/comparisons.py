@@ -90,7 +90,9 @@ class Comparer:
         if summary is None or summary.mean is None:
             return nothing_scored(term.text, "noninferior", summary)
         collected, labels = self._collected(baseline)
-        views = [view for _, view in tested_scores(collected.runs, collected.table) if view.address == term.address]
+        views = [
+            view for _, view in tested_scores(collected.runs, collected.table) if view.address == term.address
+        ]
         if not views:
             return replace(result, reason="no values by prompt")
         pair = collected.pair(views[0], "headline")

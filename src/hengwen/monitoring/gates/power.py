@@ -22,7 +22,7 @@ from hengwen.results.aggregate import prompt_values
 from hengwen.results.run_order import training_order
 from hengwen.results.score_table import SeriesKey
 from hengwen.stats.mean_interval import cluster_sums, jackknife
-from hengwen.stats.power import power_of_t
+from hengwen.stats.power import detectable_effect, power_of_t
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -177,7 +177,7 @@ def _threshold_power(term: ThresholdTerm, power: TermPower, runs: _Runs) -> Term
         return replace(power, unknown="no spread")
     sign = 1 if term.operator in (">=", ">") else -1
     effect = sign * (spread.mean - term.threshold)
-    distance = _detectable(spread, ALPHA / 2, sides=1)
+    distance = detectable_effect(spread.error, spread.freedom, ALPHA / 2, POWER, sides=1)
     clusters_needed = needed_prompts(effect, spread.error, max(2, round(spread.clusters)), ALPHA / 2)
     return replace(
         power,
@@ -196,7 +196,9 @@ def _margin_power(term: NonInferiorTerm, power: TermPower, runs: _Runs) -> TermP
         return replace(power, unknown="no second run")
     task = term.address.partition("/")[0]
     power = replace(power, runs=collected.runs, prompts=runs.sizes[task])
-    views = [view for _, view in tested_scores(collected.runs, collected.table) if view.address == term.address]
+    views = [
+        view for _, view in tested_scores(collected.runs, collected.table) if view.address == term.address
+    ]
     pair = collected.pair(views[0], "headline") if views else None
     if pair is None or pair.values is None or not pair.values.prompts:
         return replace(power, unknown="no values by prompt")
@@ -211,7 +213,7 @@ def _margin_power(term: NonInferiorTerm, power: TermPower, runs: _Runs) -> TermP
         power_at_first_look=power_of_t(
             term.margin, spread.error, spread.freedom, alpha_at_look(1, ALPHA), sides=1
         ),
-        provable=_detectable(spread, ALPHA, sides=1),
+        provable=detectable_effect(spread.error, spread.freedom, ALPHA, POWER, sides=1),
         needed_prompts=None
         if clusters_needed is None
         else round(clusters_needed * spread.prompts_per_cluster),
@@ -222,7 +224,10 @@ def _fall_power(term: NoDropTerm, power: TermPower, runs: _Runs) -> TermPower:
     collected = runs.pair(term.baseline)
     if collected is None:
         return replace(power, unknown="no second run")
-    pairs = [collected.pair(view, "headline") for view in select_scores(term.pattern, tested_scores(collected.runs, collected.table))]
+    pairs = [
+        collected.pair(view, "headline")
+        for view in select_scores(term.pattern, tested_scores(collected.runs, collected.table))
+    ]
     pairs = [pair for pair in pairs if pair.values is not None and pair.values.prompts]
     tasks = [pair.address.partition("/")[0] for pair in pairs]
     power = replace(power, runs=collected.runs, prompts=min((runs.sizes[task] for task in tasks), default=0))
@@ -232,7 +237,7 @@ def _fall_power(term: NoDropTerm, power: TermPower, runs: _Runs) -> TermPower:
     for pair, task in zip(pairs, tasks, strict=True):
         spread = _difference_spread(pair, task, runs)
         if spread is not None:
-            fall = _detectable(spread, ALPHA / len(pairs), sides=2)
+            fall = detectable_effect(spread.error, spread.freedom, ALPHA / len(pairs), POWER)
             falls.append(VisibleFall(address=pair.address, fall=fall, scale=pair.scale))
     return replace(power, falls=tuple(falls), unknown="" if falls else "no spread")
 
@@ -242,11 +247,3 @@ def _difference_spread(pair: ScorePair, task: str, runs: _Runs) -> _Spread | Non
     assert values is not None  # checked by the callers
     differences = [after - before for before, after in zip(values.before, values.after, strict=True)]
     return runs.spread(differences, values.clusters, task, ())
-
-
-def _detectable(spread: _Spread, alpha: float, *, sides: Literal[1, 2]) -> float:
-    """Return the smallest true effect that is detected with probability .8."""
-    from scipy.special import stdtrit
-
-    quantiles = stdtrit(spread.freedom, 1 - alpha / sides) + stdtrit(spread.freedom, POWER)
-    return float(quantiles) * spread.error
