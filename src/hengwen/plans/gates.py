@@ -8,6 +8,7 @@
                 | calibration(ADDRESS) OP NUMBER
                 | noninferior(ADDRESS, BASELINE, MARGIN)
                 | no_drop(PATTERN[, BASELINE])
+                | no_drift(PATTERN)
     OP         := >= | > | <= | <
     ADDRESS    := TASK/SCORE
     PATTERN    := an address in which * stands for any text
@@ -39,7 +40,7 @@ Measure = Literal["score", "coverage", "calibration"]
 DEFAULT_BASELINE = "baseline"
 """Name of the baseline of the command, or of the pinned run."""
 MEASURES = ("coverage", "calibration")
-FUNCTIONS = (*MEASURES, "noninferior", "no_drop")
+FUNCTIONS = (*MEASURES, "noninferior", "no_drop", "no_drift")
 _TOKEN = re.compile(r"\s*(?:(>=|<=|>|<|=+|[(),])|([^\s(),<>=]+))")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WIDE = dict(zip("（），＞＜＝≥≤／", ("(", ")", ",", ">", "<", "=", ">=", "<=", "/"), strict=True))
@@ -80,7 +81,16 @@ class NoDropTerm:
     baseline: str = DEFAULT_BASELINE
 
 
-Term = ThresholdTerm | NonInferiorTerm | NoDropTerm
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoDriftTerm:
+    """``no_drift(PATTERN)``: no score gets worse over the checkpoints by more than they usually move."""
+
+    text: str
+    column: int
+    pattern: str
+
+
+Term = ThresholdTerm | NonInferiorTerm | NoDropTerm | NoDriftTerm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +166,7 @@ def check_addresses(gate: Gate, known: Collection[str], owner: str) -> None:
         ConfigError: A score is unknown, or no score matches a pattern.
     """
     for term in gate.terms:
-        if isinstance(term, NoDropTerm):
+        if isinstance(term, (NoDropTerm, NoDriftTerm)):
             if not matching(term.pattern, known):
                 hint = did_you_mean(term.pattern, known)
                 _fail(gate.expression, term.column, f"no score of {owner} matches {term.pattern!r}{hint}")
@@ -216,6 +226,10 @@ class _Parser:
             self._fail(name, f"unknown function {name.text!r}{did_you_mean(name.text, FUNCTIONS)}")
         self.expect("(", "'('")
         argument = self._next("a score (TASK/SCORE)")
+        if name.text == "no_drift":
+            pattern = self._pattern(argument)
+            self.expect(")", "')'")
+            return NoDriftTerm(text=self._text_from(name), column=argument.column, pattern=pattern)
         if name.text == "no_drop":
             pattern, baseline = self._pattern(argument), DEFAULT_BASELINE
             if self._peek() == ",":
@@ -264,7 +278,7 @@ class _Parser:
     def _address(self, token: _Token) -> str:
         task, slash, score = token.text.partition("/")
         if "*" in token.text:
-            self._fail(token, f"expected one score, got the pattern {token.text!r}; patterns are for no_drop")
+            self._fail(token, f"expected one score, got the pattern {token.text!r}; patterns are for no_drop and no_drift")
         if not (task and slash and score):
             self._fail(token, f"expected a score (TASK/SCORE), got {token.text!r}")
         return token.text

@@ -9,13 +9,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from hengwen.monitoring.compare.run_comparison import ScoreComparison
+    from hengwen.monitoring.drift.score_drift import ScoreDrift
     from hengwen.plans.gates import Tier
     from hengwen.records import Run, Scale
     from hengwen.results.aggregate import Summary
 
 Outcome = Literal["passed", "failed", "inconclusive", "error"]
 """``inconclusive``: the data do not decide. ``error``: nothing is scored."""
-TermKind = Literal["score", "coverage", "calibration", "noninferior", "no_drop"]
+TermKind = Literal["score", "coverage", "calibration", "noninferior", "no_drop", "no_drift"]
 Reason = Literal[
     "",
     "too uncertain",
@@ -27,6 +28,8 @@ Reason = Literal[
     "not comparable",
     "no values by prompt",
     "too few prompts",
+    "too few checkpoints",
+    "order unknown",
     "no calibration",
     "stale calibration",
     "undefined agreement",
@@ -76,6 +79,8 @@ class TermResult:
     """Number of prompts with which such data would be decided in about 80 of 100 cases; None if unknown."""
     scores: tuple[ScoreComparison, ...] = ()
     """For ``no_drop``, the tested scores."""
+    drifts: tuple[ScoreDrift, ...] = ()
+    """For ``no_drift``, the tested scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
