@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
     from hengwen.monitoring.drift.drift_report import drift_report
     from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
+    from hengwen.monitoring.gates.evaluate_gates import evaluate_gates
+    from hengwen.monitoring.gates.results import GateReport, GateResult
     from hengwen.monitoring.power.plan_power import PlanPower, plan_power
     from hengwen.monitoring.power.score_power import ScorePower
     from hengwen.monitoring.streams.monitor import Monitor
@@ -58,6 +60,8 @@ _EXPORTS = {
     "DataError": "errors",
     "DriftReport": "monitoring.drift.score_drift",
     "Failure": "records",
+    "GateReport": "monitoring.gates.results",
+    "GateResult": "monitoring.gates.results",
     "HengwenError": "errors",
     "JudgeError": "errors",
     "Label": "records",
@@ -93,6 +97,7 @@ _EXPORTS = {
     "collect_view": "reports.view.from_store",
     "compare_runs": "monitoring.compare.compare_runs",
     "drift_report": "monitoring.drift.drift_report",
+    "evaluate_gates": "monitoring.gates.evaluate_gates",
     "load_plan": "plans.plan",
     "open_store": "store",
     "plan_power": "monitoring.power.plan_power",
@@ -106,6 +111,8 @@ __all__ = [
     "DataError",
     "DriftReport",
     "Failure",
+    "GateReport",
+    "GateResult",
     "HengwenError",
     "JudgeError",
     "Label",
@@ -141,6 +148,7 @@ __all__ = [
     "collect_view",
     "compare_runs",
     "drift_report",
+    "evaluate_gates",
     "load_plan",
     "open_store",
     "plan_power",
