@@ -45,7 +45,7 @@ class RunOptions:
     """Whether to wait if another process runs the plan in the same store; False raises an error instead. If
     ``wait`` is a function, this process waits and calls it with a description of the other process."""
     checkpoints: Collection[str] | None = None
-    """Names of the only checkpoints to evaluate; None for all."""
+    """Names of the checkpoints to evaluate; None for all checkpoints of the plan."""
     progress: Callable[[str, int, int], None] | None = None
     """Function that is called with (checkpoint, samples done, samples in total)."""
 
