@@ -23,7 +23,7 @@ FETCH_SIZE = 5_000
 
 
 def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] | None = None) -> ScoreTable:
-    """Return the scores and failures of a run as a table, without reasons of scores and most details.
+    """Return the scores and failures of a run as a table, without most details of the scores.
 
     Args:
         engine: A migrated database.
