@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+MIN_COURSE = 3
+"""Minimum number of checkpoints whose order is described; two can only rise or fall."""
 MIN_BLOCKED = 25
 """Minimum number of checkpoints for orders of blocks: five blocks of five have 120 orders."""
 ORDERS = 9999
