@@ -28,7 +28,7 @@ MAX_EXACT = 170
 
 def is_constant(means: Floats) -> bool:
     """Return whether all means are equal, up to rounding."""
-    return bool(np.ptp(means) <= 1e-12 * (float(np.abs(means).max()) or 1.0))
+    return bool(np.ptp(means) <= 1e-9 * (float(np.abs(means).max()) or 1.0))
 
 
 def baseline_members(means: Floats, mean_variance: float) -> list[int]:

@@ -167,10 +167,20 @@ def test_a_read_only_store_is_looked_at_without_a_record(hengwen, tmp_path: Path
     assert json.loads(hengwen("drift", "--json").out)["looks"]["drift"] == 1
 
 
-def test_quiet_prints_nothing_and_runs_with_other_prompts_are_named(hengwen, tmp_path: Path) -> None:
-    record(JITTER, facts={"prompts": "x", "versions": {}, "tasks": {}})
+def test_quiet_prints_warnings_only(hengwen, tmp_path: Path) -> None:
+    facts = {"versions": {}, "tasks": {}}
+    record(JITTER, facts={"prompts": "x", **facts})
+    with open_store("hengwen.db") as store:
+        ledger = store.ledger()
+        ledger.begin(Run(id="o", plan="p", plan_hash="", checkpoint="old", facts={"prompts": "y", **facts}))
+        ledger.commit()
     done = hengwen("drift", "-q")
-    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (done.code, done.out) == (0, "")
+    assert done.err == (
+        "hengwen: warning: left out, because their tasks or prompts differ from the newest run: old\n"
+    )
+    record([0.5])
+    assert "hengwen: warning: run by an older version, so whether they" in hengwen("drift", "-q").err
 
 
 def test_too_few_prompts_are_said_with_the_number_that_it_takes(hengwen, tmp_path: Path) -> None:
