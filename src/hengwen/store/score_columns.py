@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine, Select
 
-    from hengwen.records import Run
+    from hengwen.records import Kind, Run
+    from hengwen.results.score_table import Column
 
 FETCH_SIZE = 5_000
 """Number of rows that are fetched from the database at a time."""
@@ -31,11 +32,14 @@ def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] |
         scores: Tasks and names of the scores to read; default: all scores.
     """
     table = ScoreTable()
+    columns: dict[tuple[str, str, Kind], Column] = {}
     with store_errors(engine), engine.connect() as connection:
         result = connection.execution_options(yield_per=FETCH_SIZE).execute(_query(run, scores))
         for rows in result.partitions():
             for task, name, kind, sample, repeat, cluster, status, value, signature, scale, text in rows:
-                column = table.column(SeriesKey(run.id, task, name, kind))
+                column = columns.get((task, name, kind))
+                if column is None:
+                    column = columns[task, name, kind] = table.column(SeriesKey(run.id, task, name, kind))
                 column.append(sample or None, repeat or None, cluster, status, value, signature)
                 if status != "ok":
                     column.record_message(status, text)
