@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ROUNDS = 3
 JITTER = 0.15
 """Standard deviation of the checkpoints in units of the latent standard deviation of an answer."""
+GATE_PROMPTS = (5, 6, 10, 20, 30, 50, 100)
 LATENT_SD = 2**0.5
 """Latent standard deviation of an answer in ``draw_levels``."""
 
@@ -120,6 +121,27 @@ def drift_figures(samples: int) -> Iterator[Figure]:
         yield Figure(f"{design}: drift", mean([item[1] == "drift" for item in answers]), high=0.06)
 
 
+def monitor_figures(samples: int) -> Iterator[Figure]:
+    """False alarms of ``Monitor`` after a baseline of 100 scores."""
+    from tests.monitoring.streams import test_monitor_rates as monitor
+
+    for name in ("skew", "ceil90", "top97", "beta", "normal", "exponential"):
+        for horizon in (200, 1000):
+            share = monitor.rate(name, horizon, baselines=max(1, samples // 5))
+            yield Figure(f"false alarms, {name}, {horizon} scores", share, high=0.07)
+
+
+def gate_figures(samples: int) -> Iterator[Figure]:
+    """Gates that pass falsely, at one look and at 20 looks at one baseline."""
+    from tests.monitoring.gates import test_gate_simulations as gates
+
+    for name in gates.DISTRIBUTIONS:
+        shares = [gates.false_passes(name, prompts, 20 * samples) for prompts in GATE_PROMPTS]
+        yield Figure(f"truth just below the limit, {name}, worst size", max(shares), high=0.05)
+    yield Figure("20 looks at the margin: passed", gates.passes_in_20_looks(samples), high=0.06)
+    yield Figure("20 looks, equal runs: fall named", gates.falls_in_20_looks(samples), high=0.06)
+
+
 def power_figures(samples: int) -> Iterator[Figure]:
     """Power of ``hengwen compare`` at the sizes that ``hengwen power`` plans for a power of .8."""
     from tests.monitoring.power.test_score_power import detections
@@ -157,6 +179,8 @@ PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "compare": compare_figures,
     "slope": slope_figures,
     "drift": drift_figures,
+    "monitor": monitor_figures,
+    "gate": gate_figures,
     "power": power_figures,
     "speed": speed_figures,
 }
@@ -174,7 +198,7 @@ def main() -> None:
         start = time.perf_counter()
         for figure in PARTS[part](options.samples):
             mark = " " if figure.is_met else "!"
-            print(f"{part:<12} {figure.design:<52} {mark}{figure.value:>8.3f}  {figure.target}", flush=True)
+            print(f"{part:<12} {figure.design:<56} {mark}{figure.value:>8.3f}  {figure.target}", flush=True)
         print(f"{part:<12} {time.perf_counter() - start:.0f} s in all")
 
 
