@@ -10,6 +10,7 @@ from rich.text import Text
 
 from hengwen.cli.monitoring.gate_text import gate_details, gate_word, report_title
 from hengwen.cli.ui.messages import printable
+from hengwen.monitoring.gates.drifts import corrected_p_values
 
 if TYPE_CHECKING:
     from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
@@ -95,6 +96,17 @@ def _term(term: TermResult) -> dict[str, Any]:
                 "n": None if score.test is None else score.test.prompts,
             }
             for score in term.scores
+        ],
+        "drifts": [
+            {
+                "address": score.address,
+                "drifts": score.drifts,
+                "direction": score.direction,
+                "checkpoints": len(score.means),
+                "p_adjusted": min(corrected_p_values(score), default=None),
+                "detectable": None if score.steps is None else score.steps.slope_detectable,
+            }
+            for score in term.drifts
         ],
     }
 

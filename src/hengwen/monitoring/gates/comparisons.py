@@ -10,13 +10,13 @@ import numpy as np
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import CollectedScores, refuse_conflicts
 from hengwen.monitoring.compare.run_comparison import compare_scores
-from hengwen.monitoring.gates.alpha import alpha_at_look
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored, worst
 from hengwen.monitoring.gates.sample_size import needed_prompts
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NonInferiorTerm, matching
 from hengwen.reports.view.build import run_labels
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.mean_interval import cluster_sums, jackknife
 

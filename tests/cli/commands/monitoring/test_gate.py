@@ -144,6 +144,21 @@ def test_json_has_everything(hengwen, start) -> None:
     assert term["p"] < 0.001
 
 
+def test_a_drift_is_printed_only_where_checkpoints_show_it(hengwen, start) -> None:
+    falling = {f"c{index}": [mean] * 39 + [5] for index, mean in enumerate([9, 8, 8, 6, 5, 4])}
+    start(falling, gates=["no_drift(*)"])
+    done = hengwen("gate", "plan.yaml")
+    assert (done.code, done.out.count("\n")) == (3, 2)
+    assert "failed  no_drift(*): drift for the worse since c0: t/tenths.value p " in done.out
+    assert (
+        hengwen("gate", "plan.yaml", "--json").json["gates"][0]["terms"][0]["drifts"][0]["drifts"] == "drift"
+    )
+    done = hengwen("gate", "plan.yaml", "--run", "c2")
+    assert done.code == 4
+    assert "drift " not in done.out.replace("no_drift", "")
+    assert "too few checkpoints to tell it from step noise, at least 4 checkpoints are needed" in done.out
+
+
 def test_quiet_prints_nothing(hengwen, start) -> None:
     start({"a": HIGH, "b": LOW})
     done = hengwen("gate", "plan.yaml", "-q")
