@@ -80,9 +80,14 @@ _NEXT: Mapping[str, Bilingual] = {
 def gate_word(gate: GateResult) -> Bilingual:
     """Return the outcome of a gate in a word; of a gate that only warns, with the word warning."""
     word = OUTCOMES[gate.outcome]
-    if gate.outcome == "passed" or not gate.only_warns:
+    if not is_warning(gate):
         return word
     return Bilingual(f"警告（{word.zh}）", f"warning ({word.en})")
+
+
+def is_warning(gate: GateResult) -> bool:
+    """Return whether a gate did not pass, and does not change the exit code; nothing scored always does."""
+    return gate.only_warns and gate.outcome not in ("passed", "error")
 
 
 def gate_details(gate: GateResult) -> Bilingual:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -54,6 +54,8 @@ class Comparer:
     """Return the summary of a score of the run under test by its address."""
     is_certified: Callable[[str], bool]
     """Return whether a score, by its address, does not rest on a judge without a certificate."""
+    collected: dict[str, CollectedScores] = field(default_factory=dict)
+    """Scores of the run and of a baseline, by the id of the baseline."""
 
     def result(self, term: NonInferiorTerm | NoDropTerm) -> TermResult:
         """Evaluate a term.
@@ -82,7 +84,11 @@ class Comparer:
     def _collected(self, baseline: Run) -> tuple[CollectedScores, tuple[str, ...]]:
         runs = (self.baselines.data_of(baseline), self.baselines.run)
         labels = run_labels(runs)
-        return CollectedScores(self.baselines.store, runs, labels, common=False), labels
+        if baseline.id not in self.collected:  # several gates may have the same baseline
+            self.collected[baseline.id] = CollectedScores(
+                self.baselines.store, runs, labels, common=False, with_lengths=False
+            )
+        return self.collected[baseline.id], labels
 
     def _non_inferior(self, term: NonInferiorTerm, baseline: Run) -> TermResult:
         result = TermResult(text=term.text, kind="noninferior", outcome="inconclusive")

@@ -113,7 +113,7 @@ class _Runs:
         if before is None:
             return None
         runs = (before, self.newest)
-        return CollectedScores(self.store, runs, run_labels(runs), common=True)
+        return CollectedScores(self.store, runs, run_labels(runs), common=True, with_lengths=False)
 
     def spread(
         self, values: Sequence[float], clusters: Sequence[str] | None, task: str, ends: Sequence[float]

@@ -219,6 +219,14 @@ def test_validate_prints_the_power_of_each_gate(hengwen, start) -> None:
     assert "if both are equal, with 40 prompts; at the first look ." in lines[start_line + 6]
 
 
+def test_a_store_that_cannot_be_read_does_not_make_a_plan_invalid(hengwen, start) -> None:
+    write_plan({"a": HIGH})
+    Path("hengwen.db").write_text("no database", "utf-8")
+    done = hengwen("validate", "plan.yaml", "--trust")
+    assert done.code == 0
+    assert done.err.startswith("hengwen: warning: the power of gates is not known: ")
+
+
 REPLIES = [
     {"messages": [["user", name]], "repeat": repeat, "text": f"{7 + (number + repeat * 2) % 3} x"}
     for number, name in enumerate(NAMES)
@@ -265,6 +273,15 @@ def test_confirm_needs_a_model_that_can_answer_again(hengwen, start) -> None:
     assert (
         hengwen("gate", "plan.yaml", "--trust", "--confirm", 2, "--gate", "t/tenths.value >= 0.5").code == 0
     )
+
+
+def test_a_failed_gate_is_not_repeated_until_it_passes(hengwen, start) -> None:
+    write("replies.jsonl", REPLIES)
+    gates = ["t/tenths.value >= 0.742", "t/tenths.value >= 0.95"]
+    start({"a": "subject"}, gates=gates, backends=BACKENDS)
+    done = hengwen("gate", "plan.yaml", "--trust", "--confirm", 7)
+    assert (done.code, done.err) == (3, "a gate failed, so nothing is confirmed\n")
+    assert hengwen("runs", "list").out.count("\n") == 1
 
 
 def test_a_wide_line_is_not_broken(hengwen, start, monkeypatch: pytest.MonkeyPatch) -> None:
