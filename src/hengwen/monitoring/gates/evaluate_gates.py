@@ -198,14 +198,7 @@ class _RunUnderTest:
 def _gate_result(
     gate: Gate, evaluated: _RunUnderTest, comparer: Comparer, drift_checker: DriftChecker
 ) -> GateResult:
-    terms = [
-        _pattern_result(term, evaluated, comparer.result(term))
-        if isinstance(term, NoDropTerm)
-        else _pattern_result(term, evaluated, drift_checker.result(term))
-        if isinstance(term, NoDriftTerm)
-        else _score_result(term, evaluated, comparer)
-        for term in gate.terms
-    ]
+    terms = [_term_result(term, evaluated, comparer, drift_checker) for term in gate.terms]
     outcomes = [term.enforced for term in terms if term.enforced is not None]
     uncertified = {
         address: problem
@@ -221,6 +214,16 @@ def _gate_result(
         terms=tuple(terms),
         uncertified=uncertified,
     )
+
+
+def _term_result(
+    term: Term, evaluated: _RunUnderTest, comparer: Comparer, drift_checker: DriftChecker
+) -> TermResult:
+    if isinstance(term, NoDropTerm):
+        return _pattern_result(term, evaluated, comparer.result(term))
+    if isinstance(term, NoDriftTerm):
+        return _pattern_result(term, evaluated, drift_checker.result(term))
+    return _score_result(term, evaluated, comparer)
 
 
 def _pattern_result(
