@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from hengwen.monitoring.gates.alpha import alpha_at_look
 from hengwen.monitoring.gates.thresholds import decide
+from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.mean_interval import mean_interval
 from hengwen.stats.paired import sign_flip_test
