@@ -65,7 +65,7 @@ class HistoryScorer(Protocol):
         Args:
             sample: Prompt with its references.
             response: Response to score.
-            earlier: Responses of the same checkpoint to the same sample with a lower ``repeat``.
+            earlier: Earlier responses of the same checkpoint to the same sample (smaller ``repeat`` number).
         """
         ...
 
@@ -132,7 +132,7 @@ class Judge(Protocol):
         Args:
             sample: Prompt with its references.
             response: Response to judge.
-            earlier: Responses of the same checkpoint to the same sample with a lower ``repeat``.
+            earlier: Earlier responses of the same checkpoint to the same sample (smaller ``repeat`` number).
         """
         ...
 

@@ -21,7 +21,7 @@ class Item:
     sample: Sample
     response: Response
     earlier: Sequence[Response] = ()
-    """Responses of the same checkpoint to the same sample with a lower ``repeat``."""
+    """Earlier responses of the same checkpoint to the same sample (smaller ``repeat`` number)."""
     hash: str
     """sha256 of the sample, the response and the earlier responses."""
 

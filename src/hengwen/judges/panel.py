@@ -134,7 +134,7 @@ class Panel:
         Args:
             sample: Task input, references and metadata.
             response: The answer.
-            earlier: Answers to the same sample with a lower ``repeat``, which are passed to each member.
+            earlier: Earlier answers to the same sample (smaller ``repeat`` number); each member gets them.
             evidence: Sentences that rules of the task wrote about the answer, which are passed to the members
                 that accept evidence.
 

@@ -77,7 +77,7 @@ class Column:
         self.signatures.add(signature)
 
     def record_message(self, status: str, message: str) -> None:
-        """Keep the message of a failure, if it is the first one with this status."""
+        """Keep the message of a failure unless an earlier failure has the same status."""
         if message:
             self.first_messages.setdefault(status, message[:MAX_MESSAGE])
 

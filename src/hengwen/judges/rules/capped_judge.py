@@ -112,7 +112,7 @@ class CappedJudge:
         Args:
             sample: Task input; ``metadata.exempt`` lists rules that do not apply to it.
             response: The answer.
-            earlier: Answers to the same sample with a lower ``repeat``.
+            earlier: Earlier answers to the same sample (smaller ``repeat`` number).
 
         Raises:
             JudgeError: The wrapped judge gave no usable verdict.
@@ -138,7 +138,7 @@ class CappedJudge:
             outcomes: Stored scores and failures of the wrapped judge.
             sample: Task input and metadata.
             response: The answer.
-            earlier: Answers to the same sample with a lower ``repeat``.
+            earlier: Earlier answers to the same sample (smaller ``repeat`` number).
         """
         return self._final_scores(outcomes, self.rules.evaluate(sample, response, earlier))
 

@@ -45,7 +45,7 @@ class RuleInput:
     Args:
         sample: Task input, references and metadata.
         response: The answer to check.
-        earlier: Answers to the same sample with a lower ``repeat``.
+        earlier: Earlier answers to the same sample (smaller ``repeat`` number).
 
     Examples:
         >>> from hengwen.records import Response, Sample

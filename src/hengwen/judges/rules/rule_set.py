@@ -77,7 +77,7 @@ class RuleScorer:
         Args:
             sample: Task input, references and metadata.
             response: The answer.
-            earlier: Answers to the same sample with a lower ``repeat``.
+            earlier: Earlier answers to the same sample (smaller ``repeat`` number).
         """
         answer = RuleInput(sample=sample, response=response, earlier=earlier)
         result = evaluate_unless_exempt(self.rule, answer)
@@ -139,7 +139,7 @@ class RuleSet:
         Args:
             sample: Task input, references and metadata.
             response: The answer.
-            earlier: Answers to the same sample with a lower ``repeat``.
+            earlier: Earlier answers to the same sample (smaller ``repeat`` number).
         """
         answer = RuleInput(sample=sample, response=response, earlier=earlier)
         return {rule.name: evaluate_unless_exempt(rule, answer) for rule in self.rules}
