@@ -17,7 +17,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("backends", "objective", "prompts", "relevance_metrics", "store"),
     ("engine", "judges", "personas"),
     ("importers", "plans", "reports"),
-    ("labels", "monitoring", "runs"),
+    ("labels", "runs"),
+    ("monitoring",),
     ("cli", "demo"),
     ("__init__", "__main__"),
 )

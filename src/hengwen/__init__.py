@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     )
     from hengwen.monitoring.compare.compare_runs import compare_runs
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
+    from hengwen.monitoring.judge_drift.rejudging import rejudge
+    from hengwen.monitoring.judge_drift.report import JudgeDriftReport, judge_drift
     from hengwen.plans.plan import Plan, load_plan
     from hengwen.records import (
         Failure,
@@ -52,6 +54,7 @@ _EXPORTS = {
     "DataError": "errors",
     "Failure": "records",
     "HengwenError": "errors",
+    "JudgeDriftReport": "monitoring.judge_drift.report",
     "JudgeError": "errors",
     "Label": "records",
     "Outcome": "records",
@@ -80,8 +83,10 @@ _EXPORTS = {
     "build_view": "reports",
     "collect_view": "reports.view.from_store",
     "compare_runs": "monitoring.compare.compare_runs",
+    "judge_drift": "monitoring.judge_drift.report",
     "load_plan": "plans.plan",
     "open_store": "store",
+    "rejudge": "monitoring.judge_drift.rejudging",
     "run_plan": "runs.run_plan",
     "write_report": "reports",
 }
@@ -92,6 +97,7 @@ __all__ = [
     "DataError",
     "Failure",
     "HengwenError",
+    "JudgeDriftReport",
     "JudgeError",
     "Label",
     "Outcome",
@@ -120,8 +126,10 @@ __all__ = [
     "build_view",
     "collect_view",
     "compare_runs",
+    "judge_drift",
     "load_plan",
     "open_store",
+    "rejudge",
     "run_plan",
     "write_report",
 ]

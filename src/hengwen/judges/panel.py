@@ -104,7 +104,7 @@ class Panel:
             member_name: _renamed(member_name, self.name) if name else member_name
             for member_name in judges[0].names
         }
-        self._labels = dict(zip(members, _short_labels(members), strict=True))
+        self._labels = dict(zip(members, short_labels(members), strict=True))
 
     def __repr__(self) -> str:
         return f"Panel({self.signature!r})"
@@ -287,7 +287,7 @@ def _renamed(name: str, panel: str) -> str:
     return f"{panel}.{name.partition('.')[2] or name}"
 
 
-def _short_labels(signatures: Sequence[str]) -> list[str]:
+def short_labels(signatures: Sequence[str]) -> list[str]:
     """Return the parts of each signature that distinguish it; the whole signatures if parts are ambiguous."""
     parts = [signature.split("|") for signature in signatures]
     shared = set(parts[0]).intersection(*parts[1:])

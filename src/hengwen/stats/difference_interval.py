@@ -23,7 +23,7 @@ MAX_EQUAL_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceInterval:
-    """Two 95 % intervals of a mean difference, and the one to show."""
+    """Two intervals of a mean difference, and the one to show."""
 
     t: Bounds | None
     """Student's t interval over clusters; None if there are fewer than two, or all differences are equal."""
@@ -49,6 +49,7 @@ def difference_interval(
     *,
     scale: Bounds | None = None,
     weights: ArrayLike | None = None,
+    confidence: float = 0.95,
 ) -> DifferenceInterval:
     """Return the interval of a mean difference.
 
@@ -62,6 +63,7 @@ def difference_interval(
         clusters: The cluster of each prompt; None if every prompt is a cluster of its own.
         scale: The lowest and the highest value of the score; None if values are unbounded.
         weights: A positive weight for each prompt; None if all weights are equal.
+        confidence: Confidence level of the intervals, in (0, 1).
 
     Examples:
         >>> result = difference_interval([0.25, -0.25, 0.5, 0.0, 0.25, 0.5], scale=(0, 1))
@@ -75,11 +77,16 @@ def difference_interval(
     """
     array = np.asarray(differences, np.float64)
     reach = None if scale is None else (scale[0] - scale[1], scale[1] - scale[0])
-    plain = mean_interval(array, clusters, weights=weights).bounds
+    plain = mean_interval(array, clusters, confidence=confidence, weights=weights).bounds
+    wide = (
+        None
+        if reach is None
+        else mean_interval(array, clusters, scale=reach, confidence=confidence, weights=weights).bounds
+    )
     return DifferenceInterval(
         t=plain,
         t_p=None if plain is None else _t_p(array, clusters, weights),
-        pseudo=None if reach is None else mean_interval(array, clusters, scale=reach, weights=weights).bounds,
+        pseudo=wide,
         equal_share=max(Counter(np.round(array, 12).tolist()).values()) / len(array),
     )
 

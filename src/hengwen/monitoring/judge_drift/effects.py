@@ -1,0 +1,223 @@
+"""The two changes of a judge drift report: of the model, and of its judge, each with interval and p-value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.stats.difference_interval import difference_interval
+from hengwen.stats.equivalence import EQUIVALENCE_CONFIDENCE, scale_factor, units_needed
+from hengwen.stats.estimates import MeanEstimate, interval_of_difference
+from hengwen.stats.level_weights import level_weights
+from hengwen.stats.mean_interval import cluster_sums, jackknife
+from hengwen.stats.paired import sign_flip_test
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+Bounds = tuple[float, float]
+MARGIN_SHARE = 0.04
+"""Largest change that does not matter, as a share of the scale."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """A mean change, later minus earlier values, with what a verdict needs."""
+
+    difference: float
+    p: float
+    """Two-sided p-value, not corrected: of the sign-flip test, or of a t test for the model's change that is
+    computed with anchors."""
+    p_adjusted: float | None = None
+    """p-value corrected for the number of scores; None if the score is not tested."""
+    interval: Bounds | None
+    """95 % interval, not corrected; None if values are unbounded and all differences are equal."""
+    interval_90: Bounds | None
+    """90 % interval: the change is smaller than the margin if this interval lies within it."""
+    prompts: int = 0
+    """Number of prompts; 0 if only anchors show the change."""
+    clusters: int = 0
+    """Number of independent groups of prompts or anchors."""
+    anchors: int = 0
+    """Number of anchors; 0 if none are used."""
+    error: float
+    """Standard error; 0 if all differences are equal."""
+    freedom: float
+    """Degrees of freedom of the standard error."""
+    detectable: float | None
+    """Smallest true change that is detected with a probability of 80 % at a level of 5 %; None if all
+    differences are equal."""
+    prompts_needed: int | None = None
+    """Number of prompts with which a model and a judge without any change are called stable with a
+    probability of 80 %, as far as this change decides; None if it is unknown."""
+    anchors_needed: int | None = None
+    """Number of anchors for the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorChanges:
+    """Changes of the same anchors between two judgments, and the levels of the answers."""
+
+    differences: Sequence[float]
+    """Change of each anchor's value."""
+    clusters: Sequence[str]
+    levels: Sequence[int]
+    """Human level of each anchor."""
+    answer_levels: Sequence[int]
+    """Level of each answer of the earlier checkpoint, as it was judged then."""
+
+    @property
+    def uncovered(self) -> float:
+        """Share of the answers at levels that no anchor has."""
+        present = set(self.levels)
+        return sum(level not in present for level in self.answer_levels) / max(1, len(self.answer_levels))
+
+    @property
+    def used(self) -> list[int]:
+        """Indices of the anchors at levels that the answers have."""
+        present = set(self.answer_levels)
+        return [index for index, level in enumerate(self.levels) if level in present]
+
+
+def paired_effect(
+    before: Sequence[float], after: Sequence[float], clusters: Sequence[str], *, scale: Bounds | None
+) -> Effect:
+    """Return the mean change of prompts, tested by flipping the signs of clusters.
+
+    Args:
+        before: Earlier value of each prompt, at least one.
+        after: Later value of the same prompts.
+        clusters: Cluster of each prompt.
+        scale: Lowest and highest value; None if values are unbounded.
+
+    Examples:
+        >>> prompts = [f"p{index}" for index in range(60)]
+        >>> later = [0.5 if index % 5 else 0.25 for index in range(60)]
+        >>> effect = paired_effect([0.5] * 60, later, prompts, scale=(0, 1))
+        >>> round(effect.difference, 3), effect.p < 0.001, effect.prompts, effect.prompts_needed
+        (-0.05, True, 60, 133)
+    """
+    test = sign_flip_test(before, after, clusters)
+    differences = np.asarray(after, np.float64) - np.asarray(before, np.float64)
+    intervals = _intervals(differences, clusters, scale)
+    estimate = MeanEstimate(value=test.difference, error=test.error, freedom=max(1, test.clusters - 1))
+    needed = _clusters_needed(test.error, test.clusters, scale, is_pseudo=intervals.is_pseudo)
+    return Effect(
+        difference=test.difference,
+        p=test.p,
+        interval=intervals.interval,
+        interval_90=intervals.interval_90,
+        prompts=test.prompts,
+        clusters=test.clusters,
+        error=test.error,
+        freedom=estimate.freedom,
+        detectable=estimate.detectable(),
+        prompts_needed=None if needed is None else ceil(needed * test.prompts / test.clusters),
+    )
+
+
+def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
+    """Return the mean change of anchors, weighted to the level mix of the answers.
+
+    Anchors are often chosen from all levels alike. A judge that changes at low levels only would then seem to
+    change more than it does on the answers.
+
+    Args:
+        changes: The anchors; at least one of them has a level of the answers.
+        scale: Lowest and highest value; None if values are unbounded.
+
+    Examples:
+        >>> changes = AnchorChanges(
+        ...     differences=[-0.25, 0.0, 0.0, 0.0],
+        ...     clusters=["a", "b", "c", "d"],
+        ...     levels=[0, 0, 1, 1],
+        ...     answer_levels=[0, 1, 1, 1],
+        ... )
+        >>> anchor_effect(changes, scale=(0, 1)).difference  # -0.125 without weights
+        -0.03125
+    """
+    used = changes.used
+    differences = np.array([changes.differences[index] for index in used])
+    clusters = [changes.clusters[index] for index in used]
+    weighting = level_weights([changes.levels[index] for index in used], changes.answer_levels)
+    assert weighting is not None  # every used anchor has a level of the answers
+    weights = np.array(weighting.weights)
+    test = sign_flip_test(np.zeros(len(used)), weights * differences, clusters)
+    intervals = _intervals(differences, clusters, scale, weights)
+    error, freedom = 0.0, 1.0
+    if test.clusters > 1:
+        _, error, freedom = jackknife(*cluster_sums(differences, clusters, weights))
+    estimate = MeanEstimate(value=test.difference, error=error, freedom=max(1.0, freedom))
+    needed = _clusters_needed(error, test.clusters, scale, is_pseudo=intervals.is_pseudo)
+    return Effect(
+        difference=test.difference,
+        p=test.p,
+        interval=intervals.interval,
+        interval_90=intervals.interval_90,
+        anchors=len(used),
+        clusters=test.clusters,
+        error=error,
+        freedom=estimate.freedom,
+        detectable=estimate.detectable(),
+        anchors_needed=None if needed is None else ceil(needed * len(used) / test.clusters),
+    )
+
+
+def adjusted_effect(raw: Effect, judge: Effect, *, margin: float | None) -> Effect:
+    """Return the change of the model: the change of its scores minus the change of the judge on anchors.
+
+    Args:
+        raw: Change of the scores, of which the earlier were judged then and the later now.
+        judge: Change of the judge, from ``anchor_effect``.
+        margin: Largest change that does not matter; None on an unbounded scale.
+    """
+    first = MeanEstimate(value=raw.difference, error=raw.error, freedom=raw.freedom)
+    second = MeanEstimate(value=judge.difference, error=judge.error, freedom=judge.freedom)
+    estimate = first.minus(second)
+    factor = scale_factor(estimate.error, margin) if margin and estimate.error else None
+    return Effect(
+        difference=estimate.value,
+        p=estimate.p,
+        interval=interval_of_difference(first.value, raw.interval, second.value, judge.interval),
+        interval_90=interval_of_difference(first.value, raw.interval_90, second.value, judge.interval_90),
+        prompts=raw.prompts,
+        clusters=raw.clusters,
+        anchors=judge.anchors,
+        error=estimate.error,
+        freedom=estimate.freedom,
+        detectable=estimate.detectable(),
+        prompts_needed=None if factor is None else ceil(raw.prompts * factor),
+        anchors_needed=None if factor is None else ceil(judge.anchors * factor),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Intervals:
+    interval: Bounds | None
+    interval_90: Bounds | None
+    is_pseudo: bool
+    """Whether pseudo-differences widen the intervals."""
+
+
+def _intervals(
+    differences: ArrayLike, clusters: Sequence[str], scale: Bounds | None, weights: ArrayLike | None = None
+) -> _Intervals:
+    wide = difference_interval(differences, clusters, scale=scale, weights=weights)
+    narrow = difference_interval(
+        differences, clusters, scale=scale, weights=weights, confidence=EQUIVALENCE_CONFIDENCE
+    )
+    return _Intervals(
+        wide.bounds, narrow.bounds, narrow.pseudo is not None and narrow.bounds == narrow.pseudo
+    )
+
+
+def _clusters_needed(error: float, clusters: int, scale: Bounds | None, *, is_pseudo: bool) -> int | None:
+    if scale is None:
+        return None
+    span = scale[1] - scale[0]
+    return units_needed(error * sqrt(clusters), MARGIN_SHARE * span, reach=span if is_pseudo else None)

@@ -1,0 +1,70 @@
+"""Choose the two runs of a judge drift report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from hengwen.errors import ConfigError
+from hengwen.results.run_order import training_order
+
+if TYPE_CHECKING:
+    from hengwen.records import Run
+    from hengwen.store import Store
+
+
+class RunPair(NamedTuple):
+    """The run of the newest checkpoint, and the run of the checkpoint that it is compared with."""
+
+    before: Run | None
+    """None if the store has no other run to compare with."""
+    after: Run
+
+
+def choose_runs(store: Store, before: str | None, after: str | None, plan: str | None) -> RunPair:
+    """Return the runs that are named, or the defaults.
+
+    The later run is by default that of the last checkpoint in training order, or the newest run if the order
+    is not known. The earlier run is by default the pinned baseline of the plan, or else the checkpoint
+    before the later run.
+
+    Args:
+        store: Holds the runs.
+        before: Id of the earlier run, a prefix of it, or a checkpoint name (its newest run).
+        after: The later run, likewise.
+        plan: Name of the plan of both runs; default: the plan of the newest run.
+
+    Raises:
+        ConfigError: A run does not exist, or both names mean one run.
+    """
+    latest = store.latest(plan)
+    if not latest:
+        raise ConfigError(f"no runs {f'of plan {plan!r} ' if plan else ''}in {store.name}; see: hengwen run")
+    if training_order(latest).problem:
+        latest = sorted(latest, key=lambda run: run.started)
+    later = latest[-1] if after is None else store.find(after, plan)
+    if before is not None:
+        earlier = store.find(before, plan)
+        if earlier.id == later.id:
+            raise ConfigError(
+                f"{before!r} is the run that it is compared with ({later.id}); name another run"
+            )
+        return RunPair(earlier, later)
+    baseline = store.baseline(later.plan)
+    if baseline is not None and baseline.id != later.id:
+        return RunPair(baseline, later)
+    ids = [run.id for run in latest]
+    index = ids.index(later.id) if later.id in ids else len(ids)
+    return RunPair(latest[index - 1] if index else None, later)
+
+
+def rejudging_for(store: Store, pair: RunPair) -> Run | None:
+    """Return the newest run in which the answers of the earlier run were judged again for the later run.
+
+    Args:
+        store: Holds the runs.
+        pair: The two runs.
+    """
+    if pair.before is None:
+        return None
+    rejudgings = store.rejudgings(pair.before)
+    return next((run for run in rejudgings if run.facts.get("for_run") == pair.after.id), None)
