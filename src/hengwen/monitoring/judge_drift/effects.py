@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,12 @@ from hengwen.stats.equivalence import EQUIVALENCE_CONFIDENCE, scale_factor, unit
 from hengwen.stats.estimates import MeanEstimate, interval_of_difference
 from hengwen.stats.level_weights import level_weights
 from hengwen.stats.mean_interval import cluster_sums, jackknife
-from hengwen.stats.paired import sign_flip_test
+from hengwen.stats.paired import EXACT_UP_TO, sign_flip_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import NDArray
 
 Bounds = tuple[float, float]
 MARGIN_SHARE = 0.04
@@ -31,8 +31,7 @@ class Effect:
 
     difference: float
     p: float
-    """Two-sided p-value, not corrected: of the sign-flip test, or of a t test for the model's change that is
-    computed with anchors."""
+    """Two-sided p-value, not corrected, of the sign-flip test or of a t test."""
     p_adjusted: float | None = None
     """p-value corrected for the number of scores; None if the score is not tested."""
     interval: Bounds | None
@@ -87,7 +86,11 @@ class AnchorChanges:
 def paired_effect(
     before: Sequence[float], after: Sequence[float], clusters: Sequence[str], *, scale: Bounds | None
 ) -> Effect:
-    """Return the mean change of prompts, tested by flipping the signs of clusters.
+    """Return the mean change of prompts.
+
+    The exact sign-flip test of clusters decides up to 32 clusters, and wherever at least half of the prompts
+    have the same difference: of a judge that rarely changes a verdict, a t test would be too sure. Otherwise
+    Student's t test decides, to which the interval belongs.
 
     Args:
         before: Earlier value of each prompt, at least one.
@@ -102,23 +105,10 @@ def paired_effect(
         >>> round(effect.difference, 3), effect.p < 0.001, effect.prompts, effect.prompts_needed
         (-0.05, True, 60, 133)
     """
-    test = sign_flip_test(before, after, clusters)
     differences = np.asarray(after, np.float64) - np.asarray(before, np.float64)
-    intervals = _intervals(differences, clusters, scale)
-    estimate = MeanEstimate(value=test.difference, error=test.error, freedom=max(1, test.clusters - 1))
-    needed = _clusters_needed(test.error, test.clusters, scale, is_pseudo=intervals.is_pseudo)
-    return Effect(
-        difference=test.difference,
-        p=test.p,
-        interval=intervals.interval,
-        interval_90=intervals.interval_90,
-        prompts=test.prompts,
-        clusters=test.clusters,
-        error=test.error,
-        freedom=estimate.freedom,
-        detectable=estimate.detectable(),
-        prompts_needed=None if needed is None else ceil(needed * test.prompts / test.clusters),
-    )
+    effect = _effect(differences, clusters, scale)
+    needed = effect.needed(scale)
+    return replace(effect.effect, prompts=len(differences), prompts_needed=needed)
 
 
 def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
@@ -146,26 +136,8 @@ def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
     clusters = [changes.clusters[index] for index in used]
     weighting = level_weights([changes.levels[index] for index in used], changes.answer_levels)
     assert weighting is not None  # every used anchor has a level of the answers
-    weights = np.array(weighting.weights)
-    test = sign_flip_test(np.zeros(len(used)), weights * differences, clusters)
-    intervals = _intervals(differences, clusters, scale, weights)
-    error, freedom = 0.0, 1.0
-    if test.clusters > 1:
-        _, error, freedom = jackknife(*cluster_sums(differences, clusters, weights))
-    estimate = MeanEstimate(value=test.difference, error=error, freedom=max(1.0, freedom))
-    needed = _clusters_needed(error, test.clusters, scale, is_pseudo=intervals.is_pseudo)
-    return Effect(
-        difference=test.difference,
-        p=test.p,
-        interval=intervals.interval,
-        interval_90=intervals.interval_90,
-        anchors=len(used),
-        clusters=test.clusters,
-        error=error,
-        freedom=estimate.freedom,
-        detectable=estimate.detectable(),
-        anchors_needed=None if needed is None else ceil(needed * len(used) / test.clusters),
-    )
+    effect = _effect(differences, clusters, scale, np.array(weighting.weights))
+    return replace(effect.effect, anchors=len(used), anchors_needed=effect.needed(scale))
 
 
 def adjusted_effect(raw: Effect, judge: Effect, *, margin: float | None) -> Effect:
@@ -197,27 +169,56 @@ def adjusted_effect(raw: Effect, judge: Effect, *, margin: float | None) -> Effe
 
 
 @dataclass(frozen=True, slots=True)
-class _Intervals:
-    interval: Bounds | None
-    interval_90: Bounds | None
+class _MeasuredEffect:
+    """An effect, and what decides how many units would narrow its interval."""
+
+    effect: Effect
+    units: int
     is_pseudo: bool
     """Whether pseudo-differences widen the intervals."""
 
+    def needed(self, scale: Bounds | None) -> int | None:
+        """Return the number of units for which a change of 0 is called smaller than the margin."""
+        if scale is None:
+            return None
+        span, clusters = scale[1] - scale[0], self.effect.clusters
+        needed = units_needed(
+            self.effect.error * sqrt(clusters), MARGIN_SHARE * span, reach=span if self.is_pseudo else None
+        )
+        return None if needed is None else ceil(needed * self.units / clusters)
 
-def _intervals(
-    differences: ArrayLike, clusters: Sequence[str], scale: Bounds | None, weights: ArrayLike | None = None
-) -> _Intervals:
+
+def _effect(
+    differences: NDArray[np.float64],
+    clusters: Sequence[str],
+    scale: Bounds | None,
+    weights: NDArray[np.float64] | None = None,
+) -> _MeasuredEffect:
+    sums, sizes = cluster_sums(differences, clusters, weights)
+    groups = len(sums)
+    error, freedom = jackknife(sums, sizes)[1:] if groups > 1 else (0.0, 1.0)
     wide = difference_interval(differences, clusters, scale=scale, weights=weights)
     narrow = difference_interval(
         differences, clusters, scale=scale, weights=weights, confidence=EQUIVALENCE_CONFIDENCE
     )
-    return _Intervals(
-        wide.bounds, narrow.bounds, narrow.pseudo is not None and narrow.bounds == narrow.pseudo
+    estimate = MeanEstimate(value=float(sums.sum() / sizes.sum()), error=error, freedom=max(1.0, freedom))
+    is_pseudo = wide.pseudo is not None and wide.bounds == wide.pseudo
+    if is_pseudo or wide.t_p is None or groups <= EXACT_UP_TO:
+        weighted = differences if weights is None else weights * differences
+        p = sign_flip_test(np.zeros(len(weighted)), weighted, clusters).p
+    else:
+        p = wide.t_p
+    return _MeasuredEffect(
+        Effect(
+            difference=estimate.value,
+            p=p,
+            interval=wide.bounds,
+            interval_90=narrow.bounds,
+            clusters=groups,
+            error=error,
+            freedom=estimate.freedom,
+            detectable=estimate.detectable(),
+        ),
+        len(differences),
+        is_pseudo,
     )
-
-
-def _clusters_needed(error: float, clusters: int, scale: Bounds | None, *, is_pseudo: bool) -> int | None:
-    if scale is None:
-        return None
-    span = scale[1] - scale[0]
-    return units_needed(error * sqrt(clusters), MARGIN_SHARE * span, reach=span if is_pseudo else None)
