@@ -48,7 +48,7 @@ class ScriptedJudges:
         self.calls[model] += 1
         if self.fails(model, match[2]):
             raise BackendError("no reply", status="refused")
-        label = LABELS[self.shift(model, match[2], int(match[1]))]
+        label = LABELS[max(0, self.shift(model, match[2], int(match[1])))]
         assert request.schema is not None
         criteria = request.schema["properties"]["criteria"]["properties"]
         reply = {"reason": "读过了", "criteria": dict.fromkeys(criteria, label), "level": label}

@@ -25,7 +25,7 @@ def choose_runs(store: Store, before: str | None, after: str | None, plan: str |
 
     The later run is by default that of the last checkpoint in training order, or the newest run if the order
     is not known. The earlier run is by default the pinned baseline of the plan, or else the checkpoint
-    before the later run.
+    before the later run; if all other runs have other prompts, the newest of them.
 
     Args:
         store: Holds the runs.
@@ -54,7 +54,10 @@ def choose_runs(store: Store, before: str | None, after: str | None, plan: str |
         return RunPair(baseline, later)
     ids = [run.id for run in latest]
     index = ids.index(later.id) if later.id in ids else len(ids)
-    return RunPair(latest[index - 1] if index else None, later)
+    if index:
+        return RunPair(latest[index - 1], later)
+    others = [run for run in store.left_out(later.plan) if run.checkpoint != later.checkpoint]
+    return RunPair(others[0] if others else None, later)
 
 
 def rejudging_for(store: Store, pair: RunPair) -> Run | None:
