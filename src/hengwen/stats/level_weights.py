@@ -40,12 +40,12 @@ def level_weights(units: Sequence[int], target: Sequence[int]) -> LevelWeights |
         >>> level_weights([1, 1], [0, 1, 1, 1])
         LevelWeights(weights=(1.0, 1.0), uncovered=0.25)
     """
-    counts, wanted = Counter(units), Counter(target)
-    covered = sum(count for level, count in wanted.items() if level in counts)
+    counts, target_counts = Counter(units), Counter(target)
+    covered = sum(count for level, count in target_counts.items() if level in counts)
     if not covered:
         return None
     return LevelWeights(
-        tuple(wanted[level] / covered * len(units) / counts[level] for level in units),
+        tuple(target_counts[level] / covered * len(units) / counts[level] for level in units),
         1 - covered / len(target),
     )
 
