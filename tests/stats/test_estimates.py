@@ -37,6 +37,5 @@ def test_the_detectable_value_has_the_power() -> None:
 
 
 def test_the_interval_is_that_of_normal_estimates() -> None:
-    low, high = interval_of_difference(1.0, (0.7, 1.3), 2.0, (1.6, 2.4))
-    assert (low, high) == (pytest.approx(-1.5), pytest.approx(-0.5))
+    assert interval_of_difference(1.0, (0.7, 1.3), 2.0, (1.6, 2.4)) == pytest.approx((-1.5, -0.5))
     assert interval_of_difference(1.0, None, 2.0, (1.6, 2.4)) is None

@@ -94,7 +94,7 @@ class Plans:
     ) -> Path:
         """Write a plan of one checkpoint with stored answers; several models are a panel."""
         samples = [{"id": name, "input": f"{inputs}{name}"} for name in prompts or given]
-        rows = [
+        rows: list[dict[str, object]] = [
             {"id": name, "output": f"第{level}级 {checkpoint}-{name}-{repeat}", "repeat": repeat}
             for name, levels in given.items()
             for repeat, level in enumerate(levels, start=1)
@@ -110,7 +110,7 @@ class Plans:
             "tasks": [{"name": "t", "samples": "samples.jsonl", "judges": [judge], **task}],
             "checkpoints": [{"name": checkpoint, "responses": f"{checkpoint}.jsonl"}],
         }
-        files = {"samples": samples, checkpoint: rows}
+        files: dict[str, Sequence[Mapping[str, object]]] = {"samples": samples, checkpoint: rows}
         if anchors is not None:
             plan["anchors"] = "anchors.jsonl"
             files["anchors"] = [

@@ -232,7 +232,6 @@ def test_the_order_of_checkpoints_is_that_of_their_runs_if_nothing_else_is_known
 
 
 def test_the_final_score_of_a_judge_with_rules_is_reported(plans, judges) -> None:
-    rules = [{"number": {}}]
-    score = only(evaluate(plans, rules=rules))
+    score = only(evaluate(plans, rules=[{"number": {}}]))
     assert score.address == "t/persona_generic.final"
     assert score.verdict == "stable"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MAX_SETTING = 300
 """Maximum number of characters of a changed setting that is printed."""
-_TITLE = Bilingual("评审漂移", "judge drift")
+_TITLE = Bilingual("评审漂移：", "judge drift: ")
 _VERDICTS: Mapping[DriftVerdict, Bilingual] = {
     "stable": Bilingual("稳定", "stable"),
     "model drifted": Bilingual("模型变了", "model drifted"),
@@ -103,7 +103,7 @@ def print_judge_drift(report: JudgeDriftReport, language: Language, console: Con
     """
     console = console or Console(highlight=False)
     names = _names(report)
-    console.print(Text(f"{_TITLE.in_language(language)}: {' → '.join(names)}", style="bold"))
+    console.print(Text(f"{_TITLE.in_language(language)}{' → '.join(names)}", style="bold"))
     if report.problem:
         console.print(Text(_PROBLEMS[report.problem].in_language(language)))
         return
