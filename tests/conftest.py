@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from postgres_server import postgres, postgres_server  # noqa: F401 - fixtures
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     )
     from hengwen.monitoring.compare.compare_runs import compare_runs
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
+    from hengwen.monitoring.drift.drift_report import drift_report
+    from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
     from hengwen.monitoring.judge_drift.rejudging import rejudge
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport, judge_drift
+    from hengwen.monitoring.power.plan_power import PlanPower, plan_power
+    from hengwen.monitoring.power.score_power import ScorePower
     from hengwen.plans.plan import Plan, load_plan
     from hengwen.records import (
         Failure,
@@ -52,6 +56,7 @@ _EXPORTS = {
     "BackendError": "errors",
     "ConfigError": "errors",
     "DataError": "errors",
+    "DriftReport": "monitoring.drift.score_drift",
     "Failure": "records",
     "HengwenError": "errors",
     "JudgeDriftReport": "monitoring.judge_drift.report",
@@ -59,6 +64,7 @@ _EXPORTS = {
     "Label": "records",
     "Outcome": "records",
     "Plan": "plans.plan",
+    "PlanPower": "monitoring.power.plan_power",
     "PluginError": "errors",
     "Response": "records",
     "Row": "records",
@@ -69,6 +75,8 @@ _EXPORTS = {
     "Scale": "records",
     "Score": "records",
     "ScoreComparison": "monitoring.compare.run_comparison",
+    "ScorePower": "monitoring.power.score_power",
+    "ScoreDrift": "monitoring.drift.score_drift",
     "ScoreTable": "results.score_table",
     "Store": "store",
     "StoreBusyError": "errors",
@@ -83,9 +91,11 @@ _EXPORTS = {
     "build_view": "reports",
     "collect_view": "reports.view.from_store",
     "compare_runs": "monitoring.compare.compare_runs",
+    "drift_report": "monitoring.drift.drift_report",
     "judge_drift": "monitoring.judge_drift.report",
     "load_plan": "plans.plan",
     "open_store": "store",
+    "plan_power": "monitoring.power.plan_power",
     "rejudge": "monitoring.judge_drift.rejudging",
     "run_plan": "runs.run_plan",
     "write_report": "reports",
@@ -95,6 +105,7 @@ __all__ = [
     "BackendError",
     "ConfigError",
     "DataError",
+    "DriftReport",
     "Failure",
     "HengwenError",
     "JudgeDriftReport",
@@ -102,6 +113,7 @@ __all__ = [
     "Label",
     "Outcome",
     "Plan",
+    "PlanPower",
     "PluginError",
     "Response",
     "Row",
@@ -112,6 +124,8 @@ __all__ = [
     "Scale",
     "Score",
     "ScoreComparison",
+    "ScoreDrift",
+    "ScorePower",
     "ScoreTable",
     "Store",
     "StoreBusyError",
@@ -126,9 +140,11 @@ __all__ = [
     "build_view",
     "collect_view",
     "compare_runs",
+    "drift_report",
     "judge_drift",
     "load_plan",
     "open_store",
+    "plan_power",
     "rejudge",
     "run_plan",
     "write_report",

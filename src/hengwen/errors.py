@@ -1,4 +1,4 @@
-"""The errors that Hengwen raises. Each is also a subclass of the builtin error in parentheses.
+"""The errors that Hengwen raises. Each class is also a subclass of the builtin error in parentheses.
 
 ::
 
@@ -13,8 +13,8 @@
     └── JudgeError (RuntimeError)       no usable verdict; becomes a Failure                 exit 1
         └── BackendError                no usable reply from an endpoint
 
-A message says what is wrong, where, and how to fix it, in lower case without a full stop. Metric functions
-(``hengwen.objective``, ``hengwen.relevance_metrics``) raise plain ``ValueError`` and ``TypeError``.
+An error message says what is wrong, where, and how to fix it, in lower case without a full stop. Metric
+functions (``hengwen.objective``, ``hengwen.relevance_metrics``) raise plain ``ValueError`` and ``TypeError``.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class PluginError(HengwenError, ImportError):
 
 
 class StoreError(HengwenError, OSError):
-    """The store cannot be opened, read or written; committed data is kept."""
+    """The store (database of results) cannot be opened, read or written; committed data is kept."""
 
 
 class StoreBusyError(StoreError):
@@ -77,11 +77,11 @@ class StoreBusyError(StoreError):
 
 
 class WorkerError(HengwenError, RuntimeError):
-    """A worker process died; the results of its batch are lost."""
+    """A worker process died; the results of the samples that it was working on are lost."""
 
 
 class TimeLimitError(HengwenError, TimeoutError):
-    """The time limit of a run is reached; results are kept, and the same command resumes the run."""
+    """A run reached its time limit; its results are kept, and running the same command again resumes it."""
 
     exit_code = 130
 
@@ -91,7 +91,7 @@ class JudgeError(HengwenError, RuntimeError):
 
     Args:
         message: What happened.
-        status: ``Failure.status`` of the resulting failure.
+        status: Status of the ``Failure`` that is recorded for the answer.
         raw: Raw reply, which is stored.
     """
 
@@ -106,7 +106,7 @@ class BackendError(JudgeError):
 
     Args:
         message: What happened.
-        status: ``Failure.status`` of the resulting failure.
+        status: Status of the ``Failure`` that is recorded for the answer.
         raw: Raw body of the reply, which is stored.
         retryable: Whether the same request may succeed later.
         retry_after: Seconds to wait before a retry, if the endpoint set them.

@@ -1,23 +1,24 @@
-"""Interfaces of plug-ins and of the ledger, the storage that the engine writes to.
+"""Interfaces of plug-ins and of the ledger (the storage to which the engine writes results).
 
-A plug-in inherits from no class: it implements an interface by having its members. It may raise any
-exception; the engine turns it into a ``Failure``. Below, an outcome is a ``Score`` or a ``Failure``, and a
-verdict holds a judge's outcomes for one response.
+A plug-in need not inherit from these classes; it only needs the same methods and attributes. A plug-in may
+raise any exception; the engine records it as a ``Failure``. In this module, an outcome is a ``Score`` or a
+``Failure``. A verdict is a judge's result for one response: one outcome for the overall level and one for
+each criterion.
 
 Required interfaces are ``Scorer``, ``GroupScorer``, ``Judge`` and ``Backend``. The others are optional:
 
 =======================  ================================================================
-``HistoryScorer``        a scorer that also reads the earlier responses to the sample
-``SampleValidator``      a scorer that checks samples before any call is made
-``DatasetConfigurable``  a scorer with settings chosen from all samples of a task
-``AcceptsEvidence``      a judge that reads the findings of rules
-``MultiSignature``       a judge whose outcomes have different signatures
-``Rederivable``          a judge that recomputes derived scores from stored outcomes
-``ParsingBackend``       a backend that parses a reply before it records the attempt
+``HistoryScorer``        a scorer that also reads the model's earlier responses to the prompt
+``SampleValidator``      a scorer that checks samples before any model is called
+``DatasetConfigurable``  a scorer whose settings depend on all samples of a task
+``AcceptsEvidence``      a judge whose prompt includes the findings of rules
+``MultiSignature``       a judge whose scores have different signatures
+``Rederivable``          a judge that recomputes derived scores from stored ones
+``ParsingBackend``       a backend that parses a reply before it records the call
 =======================  ================================================================
 
-Support for an optional interface is determined by ``isinstance`` alone, once for each plug-in: when the plan
-is loaded, when a judge that wraps others is built, or when a run starts. It is not checked for each response.
+Hengwen checks with ``isinstance`` whether a plug-in has an optional interface. This check is done once for
+each plug-in, before the first response is evaluated.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
     from hengwen.records import Attempt, Outcome, Reply, Request, Response, Row, Run, Sample, Verdict
 
 Parsed = TypeVar("Parsed")
-"""Type of the value that is parsed from a reply."""
+"""Type of the value that a ``parse`` function returns for a reply."""
 
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Scores one response. Its methods are plain functions, not coroutines."""
+    """Scores one response. The methods of a scorer are plain functions, not coroutines."""
 
     @property
     def signature(self) -> str:
@@ -48,7 +49,7 @@ class Scorer(Protocol):
         ...
 
     def score(self, sample: Sample, response: Response) -> Sequence[Outcome]:
-        """Return for each name a Score, or a Failure of status ``not_applicable``; else raise an error."""
+        """Return a Score or a ``not_applicable`` Failure for each name; raise if scoring fails otherwise."""
         ...
 
 
@@ -59,7 +60,7 @@ class HistoryScorer(Protocol):
     def score_after(
         self, sample: Sample, response: Response, earlier: Sequence[Response]
     ) -> Sequence[Outcome]:
-        """Return an outcome for each name. The engine calls this method instead of ``score``.
+        """Return a Score or a Failure for each name. The engine calls this method instead of ``score``.
 
         Args:
             sample: Prompt with its references.
@@ -80,10 +81,10 @@ class SampleValidator(Protocol):
 
 @runtime_checkable
 class DatasetConfigurable(Protocol):
-    """Optional scorer method: choose settings from all samples of a task, once before scoring."""
+    """Optional scorer method: set the scorer up with all samples of a task, once before scoring."""
 
     def for_samples(self, samples: Collection[Sample]) -> Scorer | GroupScorer:
-        """Return a scorer that has the chosen settings and names them in its signature."""
+        """Return a scorer whose settings fit the samples, and whose signature contains these settings."""
         ...
 
 
@@ -107,22 +108,22 @@ class GroupScorer(Protocol):
         ...
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> Sequence[Outcome]:
-        """Return one outcome for each name, computed from the whole group."""
+        """Return one Score or Failure for each name, computed from all responses of the group."""
         ...
 
 
 @runtime_checkable
 class Judge(Protocol):
-    """Gives a verdict on one response: an outcome for the level and one for each criterion."""
+    """Judges one response: it gives a Score or a Failure for the overall level and one for each criterion."""
 
     @property
     def signature(self) -> str:
-        """Text with every setting that can change a verdict."""
+        """Text that contains every setting that can change the judge's scores."""
         ...
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the outcomes of a verdict; the first is the name of the level."""
+        """Names of the scores that the judge gives; the first is the overall level."""
         ...
 
     async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
@@ -140,7 +141,7 @@ class Judge(Protocol):
 class AcceptsEvidence(Protocol):
     """Optional judge interface: ``judge`` also takes ``evidence``, sentences of rules about the response.
 
-    The attribute says whether this judge, with its present options, reads them; see :func:`evidence_judge`.
+    The attribute ``accepts_evidence`` is True if this judge, with its present options, reads these sentences.
     """
 
     accepts_evidence: bool
@@ -165,25 +166,25 @@ class AcceptsEvidence(Protocol):
 
 
 def evidence_judge(judge: Judge) -> AcceptsEvidence | None:
-    """Return the judge itself if it reads evidence, else None. Call this once per judge, not per response."""
+    """Return the judge itself if it reads evidence (sentences of rules), else None."""
     return judge if isinstance(judge, AcceptsEvidence) and judge.accepts_evidence else None
 
 
 @runtime_checkable
 class MultiSignature(Protocol):
-    """Optional judge property: outcomes of one verdict have different signatures."""
+    """Optional judge property: the judge's scores do not all have the same signature."""
 
     @property
     def signatures(self) -> Mapping[str, str]:
-        """Signature of each outcome, by name."""
+        """Signature of each score, by score name."""
         ...
 
 
 @runtime_checkable
 class Rederivable(Protocol):
-    """Optional judge method: recompute derived scores from stored outcomes, without judging again.
+    """Optional judge method: recompute derived scores from stored scores, without judging again.
 
-    A derived score is computed from other outcomes, such as the final score after a rule capped the level.
+    A derived score is computed from other scores, such as the final score after a rule has capped the level.
     """
 
     def derive(
@@ -193,10 +194,11 @@ class Rederivable(Protocol):
         response: Response,
         earlier: Sequence[Response] = (),
     ) -> Sequence[Outcome]:
-        """Return the scores derived from stored outcomes.
+        """Return the derived scores, computed from stored scores.
 
         Args:
-            outcomes: Stored outcomes that have the signature of the judge's first name.
+            outcomes: Stored scores and failures of this response whose signature is that of the judge's
+                overall level.
             sample: Prompt with its references.
             response: Judged response.
             earlier: Earlier responses to the same sample.
@@ -215,7 +217,7 @@ class Backend(Protocol):
 
     @property
     def endpoint(self) -> str:
-        """Address of the server, a part of the call key; contains no API key and no user name."""
+        """Address of the server without API key and user name; a part of the key that identifies a call."""
         ...
 
     async def complete(self, request: Request) -> Reply:
@@ -229,10 +231,10 @@ class Backend(Protocol):
 
 @runtime_checkable
 class ParsingBackend(Protocol):
-    """Optional backend method: parse a reply before the attempt (one try of a call) is recorded.
+    """Optional backend method: parse a reply before the call is recorded.
 
     The engine wraps each backend of a plan in a backend that has this method. If a reply cannot be parsed,
-    the attempt is recorded with the status of the parse error, and its reply is not used again.
+    the call is recorded with the status of the parse error, and its reply is never reused.
     """
 
     async def complete_parsed(
@@ -241,25 +243,26 @@ class ParsingBackend(Protocol):
         """Return a reply together with its parsed value; each reply is parsed only once.
 
         Args:
-            request: Request to send, unless the ledger already has its reply.
+            request: Request to send; it is not sent if the reply to it is already stored.
             parse: Function that parses a reply; raises JudgeError if the reply is unusable.
         """
         ...
 
 
 EvaluationKey = tuple[str, str | None, int | None, str, str]
-"""(task, sample_id, repeat, signature, item_hash): key of one scorer's or judge's outcomes for an answer."""
+"""(task, sample_id, repeat, signature, item_hash): identifies the results of one scorer or judge for one
+answer."""
 
 
 class CompletedIndex(Protocol):
-    """Index of completed evaluations: says for a key which run holds its outcomes."""
+    """Index of completed evaluations: it maps an evaluation key to the run that has the results."""
 
     def get(self, key: EvaluationKey, /) -> str | None:
-        """Return the id of the run that holds the outcomes, or None."""
+        """Return the id of the run that has the results of an evaluation; None if it is not completed."""
         ...
 
     def __len__(self) -> int:
-        """Return the number of keys."""
+        """Return the number of completed evaluations."""
         ...
 
 
@@ -275,15 +278,15 @@ class Ledger(Protocol):
         ...
 
     def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
-        """Copy the rows of a key from an earlier run into this run."""
+        """Copy the stored results of an evaluation from an earlier run into this run."""
         ...
 
     def read(self, run_id: str, key: EvaluationKey) -> Sequence[Outcome]:
-        """Return the outcomes that a run has for a key."""
+        """Return the scores and failures that a run has for an evaluation."""
         ...
 
     def find_call(self, call_key: str, cache_scope: str) -> Attempt | None:
-        """Return the successful attempt of a call, or None."""
+        """Return the stored successful attempt of a call, or None if no attempt has succeeded."""
         ...
 
     def next_attempt_no(self, call_key: str, cache_scope: str) -> int:
@@ -299,7 +302,7 @@ class Ledger(Protocol):
         ...
 
     def record_rows(self, rows: Sequence[Row]) -> None:
-        """Record rows; a later row replaces an earlier one with the same task, sample, repeat and name."""
+        """Record scores and failures (rows). A row replaces the earlier row with the same ``Row.key``."""
         ...
 
     def commit(self) -> None:
@@ -307,5 +310,5 @@ class Ledger(Protocol):
         ...
 
     def commit_attempts(self) -> None:
-        """Commit the attempts only; all other records can be recomputed from them."""
+        """Commit only the attempts (calls with replies); everything else can be recomputed from them."""
         ...

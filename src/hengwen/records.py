@@ -1,6 +1,6 @@
 """Record types that all packages share. Records are frozen, keyword-only, and checked when they are created.
 
-An outcome is a ``Score`` or a ``Failure``. An answer without a score gets a ``Failure``, never 0 or NaN.
+An answer that cannot be scored gets a ``Failure``, never 0 or NaN. Outcome means ``Score`` or ``Failure``.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ Status = Literal[
     "not_applicable",
 ]
 """Reason for a missing score. ``rejected``: the endpoint refused the request and would refuse it again (wrong
-key, prompt too long). ``missing``: there is no answer. ``not_applicable`` is counted separately."""
+key, prompt too long). ``missing``: there is no answer. ``not_applicable``: no error, but no value."""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 Kind = Literal["scorer", "judge", "human"]
 Reducer = Literal["mean", "median", "mode", "worst", "best"]
-"""How to combine the values of a prompt's repeats (several answers to one prompt) into one value."""
+"""How to combine the scores of several answers to one prompt into one value."""
 Message = tuple[str, str]
 """(role, content); role is ``system``, ``user`` or ``assistant``."""
 AnswerKey = tuple[str, str, str, int]
-"""(task, sample id, checkpoint, repeat): identifies one answer."""
+"""(task, sample id, checkpoint, repeat): key that identifies one answer."""
 LabelKey = tuple[str, str, str, int, str]
-"""(task, sample id, checkpoint, repeat, score name): a rater gives at most one label for each."""
+"""(task, sample id, checkpoint, repeat, score name): a rater gives at most one label per key."""
 RowKey = tuple[str, str, str | None, int | None, str]
-"""(run id, task, sample id, repeat, score name): identifies one row."""
+"""(run id, task, sample id, repeat, score name): key of one stored score or failure."""
 
 MAX_SCHEMAS = 256
-"""Maximum number of JSON schemas whose digests are cached."""
+"""Maximum number of JSON schemas whose hashes are cached."""
 _CANONICAL = json.JSONEncoder(
     ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str, check_circular=False
 )
@@ -86,10 +86,10 @@ class Sample:
     input: str | tuple[Message, ...] = ""
     references: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
-    """Values by name, of any type; a lyric template is ``metadata["template"]``."""
+    """Further data of the prompt by name, such as a lyric's ``metadata["template"]``; values of any type."""
     task: str = ""
     cluster: str = ""
-    """Name of a group of samples that depend on each other (same song, same user); default: the id."""
+    """Name shared by samples that are not independent (same song, same user); default: the sample's id."""
     _hash: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -103,7 +103,7 @@ class Sample:
 
     @property
     def hash(self) -> str:
-        """The sha256 of all fields that can change a score, that is of all but ``task`` and ``cluster``."""
+        """The sha256 of all fields except ``task`` and ``cluster``, which cannot change a score."""
         if not self._hash:
             sha = digest(self.id, self.input, self.references, dict(self.metadata))
             object.__setattr__(self, "_hash", sha)
@@ -120,14 +120,14 @@ class Response:
     task: str = ""
     checkpoint: str = ""
     repeat: int = 1
-    """Number of this answer among the answers to the same sample, from 1."""
+    """Number of this answer, counted from 1, if the model answered the prompt several times."""
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A human value for one answer, which is named by its key or given as text in ``output``."""
+    """A score that a human gave one answer: a stored answer, or the text in ``output``."""
 
     task: str
     id: str
@@ -135,13 +135,13 @@ class Label:
     checkpoint: str = ""
     repeat: int = 1
     output: str = ""
-    """The text that was labelled; if it is empty, the stored answer with this key."""
+    """The text that was labelled; if it is empty, the label is for the stored answer with the label's key."""
     score: str
     """Name of the score, such as ``muice_live.level``."""
     value: float
     rater: str = ""
     drawn: str = ""
-    """How the answer was chosen, such as ``random|seed:0|from:189|strata:none``; empty if unknown."""
+    """How the answer was selected, such as ``random|seed:0|from:189|strata:none``; empty if unknown."""
     input: str | tuple[Message, ...] = ""
     references: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
@@ -188,7 +188,7 @@ class Scale:
 
 
 _USUAL_TYPES = {(str, value, str, scale) for value in (float, int) for scale in (Scale, type(None))}
-"""Types of a score's name, value, signature and scale. Only these are checked, to create scores fast."""
+"""Usual types of a score's name, value, signature and scale; scores with them skip a slower check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +196,7 @@ class Score:
     """One finite number about one answer, or about a set of answers."""
 
     name: str
-    """``<scorer>.<part>``; never renamed, because it is a key in stores."""
+    """``<scorer>.<part>``; it stays the same in all versions of Hengwen, because it is a key in stores."""
     value: float
     signature: str
     """Text with every setting that can change the number; only scores of equal signatures are compared."""
@@ -225,7 +225,7 @@ class Failure:
     signature: str
     kind: Kind = "scorer"
     raw: str = ""
-    """The raw reply, if there was one."""
+    """The raw reply of the judge or model, if there was a reply."""
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -238,7 +238,7 @@ Outcome = Score | Failure
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Number of tokens of one or more calls; ``calls`` is the number of replies that were paid for."""
+    """Number of tokens that one or more calls used; ``calls`` is the number of replies that were paid for."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -260,17 +260,17 @@ class Request:
     schema: Mapping[str, Any] | None = None
     """JSON schema of the reply; None for free text."""
     params: Mapping[str, Any] = field(default_factory=dict)
-    """Sampling parameters that override those of the backend."""
+    """Sampling parameters of this request, which override the parameters of the backend."""
     signature: str = ""
-    """Signature of the caller (a judge or the model under test), without the number of repeats."""
+    """Signature (text of all settings) of the judge or of the model under test that makes the call."""
     identity: str = ""
-    """The prompt with a placeholder for its random fence (marks around data); default: the messages."""
+    """The prompt with a placeholder for the random marks that fence off data in it; default: the messages."""
     repeat: int = 1
     logprobs: int | None = None
     """Number of alternatives to return for each token, with log-probabilities; None: no log-probabilities."""
 
     def key(self, endpoint: str) -> str:
-        """Return the call key: requests with equal keys are the same call, and a call is paid for only once.
+        """Return the call key; requests with equal keys count as one call, which is paid for only once.
 
         Args:
             endpoint: Address from ``Backend.endpoint``.
@@ -285,14 +285,14 @@ _SCHEMAS: dict[int, tuple[object, str]] = {}
 
 
 def _schema_digest(schema: Mapping[str, Any] | None) -> str:
-    """Return the digest of a schema; cached, because a judge passes the same object in each call."""
+    """Return the hash of a JSON schema, cached because a judge uses one schema object in all calls."""
     if schema is None:
         return ""
     entry = _SCHEMAS.get(id(schema))
     if entry is None:
         if len(_SCHEMAS) >= MAX_SCHEMAS:
             _SCHEMAS.clear()
-        # the entry keeps the schema alive, so that its id cannot be given to another object
+        # the cache entry holds the schema, so that no other object can get the same id() while it is cached
         entry = _SCHEMAS[id(schema)] = (schema, digest(schema))
     return entry[1]
 
@@ -309,7 +309,8 @@ class Reply:
     """Duration of the call in seconds."""
     finish: str = "stop"
     response_format: str = ""
-    """How a JSON schema was sent: ``json_schema``, ``json_object``, ``tool``, ``text``; else empty."""
+    """How the JSON schema was sent: ``json_schema``, ``json_object``, ``tool`` or ``text``; "" if none was
+    sent."""
     logprobs: tuple[tuple[bytes, float, tuple[tuple[bytes, float], ...]], ...] | None = None
     """For each token its bytes, log-probability and alternatives; None if the endpoint returned none."""
 
@@ -317,7 +318,7 @@ class Reply:
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a judge says about one answer: an outcome for the overall level and one for each criterion."""
+    """Result of judging one answer: a Score or Failure for the overall level, and one for each criterion."""
 
     outcomes: tuple[Outcome, ...]
     reason: str = ""
@@ -329,15 +330,15 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """The record of one call to a backend. Unique on (call_key, cache_scope, attempt_no)."""
+    """The record of one try of a call to a backend; ``(call_key, cache_scope, attempt_no)`` is unique."""
 
     call_key: str
     cache_scope: str
-    """Only attempts of equal scope are reused: empty, or the run id for anchors and under ``--fresh``."""
+    """Empty if any run may reuse the reply; else the id of the only run that may (anchors, ``--fresh``)."""
     attempt_no: int
-    """Number of this attempt among those of the same call, from 1."""
+    """Number of this attempt, counted from 1, among the attempts of the same call."""
     status: str
-    """``ok`` or the status of a failure; only ``ok`` attempts are reused."""
+    """``ok``, or why the call failed (a ``Failure`` status); only replies of ``ok`` attempts are reused."""
     run_id: str
     role: Literal["judge", "subject"]
     request: Mapping[str, Any]
@@ -351,13 +352,13 @@ class Attempt:
 
 
 class Row(NamedTuple):
-    """An outcome with its answer, unique on ``key``. A tuple is created faster than a dataclass."""
+    """A Score or Failure with the key of the answer that it belongs to; ``key`` is unique in a store."""
 
     run_id: str
     task: str
     checkpoint: str
     sample_id: str | None
-    """None if the outcome belongs to a set of answers."""
+    """Id of the prompt; None if the Score or Failure belongs to a set of answers."""
     repeat: int | None
     cluster: str
     outcome: Outcome
@@ -378,7 +379,7 @@ class Run:
     id: str
     plan: str
     plan_hash: str
-    """Hash of everything that can change this run's rows: tasks, data and this checkpoint, but no other."""
+    """Hash of everything that can change this run's results: tasks, data and this checkpoint."""
     checkpoint: str
     order: int = 0
     """Position of the checkpoint in the plan, which lists checkpoints in the order of training."""
@@ -389,11 +390,11 @@ class Run:
     score_order: tuple[str, ...] = ()
     """Names of the run's scores, as TASK/SCORE, in the order of the plan."""
     reducers: Mapping[str, Reducer] = field(default_factory=dict)
-    """How the values of repeats are combined, by task; a task that is not listed uses the mean."""
+    """By task, how the scores of several answers to one prompt are combined; default: the mean."""
     facts: Mapping[str, object] = field(default_factory=dict)
-    """Facts that decide whether runs are comparable, see ``runs/run_facts.py``; empty in older runs."""
+    """Facts that decide whether two runs can be compared; empty in runs of older versions of Hengwen."""
     seed: int = 0
     status: Literal["running", "interrupted", "finished", "failed"] = "running"
-    """``failed``: an error ended the run, or nothing was scored; the same command resumes it."""
+    """``failed``: an error ended the run, or nothing was scored; the same command, run again, resumes it."""
     rejudges: str = ""
     """Id of the run whose stored answers this run judges again; empty for the run of a checkpoint."""

@@ -1,8 +1,8 @@
 """Find scorers, judges, rules and backends by name: built-in ones, and entry points of installed packages.
 
 An installed package adds a plug-in by an entry point in the group ``hengwen.scorers``, ``hengwen.judges``,
-``hengwen.rules`` or ``hengwen.backends``. Listing names imports no plug-in. It is an error if two packages
-register the same name. A plug-in that cannot be imported fails only the plans that name it.
+``hengwen.rules`` or ``hengwen.backends``. Listing the names of plug-ins imports none of them. Loading a name
+that two packages register is an error. If a plug-in cannot be imported, only plans that use it fail.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def load(group: Group, name: str) -> Any:
         name: Name of the plug-in.
 
     Raises:
-        ConfigError: The name is unknown, or several packages claim it.
+        ConfigError: The name is unknown, or several packages register it.
         PluginError: The plug-in cannot be imported; the message names its package.
     """
     owners = _installed(group).get(name, [])

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from hengwen.records import Scale
 from hengwen.results.comparability import ComparabilityKey
 from hengwen.results.comparisons import ScoreSeries, compare_checkpoints
+from hengwen.stats.difference_interval import difference_interval
 
 
 def score_series(*checkpoints: list[float], **changes: object) -> ScoreSeries:
@@ -24,6 +27,34 @@ def score_series(*checkpoints: list[float], **changes: object) -> ScoreSeries:
 def test_neighbours_are_compared_and_the_last_with_the_first() -> None:
     pairs = [(c.earlier, c.later) for c in compare_checkpoints([score_series(*[[0.5] * 20] * 4)])]
     assert pairs == [(0, 1), (1, 2), (2, 3), (0, 3)]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "pairs"),
+    [
+        (1, [(0, 1), (1, 2), (2, 3), (1, 3)]),
+        (2, [(0, 1), (1, 2), (2, 3)]),
+        (3, [(0, 1), (1, 2), (2, 3)]),
+    ],
+)
+def test_the_last_is_compared_with_the_baseline_once(baseline: int, pairs: list[tuple[int, int]]) -> None:
+    comparisons = compare_checkpoints([score_series(*[[0.5] * 20] * 4)], baseline)
+    assert [(c.earlier, c.later) for c in comparisons] == pairs
+
+
+def test_a_difference_has_the_interval_of_its_clusters_on_the_scale() -> None:
+    before, after = [0.2, 0.4, 0.3, 0.5, 0.1, 0.6, 0.2, 0.3], [0.3, 0.6, 0.3, 0.6, 0.5, 0.8, 0.1, 0.6]
+    (comparison,) = compare_checkpoints([score_series(before, after, clusters={})])
+    expected = stats.ttest_rel(after, before).confidence_interval(0.95)
+    assert comparison.interval == pytest.approx(tuple(expected))
+    scale = Scale(low=0, high=1)
+    (equal,) = compare_checkpoints([score_series([0.5] * 8, [0.5] * 8, scale=scale)])
+    assert equal.interval == pytest.approx(difference_interval([0.0] * 8, scale=(0, 1)).bounds)
+    many = score_series(before * 3, after * 3, clusters={f"p{i}": f"c{i // 2}" for i in range(24)})
+    (clustered,) = compare_checkpoints([many])
+    differences = [b - a for a, b in zip(before * 3, after * 3, strict=True)]
+    names = [f"c{i // 2}" for i in range(24)]
+    assert clustered.interval == pytest.approx(difference_interval(differences, names).bounds)
 
 
 def test_two_checkpoints_are_one_comparison_and_one_is_none() -> None:

@@ -12,8 +12,19 @@ from hengwen.store.store import Store, open_store
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def file_store(tmp_path: Path) -> Iterator[Store]:
+    """An empty store in a SQLite file."""
     with open_store(tmp_path / "x.db") as opened:
+        yield opened
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    """An empty store in a SQLite file, and one on a PostgreSQL server."""
+    if request.param == "sqlite":
+        yield request.getfixturevalue("file_store")
+        return
+    with open_store(request.getfixturevalue("postgres")) as opened:
         yield opened
 
 

@@ -47,6 +47,11 @@ def other_process(location: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
+@pytest.fixture
+def store(file_store: Store) -> Store:
+    return file_store
+
+
 def lock_of(store: Store, plan: str) -> Any:
     lock = store.run_lock(plan)
     assert lock is not None
@@ -194,11 +199,8 @@ def test_a_lock_of_postgresql_lives_as_long_as_its_session() -> None:
     assert second.acquire()
 
 
-def test_the_lock_of_a_real_postgresql() -> None:
-    location = os.environ.get("HENGWEN_TEST_POSTGRES")
-    if not location:
-        pytest.skip("HENGWEN_TEST_POSTGRES names no database")
-    with open_store(location) as store, other_process(location) as process:
+def test_the_lock_of_a_real_postgresql(postgres: str) -> None:
+    with open_store(postgres) as store, other_process(postgres) as process:
         lock = lock_of(store, "p")
         assert not lock.acquire()
         assert lock.owner().pid == process.pid

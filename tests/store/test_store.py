@@ -90,7 +90,7 @@ def test_find_takes_an_id_a_prefix_or_the_newest_run_of_a_checkpoint(
 
 
 def test_an_error_about_an_unknown_run_says_how_to_find_one(
-    store: Store, record: Callable[..., None], tmp_path: Path
+    store: Store, record: Callable[..., None]
 ) -> None:
     record(*(run(f"r{number}", order=number) for number in range(7)))
     with pytest.raises(ConfigError) as caught:
@@ -98,7 +98,7 @@ def test_an_error_about_an_unknown_run_says_how_to_find_one(
     assert str(caught.value) == "run 'r' is ambiguous: r6, r5, r4, r3, r2"
     with pytest.raises(ConfigError) as caught:
         store.find("x")
-    assert str(caught.value) == f"no run or checkpoint 'x' in {tmp_path / 'x.db'}; see: hengwen runs list"
+    assert str(caught.value) == f"no run or checkpoint 'x' in {store.name}; see: hengwen runs list"
 
 
 def test_rows_come_back_by_run_in_the_order_of_writing(store: Store, record: Callable[..., None]) -> None:
@@ -250,15 +250,17 @@ def test_a_baseline_is_one_run_of_a_plan_and_goes_with_it(store: Store, record: 
     assert len(list(store.attempts(first))) == 1  # what was paid for can be used again
 
 
-def test_a_store_is_named_by_its_path_or_its_url_without_the_password(store: Store, tmp_path: Path) -> None:
-    assert store.name == str(tmp_path / "x.db")
+def test_a_store_is_named_by_its_path_or_its_url_without_the_password(
+    file_store: Store, tmp_path: Path
+) -> None:
+    assert file_store.name == str(tmp_path / "x.db")
     url = make_url("postgresql+psycopg://ann:secret@host/db")
     assert location.display_url(url) == "postgresql+psycopg://ann:***@host/db"
     assert location.display_url(make_url("sqlite://")) == "sqlite://"
 
 
-def test_a_sqlite_file_uses_a_write_ahead_log_and_a_busy_timeout_of_ten_seconds(store: Store) -> None:
-    with store._engine.connect() as connection:
+def test_a_sqlite_file_uses_a_write_ahead_log_and_a_busy_timeout_of_ten_seconds(file_store: Store) -> None:
+    with file_store._engine.connect() as connection:
         settings = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("busy_timeout", "journal_mode", "synchronous")

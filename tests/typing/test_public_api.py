@@ -151,6 +151,10 @@ def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
         assert_type(hengwen.rejudge(other, store=store), hengwen.RunResult)
         assert_type(hengwen.judge_drift(store), hengwen.JudgeDriftReport)
         assert_type(comparison.headline, tuple[hengwen.ScoreComparison, ...])
+        power = assert_type(hengwen.plan_power(store, plan), hengwen.PlanPower)
+        assert_type(power.scores, tuple[hengwen.ScorePower, ...])
+        report = assert_type(hengwen.drift_report(store, plan="q"), hengwen.DriftReport)
+        assert_type(report.scores, tuple[hengwen.ScoreDrift, ...])
     assert_type(hengwen.build_view(ReportData(plan="p", runs=result.runs, table=table)), View)
 
 

@@ -1,1 +1,1 @@
-"""Internal helpers: lazy exports, process pools, garbage-collector tuning, a dict that spills to disk."""
+"""Internal helpers, such as lazy imports, process pools and a dict that moves to disk when it is large."""

@@ -10,11 +10,11 @@ def whole_number(name: str, value: object, minimum: int = 1) -> int:
 
     Args:
         name: The option, for the message.
-        value: An int, or an object with ``__index__`` such as a NumPy integer; no bool.
+        value: An int, or an object with ``__index__`` such as a NumPy integer; a bool is refused.
         minimum: The lowest value allowed.
 
     Raises:
-        ValueError: The value is no such number.
+        ValueError: The value is not a whole number, or is below the minimum.
 
     Examples:
         >>> whole_number("m", 3)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def is_location(spec: str) -> bool:
-    """Return whether a name is the location of a class: it has a colon, which names of plug-ins have not.
+    """Return whether a name is the location of a class, which has a colon, and not the name of a plug-in.
 
     Examples:
         >>> is_location("lyric"), is_location("lines.py:LineCount"), is_location("lines.py")
@@ -26,7 +26,7 @@ def is_location(spec: str) -> bool:
 
 
 def source_path(spec: str, base_folder: Path | None = None) -> Path | None:
-    """Return the file of ``file.py:Class``, or None for another name.
+    """Return the file of ``file.py:Class``; None if the name has another form.
 
     Args:
         spec: Name or location of a class.
@@ -81,7 +81,10 @@ def load_class(spec: str, base_folder: Path | None = None) -> Any:
 
 
 def _import_file(path: Path) -> ModuleType:
-    """Import a Python file; an unchanged file is executed only once. Its folder is not on the import path."""
+    """Import a Python file; an unchanged file is executed only once.
+
+    The folder of the file is not added to the import path.
+    """
     resolved = path.resolve()
     identity = hashlib.sha256(bytes(resolved) + b"\0" + _read(path)).hexdigest()
     name = f"hengwen_file_{identity[:16]}"
@@ -89,9 +92,9 @@ def _import_file(path: Path) -> ModuleType:
         return sys.modules[name]
     spec = spec_from_file_location(name, resolved)
     assert spec is not None
-    assert spec.loader is not None  # the path ends in .py
+    assert spec.loader is not None  # never None, because the path ends in .py
     module = module_from_spec(spec)
-    sys.modules[name] = module  # a dataclass looks up its module while it is defined
+    sys.modules[name] = module  # dataclasses in the file look up their module while they are defined
     try:
         spec.loader.exec_module(module)
     except BaseException:

@@ -18,10 +18,10 @@ THRESHOLDS = (50_000, 20, 50)
 
 @contextmanager
 def relaxed_gc(*, freeze: bool = True) -> Iterator[None]:
-    """Raise the GC thresholds and freeze existing objects (the GC ignores them); undo both on exit.
+    """Raise the GC thresholds and freeze existing objects (the GC then ignores them); undo this on exit.
 
     Args:
-        freeze: Whether to freeze existing objects; skipped if some are frozen already.
+        freeze: Whether to freeze existing objects; this is skipped if some objects are frozen already.
 
     Examples:
         >>> before = gc.get_threshold(), gc.get_freeze_count()  # Python 3.12 starts with frozen objects

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def lazy_exports(
     package: str, exports: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and ``__dir__`` of a package.
+    """Return functions ``__getattr__`` and ``__dir__`` for a package whose names are imported on first use.
 
     Args:
         package: ``__name__`` of the package.

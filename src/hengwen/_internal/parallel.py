@@ -32,7 +32,7 @@ def map_stream(
     Args:
         function: Function of one item. With several workers, the function, the items and the results must be
             picklable.
-        items: Any number of items, consumed as they are needed.
+        items: Any number of items; an iterator is consumed as items are needed.
         workers: Number of processes; 1 uses the current one. Starting a process takes about a second.
 
     Raises:

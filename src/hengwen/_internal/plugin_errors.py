@@ -1,4 +1,4 @@
-"""Describe the exception of a plug-in for a Failure."""
+"""Describe an exception that a plug-in raised, so that it can be recorded as a Failure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def describe_error(error: BaseException) -> tuple[Status, str, str]:
-    """Return the status, the message and the raw reply for the Failure of an exception.
+    """Return (status, message, raw reply) of the Failure that records an exception.
 
     Examples:
         >>> describe_error(JudgeError("cut off", status="truncated", raw="{"))

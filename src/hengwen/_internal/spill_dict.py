@@ -10,17 +10,18 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 
 MAX_IN_MEMORY = 20_000
-"""Maximum number of items that are kept in memory: some tens of megabytes of samples."""
+"""Maximum number of items that are kept in memory; this many samples take some tens of megabytes."""
 
 
 class SpillDict(MutableMapping[str, Value], Generic[Value]):
     """A mapping with string keys and bounded memory, for millions of items.
 
-    The mapping keeps insertion order. Values in the file are copies, so a changed value must be set again.
+    The mapping keeps insertion order. The temporary file holds copies of the values, so a value that was
+    changed must be set again.
 
     Args:
-        max_in_memory: Number of items above which a temporary file is used. The file is removed with the
-            mapping.
+        max_in_memory: Number of items above which a temporary file is used. The temporary file is removed
+            together with the mapping.
 
     Examples:
         >>> texts = SpillDict(max_in_memory=1)
@@ -89,7 +90,7 @@ class SpillDict(MutableMapping[str, Value], Generic[Value]):
         )  # a private file that is removed when it is closed
         self._file.execute("PRAGMA journal_mode=OFF")
         self._file.execute("CREATE TABLE item (position INTEGER PRIMARY KEY, key BLOB UNIQUE, value BLOB)")
-        self._file.execute("BEGIN")  # one transaction without end: the file is never shared and never kept
+        self._file.execute("BEGIN")  # never committed: the file is not kept
         items, self._items, self._count = self._items, {}, 0
         for key, value in items.items():
             self[key] = value

@@ -17,11 +17,11 @@ Result = TypeVar("Result")
 Class = TypeVar("Class", bound=type)
 
 MAX_VALUE = 40
-"""Maximum length of a wrong value in a message; for a longer value, the message names its type."""
+"""Maximum length of a wrong value in a message; instead of a longer value, the message names its type."""
 
 
 def checked_arguments(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Make a function check its arguments against its annotations.
+    """Make a function check the types of its arguments, which its annotations state.
 
     Examples:
         >>> @checked_arguments
@@ -55,7 +55,7 @@ def checked_arguments(function: Callable[Parameters, Result]) -> Callable[Parame
 
 
 def checked_fields(record: Class) -> Class:
-    """Make a dataclass check the arguments of ``__init__``; write it above ``@dataclass``.
+    """Make a dataclass check the types of its fields when it is created; place it above ``@dataclass``.
 
     Examples:
         >>> @checked_fields
@@ -103,7 +103,8 @@ class _Checker:
         self._annotations = {name: text for name, text in annotations.items() if name != "return"}
         self._types: dict[str, set[type]] = {name: set() for name in names}
         self._item_types: dict[str, set[type]] = {name: set() for name in names}
-        """Types of values and of items that were accepted before, so that later checks are fast."""
+        """For each argument, the types of values (and of list items) that were accepted before and need no
+        second check."""
 
     def __call__(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> None:
         """Raise a TypeError if an argument does not have the type of its annotation."""
@@ -120,7 +121,7 @@ class _Checker:
         items = cast("Sequence[object]", value) if is_list else ()
         if items and self._item_types[name].issuperset(map(type, items)):
             return
-        kind = kind_of(str(self._annotations.get(name, "object")))  # not before the first call
+        kind = kind_of(str(self._annotations.get(name, "object")))  # parsed at the first call, not earlier
         check_type(name, value, kind)
         if is_list and kind.item is not None:
             self._item_types[name].update(map(type, items))
@@ -129,12 +130,12 @@ class _Checker:
 
 
 def check_type(name: str, value: object, kind: Kind) -> None:
-    """Raise a TypeError unless a value is of a kind (a type, or a choice of types).
+    """Raise a TypeError unless a value has an allowed type.
 
     Args:
         name: Name of the argument, for the message.
         value: Value of the argument.
-        kind: Kind that it must have.
+        kind: Kind (type, or choice of types) that the value must have.
 
     Raises:
         TypeError: The value, or an item of it, has a wrong type.

@@ -1,7 +1,7 @@
-"""Turn annotations into kinds: which values an annotation accepts, and how an error message names them.
+"""Turn annotations into kinds. A kind says which values are accepted and what error messages call them.
 
-Annotations are parsed as text and never evaluated, because modules may import the names in them under
-``TYPE_CHECKING`` only.
+Annotations are parsed as text and never evaluated, because their names may be imported only under
+``TYPE_CHECKING``.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ CHOICES = {
     *("RuleSetName", "Sentences", "Share", "Smooth", "Split", "Status", "Ties"),
     *("Tokenize", "TokenSplit", "Weights", "Width"),
 }
-"""Names of ``Literal`` types. Any text is accepted here; the functions check its value."""
+"""Names of ``Literal`` types; an argument of one of these types may be any text here, and the called function
+checks the text."""
 CLASSES = {
     *("AdmissionItem", "Failure", "JudgedAnswer", "Label"),
     *("LabelledAnswer", "LyricRules", "PairOutcome", "Plan", "ReportData", "Row", "Rubric"),
     *("RuleSet", "Run", "Scale", "Score", "Store", "Usage", "View"),
 }
-"""Classes of the package that are checked by name; arguments of other classes are not checked."""
+"""Names of classes of the package against which arguments are checked; other classes are not checked."""
 MEMBERS = {
     "Backend": ("signature", "complete"),
     "Calibration": ("signature", "rubric_hash"),
@@ -34,14 +35,14 @@ MEMBERS = {
     "Judge": ("signature", "names", "judge"),
     "JudgeFactory": ("__call__",),
 }
-"""For each protocol, the members that an argument must have."""
+"""For each protocol, the methods and attributes that an argument must have."""
 OTHERS = {
     "RulesLike": "str | LyricRules | Mapping",
     "Outcome": "Score | Failure",
     "Ranking": "Mapping | Sequence",
     "References": "str | Sequence[str | None]",
 }
-"""Type aliases and the annotations that they stand for."""
+"""For each type alias, the annotation that it stands for."""
 
 
 class Kind(NamedTuple):
@@ -104,7 +105,7 @@ def _list_of(name: str, item: ast.expr) -> Kind:
 
 
 def _plural(wanted_text: str) -> str:
-    """Return the plural words for values of a kind.
+    """Return the plural of the words that messages use for a kind.
 
     Examples:
         >>> [_plural(text) for text in ("text", "a number", "a list of texts", "a Judge")]

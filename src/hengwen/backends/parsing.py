@@ -17,7 +17,7 @@ def parsing_backend(backend: Backend) -> ParsingBackend:
     """Return the backend itself if it can parse replies, else an adapter that parses its replies.
 
     Args:
-        backend: Any backend. Only a backend that the engine wraps records its attempts (sent calls).
+        backend: Any backend. (Calls are recorded only by the backends that the engine builds.)
 
     Examples:
         >>> import asyncio
@@ -32,7 +32,7 @@ def parsing_backend(backend: Backend) -> ParsingBackend:
 
 
 class _ParsingAdapter:
-    """Backend that parses the replies of a backend without a parser."""
+    """Backend that adds ``complete_parsed`` to a backend that lacks it."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -40,6 +40,6 @@ class _ParsingAdapter:
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return a reply with its parsed value."""
+        """Return a reply together with the value that ``parse`` makes of it."""
         reply = await self._backend.complete(request)
         return reply, parse(reply)

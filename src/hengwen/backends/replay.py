@@ -1,4 +1,4 @@
-"""Backend that returns recorded replies: for tests, and to evaluate an old run again without calls."""
+"""Backend that returns recorded replies, for tests and to repeat an old run without calls."""
 
 from __future__ import annotations
 
@@ -17,30 +17,32 @@ if TYPE_CHECKING:
     from hengwen.records import Request
 
 KEY_FIELDS = ("key", "call_key", "identity", "messages")
-"""Fields that identify the request of a row; a row has exactly one of them."""
+"""Fields of a row in a file of replies; each row has exactly one of them, which identifies the request."""
 
 
 class ReplayBackend:
     """Return replies from a file of recorded replies, or from a list, without calls.
 
-    A row of the file identifies its request by ``key`` (see :func:`request_hash`), ``call_key`` (as in a
-    store), ``identity`` or ``messages``. The field ``text`` (or ``raw``) is the reply. The fields ``model``,
-    ``finish``, ``latency``, ``form``, ``input_tokens`` and ``output_tokens`` are optional. A row whose
-    ``status`` is not ``ok`` is an error, unless another row has a reply to the same request. Equal requests
-    get equal replies.
+    Each row of the file says to which request it is the reply, by one of the fields ``key`` (see
+    :func:`request_hash`), ``call_key`` (as in a store), ``identity`` or ``messages``. The field ``text`` (or
+    ``raw``) is the reply. The fields ``model``, ``finish``, ``latency``, ``form``, ``input_tokens`` and
+    ``output_tokens`` are optional. A row whose ``status`` is not ``ok`` makes its request fail, unless
+    another row has a reply to this request. Equal requests get equal replies.
 
     Args:
         file: JSONL file of recorded replies.
-        replies: Replies in the order of the calls, instead of a file. An exception in the list is raised.
+        replies: Replies in the order of the calls, instead of a file. If an item of the list is an exception,
+            it is raised.
         model: Name of the model when the replies were recorded.
         base_url: URL of the recorded endpoint; it is the ``endpoint`` in call keys.
         api_key_env: Not used.
         params: Parameters of the recorded backend.
         timeout: Not used.
-        recorded_from: Provider of the recorded backend. With it, signatures equal those of the recorded run.
+        recorded_from: Provider of the recorded backend, such as ``openai``. If ``recorded_from`` is set,
+            signatures equal those of the recorded run.
 
     Raises:
-        ConfigError: There is neither a file nor a list, or both.
+        ConfigError: Neither ``file`` nor ``replies`` is set, or both are set.
         DataError: A row of the file is invalid; the message names the row.
 
     Examples:
@@ -99,11 +101,11 @@ class ReplayBackend:
 
 
 def request_hash(request: Request) -> str:
-    """Return a request's key in a file of replies: the hash of its identity (or messages) and its repeat.
+    """Return the ``key`` of a request in a file of replies: a hash of its identity (or messages) and repeat.
 
     Args:
-        request: Request of a judge or of a target (the model under test). A judge's request has an identity
-            without the random fences of its prompt.
+        request: Request to a judge or to the model under test. The identity of a judge's request leaves out
+            the random fences in its prompt.
     """
     return digest(request.identity or request.messages, request.repeat)
 

@@ -15,10 +15,12 @@ from hengwen.cli.commands import (
     compare,
     demo,
     doctor,
+    drift,
     import_,
     init,
     judge,
     label,
+    power,
     report,
     run,
     runs,
@@ -54,6 +56,8 @@ app.command("sequence")(sequence.sequence)
 app.command("calibrate")(calibrate.calibrate)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
+app.command("power")(power.power)
+app.command("drift")(drift.drift)
 app.add_typer(runs.app, name="runs")
 app.add_typer(import_.app, name="import")
 app.command("doctor")(doctor.doctor)
@@ -78,16 +82,16 @@ def _root(
 
 def main() -> None:
     """Run the program; a HengwenError, or a system error about a file, is printed as one line on stderr."""
-    atexit.register(gc.freeze)  # skip the collection at exit: it takes a fifth of a short run
+    atexit.register(gc.freeze)  # skip the garbage collection at exit, which takes a fifth of a short run
     with lenient_streams():
         try:
-            with relaxed_gc(freeze=False):  # covers the imports of the command
+            with relaxed_gc(freeze=False):  # also during the imports of the command
                 app()
         except HengwenError as error:
             print_error(str(error))
             sys.exit(error.exit_code)
         except OSError as error:
-            if not isinstance(error.filename, (str, os.PathLike)):  # not about a file that the user named
+            if not isinstance(error.filename, (str, os.PathLike)):  # the error is not about a file
                 raise
             print_error(f"{error.filename}: {(error.strerror or str(error)).lower()}")
             sys.exit(ConfigError.exit_code)

@@ -9,7 +9,7 @@ from hengwen.cli.ui.messages import print_info, print_warning
 
 _ALLOWED = re.compile(r"[A-Za-z0-9_]*_(?:API_KEY|BASE_URL)|HENGWEN_[A-Za-z0-9_]*")
 _CONNECTION = re.compile(r"\w*_proxy|ssl_cert_\w+|requests_ca_bundle|curl_ca_bundle", re.IGNORECASE)
-"""Names of variables that would change how endpoints are reached; a message states that they are ignored."""
+"""Names of variables that would change how endpoints are reached; they are ignored with a message."""
 
 
 def read_env_file() -> None:

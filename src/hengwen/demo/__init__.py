@@ -1,1 +1,1 @@
-"""The packaged demo suite: prompts, stored answers of four checkpoints, labels and anchors."""
+"""The packaged demo plan, with prompts, stored answers of four checkpoints, human labels and anchors."""

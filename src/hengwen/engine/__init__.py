@@ -1,1 +1,4 @@
-"""Run a checked plan: concurrency, retries, resumption. Records go to a ``Ledger``, such as a store's."""
+"""The engine: it runs a checked plan concurrently, retries failed calls, and resumes interrupted runs.
+
+The engine writes its records to a ``Ledger``, usually the one of a store (database of results).
+"""

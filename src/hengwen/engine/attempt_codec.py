@@ -1,6 +1,6 @@
 """Convert replies to stored attempts (an attempt is one sent call) and back.
 
-The usage of a stored reply is zero, because it is not paid for again.
+A reply that is read from the store reports zero tokens used, because it is not paid for again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def extras_of(reply: Reply) -> dict[str, Any]:
 
 
 def reply_of(attempt: Attempt) -> Reply:
-    """Return the reply of a successful attempt, with zero usage because it is not paid for again."""
+    """Return the reply of a stored successful attempt; it reports zero used tokens, because it is free."""
     tokens = attempt.extras.get("logprobs")
     return Reply(
         text=attempt.raw,

@@ -1,4 +1,4 @@
-"""Costs of calls: estimated before a call, summed up after it. Without a price the cost is unknown."""
+"""Costs of calls: estimated before a call, added up after it; unknown if the model has no price."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from hengwen.records import Request
 
 OUTPUT_TOKENS = 400
-"""Expected output tokens of a call without ``max_tokens``: the length of a verdict with its reason."""
+"""Expected output tokens of a call without ``max_tokens``; about the length of a judge's reply with a
+reason."""
 MESSAGE_TOKENS = 4
-"""Number of tokens that are added to the content of each message."""
+"""Estimated tokens of each message in addition to its text."""
 MILLION = 1_000_000
 
 
@@ -29,7 +30,7 @@ class Price:
     output: float
 
     def cost(self, usage: Usage) -> float:
-        """Return the cost of calls.
+        """Return the cost of calls that used the given numbers of tokens.
 
         Examples:
             >>> Price(input=1.0, output=2.0).cost(Usage(calls=1, input_tokens=500_000, output_tokens=250_000))
@@ -39,9 +40,10 @@ class Price:
 
 
 def estimate(request: Request, params: Mapping[str, object] | None = None) -> Usage:
-    """Return the expected usage of a call.
+    """Return the expected numbers of input and output tokens of a call.
 
-    A Chinese, Japanese or Korean (CJK) character counts as one token, any other as a quarter of a token.
+    A Chinese, Japanese or Korean (CJK) character counts as one token, any other character as a quarter of a
+    token.
 
     Args:
         request: Request to estimate.
@@ -72,7 +74,7 @@ def estimate_tokens(text: str) -> int:
 
 
 class Budget:
-    """Limit of the cost of calls. A call that has no reply yet counts with its estimated cost.
+    """Limit of the cost of all calls. A call that has no reply yet counts with its estimated cost.
 
     Args:
         limit: Limit in the currency of the prices; None for no limit.
@@ -111,7 +113,7 @@ class Budget:
         Args:
             reserved: Cost returned by ``reserve``.
             price: Price of the tokens, if it is known.
-            usage: Usage of the call; zero if it failed.
+            usage: Tokens that the call used; zero if the call failed.
         """
         self.reserved -= reserved
         if price is not None:

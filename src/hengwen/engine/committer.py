@@ -1,6 +1,6 @@
-"""Commit the ledger (the record of a run) at intervals, but paid replies at once.
+"""Commit the ledger (the records of a run): at intervals, or at once if a paid reply was recorded.
 
-At once means in the same iteration of the event loop that recorded them.
+At once means at the latest in the next iteration of the event loop.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Committer:
-    """Schedule commits; the next call of a method raises the error of a failed commit.
+    """Schedule commits; if a commit fails, the next call of a method of this object raises its error.
 
     Args:
         ledger: Ledger to commit.
@@ -35,7 +35,7 @@ class Committer:
         """Schedule a commit, because something was recorded.
 
         Args:
-            paid: Whether a paid reply was recorded, which cannot be recomputed.
+            paid: Whether a paid reply was recorded; it cannot be recomputed, so it is committed sooner.
 
         Raises:
             StoreError: A commit failed.
@@ -52,7 +52,7 @@ class Committer:
             self._scheduled = asyncio.get_running_loop().call_later(delay, self._commit)
 
     def _commit_paid(self) -> None:
-        """Commit the paid replies; a process killed before this would have to pay for them again."""
+        """Commit the paid replies; if the process is killed before this, the run must pay for them again."""
         if self._uncommitted_paid:
             self._try(self._ledger.commit_attempts)
 
@@ -79,5 +79,5 @@ class Committer:
             return
         try:
             commit()
-        except Exception as error:  # raised by check(): a callback of the event loop has no caller
+        except Exception as error:  # check() raises it; here nothing would catch it
             self._error = error

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from hengwen.records import Attempt, Outcome, Request, Response, Row, Run, Sample
 
 PLACEHOLDER_ANSWER = "答" * OUTPUT_TOKENS
-"""Response of a target in a dry run, so that the calls of its judges can be counted."""
+"""Response that a dry run assumes for the model under test, so that the calls of the judges can be
+counted."""
 
 
 class DryBackend:
@@ -23,8 +24,9 @@ class DryBackend:
 
     Args:
         backend: Backend that would be called.
-        answers: Whether calls return a placeholder (for targets); otherwise each call fails.
-        params: Parameters of the backend, for estimates.
+        answers: Whether calls return a placeholder answer (for a model under test); otherwise each call
+            fails.
+        params: Parameters of the backend; ``max_tokens`` is used to estimate the length of replies.
     """
 
     def __init__(
@@ -61,7 +63,7 @@ class DryLedger:
     """Read from a ledger (the records of runs), and write nothing to it.
 
     Args:
-        ledger: Ledger with the outcomes and attempts of earlier runs.
+        ledger: Ledger with the scores and calls of earlier runs.
     """
 
     def __init__(self, ledger: Ledger) -> None:

@@ -1,6 +1,6 @@
-"""Evaluate answers by scorers and judges. An exception becomes a ``Failure`` for each of their scores.
+"""Evaluate answers by scorers and judges. An outcome is a ``Score`` or a ``Failure``.
 
-An outcome is a ``Score`` or a ``Failure``.
+If a scorer or judge raises an exception, each of its scores gets a ``Failure``.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Evaluator:
-    """A scorer or judge with its names, signatures and optional interfaces, read once for a run.
+    """A scorer or judge; its score names, signatures and optional methods are read only once for a run.
 
     Args:
         plugin: Scorer or judge.
-        kind: Kind of its outcomes.
+        kind: Kind of its scores and failures: ``scorer`` or ``judge``.
     """
 
     def __init__(self, plugin: Scorer | GroupScorer | Judge, kind: Kind) -> None:
@@ -40,14 +40,14 @@ class Evaluator:
 
     @property
     def signatures(self) -> list[str]:
-        """Distinct signatures of the outcomes, in the order of the score names."""
+        """Distinct signatures of the scores, in the order of the score names."""
         return list(dict.fromkeys(self._signatures.values()))
 
     def failures(self, error: Exception) -> list[Outcome]:
-        """Return a Failure for each score of a scorer or judge that raised.
+        """Return a Failure for each score of a scorer or judge that raised an exception.
 
         Args:
-            error: Exception that was raised. A JudgeError decides the status of the Failures.
+            error: Exception that was raised. The status of a JudgeError becomes the status of the Failures.
         """
         status, message, raw = describe_error(error)
         return [
@@ -56,7 +56,7 @@ class Evaluator:
         ]
 
     def _fill_missing(self, outcomes: list[Outcome]) -> list[Outcome]:
-        """Add a Failure for each declared score name without an outcome; raise if a name is not declared."""
+        """Add a Failure for each declared score that is missing; raise if a score is not declared."""
         names = [outcome.name for outcome in outcomes]
         if names == self._names:
             return outcomes
@@ -88,7 +88,7 @@ class ScorerEvaluator(Evaluator):
         self._history_scorer = scorer if isinstance(scorer, HistoryScorer) else None
 
     def score(self, item: Item) -> list[Outcome]:
-        """Return one outcome for each name."""
+        """Return one Score or Failure for each score name."""
         try:
             if self._history_scorer is None:
                 outcomes = self._scorer.score(item.sample, item.response)
@@ -112,7 +112,7 @@ class GroupEvaluator(Evaluator):
         self._scorer = scorer
 
     def score(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
-        """Return one outcome for each name, computed from the whole group."""
+        """Return one Score or Failure for each score name, computed from all responses of the group."""
         try:
             return self._fill_missing(list(self._scorer.score_set(items)))
         except Exception as error:
@@ -136,11 +136,11 @@ class JudgeEvaluator(Evaluator):
             if self._rederivable is not None and verdict_signature != self.signature
             else None
         )
-        """Signature of the stored verdict from which the judge can recompute derived outcomes; None if it
+        """Signature of the stored scores from which the judge can recompute derived scores; None if it
         cannot."""
 
     async def judge(self, item: Item) -> list[Outcome]:
-        """Return one outcome for each name.
+        """Return one Score or Failure for each score name.
 
         Raises:
             StoreError: A paid reply cannot be stored, so the run must stop.
@@ -154,11 +154,12 @@ class JudgeEvaluator(Evaluator):
             return self.failures(error)
 
     def derive(self, item: Item, outcomes: Sequence[Outcome]) -> list[Outcome]:
-        """Return the outcomes of a stored verdict, with the derived scores recomputed and without a call.
+        """Return a judge's stored scores; derived scores (such as capped ones) are recomputed without a call.
 
         Args:
-            item: Item of the verdict.
-            outcomes: Outcomes that are stored under ``verdict_signature``, which is not None.
+            item: Response that was judged.
+            outcomes: Stored scores and failures whose signature is ``verdict_signature``, which must not be
+                None.
         """
         assert self._rederivable is not None
         try:

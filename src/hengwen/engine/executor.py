@@ -1,6 +1,6 @@
-"""Run a job: get the response to every sample, score and judge it, and record each outcome once.
+"""Run a job: get the response to every sample, score and judge it, and record the results once.
 
-An outcome is a ``Score`` or a ``Failure``; the ledger records outcomes and calls.
+An outcome is a ``Score`` or a ``Failure``. The ledger records outcomes and calls.
 """
 
 from __future__ import annotations
@@ -40,16 +40,17 @@ async def execute(
     progress: Progress | None = None,
     stopping: asyncio.Event | None = None,
 ) -> None:
-    """Evaluate all responses of a run, except responses whose outcomes are already in the ledger.
+    """Evaluate all responses of a run, except those whose scores are already recorded in the ledger.
 
     Args:
         job: Tasks of the run.
-        ledger: Ledger in which the run has begun.
-        committer: Object that commits the same ledger.
-        concurrency: Number of samples in progress at the same time, >= 1; a sixteenth more are prefetched.
-            The limiters of the backends limit the calls in flight (sent, without a reply yet).
+        ledger: Ledger in which the run was already recorded by ``begin``.
+        committer: Object that schedules the commits of the ledger.
+        concurrency: Number of samples in progress at the same time, >= 1. A sixteenth more samples are
+            started early, so that their requests are ready. The number of calls without a reply is limited by
+            the backends, not by this function.
         progress: Called after every sample.
-        stopping: When it is set, no new sample starts; calls in flight end and are recorded.
+        stopping: When this event is set, no new sample starts; calls that were sent end and are recorded.
 
     Raises:
         CancelledError: The run was stopped.
@@ -106,9 +107,9 @@ def _first_error(errors: ExceptionGroup[Exception]) -> Exception:
 
 
 class _ItemKey(NamedTuple):
-    """Identity of an item (a response to evaluate), or of a group of responses (then ``repeat`` is None).
+    """Identity of a response to evaluate, or of a group of responses (then ``repeat`` is None).
 
-    Together with the signature of a scorer or judge it is the key of an evaluation.
+    This identity and the signature of a scorer or judge form the key under which the scores are stored.
     """
 
     task: str
@@ -122,7 +123,7 @@ class _ItemKey(NamedTuple):
 
 
 class _Task:
-    """A task with its scorers and judges, each wrapped in an evaluator."""
+    """A task of the plan; each of its scorers and judges is wrapped in an evaluator."""
 
     def __init__(self, job: TaskJob) -> None:
         self.job = job
@@ -133,7 +134,8 @@ class _Task:
         self.repeat_scorers = [group for group in groups if group.scope == "repeats"]
         self.checkpoint_scorers = [group for group in groups if group.scope == "checkpoint"]
         self.answered: list[tuple[Sample, Response]] = []
-        """All responses so far. They are kept only if a scorer scores all responses of a checkpoint."""
+        """All responses so far, which are kept only if a scorer scores all responses of a checkpoint
+        together."""
 
     def item_key(self, item: Item) -> _ItemKey:
         return _ItemKey(self.job.name, item.sample, item.response.repeat, item.hash)
@@ -160,7 +162,7 @@ class _Executor:
                 yield self._judge_anchor(task, Item.build(sample, response, namespace="anchor"))
 
     def finish(self) -> None:
-        """Score all responses of the checkpoint as groups, and record the rows of human labels.
+        """Score the responses of a checkpoint as groups, and record the scores from human labels.
 
         Raises:
             CancelledError: The run is stopping.
@@ -237,7 +239,7 @@ class _Executor:
         return response
 
     def _fail_all(self, task: _Task, sample: Sample, repeat: int, status: str, message: str) -> None:
-        """Record a Failure for each score of a response that does not exist."""
+        """Record a Failure for each score that a missing response would have got."""
         error = JudgeError(message, status=status)
         evaluators: list[Evaluator] = [*task.scorers, *task.judges]
         outcomes = [failure for evaluator in evaluators for failure in evaluator.failures(error)]
@@ -252,7 +254,7 @@ class _Executor:
         self._record(item_key, outcomes)
 
     def _rederive(self, judge: JudgeEvaluator, item: Item, item_key: _ItemKey) -> list[Outcome] | None:
-        """Return the outcomes derived from a stored verdict; None if no verdict is stored."""
+        """Return derived (such as capped) scores, recomputed from stored scores; None if none are stored."""
         if judge.verdict_signature is None or not self._completed:
             return None
         key = item_key.with_signature(judge.verdict_signature)
@@ -281,20 +283,20 @@ class _Executor:
             self._record(item_key, group.score(answered))
 
     def _source_run(self, key: EvaluationKey, *, same_run_only: bool = False) -> str | None:
-        """Return the id of the run whose outcomes for a key may be used, or None."""
+        """Return the id of a run whose stored scores may be reused for a key; None if there is none."""
         source = self._completed.get(key)
         if (same_run_only or self._job.fresh) and source != self._run.id:
             return None
         return source
 
     def _is_completed(self, item_key: _ItemKey, evaluator: Evaluator, *, same_run_only: bool = False) -> bool:
-        """Return whether all outcomes exist; copy outcomes of earlier runs into this run.
+        """Return whether all scores of an evaluator exist already; copy those of earlier runs into this run.
 
         Args:
-            item_key: Item or group.
+            item_key: Response, or group of responses, that was scored.
             evaluator: Scorer or judge.
-            same_run_only: Whether only outcomes of this run count. This is so for anchors, which are judged
-                in every run.
+            same_run_only: Whether scores of earlier runs are ignored, which is so for anchors (frozen
+                responses), because anchors are judged again in every run.
         """
         if not self._completed:
             return False

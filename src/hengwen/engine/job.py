@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One response to evaluate, with everything that its outcomes (scores and failures) may depend on."""
+    """One response to evaluate, together with everything on which its scores may depend."""
 
     sample: Sample
     response: Response
@@ -29,7 +29,7 @@ class Item:
     def build(
         cls, sample: Sample, response: Response, earlier: Sequence[Response] = (), namespace: str = ""
     ) -> Item:
-        """Build an item with its hash; for the arguments see ``item_hash``."""
+        """Build an item and compute its hash; ``item_hash`` explains the arguments."""
         return cls(
             sample=sample,
             response=response,
@@ -41,21 +41,21 @@ class Item:
 def item_hash(
     sample: Sample, response: Response, earlier: Sequence[Response] = (), namespace: str = ""
 ) -> str:
-    """Return the sha256 of everything that the outcomes of an item may depend on.
+    """Return the sha256 of everything on which the scores of a response may depend.
 
     Args:
         sample: Prompt with its references.
         response: Response to evaluate.
         earlier: Earlier responses to the same sample, in which rules look for duplicates.
-        namespace: Kind of item, such as ``anchor``. Items with equal contents but different kinds have
-            different hashes.
+        namespace: Kind of response, such as ``anchor``. Responses with equal contents but of different kinds
+            get different hashes.
     """
     return digest(namespace, sample.hash, response.text, [before.text for before in earlier])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Model under test: a backend whose replies are evaluated, and its prompt."""
+    """Model under test: the backend whose replies are evaluated, and the prompt that it gets."""
 
     backend: Backend
     signature: str
@@ -72,7 +72,8 @@ class TaskJob:
     name: str
     samples: Collection[Sample]
     answers: Callable[[str], Sequence[Response]] = lambda _: ()
-    """Function that returns the stored responses to a sample id; not called if there is a target."""
+    """Function that returns the stored responses to the sample with an id; not called if the task has a model
+    under test (``target``)."""
     target: Target | None = None
     scorers: Sequence[Scorer] = ()
     set_scorers: Sequence[GroupScorer] = ()
@@ -84,10 +85,10 @@ class TaskJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One run: a checkpoint, its tasks, and the rows of human labels."""
+    """One run: a checkpoint, its tasks, and the scores from human labels."""
 
     run: Run
     tasks: Sequence[TaskJob]
     human_rows: Sequence[Row] = ()
     fresh: bool = False
-    """Whether outcomes of earlier runs are not reused."""
+    """Whether everything is evaluated again, instead of reusing the scores of earlier runs."""

@@ -1,6 +1,7 @@
-"""Limit the calls to one endpoint: concurrent calls (slots) and send rate adapt to its replies.
+"""Limit the calls to one endpoint; the limits adapt to how the endpoint replies.
 
-In addition the plan can limit the calls and tokens per minute.
+Limited are the number of concurrent calls (slots) and the rate at which calls are sent. In addition, the plan
+can limit the calls and tokens per minute.
 """
 
 from __future__ import annotations
@@ -21,17 +22,18 @@ TIMER_SLACK = 0.0005
 
 
 class Limiter:
-    """Slots (calls in flight at the same time) and sending times for the calls to one endpoint.
+    """Decide when each call to one endpoint may be sent: a slot must be free and the send rate must allow it.
 
-    A timeout halves the number of slots, but only once for calls that were in flight at the same time. Good
-    replies add one slot for each round (as many replies as there are slots). Refusals lower the rate at which
-    calls are sent; see ``SendRate``.
+    A slot is room for one call that has no reply yet. A timeout halves the number of slots, but several
+    timeouts of calls that were open at the same time count as one. When as many good replies as there are
+    slots have come, one slot is added. Refused calls (HTTP status 429) lower the rate at which calls are
+    sent; see ``SendRate``.
 
     Args:
         ceiling: Maximum number of slots, >= 1, and their initial number.
         rpm: Calls per minute, if the endpoint limits them.
         tpm: Estimated tokens per minute, if the endpoint limits them.
-        stopping: When it is set, no call is delayed any more.
+        stopping: When this event is set, no call is delayed any more.
     """
 
     def __init__(
@@ -61,7 +63,7 @@ class Limiter:
         return self._tpm is not None
 
     async def acquire(self, tokens: int = 0) -> int:
-        """Wait for a slot and a sending time; return a ticket, by which other methods identify the call.
+        """Wait until a call may be sent; return a ticket (number) that identifies the call in other methods.
 
         Args:
             tokens: Estimated tokens of the call.
@@ -88,7 +90,7 @@ class Limiter:
         return self._last_ticket
 
     async def _acquire_rate(self, rate: AsyncLimiter, amount: float) -> None:
-        """Wait until the rate allows the amount, or until the run must stop."""
+        """Wait until the limit per minute allows this amount (calls or tokens), or the run must stop."""
         if self._stopping.is_set():
             return
         if rate.has_capacity(amount):
@@ -122,7 +124,7 @@ class Limiter:
         """Raise the number of slots and the rate after a good reply.
 
         Args:
-            ticket: Ticket of the call.
+            ticket: Ticket of the call, from ``acquire``.
         """
         self.send_rate.on_good(ticket, asyncio.get_running_loop().time())
         if self.limit < self.ceiling:
@@ -133,7 +135,7 @@ class Limiter:
         """Halve the number of slots after a call timed out.
 
         Args:
-            ticket: Ticket of the call.
+            ticket: Ticket of the call, from ``acquire``.
         """
         if ticket > self._timeout_ticket:
             self._timeout_ticket = self._last_ticket
@@ -143,7 +145,7 @@ class Limiter:
         """Record that the endpoint refused a call because it gets too many calls.
 
         Args:
-            ticket: Ticket of the call.
+            ticket: Ticket of the call, from ``acquire``.
             wait: Seconds that the endpoint asked to wait.
         """
         self.send_rate.on_refused(
@@ -155,7 +157,7 @@ class Limiter:
         )
 
     def _wake_waiters(self) -> None:
-        """Let as many waiting calls proceed as the limits allow; run again when the next may be sent."""
+        """Let as many waiting calls proceed as the limits allow; schedule this again for the next call."""
         while self._waiting and self._may_send():
             waiter = self._waiting.popleft()
             if not waiter.done():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MemoryLedger:
-    """Keep all records in dicts and lists; for the methods see ``hengwen.protocols.Ledger``."""
+    """Keep the records of runs in dicts and lists; ``hengwen.protocols.Ledger`` describes the methods."""
 
     def __init__(self) -> None:
         self.runs: dict[str, Run] = {}
@@ -24,7 +24,7 @@ class MemoryLedger:
 
     @property
     def rows(self) -> list[Row]:
-        """All rows, in the order in which their keys were first recorded."""
+        """All rows (scores and failures), in the order in which their keys were first recorded."""
         return list(self._rows.values())
 
     def begin(self, run: Run) -> None:
@@ -82,15 +82,15 @@ class MemoryLedger:
         self.attempts.append(attempt)
 
     def record_rows(self, rows: Sequence[Row]) -> None:
-        """Record rows; a later row replaces an earlier one with the same key."""
+        """Record rows (scores and failures); a later row replaces an earlier one with the same key."""
         for row in rows:
             self._rows[row.key] = row
 
     def commit(self) -> None:
-        """Do nothing: no record is durable."""
+        """Do nothing, because records in memory cannot be committed."""
 
     def commit_attempts(self) -> None:
-        """Do nothing: no record is durable."""
+        """Do nothing, because records in memory cannot be committed."""
 
 
 def _evaluation_key(row: Row) -> EvaluationKey:

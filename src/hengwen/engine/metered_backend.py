@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 Role = Literal["judge", "subject"]
 
 UNREACHABLE_STATUSES = ("transport_error", "rejected")
-"""Statuses that show, if they occur in many calls in a row, that the endpoint cannot be used."""
+"""If many calls in a row fail with one of these statuses, the endpoint counts as unusable."""
 
 
 class CallContext:
-    """State shared by the backends of one run: ledger, budget, usage, and the stop signal.
+    """State shared by the backends of one run: ledger, budget, used tokens, and the stop signal.
 
     Args:
         ledger: Ledger that records the attempts (each sent call is an attempt).
         committer: Committer of the same ledger.
         run_id: Id of the run.
         budget: Limit of the cost of calls.
-        stopping: When it is set, no new call starts; calls in flight end.
+        stopping: When this event is set, no new call starts; calls that were sent still end.
     """
 
     def __init__(
@@ -74,19 +74,22 @@ class CallContext:
 
         Args:
             backend: Backend that sends the requests.
-            role: Role under which the usage is counted.
+            role: Role under which used tokens are counted: ``judge`` or ``subject`` (model under test).
             limiter: Limiter of the endpoint.
-            cache_scope: Scope of stored replies that may be reused: empty for those of all runs, or the run
-                id.
+            cache_scope: Whose stored replies may be reused: empty for the replies of all runs; a run id for
+                the replies of that run only.
             retries: Number of retries of a call that may succeed later, >= 0.
             price: Price of the tokens, if it is known.
-            params: Parameters of the backend, for estimates.
+            params: Parameters of the backend; ``max_tokens`` is used to estimate the length of replies.
         """
         return LedgerBackend(self, backend, role, limiter, cache_scope, retries, price, params or {})
 
 
 class LedgerBackend:
-    """Backend made by ``CallContext.wrap``; a call in flight or answered earlier is not sent again."""
+    """Backend made by ``CallContext.wrap``.
+
+    The backend sends no request for a call that is in progress or has a stored reply.
+    """
 
     def __init__(
         self,
@@ -141,12 +144,12 @@ class LedgerBackend:
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return a reply with its parsed value: from the ledger, an equal call in flight, or a new call.
+        """Return a reply with its parsed value; send no call if the reply is stored or an equal call is open.
 
         Args:
             request: Request to send.
-            parse: Function that parses the reply. If it raises JudgeError, the attempt is recorded with the
-                status of the error, and its reply is not reused.
+            parse: Function that parses the reply. If it raises JudgeError, the call is recorded with the
+                status of this error, and its reply is not reused.
 
         Raises:
             JudgeError: The reply cannot be parsed.
@@ -163,7 +166,7 @@ class LedgerBackend:
             same_call = self._in_flight.get(call_key)
             if same_call is None:
                 break
-            await asyncio.wait([same_call])  # then its reply is in the ledger, or this call is sent
+            await asyncio.wait([same_call])  # then its reply is stored, or this call is sent
         ended = self._in_flight[call_key] = asyncio.get_running_loop().create_future()
         try:
             completion = await self._call(call_key, request, parse)
@@ -185,7 +188,7 @@ class LedgerBackend:
             first_error: BackendError | None = error
         async for attempt in retrying(
             self._retries, self._context.sleep
-        ):  # only on failure: tenacity is slow
+        ):  # tenacity is slow, so it is used only after a failure
             with attempt:
                 if first_error is not None:
                     raised, first_error = first_error, None
@@ -278,4 +281,4 @@ class LedgerBackend:
 
 
 def _no_value(reply: Reply) -> None:
-    """Parse nothing."""
+    """Parser for callers that need only the reply: it returns None."""

@@ -1,6 +1,6 @@
-"""Pacing of a run: samples in progress, turns of the event loop, commits.
+"""Pacing of a run: how many samples are in progress, and when the event loop and commits get a turn.
 
-All constants come from measurements.
+All constants in this module come from measurements.
 """
 
 from __future__ import annotations
@@ -10,30 +10,31 @@ import sys
 from collections import deque
 
 PREFETCH_RATIO = 16
-"""One sample is prefetched for this many calls in flight, so that its request is ready when a call ends. With
-more prefetched samples, replies would wait unread, and a killed process would lose them."""
+"""For this many concurrent calls, one additional sample is started early, so that its request is ready when a
+call ends. If more samples were started early, replies would wait unread, and a killed process would lose
+them."""
 START_STAGGER_TICKS = 2
-"""Iterations of the event loop between the starts of two workers, so that their first calls differ in time.
-
-Calls that start together are answered together, and the client is idle between these bursts."""
+"""Iterations of the event loop between the starts of two workers, so that their first calls are not sent
+together. Calls that are sent together are also answered together, and the client would be idle until then."""
 MAX_BLOCKING_SECONDS = 0.01
-"""Seconds that evaluations may block the event loop before pending calls get a turn."""
+"""Seconds for which evaluations may block the event loop; after that, waiting calls proceed."""
 PY311_EXTRA_TICK = sys.version_info < (3, 12)
-"""Whether a request is sent one iteration of the event loop after the call.
-
-Before Python 3.12 aiohttp sends a request in a separate task; see ``FairScheduler``."""
+"""Whether aiohttp sends a request one iteration of the event loop late, because before Python 3.12 it sends
+requests in a separate task."""
 COMMIT_INTERVAL = 0.01
-"""Seconds between two commits of all records. After a crash, rows written since the last commit are
-recomputed from the stored replies. Longer intervals write less, but each commit blocks calls for longer."""
+"""Seconds between two commits of all records. After a crash, scores written since the last commit are
+recomputed from the stored replies. With longer intervals less is written in total, but each commit blocks
+calls for longer."""
 MAX_UNCOMMITTED_PAID = 3
-"""Maximum number of paid replies in one commit; fewer are committed in the next iteration of the loop."""
+"""When this many paid replies are uncommitted, they are committed at once; fewer paid replies are committed
+in the next iteration of the event loop."""
 
 
 def worker_count(concurrency: int, total: int) -> int:
     """Return the number of samples in progress at the same time.
 
     Args:
-        concurrency: Calls in flight, >= 1.
+        concurrency: Number of concurrent calls, >= 1.
         total: Number of samples.
 
     Examples:
@@ -44,7 +45,7 @@ def worker_count(concurrency: int, total: int) -> int:
 
 
 async def stagger_start() -> None:
-    """Wait for the iterations of the event loop between the starts of two workers."""
+    """Wait for ``START_STAGGER_TICKS`` iterations of the event loop before the next worker starts."""
     for _ in range(START_STAGGER_TICKS):
         await asyncio.sleep(0)
 
@@ -60,17 +61,18 @@ class LoopYielder:
         self._last_turn = self._loop.time()
 
     async def yield_if_due(self) -> None:
-        """Let pending calls proceed if the event loop last ran more than ``MAX_BLOCKING_SECONDS`` ago."""
+        """Let waiting calls proceed if the event loop was blocked longer than ``MAX_BLOCKING_SECONDS``."""
         if self._loop.time() - self._last_turn > MAX_BLOCKING_SECONDS:
             await asyncio.sleep(0)
             self._last_turn = self._loop.time()
 
 
 class FairScheduler:
-    """Let one coroutine proceed per iteration of the event loop, in the order of the requests.
+    """Let one coroutine proceed per iteration of the event loop, in the order in which they asked.
 
-    Replies often arrive together. If all were processed in one iteration, the next calls would be sent
-    together and answered together. The endpoint would get bursts of calls, with idle time between them.
+    Replies often arrive together. If all replies were processed in one iteration, the next calls would be
+    sent together and answered together. The endpoint would get bursts of calls, with idle time between
+    bursts.
 
     Examples:
         >>> async def work(scheduler, number, log):
@@ -90,7 +92,7 @@ class FairScheduler:
         self._turn_taken = False
 
     async def take_turn(self) -> None:
-        """Return at once if no other coroutine has proceeded in this iteration, else in a later iteration."""
+        """Wait until no other coroutine has proceeded in the present iteration of the event loop."""
         loop = asyncio.get_running_loop()
         if not self._turn_taken:
             self._turn_taken = True

@@ -16,16 +16,18 @@ MAX_RETRY_WAIT = 60.0
 
 
 def retrying(retries: int, sleep: Callable[[float], Awaitable[None]]) -> AsyncRetrying:
-    """Return the retries after a first attempt.
+    """Return an iterator over the attempts to make a call; it repeats a call that failed.
 
-    Each retry waits as long as the endpoint asked, or for a random time that grows with each retry.
+    Before a call is repeated, the iterator waits as long as the endpoint asked, or for a random time that
+    grows each time.
 
     Args:
         retries: Number of retries, >= 0.
         sleep: Function that waits for a number of seconds.
 
     Returns:
-        The attempts. Only retryable errors are retried; after the last attempt, its error is raised again.
+        The attempts. A call is repeated only after a retryable error; the error of the last attempt is
+        raised.
     """
     from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 

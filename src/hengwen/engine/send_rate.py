@@ -6,34 +6,36 @@ from collections import deque
 from math import inf
 
 WINDOW = 20
-"""Number of the latest calls among which refused ones are counted. Calls without a reply count as good,
-because a refusal often comes long before a good reply."""
+"""Number of the latest calls among which refused calls are counted. Calls without a reply count as not
+refused, because a refusal often comes long before a good reply."""
 MIN_REFUSED, MIN_REFUSED_SHARE = 3, 0.25
-"""Number of refused calls in the window, and their share of it, at which calls count as sent too fast."""
+"""Calls count as sent too fast if at least this number and this share of the latest calls were refused."""
 BLOCK = 60
-"""Number of good and refused calls in a block. After each block the rate is checked."""
+"""The send rate is checked after each block of this many replies (good replies and refusals)."""
 MAX_CALM = 2
-"""Maximum number of refused calls in a calm block. If a block has more, although the rate was lowered before,
-the rate is not the cause: an endpoint with a limit refuses no calls that are sent slowly enough."""
+"""Maximum number of refused calls in a block that counts as calm. If a block has more refusals although the
+rate was lowered before, the rate is not the cause: an endpoint with a rate limit accepts all calls that are
+sent slowly enough."""
 REPROBE = 1.25
-"""Factor of the rate after a block whose refusals do not depend on the rate."""
+"""Factor by which the rate is raised after a block whose refusals do not depend on the rate."""
 SAFE_SHARE = 0.8
-"""Share of a refused rate up to which the rate rises quickly again."""
+"""After a refusal, the rate rises quickly up to this share of the refused rate, and slowly above it."""
 START, RECOVERY, GROWTH = 1.03, 1.05, 1.001
-"""Factors of the rate after a good reply: while no safe rate is known, up to the safe rate, and above it."""
+"""Factors by which a good reply raises the rate: the first while no safe rate is known, the second up to the
+safe rate, the third above the safe rate."""
 METER_SECONDS = 1.0
 """Length in seconds of the period in which good replies are counted."""
 MAX_LATE_SECONDS = 0.02
-"""Maximum number of seconds by which the next call may be sent earlier if a call was sent late."""
+"""If a call was sent late, the next call may be sent earlier by at most this many seconds."""
 
 
 class SendRate:
-    """Rate of calls per second; it is unlimited until an endpoint refuses a quarter of the calls.
+    """Limit on the calls per second; there is no limit until the endpoint refuses a quarter of the calls.
 
-    Then the rate becomes half of the rate that the endpoint answered. Good replies raise the rate, and a
-    refusal after a calm block halves it again. If a quarter of the calls sent after the rate was lowered are
-    refused as well, all calls wait as long as the endpoint asks. A few refusals that do not become fewer at a
-    lower rate do not lower the rate again.
+    When a quarter of the calls were refused, the limit becomes half of the rate at which the endpoint has
+    answered. Good replies raise the limit; a refusal after a calm block (see ``MAX_CALM``) halves it again.
+    If the endpoint refuses a quarter of the calls at the lower rate too, all calls wait as long as it asks.
+    If a lower rate does not make refusals rarer, a few refusals do not lower it again.
 
     Examples:
         >>> send_rate = SendRate()
@@ -82,7 +84,7 @@ class SendRate:
         self._forget_good_times(now)
         if ticket <= self._first_refused:
             return
-        if self._next > now:  # a call waits for its time to be sent, or the next call would have to
+        if self._next > now:  # only if the limit delays calls at present
             self._grow()
         self._count_reply()
 
@@ -112,7 +114,7 @@ class SendRate:
         if len(refused) >= MIN_REFUSED and share >= MIN_REFUSED_SHARE:
             if self.rate == inf:
                 self._slow_down(self._answered_rate(now, in_flight) / 2, inf, last_ticket)
-                self._first_refused = min(refused)  # good replies to later calls count
+                self._first_refused = min(refused)  # only replies to later calls raise the rate
                 self._next = now + 1 / self.rate
             else:
                 self._held_until = now + wait
@@ -139,7 +141,7 @@ class SendRate:
         self._begin_block()
 
     def _answered_rate(self, now: float, in_flight: int) -> float:
-        """Return the rate of calls that were not refused in the last second, in calls per second."""
+        """Return how many calls the endpoint accepted in the last second; open calls count as accepted."""
         self._forget_good_times(now)
         return (len(self._good_times) + in_flight) / METER_SECONDS
 

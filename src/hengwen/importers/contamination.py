@@ -34,7 +34,8 @@ def find_contamination(test: Sequence[Exchange], source: Path, corpus: Path) -> 
     Args:
         test: Rows of the test split.
         source: File of the test split, for messages.
-        corpus: File of the training data. A text file contains only answers, so prompts are not compared.
+        corpus: File of the training data. If it is a text file, it contains only answers, so prompts are not
+            compared.
 
     Raises:
         DataError: The training data cannot be read.
@@ -56,10 +57,10 @@ def find_contamination(test: Sequence[Exchange], source: Path, corpus: Path) -> 
 
 
 def _pairs(corpus: Path) -> tuple[set[tuple[str, str]], list[ImportNote]]:
-    """Return every (prompt, answer) of the training data, reduced to letters and digits."""
+    """Return every (prompt, answer) of the training data; both texts are reduced to letters and digits."""
     try:
         exchanges = read_exchanges(corpus)
-    except DataError as error:  # a file of answers alone, which is enough for the leakage rule
+    except DataError as error:  # the file has only answers, which are enough for the leakage rule
         message = f"only labels are compared with the training data, not prompts: {error}"
         return set(), [ImportNote(kind="note", code="no_training_prompts", message=message)]
     conversations = [[*exchange.turns, ("assistant", exchange.label)] for exchange in exchanges]
@@ -83,7 +84,7 @@ def _kinds(
         yield "pair"
     try:
         kind: Any = train.find(exchange.label).kind
-    except ValueError:  # a label without letters or digits
+    except ValueError:  # the answer has no letters or digits
         return
     if kind != "none":
         yield kind

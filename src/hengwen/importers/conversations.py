@@ -21,7 +21,7 @@ _ASSISTANT = ("gpt", "assistant", "model", "bot")
 _PROMPTS = ("prompt", "instruction", "question", "query")
 _LABELS = ("label", "output", "response", "completion", "answer", "chosen")
 _LISTS = (("conversations", "from", "value"), ("messages", "role", "content"))
-"""Columns that contain a list of turns, each with the keys of role and text in a turn."""
+"""Columns that contain a list of turns; for each column, the keys of the role and the text of a turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Exchange:
     turns: tuple[tuple[str, str], ...]
     """(role, text) of each turn before the answer; the last turn is the user's."""
     label: str
-    """Answer to the last turn."""
+    """The answer that the data file gives to the last turn."""
     system: str = ""
     """System prompt of the row."""
 
@@ -44,7 +44,7 @@ class Exchange:
 
     @property
     def input(self) -> str | list[Turn]:
-        """The turns as the input of a sample: a text for a single turn, otherwise a list of messages."""
+        """The conversation as the input of a sample: a text if it has one turn, else a list of messages."""
         if len(self.turns) == 1:
             return self.prompt
         return [{"role": role, "content": text} for role, text in self.turns]
@@ -114,7 +114,7 @@ def _from_columns(row: DataRow) -> Exchange:
 
 
 def _history(row: DataRow) -> list[tuple[str, str]]:
-    """Return the earlier turns of an alpaca row, whose ``history`` is a list of pairs."""
+    """Return the turns in the field ``history`` of an alpaca row, a list of (prompt, answer) pairs."""
     pairs = row.values.get("history") or []
     if not isinstance(pairs, list) or not all(
         isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)

@@ -1,4 +1,4 @@
-"""Import lyrics that checkpoints wrote for templates of the MuChin benchmark: one file becomes a plan."""
+"""Write a plan from a file of lyrics that checkpoints wrote for templates of the MuChin benchmark."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ALIASES = {
     "checkpoint": ("ckpt",),
 }
 PROMPTS = "prompts.jsonl"
-"""Name of the file with the prompts; each checkpoint has a file of its own."""
+"""Name of the file with the prompts; the answers of each checkpoint are in a separate file."""
 HEADER = """\
 # Lyrics of {count} checkpoints, from {source}.
 # The order of the checkpoints is the order of training: {order}
@@ -55,10 +55,10 @@ def import_muchin(
 
     Args:
         file: JSONL or CSV file with id, checkpoint, repeat (default 1), theme, template and lyric; or a
-            ``pid_NNN_all.json`` that MuChin's inference wrote; or a folder that contains such files.
+            ``pid_NNN_all.json`` that MuChin's inference program wrote; or a folder that contains such files.
         folder: Folder for plan.yaml, prompts.jsonl and a file for each checkpoint.
-        order: Names of the checkpoints in the order of training. None: the order in the file, or the sorted
-            names of folders.
+        order: Names of the checkpoints in the order of training. If ``order`` is None, the order in the file
+            is used, or the sorted names of folders.
         force: Overwrite existing files.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Read the result files that MuChin's inference writes: CHECKPOINT/SET/ntieN_TIME/pid_NNN_all.json."""
+"""Read result files of MuChin's inference program, which are CHECKPOINT/SET/ntieN_TIME/pid_NNN_all.json."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def read_results(path: Path) -> Iterator[DataRow]:
     Args:
         path: One ``pid_NNN_all.json``, or a folder that contains such files at any depth.
 
-    The names come from the folders. For ``CHECKPOINT/SET/ntieN_TIME/pid_NNN_all.json``, the id is
-    ``SET/NNN``. If the name of the file's folder does not start with ``ntie``, the folder is the checkpoint
-    and the id is ``NNN``. The results of a prompt are numbered as repeats, over all runs of its checkpoint.
+    Checkpoint and id are taken from the names of the folders. For
+    ``CHECKPOINT/SET/ntieN_TIME/pid_NNN_all.json``, the id is ``SET/NNN``. If the name of the file's folder
+    does not start with ``ntie``, the folder is the checkpoint and the id is ``NNN``. If a checkpoint has
+    several results for one prompt, they are numbered as repeats.
 
     Raises:
         DataError: No result file exists, a file is malformed (the message names it), or there are no results.
@@ -75,7 +76,7 @@ def _result_files(path: Path) -> list[Path]:
 
 
 def _names(file: Path) -> tuple[str, str]:
-    """Return the names of checkpoint and prompt that the folders of a file stand for."""
+    """Return (checkpoint, prompt id), taken from the names of a result file and its folders."""
     match = _RESULT_FILE.fullmatch(file.name)
     number = match[1] if match else file.stem
     folders = [folder.name for folder in file.resolve().parents]

@@ -1,4 +1,4 @@
-"""Write a file atomically: a reader sees the old file or the new file, never a part of the new one."""
+"""Write a file atomically: other programs see the complete old file or the complete new file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_PREFIX = 40
-"""How many characters of the file's name the name of its temporary file has; a name has at most 255 bytes."""
+"""The name of the temporary file contains at most this many characters of the file's name, because file
+systems limit names to 255 bytes."""
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield an empty temporary file that replaces ``path`` when the block ends without an error.
+    """Yield an empty temporary file that replaces ``path`` if the ``with`` block ends without an error.
 
     The permissions of an existing file are kept. If the file has a second name (hard link), the second name
     keeps the old content.
@@ -49,7 +50,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.chmod(_mode(path))
         temporary.replace(path)
-    except HengwenError:  # the block raised it; it is caught first because a StoreError is an OSError too
+    except HengwenError:  # raised by the with block; caught first because a StoreError is also an OSError
         raise
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror or error}") from None
@@ -59,7 +60,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def _mode(target: Path) -> int:
-    """Return the mode of the file, or the usual mode of a new file (``mkstemp`` makes private files)."""
+    """Return the permissions of the file, or those that a new file usually gets (``mkstemp`` is stricter)."""
     if target.exists():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -1,4 +1,4 @@
-"""Detect misspelled field names in data files: names that are meant for a known field."""
+"""Detect wrong field names in data files, such as ``ouput`` or ``completion`` for ``output``."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     from hengwen.io.row_reader import DataRow
 
 MIN_SIMILARITY = 0.8
-"""Minimum ratio of difflib at which a name counts as a misspelling of another name."""
+"""Minimum similarity (difflib's ratio) at which a name counts as a misspelling of another name."""
 WAY_OUT = "rename it, map it (columns: or --column), or move it under metadata"
-"""Part of the error message: how the user can keep such a field."""
+"""Part of the error message: what the user can do to keep the field."""
 
 
 class FieldNames:
     """Check the names of the fields of a file, each name only once.
 
-    A name that resembles no known field is accepted; the reader decides how to use it.
+    An unknown name is an error only if it looks like a known field or is a common other name of one.
 
     Args:
         known: Fields that the reader knows.
-        aliases: Other names of these fields in common data sets, by field.
-        neighbours: Fields that other readers of the same file know; they never count as misspellings.
-        way_out: Part of the error message: how the user can keep such a field.
+        aliases: For each known field, other names that common data sets use for it.
+        neighbours: Names of fields that another reader of the file uses; they are never reported as errors.
+        way_out: Part of the error message: what the user can do to keep the field.
 
     Examples:
         >>> names = FieldNames(("id", "input"), {"input": ("prompt",)})
@@ -47,7 +47,7 @@ class FieldNames:
         self._way_out = way_out
 
     def intended(self, name: str) -> str | None:
-        """Return the known field for which a name is meant, or None."""
+        """Return the known field that a wrong name is meant for; None if no field is like it."""
         if name in self._accepted:
             return None
         plain = name.strip().casefold().replace("-", "_").replace(" ", "_")
@@ -58,10 +58,11 @@ class FieldNames:
         return next(iter(difflib.get_close_matches(plain, self._known, n=1, cutoff=MIN_SIMILARITY)), None)
 
     def check(self, row: DataRow) -> None:
-        """Check the names of a row.
+        """Check all field names of a row.
 
         Raises:
-            DataError: A name is meant for another field; the message names file and line.
+            DataError: A name is meant for a known field but is written differently; the message names file
+                and line.
         """
         if row.values.keys() <= self._accepted:
             return

@@ -1,4 +1,4 @@
-"""Check, before any work, that an output can be written and does not replace an input."""
+"""Check, before any work is done, that an output file can be written and does not replace an input."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def check_output(target: Path, inputs: Iterable[Path] = ()) -> None:
-    """Check that a file can be written, and that the command does not read the same file.
+    """Check that a file can be written, and that it is none of the files that the command reads.
 
     Args:
         target: The file to write; it need not exist.
-        inputs: Files that must not be replaced; links and second names of a file are recognised.
+        inputs: Files that must not be replaced, also not through a link or another name of the file.
 
     Raises:
         ConfigError: The target is a link, a folder or an input, or it cannot be written.
@@ -37,20 +37,20 @@ def check_output(target: Path, inputs: Iterable[Path] = ()) -> None:
     try:
         with tempfile.TemporaryFile(
             dir=target.parent
-        ):  # create a file as a probe, because permissions do not show a read-only disk
+        ):  # create a test file, because permissions do not show a read-only disk
             pass
     except OSError as error:
         raise _unwritable(target, error) from None
 
 
 def check_file(target: Path) -> None:
-    """Check that a path is, or can become, a normal file (no link, folder or device) in an existing folder.
+    """Check that a path is or can become a regular file (no link, folder or device) in an existing folder.
 
     Args:
         target: The file to write; it need not exist.
 
     Raises:
-        ConfigError: The path is something else, or the file is write-protected.
+        ConfigError: The path is not a regular file, or the file is write-protected.
     """
     try:
         if target.is_symlink():

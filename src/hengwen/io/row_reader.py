@@ -24,9 +24,9 @@ _NOT_LINES = {
     "[": "a JSON array, but each line must be an object of its own; try: jq -c '.[]' FILE > FILE.jsonl",
     "{": "an object over several lines, but each must be on one line; try: jq -c . FILE > FILE.jsonl",
 }
-"""Error messages for files of other kinds, by the text of their first line."""
+"""Error messages for files of other formats, by the text with which their first line begins."""
 MAX_COUNT = 1_000_000
-"""Highest number of a repeat."""
+"""Maximum value of a whole number in a field, such as ``repeat``."""
 MAX_NAMES_LISTED = 8
 """Maximum number of fields of a row that a message lists."""
 
@@ -44,7 +44,7 @@ class DataRow:
         raise DataError(self.locate(message), line=self.number)
 
     def locate(self, message: str) -> str:
-        """Return the message with file and line in front."""
+        """Put the file and line of this row in front of a message."""
         return f"{self.path}:{self.number}: {message}"
 
     def required_text(self, name: str) -> str:
@@ -60,7 +60,7 @@ class DataRow:
 
         Args:
             name: Name of the field.
-            kind: Description of a valid value, for a row whose field has another value.
+            kind: Description of a valid value, used if the row has the field but its value is not valid.
         """
         if kind and self.values.get(name) is not None:
             self.fail(f"field {name!r} must be {kind}, got {type(self.values[name]).__name__}")
@@ -108,7 +108,8 @@ def read_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
 
     Args:
         path: A UTF-8 file that ends in ``.jsonl``, ``.ndjson`` or ``.csv``.
-        columns: Field names by column name, such as ``{"lyric": "output", "template": "metadata.template"}``.
+        columns: New field name for each column to rename, such as ``{"lyric": "output"}``; ``metadata.NAME``
+            puts a column into the metadata.
 
     Raises:
         DataError: The file is missing, empty, not UTF-8, of another format, or a row is malformed.
@@ -123,8 +124,8 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
     """Yield the rows of a file; for a malformed row, yield its error instead.
 
     Args:
-        path: As in ``read_rows``.
-        columns: As in ``read_rows``.
+        path: A UTF-8 file that ends in ``.jsonl``, ``.ndjson`` or ``.csv``.
+        columns: New field name for each column to rename.
 
     Raises:
         DataError: The file is missing, empty, of another format, or its header is wrong.
@@ -150,7 +151,7 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
 
 
 def _conversion(path: Path) -> str:
-    """Return how to convert a file of another format to .jsonl or .csv; "" if that is unknown."""
+    """Return advice on converting a file of another format to .jsonl or .csv; "" if the format is unknown."""
     suffix = path.suffix.lower()
     if suffix == ".json":
         return f"; one object a line: jq -c '.[]' {path.name} > {path.stem}.jsonl"
@@ -173,7 +174,7 @@ def _object(text: str, path: Path, number: int) -> dict[str, Any]:
     try:
         values, end = _DECODER.raw_decode(text)
         if end < len(text):
-            json.loads(text)  # raises an error that describes the rest
+            json.loads(text)  # raises an error that says what else is wrong
     except json.JSONDecodeError as error:
         if text in _NOT_LINES:
             raise DataError(f"{path}:{number}: {_NOT_LINES[text]}") from None
@@ -209,18 +210,18 @@ def _scan_csv(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError
                 message = f"{path}:{start}: {len(cells)} cells, but the header has {len(header)}"
                 yield DataError(message, line=start)
             start = reader.line_num + 1
-    except csv.Error as error:  # the start of the next row is unknown, so reading stops
+    except csv.Error as error:  # nobody knows where the next row starts, so reading stops
         raise DataError(f"{path}:{start}: not valid CSV: {error}") from None
     except ConfigError as error:
         raise DataError(str(error)) from None
 
 
 def rename_columns(row: DataRow, columns: Mapping[str, str]) -> DataRow | DataError:
-    """Return the row with its fields renamed, or the error if a column is missing or two get the same name.
+    """Return the row with renamed fields; return an error if a column is missing or two get the same name.
 
     Args:
         row: Row with the field names of the file.
-        columns: Field names by column name, as in ``read_rows``.
+        columns: New field name for each column to rename.
     """
     try:
         return _rename(row, columns)

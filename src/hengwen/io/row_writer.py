@@ -1,4 +1,4 @@
-"""Write rows to JSONL and CSV files one by one; the file appears when all rows are written."""
+"""Write rows to JSONL and CSV files one by one; the finished file appears when all rows are written."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def check_target(target: Path, inputs: Iterable[Path] = ()) -> None:
 
 @contextmanager
 def row_writer(target: Path, header: list[str]) -> Iterator[Callable[[JsonRow], None]]:
-    """Yield a function that writes one row; the file is in place when the block ends without an error.
+    """Yield a function that writes one row; the file appears when the ``with`` block ends without an error.
 
     Args:
         target: The file, ``.jsonl`` or ``.csv``.
@@ -71,16 +71,17 @@ def _csv_writer(file: IO[str], header: list[str]) -> Callable[[JsonRow], None]:
     def write(row: JsonRow) -> None:
         cells = {name: spreadsheet_safe(value) for name, value in row.items()}
         has_return = any(isinstance(cell, str) and "\r" in cell for cell in cells.values())
-        # csv quotes a carriage return only if the line terminator contains one
+        # the csv module quotes carriage returns only if the line terminator contains one
         (quoting_writer if has_return else writer).writerow(cells)
 
     return write
 
 
 def spreadsheet_safe(value: object) -> object:
-    """Return the value of a CSV cell; text that a spreadsheet would run as a formula gets an apostrophe.
+    """Return a value as the text of a CSV cell.
 
-    Lists, objects, true and false are written as JSON.
+    An apostrophe is put in front of text that a spreadsheet would run as a formula. Lists, objects, true and
+    false are written as JSON.
 
     Examples:
         >>> spreadsheet_safe("=cmd()"), spreadsheet_safe("a"), spreadsheet_safe(-1.5), spreadsheet_safe(["x"])

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Location = tuple[str | int, ...]
 DATA_SUFFIXES = (".jsonl", ".ndjson", ".csv")
-"""Endings of the names of files of rows (which are not YAML)."""
+"""Endings of data file names, which are not read as YAML."""
 _SCALARS = (str, int, float)
 _EXPECTED = {
     "path_type": "expected the path of one file",
@@ -26,17 +26,18 @@ _EXPECTED = {
     "model_type": "expected a mapping of keys",
     "model_attributes_type": "expected a mapping of keys",
 }
-"""Messages by type of error, for types whose messages from pydantic name pydantic's classes."""
+"""For some types of validation errors, the message to use instead of pydantic's, which would name pydantic's
+classes."""
 Model = TypeVar("Model", bound="StrictModel")
 
 
 class StrictModel(BaseModel):
-    """A frozen model that raises an error for unknown keys; the error names the most similar known key."""
+    """A frozen pydantic model that refuses unknown keys; the error suggests the most similar known key."""
 
     former_keys: ClassVar[dict[str, str]] = {}
-    """Field for each key that older files use."""
+    """For each key that only older files use, the name of the field."""
     written_keys: ClassVar[dict[str, str]] = {}
-    """Field for each key that differs from the field's name in all files."""
+    """For each key whose field has another name in Python, the name of the field."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=False, arbitrary_types_allowed=True)
 
@@ -56,14 +57,14 @@ class StrictModel(BaseModel):
 
 
 def rename_keys(data: Mapping[str, Any], former_keys: Mapping[str, str]) -> dict[str, Any]:
-    """Return a mapping in which former keys are replaced by present keys.
+    """Return the data with keys of older versions replaced by their present names.
 
     Args:
         data: Keys and values of a file.
-        former_keys: Present key for each former key.
+        former_keys: For each old key, its present name.
 
     Raises:
-        ValueError: The data has both a key and its former name.
+        ValueError: The data contains both the old and the present name of a key.
 
     Examples:
         >>> rename_keys({"reduce": "mean"}, {"reduce": "repeat_reducer"})
@@ -85,10 +86,10 @@ class YamlFile:
     text: str = ""
 
     def at(self, location: Iterable[str | int] = ()) -> str:
-        """Return ``file:line`` of a value, or of its nearest parent.
+        """Return ``file:line`` of a value; if it has no line, of the nearest value that contains it.
 
         Args:
-            location: Keys and indexes from the root of the document.
+            location: Keys and list indexes that lead from the root of the document to the value.
         """
         nearest = tuple(location)
         while nearest and nearest not in self.lines:
@@ -99,7 +100,7 @@ class YamlFile:
         """Return the value at a location, or None.
 
         Args:
-            location: Keys and indexes from the root of the document.
+            location: Keys and list indexes that lead from the root of the document to the value.
         """
         value = self.data
         for key in location:
@@ -133,7 +134,7 @@ def decode(raw: bytes, path: Path, first_line: int = 1) -> str:
     Args:
         raw: The bytes.
         path: The file, for the message.
-        first_line: Line number of the first byte; a byte order mark is allowed on line 1 only.
+        first_line: Line number of the first byte in the file; a byte order mark is allowed on line 1 only.
 
     Raises:
         ConfigError: The bytes are not UTF-8; the message names file and line.
@@ -148,7 +149,7 @@ def decode(raw: bytes, path: Path, first_line: int = 1) -> str:
 
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""Loader of libyaml if PyYAML has it, because it is ten times as fast as PyYAML's own."""
+"""YAML loader. PyYAML's C loader is used if it is installed, because it is ten times as fast."""
 
 
 def load_yaml(path: Path) -> YamlFile:
@@ -166,7 +167,7 @@ def load_yaml(path: Path) -> YamlFile:
         loader = _LOADER(text)
         node = loader.get_single_node()
         if node is not None:
-            _collect_lines(node, (), lines, path)  # before merge keys are resolved: they lose their lines
+            _collect_lines(node, (), lines, path)  # resolving merge keys would remove line numbers
             data = loader.construct_document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -230,7 +231,7 @@ def _message(file: YamlFile, error: Any) -> str:
 
 
 def _as_written(file: YamlFile, location: Location) -> Location:
-    """Return a location with the key that the file uses for a field."""
+    """Return the location of a value with the keys as the file spells them."""
     if not location or location in file.lines:
         return location
     others = [
@@ -258,7 +259,7 @@ def _plain_message(error: Any) -> str:
 
 def _got(error: Any) -> str:
     value = error.get("input")
-    if error["type"] in ("missing", "too_short"):  # here the value is the parent, or empty
+    if error["type"] in ("missing", "too_short"):  # here the value says nothing
         return ""
     if error["type"] == "value_error" and not isinstance(value, _SCALARS):
         return ""
@@ -266,7 +267,7 @@ def _got(error: Any) -> str:
 
 
 def _kind(value: object) -> str:
-    """Return a scalar as written in the file; for any other value, its kind."""
+    """Return a scalar as written in the file; for a list or mapping, return what it is."""
     if isinstance(value, _SCALARS):
         return short_repr(value)
     return {dict: "a mapping", list: "a list", type(None): "nothing"}.get(type(value), type(value).__name__)

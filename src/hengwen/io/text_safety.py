@@ -19,7 +19,7 @@ MAX_REPR = 60
 
 
 def short_repr(value: object) -> str:
-    """Return the repr of a value for a message, cut if it is long.
+    """Return the repr of a value for a message; a long repr is cut.
 
     Examples:
         >>> short_repr("x"), len(short_repr("x" * 1_000))
@@ -46,7 +46,7 @@ def replace_surrogates(text: str) -> str:
 def strip_controls(text: str) -> str:
     """Return the text without terminal escapes, control and bidi characters, and with line feeds only.
 
-    Lone surrogates and noncharacters, which no UTF-8 file or HTML page may hold, become U+FFFD.
+    Lone surrogates and noncharacters become U+FFFD, because UTF-8 files or HTML pages may not contain them.
 
     Examples:
         >>> strip_controls("a\\x1b[31mred\\x1b[0m\\r\\nb\\x00\\u202ec")

@@ -1,4 +1,4 @@
-"""Judges: a model that reads a rubric, fixed rules without a model, and panels of several judges.
+"""Judges that score answers: a model that reads a rubric, fixed rules without a model, or a panel of judges.
 
 Names are imported on first use.
 """

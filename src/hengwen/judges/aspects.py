@@ -1,6 +1,7 @@
-"""The level of a verdict: the judge's own level, or the lowest or the median level of its criteria.
+"""Choose the overall level of an answer: the level that the judge named, or one computed from its criteria.
 
-A verdict is what a judge returns for one answer: one overall level and one level for each criterion.
+A judge returns a verdict for each answer: one overall level and one level for each criterion. The level can
+be replaced by the lowest or the median level of the criteria.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def parse_level_from(how: str, criteria: Sequence[str]) -> LevelFrom:
     """Check the option ``level_from`` and return it.
 
     Args:
-        how: Value from a plan.
+        how: Value of the option in a plan.
         criteria: Names of the rubric's criteria.
 
     Raises:
@@ -37,14 +38,14 @@ def parse_level_from(how: str, criteria: Sequence[str]) -> LevelFrom:
 
 
 def aggregate_level(how: LevelFrom, level: Outcome, aspects: Sequence[Outcome]) -> Outcome:
-    """Return the level of a verdict.
+    """Return the overall level of an answer.
 
     Args:
-        how: ``holistic`` is the judge's own level; ``min_aspect`` the lowest criterion; ``median_aspect`` the
-            lower median of the criteria, which is always a level.
-        level: The judge's own overall level; its value is kept in ``details["holistic"]``.
-        aspects: Outcomes (a score or a failure each) of the criteria. A criterion that is not applicable is
-            skipped; any other failure of a criterion makes the level a failure.
+        how: ``holistic`` returns the overall level that the judge named, ``min_aspect`` the lowest level of a
+            criterion, ``median_aspect`` the lower median of the criteria's levels, which is always a level.
+        level: The overall level that the judge named; its value is kept in ``details["holistic"]``.
+        aspects: The Score or Failure of each criterion. A criterion with status ``not_applicable`` is
+            skipped; any other failure of a criterion makes the result a failure.
 
     Examples:
         >>> names = ["x.level", "x.a", "x.b", "x.c", "x.d"]

@@ -1,13 +1,14 @@
-"""A panel: several judges with the same rubric act as one judge; members that fail are excluded and listed.
+"""A panel combines the values of several judges with the same rubric; judges that fail are excluded.
 
-A reducer combines the members' values into one score:
+A reducer combines the values of the judges (members) into one score:
 
-- ``mean`` and ``median`` are those of the members' values;
-- ``majority`` is the most frequent value (it need not be more than half). If several values are equally
-  frequent, the median of these values counts, and ``details["tied"]`` lists them. Unlike the lowest or the
-  first value, the median favours no member, and no paid verdict is discarded.
+- ``mean`` and ``median`` are the mean and the median of the members' values;
+- ``majority`` is the most frequent value, even if fewer than half of the members gave it. If several values
+  are equally frequent, the result is the median of these values, and ``details["tied"]`` lists them. Unlike
+  the lowest or the first value, the median favours no member.
 
-A reduced value may lie between two levels, so the scale of a panel's score has no levels, under any reducer.
+A combined value may lie between two levels, so the scale of a panel's score has no levels, whatever the
+reducer is.
 """
 
 from __future__ import annotations
@@ -36,26 +37,27 @@ if TYPE_CHECKING:
 PanelReducer = Literal["mean", "median", "majority"]
 
 VERSION = 1
-"""Version of the computation from the members' values to a score; part of the signature."""
+"""Version of the computation from the members' values to a score; it is a part of the signature."""
 
 
 class Panel:
-    """Judge an answer by several judges of the same rubric, which run concurrently.
+    """Judge an answer by several judges (members) of the same rubric, which run concurrently.
 
-    A member that raises, or gives a ``Failure`` for a score, is excluded from that score; it never counts as
-    a low value. If fewer members than the quorum remain, the panel's outcome is a ``Failure`` with the most
-    frequent status of the excluded members. The status is ``not_applicable`` only if the members that are
-    applicable are fewer than the quorum.
+    A member that raises an exception, or gives a ``Failure`` for a score, is excluded from this score; it
+    never counts as a low value. If fewer members than the quorum remain, the panel's score is a ``Failure``.
+    The status of this failure is ``not_applicable`` if the members that gave another result than
+    ``not_applicable`` are fewer than the quorum; otherwise it is the most frequent status of the excluded
+    members.
 
-    The details of a score hold ``reducer``, each member's value (``members``, by signature), the status of
+    The details of a score are ``reducer``, each member's value (``members``, by signature), the status of
     each excluded member (``left_out``), the members' ``model``, ``form`` and ``method``, the ``range`` of the
-    values and ``agreement``. ``agreement`` is the share of pairs of members with equal values, not corrected
-    for chance; it is None if only one member has a value.
+    values and ``agreement``. ``agreement`` is the share of the pairs of members that gave equal values. The
+    agreement is not corrected for chance; it is None if only one member has a value.
 
     Args:
         judges: At least two judges with different signatures, in any order.
         reducer: ``mean``, ``median`` or ``majority`` (on a tie, the median of the tied values).
-        quorum: Number of members that must have scored; default: more than half.
+        quorum: Number of members that must give a value; default: more than half.
         name: First part of the score names; default: the first part of the members' score names.
 
     Raises:
@@ -116,7 +118,7 @@ class Panel:
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the members' scores, under the panel's name."""
+        """Names of the members' scores, with the panel's name as first part."""
         return tuple(self._names_by_member_name.values())
 
     async def judge(
@@ -127,14 +129,14 @@ class Panel:
         earlier: Sequence[Response] = (),
         evidence: Sequence[str] = (),
     ) -> Verdict:
-        """Judge an answer by all members; usage is the sum, latency the longest of the members' latencies.
+        """Let all members judge an answer; used tokens are added up, latency is that of the slowest member.
 
         Args:
             sample: Task input, references and metadata.
             response: The answer.
-            earlier: Answers to the same sample with a lower ``repeat``; passed to each member.
-            evidence: Sentences in which the rules of the task describe the answer; passed to the members that
-                accept evidence.
+            earlier: Answers to the same sample with a lower ``repeat``, which are passed to each member.
+            evidence: Sentences that rules of the task wrote about the answer, which are passed to the members
+                that accept evidence.
 
         Raises:
             StoreError: A member could not store a paid reply.
@@ -215,7 +217,7 @@ class Panel:
         )
 
     def _status(self, failures: Mapping[str, Failure]) -> Status:
-        """Return the most frequent status; of equally frequent statuses, the first in ``STATUSES``."""
+        """Return the most frequent failure status; if several are equally frequent, the first in STATUSES."""
         counts = Counter(failure.status for failure in failures.values())
         not_applicable = counts.pop("not_applicable", 0)
         if len(self.judges) - not_applicable < self.quorum:
@@ -227,17 +229,19 @@ class Panel:
 
 
 def outcomes_or_failures(judge: Judge, result: Verdict | BaseException) -> dict[str, Outcome]:
-    """Return an outcome for each score name of a judge, from its verdict or its exception.
+    """Return a ``Score`` or a ``Failure`` for each score name of a judge that was called.
 
-    An outcome is a ``Score`` or a ``Failure``. All outcomes are Failures if the result is an exception, or a
-    verdict without exactly one outcome for each name.
+    Every score is a Failure if the judge raised an exception, or if its verdict does not have exactly one
+    outcome (Score or Failure) for each name.
 
     Args:
         judge: The judge that was called.
-        result: Its verdict or exception, as ``asyncio.gather(..., return_exceptions=True)`` returns it.
+        result: Verdict or exception of the judge, which ``asyncio.gather(..., return_exceptions=True)``
+            returned.
 
     Raises:
-        BaseException: The result, if it is a ``StoreError`` or not an ``Exception`` (a cancellation).
+        BaseException: The result is raised if it is a ``StoreError``, or a ``BaseException`` such as a
+            cancellation.
     """
     if isinstance(result, Exception) and not isinstance(result, StoreError):
         return _failures(judge, *describe_error(result))
@@ -288,7 +292,7 @@ def _renamed(name: str, panel: str) -> str:
 
 
 def short_labels(signatures: Sequence[str]) -> list[str]:
-    """Return the parts of each signature that distinguish it; the whole signatures if parts are ambiguous."""
+    """Return short names of signatures: the parts that differ, or the whole texts if parts are ambiguous."""
     parts = [signature.split("|") for signature in signatures]
     shared = set(parts[0]).intersection(*parts[1:])
     short = ["|".join(part for part in signature if part not in shared) for signature in parts]
@@ -296,7 +300,7 @@ def short_labels(signatures: Sequence[str]) -> list[str]:
 
 
 def _common_scale(scores: Mapping[str, Score]) -> Scale | None:
-    """Return the members' common scale, without levels: members may differ in whether they have levels."""
+    """Return the members' common scale without levels, because not all members may have levels."""
     scales = {score.scale and replace(score.scale, levels=None) for score in scores.values()}
     if len(scales) > 1:
         by_member = "; ".join(f"{key}: {score.scale}" for key, score in scores.items())
@@ -305,7 +309,7 @@ def _common_scale(scores: Mapping[str, Score]) -> Scale | None:
 
 
 def _label_of(value: float, scores: Mapping[str, Score]) -> dict[str, str]:
-    """Return the label that a member whose scale has levels gave to exactly this value, if any."""
+    """Return the label of the level with exactly this value, if a member whose scale has levels gave it."""
     for score in scores.values():
         if score.value == value and score.scale and score.scale.levels and "label" in score.details:
             return {"label": str(score.details["label"])}
@@ -313,7 +317,7 @@ def _label_of(value: float, scores: Mapping[str, Score]) -> dict[str, str]:
 
 
 def _provenance(scores: Iterable[Score]) -> dict[str, list[str]]:
-    """Return the ``model``, ``form`` and ``method`` of the members' scores, one value per member."""
+    """Return the details ``model``, ``form`` and ``method`` of the members' scores, one value per member."""
     values: dict[str, list[str]] = {}
     for score in scores:
         for part, value in provenance_of(score.details):
@@ -322,7 +326,7 @@ def _provenance(scores: Iterable[Score]) -> dict[str, list[str]]:
 
 
 def _reduce(reducer: PanelReducer, values: list[float]) -> tuple[float, list[float]]:
-    """Return the reduced value, and the values that were equally frequent in a tied majority."""
+    """Return the combined value, and the most frequent values if a majority is tied."""
     if reducer == "mean":
         return statistics.fmean(values), []
     if reducer == "median":

@@ -1,1 +1,1 @@
-"""Human labels: label files, the answers to label, and the data of a calibration."""
+"""Human labels: write label files, select the answers to label, and collect labels for a calibration."""

@@ -1,4 +1,4 @@
-"""Calibrate the judged scores of a store, and check whether earlier calibrations are still valid."""
+"""Calibrate stored scores of judges with human labels, and check whether earlier calibrations still hold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hengwen.prompts import Rubric
 
 TASK_PARTS = re.compile(r"\|(?:prompt|persona|facts|rules|without):[^|\];]*")
-"""Pattern of the parts of a judge's signature that come from its task (persona, prompt and rules)."""
+"""Pattern that finds the parts of a judge's signature that describe its task (persona, prompt, rules)."""
 
 
 def calibrate_series(
@@ -30,12 +30,12 @@ def calibrate_series(
     threshold: float | None = None,
     seed: int = 0,
 ) -> Calibration:
-    """Calibrate one judged score.
+    """Calibrate one score of a judge by comparing it with human labels.
 
     Args:
-        series: The judged answers.
+        series: The answers with the judge's score for each.
         request: The human labels.
-        judgments: Data of the store; its human values are used if the request has no labels.
+        judgments: Data of the store; the human values in it are used if the request has no labels.
         rubric: Rubric of the score; None if unknown.
         threshold: Value that the lower bound of kappa (agreement beyond chance) must reach for a certificate;
             None for the default.
@@ -62,9 +62,10 @@ def calibrate_series(
 
 
 def pool_series(series: Iterable[ScoreSeries]) -> list[list[ScoreSeries]]:
-    """Group scores that one judge gave by one rubric in two or more tasks.
+    """Group the score series (one score in one task) that have the same judge and the same rubric.
 
-    The tasks may have different personas, prompts and rules. Scores of a single task are left out.
+    The tasks may have different personas, prompts and rules. A score that occurs in only one task is left
+    out.
     """
     groups: dict[tuple[str, str], list[ScoreSeries]] = {}
     for item in series:
@@ -74,7 +75,7 @@ def pool_series(series: Iterable[ScoreSeries]) -> list[list[ScoreSeries]]:
 
 
 def merge_series(group: Sequence[ScoreSeries]) -> ScoreSeries:
-    """Return one series with the answers of several tasks; its name lists all of them."""
+    """Merge the score series of several tasks into one; its name lists all the tasks."""
     return ScoreSeries(
         task="+".join(series.task for series in group),
         score=group[0].score,

@@ -1,4 +1,4 @@
-"""Load the data of ``hengwen calibrate``: human labels of a plan or a file, judged answers of a store."""
+"""Load the data for ``hengwen calibrate``: human labels from a plan or file, judged answers from a store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
 SeriesAddress = tuple[str, str]
-"""(task, name of the score)."""
+"""(task, name of the score): identifies a judge's score in a plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class CalibrationRequest:
 
 @dataclass(slots=True)
 class ScoreSeries:
-    """The answers of one task that one judge scored, with one of its scores (a level or a criterion)."""
+    """One score (a level or a criterion) that one judge gave to the answers of one task."""
 
     task: str
     score: str
@@ -47,13 +47,13 @@ class ScoreSeries:
     scale: Scale | None
     signature: str
     excluded: int
-    """Number of answers in older runs that are left out because another judge scored them."""
+    """Number of answers of older runs that are left out because a different judge scored them."""
     tasks: tuple[str, ...] = ()
-    """Tasks of a series that was merged from several tasks; empty if it has one task."""
+    """Tasks whose answers were merged into this series; empty if nothing was merged."""
 
     @property
     def address(self) -> str:
-        """Name of the series, as ``TASK/SCORE``."""
+        """Task and score of the series, as ``TASK/SCORE``."""
         return f"{self.task}/{self.score}"
 
 
@@ -64,14 +64,14 @@ class StoredJudgments:
     runs: list[Run]
     series: dict[SeriesAddress, ScoreSeries]
     human: list[Label] = field(default_factory=list)
-    """Human values that the runs stored: for each answer, the mean of its raters."""
+    """Human values that are stored with the runs: for each answer, the mean of its raters' values."""
 
 
 def load_request(plan: Plan | None, labels: Path | None, *, trust: bool = False) -> CalibrationRequest:
     """Read the rubrics and labels that a plan names, or the labels of a file.
 
     Args:
-        plan: A plan; None for a calibration without one.
+        plan: A plan; None for a calibration without a plan.
         labels: A label file that replaces the plan's labels.
         trust: Whether the plan may name code to run, and environment variables other than API keys.
 
@@ -94,7 +94,7 @@ def load_request(plan: Plan | None, labels: Path | None, *, trust: bool = False)
 
 
 def read_judgments(store: Store, plan: str | None) -> StoredJudgments:
-    """Read the newest run of each checkpoint.
+    """Read the judged answers of the newest run of each checkpoint.
 
     Args:
         store: Store with the runs.
@@ -141,7 +141,7 @@ def _judged_answer(row: Row, text: str) -> JudgedAnswer:
 
 
 def _human_labels(row: Row, text: str) -> list[Label]:
-    """Return the mean of an answer's raters as one label; no label for anchors and failures."""
+    """Return the stored human values (means of the raters) as labels; anchors and failures are left out."""
     outcome, score = row.outcome, row.outcome.name.removeprefix("human.")
     if not isinstance(outcome, Score) or score.startswith("anchor."):
         return []
@@ -164,7 +164,7 @@ def _human_labels(row: Row, text: str) -> list[Label]:
 
 
 def _newest_series(address: SeriesAddress, rows: Sequence[tuple[Run, JudgedAnswer, Outcome]]) -> ScoreSeries:
-    """Return the answers that the judge of the newest run scored; answers of other judges are left out."""
+    """Return the scores that come from the judge of the newest run; scores of other judges are left out."""
     scored = [row for row in rows if isinstance(row[2], Score)] or list(rows)
     _, _, newest = max(scored, key=lambda row: row[0].started)
     answers = [answer for _, answer, outcome in rows if outcome.signature == newest.signature]
@@ -181,11 +181,11 @@ def _newest_series(address: SeriesAddress, rows: Sequence[tuple[Run, JudgedAnswe
 def select_series(
     request: CalibrationRequest, judgments: StoredJudgments, names: Sequence[str]
 ) -> list[ScoreSeries]:
-    """Return the judged scores that have labels.
+    """Return the judge's scores for which there are human labels.
 
     Args:
         request: The human labels.
-        judgments: The judged scores.
+        judgments: The scores that judges gave.
         names: ``TASK/SCORE`` of the scores to return; empty for all.
 
     Raises:
@@ -200,7 +200,7 @@ def select_series(
 
 
 def labels_for(request: CalibrationRequest, judgments: StoredJudgments) -> Sequence[Label]:
-    """Return the labels of the request, or those stored in the runs if it has none."""
+    """Return the labels of the request; if it has none, the human values that are stored with the runs."""
     return judgments.human if request.labels is None else request.labels
 
 
@@ -208,7 +208,7 @@ def rubric_for(request: CalibrationRequest, series: ScoreSeries, override: str |
     """Return the rubric of a score.
 
     Args:
-        request: Has the rubrics of the plan.
+        request: Request that holds the rubrics of the plan.
         series: The score.
         override: Name or path of a rubric that replaces the plan's.
     """

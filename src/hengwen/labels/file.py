@@ -1,4 +1,4 @@
-"""Append labels to a file. Each label is on disk before the next answer is shown to the rater."""
+"""Append labels to a file, so that each label is on disk before the rater sees the next answer."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ REQUIRED_COLUMNS = tuple(name for name in LABEL_FIELDS if name not in OPTIONAL_C
 
 
 class LabelFile:
-    """Reads labels, appends one, and removes an appended one.
+    """A label file; its methods read all labels, append a label, and remove an appended label.
 
-    The file is read again by every method, because other programs may write to it too.
+    Every method reads the file again, because other programs may write to it too.
 
     Args:
         path: ``.csv`` or ``.jsonl``; created with the first label if it does not exist.
-        levels: Names of levels that the file may contain instead of their values.
+        levels: For each score, the values of the level names that the file may contain instead of numbers.
 
     Raises:
         ConfigError: The suffix is unknown.
@@ -54,14 +54,14 @@ class LabelFile:
 
     @property
     def stores_draws(self) -> bool:
-        """Whether the file has the column ``drawn`` (how an answer was chosen); older files lack it."""
+        """Whether the file has the column ``drawn`` (how an answer was selected), which older files lack."""
         return "drawn" in self._columns()
 
     def append(self, label: Label) -> bytes:
-        """Write a label and return its row, which ``take_back`` can remove again.
+        """Write a label and return its row in the file, which can be passed to ``take_back``.
 
-        The text of the answer is omitted if a CSV file would change it, or if a spreadsheet would run it as a
-        formula.
+        The text of the answer is omitted if it would change in a CSV file, or if a spreadsheet would run it
+        as a formula.
 
         Args:
             label: The label; the file must not have a label of this rater for the same answer and score.

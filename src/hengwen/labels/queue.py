@@ -29,7 +29,7 @@ class Question:
     score: str
     persona: str
     drawn: str
-    """How the answer was drawn, stored with its labels."""
+    """How the answer was selected, such as ``random|seed:0``; stored with each label of the answer."""
 
     @property
     def part(self) -> str:
@@ -37,7 +37,7 @@ class Question:
         return self.score.rpartition(".")[2]
 
     def label(self, value: float, rater: str) -> Label:
-        """Return the label of this answer by a rater."""
+        """Return a label with the value that a rater gave this answer."""
         response = self.response
         return Label(
             task=response.task,
@@ -64,11 +64,11 @@ def draw_questions(
     """Return the answers to label, in random order.
 
     The order depends only on the seed and is the same for every rater. The first ``limit`` answers are a
-    simple random sample, and a larger limit adds answers at its end.
+    simple random sample of all answers. A larger limit keeps these answers and adds more at the end.
 
     Args:
         suite: The loaded plan, with its stored answers.
-        generated: Answers generated in runs.
+        generated: Answers that backends generated in earlier runs.
         task: Name of the only task to label; default: all.
         score: Name of a judge's score; default: the level of each task's first judge.
         seed: Seed of the order.
@@ -99,7 +99,7 @@ def draw_questions(
 
 
 def generated_answers(suite: LoadedPlan, store: str) -> tuple[list[Response], list[str]]:
-    """Return the answers of the newest runs of checkpoints that have a backend.
+    """Return the answers that backends generated in the newest run of each checkpoint.
 
     Args:
         suite: The loaded plan.

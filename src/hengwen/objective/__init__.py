@@ -1,4 +1,7 @@
-"""Deterministic scorers of text, without a model or network access. Names are imported on first use."""
+"""Deterministic scorers of text; they use no model and no network.
+
+A submodule is imported when one of its names is first used.
+"""
 
 from __future__ import annotations
 

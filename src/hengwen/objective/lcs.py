@@ -1,6 +1,6 @@
-"""Length of the longest common subsequence (LCS) of two texts, with a limit on the work.
+"""Compute the length of the longest common subsequence (LCS) of two texts, with a limit on the work.
 
-A subsequence has tokens of a text in their order, but not necessarily next to each other.
+A subsequence consists of tokens of a text in their original order; they need not be adjacent.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 _SMALL = 20_000_000
 """Maximum product of the two lengths for which the bit-parallel algorithm is always used."""
 _MAX_MATCHES = 5_000_000
-"""Maximum number of pairs of equal tokens for the algorithm that visits only these pairs (n log n steps)."""
+"""Maximum number n of pairs of equal tokens for the algorithm that visits only these pairs (n log n
+steps)."""
 _MIN_CELLS_PER_MATCH = 1280
-"""Minimum number of pairs of tokens for each pair of equal tokens; below it the bit-parallel algorithm, which
-compares 64 pairs at a time, is faster."""
+"""The algorithm that visits only pairs of equal tokens is used if at most one in this many token pairs is
+equal. With more equal pairs, the bit-parallel algorithm is faster, because it compares 64 pairs at a time."""
 _MAX_BYTE_CELLS, _MAX_WIDE_CELLS = 50_000_000_000, 4_000_000_000
 """Maximum product of the two lengths, first if the texts share at most 256 different tokens, then if they
 share more."""
@@ -34,9 +35,9 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
         b: The other text, or its tokens.
 
     Raises:
-        ValueError: The sequences, without their common start and end, are too long and have too many pairs of
-            equal tokens. Too long is over 220,000 tokens each, or over 63,000 if they share more than 256
-            different tokens.
+        ValueError: The sequences are too long and have too many pairs of equal tokens; their common start and
+            end are not counted. Sequences of equal length are too long if each has over 220,000 tokens, or
+            over 63,000 tokens if they share more than 256 different tokens.
 
     Examples:
         >>> lcs_length("abcd", "xbd")
@@ -62,7 +63,7 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
 
 
 def _common_affixes(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
-    """Return the lengths of the common prefix, and of the common suffix of the rest."""
+    """Return the length of the common prefix, and the length of the common suffix after that prefix."""
     limit = min(len(a), len(b))
     start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), limit)
     backwards = enumerate(zip(reversed(a), reversed(b), strict=False))
@@ -71,7 +72,7 @@ def _common_affixes(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
 
 
 def _by_matches(a: Sequence[str], b: Sequence[str]) -> int:
-    """Return the length by the algorithm of Hunt and Szymanski, which visits only pairs of equal tokens."""
+    """Return the LCS length by the Hunt-Szymanski algorithm, which visits only pairs of equal tokens."""
     indices: dict[str, list[int]] = {}
     for index in range(len(b) - 1, -1, -1):
         indices.setdefault(b[index], []).append(index)

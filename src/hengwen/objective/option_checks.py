@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
-    """Raise unless an option has one of the allowed values.
+    """Raise an error unless an option has one of the allowed values.
 
     Raises:
         ValueError: The value is not among the choices.
@@ -27,7 +27,7 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
 
 def check_flag(name: str, value: object) -> None:
-    """Raise unless an option is true or false.
+    """Raise an error unless an option is true or false.
 
     Raises:
         ValueError: The value is not a bool.

@@ -1,4 +1,4 @@
-"""Signatures: strings with every setting that can change a score."""
+"""Build the signature of a scorer: a string with every setting that can change its scores."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ def build_signature(*parts: object) -> str:
     """Return the parts of a signature joined by ``|``.
 
     Args:
-        parts: Texts, which stay unchanged, and (name, value) pairs, which become ``name:value``. A bool
-            becomes ``yes`` or ``no``.
+        parts: Parts of the signature. A string stays unchanged; a (name, value) pair becomes ``name:value``.
+            A bool value becomes ``yes`` or ``no``.
 
     Examples:
         >>> build_signature("rouge", ("beta", 1.0), ("stem", False))

@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Scope = Literal["repeats", "checkpoint"]
-"""Answers that a group scorer scores together: ``repeats`` are the answers to one sample, ``checkpoint`` all
-answers of a checkpoint to a task."""
+"""Which answers are scored together by a scorer of sets of answers: ``repeats`` means all answers to one
+sample, ``checkpoint`` means all answers of a checkpoint to a task."""
 
 
 def check_scope(scope: str) -> None:
-    """Raise ValueError unless the scope of a group scorer is known."""
+    """Raise ValueError unless the scope is ``repeats`` or ``checkpoint``."""
     check_choice("scope", scope, get_args(Scope))
 
 
 class SingleScore:
-    """Base of a scorer with one score; a subclass defines ``name``, ``signature`` and ``scale``."""
+    """Base class of a scorer with one score; a subclass defines ``name``, ``signature`` and ``scale``."""
 
     __slots__ = ()
     scale: ClassVar[Scale] = Scale(low=0, high=1)
@@ -38,7 +38,7 @@ class SingleScore:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the scores: a tuple with the only name."""
+        """Tuple with the name of the only score."""
         return (self.name,)
 
     def build_score(

@@ -1,4 +1,4 @@
-"""Personas (characters that a model plays) and the four tasks that evaluate them. Names load on first use."""
+"""Personas (characters that a model plays), and tasks that evaluate how well a model plays one."""
 
 from __future__ import annotations
 

@@ -34,11 +34,13 @@ def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def name_after(folder: Path, files: Mapping[str, str | bytes]) -> dict[str, str | bytes]:
-    """Name the plan after its folder, so that two plans in one store have different names; return the files.
+    """Return the files of a plan with its name set to that of its folder.
+
+    As a result, plans in different folders have different names in a store.
 
     Args:
         folder: The folder of the plan.
-        files: Contents by path, with a ``plan.yaml`` that has a ``name``.
+        files: Contents of the files by path; ``plan.yaml`` must have a ``name``.
 
     Examples:
         >>> from pathlib import Path
@@ -56,11 +58,11 @@ def name_after(folder: Path, files: Mapping[str, str | bytes]) -> dict[str, str 
 def write_folder(
     folder: Path, files: Mapping[str, str | bytes], *, force: bool = False, inputs: Sequence[Path] = ()
 ) -> None:
-    """Write files into a folder, which is created if needed; ``plan.yaml`` appears last.
+    """Write files into a folder, which is created if needed; ``plan.yaml`` is written last.
 
     Args:
         folder: The folder.
-        files: Contents by path below the folder.
+        files: Contents of the files by path below the folder.
         force: Overwrite existing files.
         inputs: Files that were read; they are never overwritten.
 
@@ -80,7 +82,7 @@ def write_folder(
             target.parent.mkdir(parents=True, exist_ok=True)
         with ExitStack() as writes:
             plan_first = sorted(files, key=lambda name: name != "plan.yaml")
-            for name in plan_first:  # the files are put in place in the opposite order
+            for name in plan_first:  # in the opposite of the order in which the files appear
                 text = files[name]
                 temporary = writes.enter_context(atomic_write(targets[name]))
                 temporary.write_bytes(text.encode() if isinstance(text, str) else text)

@@ -13,7 +13,7 @@ from hengwen.prompts.language import Language
 from hengwen.prompts.rubric import EitherText, NonEmptyStr
 
 Scene = Literal["new_topic", "live", "emotion", "daily", "comprehensive"]
-"""Situations in which a character speaks; ``daily`` occurs in older revisions of the Muice document."""
+"""Situations in which a character speaks; ``daily`` occurs only in older revisions of the Muice document."""
 
 _TAG = re.compile(r"<[^<>:：]*[:：]\s*([^<>]*?)\s*>|<\s*([^<>:：]*?)\s*>")
 
@@ -42,15 +42,18 @@ class Persona(StrictModel):
     facts: Texts = []
     """Facts about the character and its world."""
     taboos: Texts = []
-    """Texts that the character never says; the rules judge (no model) searches the answers for them."""
+    """Texts that the character must never say; the rules judge, which uses no model, searches answers for
+    them."""
     markers: Texts = []
-    """Words that are typical of the character. The rules judge expects one of them in a very good answer."""
+    """Words that are typical of the character. The rules judge expects one of these words in a very good
+    answer."""
     briefs: dict[str, NonEmptyStr] = {}
     """For each topic, one sentence that instructs the model to open a conversation about it."""
     manner: str | None = None
-    """Last sentence of every prompt. None: a packaged sentence that asks for spoken words without labels."""
+    """Last sentence of every system prompt. The default is a packaged sentence that asks the model for spoken
+    words only."""
     scenes: dict[Scene, NonEmptyStr] = {}
-    """Description of the situation, by task; for a missing task, the packaged sentence is used."""
+    """Description of the situation, by task; for a task that is not listed, a packaged sentence is used."""
 
     @field_validator("briefs")
     @classmethod
@@ -87,7 +90,7 @@ class Persona(StrictModel):
 
 
 def topic_of(tag: str) -> str:
-    """Return the topic of a tag, without its brackets and its kind.
+    """Return the topic in a tag; for ``<post: the sea>`` this is ``the sea``.
 
     Examples:
         >>> topic_of("<话题: 灯塔日常>"), topic_of("<话题：灯塔日常>"), topic_of(" rain ")

@@ -1,4 +1,4 @@
-"""Write the plan file of a persona suite as YAML text with explanatory comments."""
+"""Write the plan that evaluates a persona, as YAML text with explanatory comments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ backends:
   subject: # your model, behind an OpenAI-compatible server (vLLM, llama.cpp, Ollama, ...)
     {provider: openai, model: my-model, base_url: "http://127.0.0.1:8000/v1", api_key_env: SUBJECT_API_KEY}
 """
-"""YAML of checkpoints and backends for a suite without stored answers; a judge's backend may be appended."""
+"""YAML of checkpoints and backends for a plan without stored answers; the backend of a judge can be
+appended."""
 JUDGE_YAML = "judge: {provider: openai, model: gpt-4o-mini, params: {temperature: 0}}"
 
 _RULES = {
@@ -42,7 +43,7 @@ class PlannedTask:
     """A task of the persona protocol, with the settings that it has in one plan."""
 
     task: PersonaTask
-    """Task of the protocol."""
+    """The task as the persona protocol defines it."""
     samples: str
     """File name of the samples."""
     count: int
@@ -52,13 +53,13 @@ class PlannedTask:
     params: Mapping[str, Any] = field(default_factory=dict)
     """Sampling parameters."""
     preset: str = ""
-    """Name of the preset that ``params`` come from."""
+    """Name of the preset that defines ``params``."""
     has_number: bool = False
-    """Whether a sample has a right number, which a rule checks."""
+    """Whether a sample has a right number; then the plan gets a rule that checks it."""
     corpus: str | None = None
     """Path of the training data, relative to the plan."""
     backend: str | None = None
-    """Backend of the rubric judge; None: the rules judge."""
+    """Backend of the model that judges; None for the rules judge, which uses no model."""
     language: Language = "zh"
     """Language of the judge's prompt."""
     options: Mapping[str, Any] = field(default_factory=dict)

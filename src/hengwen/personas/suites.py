@@ -1,4 +1,4 @@
-"""Files of persona suites: the packaged example with answers, and a starter suite for any character."""
+"""Files of two plans that evaluate a persona: a packaged example, and a starter for any character."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _STARTER_HEAD = (
 
 
 def example_suite() -> dict[str, str | bytes]:
-    """Return the files of the packaged example, by name; they include labels and stored answers.
+    """Return the files of the packaged example, by file name; they include human labels and stored answers.
 
     Examples:
         >>> sorted(name for name in example_suite() if name.startswith("answers/"))
@@ -68,11 +68,11 @@ def example_suite() -> dict[str, str | bytes]:
 
 
 def starter_suite(persona: Persona) -> dict[str, str | bytes]:
-    """Return the files of a starter suite for a character, with prompts that fit any character.
+    """Return the files of a starter plan for a character; its prompts fit any character.
 
     Args:
-        persona: The character. Its briefs (one instruction per topic) become the topic prompts; if it has
-            none, packaged briefs are used.
+        persona: The character. The character's briefs (one instruction per topic) become the topic prompts;
+            if there are none, packaged briefs are used.
 
     Examples:
         >>> from hengwen.personas.persona import Persona
@@ -116,7 +116,7 @@ def _suite(
 def _planned(task: Scene, rows: Sequence[JsonRow], persona: Persona) -> PlannedTask:
     options = {"markers": list(persona.markers), "taboo": list(persona.taboos)}
     return PlannedTask(
-        task=replace(TASKS[task], scale=("mean_times", 10)),  # sum / 10 needs 100 prompts
+        task=replace(TASKS[task], scale=("mean_times", 10)),  # the formula "sum / 10" needs 100 prompts
         samples=f"{task}.jsonl",
         count=len(rows),
         rubric=TASKS[task].rubric,
@@ -129,7 +129,7 @@ def _planned(task: Scene, rows: Sequence[JsonRow], persona: Persona) -> PlannedT
 
 
 def _with_brief(row: JsonRow, persona: Persona) -> JsonRow:
-    """Return a topic prompt with its brief (instruction) in the metadata, for the system prompt."""
+    """Return a topic prompt; its brief (instruction) is added to the metadata for the system prompt."""
     brief = row["metadata"].get("brief") or persona.brief(row["input"]) or row["input"]
     return {**row, "metadata": {**row["metadata"], "brief": brief}}
 

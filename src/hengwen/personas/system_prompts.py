@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hengwen.prompts.language import Language
 
 BRIEF = "{{ brief }}"
-"""Placeholder for the brief (instruction) of a topic prompt, which is in the metadata of its sample."""
+"""Placeholder for the brief (instruction) of a topic prompt; the brief is in the metadata of its sample."""
 
 _HEADS: Mapping[Language, tuple[str, str, str, str]] = {
     "zh": ("你是{name}。", "关于你：", "常挂在嘴边（自然地用，不必句句都有）：", "你从不说："),
@@ -46,8 +46,8 @@ def system_prompt(persona: Persona, task: Scene) -> str:
     """Return the system prompt of a task as a Jinja2 template.
 
     Args:
-        persona: The character. Its texts are escaped, so braces in them are plain text.
-        task: The task. For ``new_topic`` the template uses ``brief`` from the metadata of a sample.
+        persona: The character. The texts of the character are escaped, so braces in them are plain text.
+        task: Name of the task. For ``new_topic`` the template uses ``brief`` from the metadata of a sample.
 
     Examples:
         >>> from hengwen.personas.persona import Persona

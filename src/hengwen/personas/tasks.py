@@ -1,4 +1,4 @@
-"""Tasks of the Muice protocol, which evaluates a persona chatbot: repeats, rubric, rules and scale."""
+"""Tasks of the Muice protocol for evaluating a persona chatbot, with their repeats, rubric and rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHAT_RULES = ("broken", "near_duplicate", "target_copy", "plain_text")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonaTask:
-    """One task of the protocol; the default values are those of a chat task."""
+    """One task of the Muice protocol; the default values fit a chat task."""
 
     name: str
     about: str
@@ -29,7 +29,7 @@ class PersonaTask:
     repeats: int = 3
     """Number of answers to each prompt."""
     rules: tuple[str, ...] = _CHAT_RULES
-    """Names of the rules that may cap the judge's level, in the order of the plan."""
+    """Names of the rules that may lower (cap) the judge's level, in the order of the plan."""
     scale: tuple[ScaleKey, float] = ("mean_times", 10)
     """Formula that computes the published score from the scores of all answers."""
     task_instruction: tuple[str, str] | None = None
@@ -60,7 +60,7 @@ _TASKS = (
     ),
 )
 TASKS: Mapping[str, PersonaTask] = MappingProxyType({task.name: task for task in _TASKS})
-"""Tasks by name, in the order of the protocol."""
+"""Tasks by name, in the order of the Muice protocol."""
 
 PRESETS: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
@@ -69,12 +69,13 @@ PRESETS: Mapping[str, Mapping[str, float]] = MappingProxyType(
         "provider-default": {},
     }
 )
-"""Presets of sampling parameters: the document only says "default parameters", and programs differ."""
+"""Presets of sampling parameters. The Muice document only says "default parameters", which differ between
+programs."""
 DEFAULT_PRESET = "muice-llmtuner"
 
 
 def sampling(preset: str) -> dict[str, float]:
-    """Return the sampling parameters of a preset; ``provider-default`` sets none.
+    """Return the sampling parameters of a preset; the preset ``provider-default`` has no parameters.
 
     Raises:
         ConfigError: The preset is unknown.

@@ -78,7 +78,7 @@ def single_line(text: str) -> str:
 
 
 class _OneLine(str):
-    """Text that the dumper must not write as a block."""
+    """Text that the YAML dumper writes on one line, not as a block."""
 
 
 def _one_line(value: Any) -> Any:

@@ -39,7 +39,7 @@ _LABEL_ALIASES = {**_RESPONSE_ALIASES, "checkpoint": ("ckpt",), "rater": ("annot
 
 @dataclass(frozen=True, slots=True)
 class SampleSet:
-    """The samples of a task by id, in file order, with line numbers; large sets are kept on disk."""
+    """The samples of a task by id, in file order, and their line numbers. Large sets are kept on disk."""
 
     task: str
     path: Path
@@ -56,7 +56,7 @@ class SampleSet:
         return Samples(self.samples, limit)
 
     def row(self, sample_id: str) -> DataRow:
-        """Return the file row of a sample, which gives error messages their file and line."""
+        """Return the row of a sample in its file, so that error messages can name file and line."""
         return DataRow(self.path, self.lines[sample_id], {})
 
 
@@ -83,7 +83,7 @@ class Samples(Collection[Sample]):
 
 
 class ResponseSet:
-    """The stored answers of a checkpoint by sample, in the order of the file; large sets are kept on disk."""
+    """The stored answers of a checkpoint, by sample and in file order. Large sets are kept on disk."""
 
     def __init__(self) -> None:
         self._by_sample: SpillDict[tuple[Response, ...]] = SpillDict()
@@ -118,14 +118,14 @@ def _sample_key(task: str, sample_id: str) -> str:
 def read_samples(path: Path, *, task: str, columns: Mapping[str, str] | None = None) -> SampleSet:
     """Read the samples of a task.
 
-    Fields: ``id`` (required, unique), ``input`` (text, or a list of {role, content}), ``references`` (a list
-    or one text), ``metadata`` (an object), ``cluster`` (samples of one cluster are not independent). Other
-    columns are added to the metadata.
+    A row has the fields ``id`` (required, unique), ``input`` (text, or a list of {role, content}),
+    ``references`` (a list or one text), ``metadata`` (an object) and ``cluster`` (equal for samples that are
+    not independent, such as two about one song). Other columns are added to the metadata.
 
     Args:
         path: A JSONL or CSV file.
         task: Name of the task.
-        columns: Field names by column name.
+        columns: Hengwen's field name for each column of the file that has another name.
 
     Raises:
         DataError: A row is wrong; the message names file and line.
@@ -194,14 +194,14 @@ def read_responses(
 ) -> ResponseSet:
     """Read the stored answers of a checkpoint.
 
-    Fields: ``id`` (of a sample), ``output`` (may be empty, because a model may return nothing), ``repeat``
-    (default 1), ``task`` (required only if several tasks have a sample with this id).
+    A row has the fields ``id`` (of a sample), ``output`` (may be empty, because a model may return nothing),
+    ``repeat`` (default 1) and ``task`` (required only if several tasks have a sample with this id).
 
     Args:
         path: A JSONL or CSV file.
         tasks: The samples of all tasks.
         checkpoint: Name of the checkpoint.
-        columns: Field names by column name.
+        columns: Hengwen's field name for each column of the file that has another name.
 
     Raises:
         DataError: A row is wrong; the message names file and line.
@@ -232,7 +232,7 @@ def read_responses(
 
 
 def _response_key(row: DataRow, tasks: Mapping[str, SampleSet]) -> tuple[str, str, int]:
-    """Return task, sample id and repeat of a stored answer."""
+    """Return (task, sample id, repeat) of a row with a stored answer."""
     sample_id = row.required_text("id")
     return _task_of(row, sample_id, tasks), sample_id, row.positive_int("repeat", 1)
 
@@ -254,7 +254,7 @@ def _task_of(row: DataRow, sample_id: str, tasks: Mapping[str, SampleSet]) -> st
 
 
 Levels = Mapping[tuple[str, str], Mapping[str, float]]
-"""For each (task, score): the value of each level by its label, such as ``A``."""
+"""For each (task, score), the value of each level by its label (such as ``A``)."""
 
 
 def read_labels(
@@ -301,7 +301,7 @@ def read_labels(
 
 
 def _label_value(row: DataRow, levels: Levels) -> float:
-    """Return ``value`` of a label as a number; the label of a level of the score's rubric is converted."""
+    """Return the ``value`` of a human label as a number; the name of a rubric's level is converted."""
     text = row.text("value").strip() if isinstance(row.values.get("value"), str) else ""
     values = levels.get((row.text("task"), row.text("score")), {})
     by_label = {unicodedata.normalize("NFKC", label).casefold(): value for label, value in values.items()}

@@ -1,4 +1,4 @@
-"""List the files that a plan names; no output may replace them."""
+"""List the files that a plan names, so that no output file overwrites one of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_PATH = 1000
 
 
 def input_files(plan: Plan) -> list[Path]:
-    """Return the files that a plan names, including those in options of scorers, rules and backends.
+    """Return the files that a plan names, including files in options of scorers, rules and backends.
 
     Args:
         plan: A plan with absolute paths, as ``load_plan`` returns it.
@@ -24,7 +24,7 @@ def input_files(plan: Plan) -> list[Path]:
 
 
 def files_in(options: Mapping[str, Any]) -> list[Path]:
-    """Return the existing files that the values of options name, at any depth of nesting.
+    """Return the existing files among the values of options, at any depth of nesting.
 
     Examples:
         >>> import tempfile
@@ -51,5 +51,5 @@ def _paths(value: Any) -> Iterator[Path]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # a name too long, or with a null character
+    except (OSError, ValueError):  # the text is too long for a path, or has a null character
         return False

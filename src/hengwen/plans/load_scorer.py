@@ -1,4 +1,4 @@
-"""Build the scorers of a plan, with the score names that the plan sets."""
+"""Build the scorers of a plan, and give their scores the names that the plan sets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Renamed(Generic[Inner]):
 
     Args:
         inner: Scorer that computes the scores.
-        names: New name of each score, by the scorer's own name for it.
+        names: New name of each score, by the name that the scorer gives it.
         marks: Text that is appended to each signature.
     """
 
@@ -46,7 +46,7 @@ class _Renamed(Generic[Inner]):
 
 
 class RenamedScorer(_Renamed[Scorer]):
-    """A scorer of single answers with the score names that a plan sets."""
+    """A scorer of single answers whose scores have the names that a plan sets."""
 
     def __init__(self, inner: Scorer, names: Mapping[str, str], marks: str) -> None:
         super().__init__(inner, names, marks)
@@ -54,22 +54,22 @@ class RenamedScorer(_Renamed[Scorer]):
         self._validator = inner if isinstance(inner, SampleValidator) else None
 
     def score(self, sample: Sample, response: Response) -> list[Outcome]:
-        """Return an outcome (a score or a failure) for each score name."""
+        """Return a Score or a Failure for each score name."""
         return self._rename(self._inner.score(sample, response))
 
     def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
-        """Return an outcome for each score name; the scorer gets the earlier answers if it accepts them."""
+        """Return a Score or Failure for each name; the scorer gets the earlier answers if it accepts them."""
         if self._history_scorer is None:
             return self.score(sample, response)
         return self._rename(self._history_scorer.score_after(sample, response, earlier))
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Return the warnings of the scorer about a sample."""
+        """Return the warnings that the scorer has about a sample."""
         return () if self._validator is None else self._validator.check_sample(sample)
 
 
 class RenamedGroupScorer(_Renamed[GroupScorer]):
-    """A scorer of sets of answers with the score names that a plan sets."""
+    """A scorer of sets of answers whose scores have the names that a plan sets."""
 
     @property
     def scope(self) -> Literal["repeats", "checkpoint"]:
@@ -77,7 +77,7 @@ class RenamedGroupScorer(_Renamed[GroupScorer]):
         return self._inner.scope
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
-        """Return one outcome for each score name."""
+        """Return one Score or Failure for each score name."""
         return self._rename(self._inner.score_set(items))
 
 
@@ -91,11 +91,11 @@ def load_scorer(
     """Build a scorer from its plug-in name or the location of its class.
 
     Args:
-        plugin: Name of a plug-in, ``module:Class`` or ``file.py:Class``. A digest of the file becomes part of
-            the signature, because a change of the file may change scores.
+        plugin: Name of a plug-in, ``module:Class`` or ``file.py:Class``. For ``file.py:Class``, a hash of the
+            file becomes part of the score signature, because a change of the file may change scores.
         options: Options of the scorer.
-        score_prefix: First part of the score names; it becomes part of the signature. Default: the scorer's
-            own first part.
+        score_prefix: First part of the score names, which becomes part of the signature; default: the first
+            part that the scorer uses.
         samples: All samples of the task, for a scorer that chooses settings from them.
 
     Raises:
@@ -128,9 +128,9 @@ def _renamed(names: Sequence[str], first_part: str | None) -> dict[str, str]:
     """Return the new name of each score.
 
     Args:
-        names: The scorer's own names.
-        first_part: New first part of all names. If the names have different first parts, it is put in front
-            of them instead.
+        names: The names that the scorer gives its scores.
+        first_part: New first part of all names. If the names have different first parts, the new part is put
+            in front of the whole names instead.
 
     Examples:
         >>> _renamed(["lyric.total", "lyric.base"], "muchin"), _renamed(["novelty"], "new")

@@ -1,4 +1,4 @@
-"""Checks of a loaded plan: errors and warnings that the user must see before any call is paid for."""
+"""Check a loaded plan for errors and warnings that the user must see before any call is paid for."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_score_names(plan: Plan, index: int, names: Mapping[Location, Sequence[
     Args:
         plan: The plan.
         index: Index of the task.
-        names: Names of scores by the location of the scorer, rule or judge below the task.
+        names: Score names, by the position in the plan of the scorer, rule or judge that gives them.
 
     Raises:
         ConfigError: A name occurs twice.
@@ -51,7 +51,7 @@ def check_score_names(plan: Plan, index: int, names: Mapping[Location, Sequence[
 
 
 def sample_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
-    """Return the warnings of scorers that check each sample; equal warnings are merged.
+    """Let scorers check each sample, and return their warnings; equal warnings are merged.
 
     Raises:
         DataError: A sample can never be scored; the message names file and line.
@@ -77,7 +77,7 @@ def _sample_warnings(task: LoadedTask) -> list[str]:
 
 
 def missing_answer_warnings(tasks: Sequence[LoadedTask], responses: Mapping[str, ResponseSet]) -> list[str]:
-    """Return warnings about samples that have no stored answer, or fewer repeats than expected.
+    """Return warnings about samples without a stored answer, or with fewer answers than ``repeats``.
 
     Args:
         tasks: The loaded tasks.
@@ -139,7 +139,7 @@ def _has_repeats(task: str, responses: Iterable[ResponseSet]) -> bool:
 
 
 def scale_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
-    """Return a warning for each task whose sum over the prompts does not have the expected maximum of 10."""
+    """Return a warning for each task whose score is a sum over prompts with a maximum other than 10."""
     warnings = []
     for task in tasks:
         divisor = task.spec.scale.sum_divided_by if task.spec.scale else None
@@ -164,7 +164,7 @@ def rubric_warnings(plan: Plan, tasks: Iterable[LoadedTask]) -> list[str]:
 
 
 def same_family_warnings(plan: Plan) -> list[str]:
-    """Return a warning for each judge and model under test whose names show the same vendor family."""
+    """Return a warning for each judge whose name shows the same vendor family as a model under test."""
     judges = sorted({name for task in plan.tasks for judge in task.judges for name in judge.backend_names})
     targets = [checkpoint.backend for checkpoint in plan.checkpoints if checkpoint.backend]
     models = {name: spec.model for name, spec in plan.backends.items()}
@@ -220,7 +220,7 @@ def check_prompts(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
 
 
 def _check_syntax(plan: Plan) -> None:
-    """Check the syntax of all prompts, including prompts that this run does not need."""
+    """Check the syntax of all prompt templates, even of prompts that this run does not use."""
     prompts: list[tuple[Location, PromptSpec | None]] = [
         *((("tasks", index, "prompt"), task.prompt) for index, task in enumerate(plan.tasks)),
         *((("checkpoints", index, "prompt"), item.prompt) for index, item in enumerate(plan.checkpoints)),
@@ -233,13 +233,13 @@ def _check_syntax(plan: Plan) -> None:
 
 
 def _template_title(plan: Plan, location: Location) -> str:
-    """Return the name of a template: the name of its file, or its key in the plan such as ``prompt.user``."""
+    """Return the name of a prompt template: its file name, or its key in the plan such as ``prompt.user``."""
     value = plan.file.value(location) if plan.file else None
     return value if isinstance(value, str) and value.endswith(".j2") else ".".join(map(str, location[-2:]))
 
 
 def check_label(row: DataRow, label: Label, tasks: Sequence[LoadedTask], *, frozen: bool = False) -> None:
-    """Check a label or an anchor against the tasks.
+    """Check that a label or an anchor fits the tasks of the plan.
 
     Args:
         row: The row of the label.
@@ -248,8 +248,8 @@ def check_label(row: DataRow, label: Label, tasks: Sequence[LoadedTask], *, froz
         frozen: Whether the label is for an anchor (a frozen answer).
 
     Raises:
-        DataError: The task, sample or score is unknown, the value is off the scale, or an anchor does not
-            render the persona; the message names file and line.
+        DataError: The task, sample or score is unknown, the value is not on the scale, or the persona
+            template cannot be rendered for an anchor; the message names file and line.
     """
     by_name = {task.spec.name: task for task in tasks}
     task = by_name.get(label.task)
@@ -269,7 +269,7 @@ def check_label(row: DataRow, label: Label, tasks: Sequence[LoadedTask], *, froz
 
 
 def _check_anchor(row: DataRow, label: Label, task: LoadedTask) -> None:
-    """Render the persona that a judge of this anchor sees."""
+    """Render the persona for an anchor (a frozen answer), so that errors in the template are raised."""
     sample = Sample(id=label.id, input=label.input, references=label.references, metadata=label.metadata)
     try:
         render_persona(task.persona, sample)

@@ -1,4 +1,4 @@
-"""Find the file and line for an error that is detected only after a plan was parsed."""
+"""Find the file and line of a plan's value, for errors that are detected only after parsing."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ if TYPE_CHECKING:
 _LOCATED = re.compile(r"[^'\"\n]*?:\d+: ")
 """Start of a message that already names a file and a line."""
 MAX_DEPTH = 2
-"""Maximum number of key levels between a value and its options, as in ``{name: {option: ...}}``."""
+"""Options may be nested at most this deep below the value to which they belong; ``{name: {option: ...}}`` has
+the depth 2."""
 
 
 @contextmanager
 def located(plan: Plan, *location: str | int, title: str = "") -> Iterator[None]:
-    """Put the file and line of a value of the plan in front of messages of errors raised in the block.
+    """Put the file and line of a plan's value in front of messages of errors raised in the ``with`` block.
 
-    The line is that of the deepest key below the value that the message mentions, such as an option. A
-    message does not change if it already names a line of another file, or if the plan was built in Python.
+    If the message mentions a key below the value, such as an option, the line is the line of the deepest such
+    key. A message does not change if it already names a line of another file, or if the plan was built in
+    Python.
 
     Args:
         plan: The plan.
-        location: Keys and indexes of the value from the root of the plan.
-        title: Name of the value, which is put between the line and the message.
+        location: Keys and list indexes that lead from the root of the plan to the value.
+        title: Name of the value; it is put between the line number and the message.
 
     Raises:
         ConfigError: Raised in the block.
@@ -47,16 +49,16 @@ def located(plan: Plan, *location: str | int, title: str = "") -> Iterator[None]
 
 
 def locate(plan: Plan, *location: str | int, mentioned_in: str = "") -> str:
-    """Return ``"file:line: "`` of a value of the plan, or "" if the value is in no file.
+    """Return ``"file:line: "`` for a value of the plan; "" if the value does not come from a file.
 
     Args:
         plan: The plan.
-        location: Keys and indexes of the value from the root of the plan.
-        mentioned_in: A message. The result is the line of the deepest key below the value that the message
-            mentions.
+        location: Keys and list indexes that lead from the root of the plan to the value.
+        mentioned_in: An error message. If the message mentions a key below the value, the line of the deepest
+            such key is returned.
     """
     file = plan.file
-    if file is None or location[:2] not in file.lines:  # built in Python, or replaced by an option
+    if file is None or location[:2] not in file.lines:  # set in Python or by a command-line option
         return ""
     mentions = [
         (match.start(), inner)

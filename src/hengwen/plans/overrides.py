@@ -1,4 +1,4 @@
-"""Override parts of a plan for one run: the model of its judges, and the number of repeats."""
+"""Override settings of a plan for one run: the model of its judges, and the number of repeats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OVERRIDE = "--judge"
-"""Name of the backend that replaces the backends of the judges; no plan can use this name itself."""
+"""Name of the backend that replaces the backends of all judges; a plan cannot contain this name."""
 RULES_JUDGE = "rules"
 """Name of the rules judge, which can replace every model and makes no calls."""
 
@@ -46,12 +46,12 @@ def resolve_plan(
 
 
 def with_judge(plan: Plan, judge: str, base_url: str | None = None) -> Plan:
-    """Return the plan with one model for all judges.
+    """Return the plan with the model of every judge replaced by one model.
 
     Args:
         plan: A plan with at least one judge.
-        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``; ``rules`` for the rules judge. A judge of
-            the plan that already is a rules judge keeps its options.
+        judge: ``PROVIDER/MODEL``, such as ``openai/gpt-4o-mini``; ``rules`` for the rules judge. Judges of
+            the plan that already are rules judges keep their options.
         base_url: URL of an OpenAI-compatible server.
 
     Raises:

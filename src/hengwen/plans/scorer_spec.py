@@ -1,4 +1,4 @@
-"""The YAML forms in which a plan names a scorer, its options and the first part of its score names."""
+"""The YAML forms in which a plan states a scorer, its options and the first part of its score names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _plain_name(value: str) -> str:
 
 
 def _number_as_text(value: Any) -> Any:
-    """Return a number as text: a name such as 1000 needs no quotes in YAML."""
+    """Return a number as text, so that a name such as 1000 needs no quotes in YAML."""
     return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
@@ -38,7 +38,7 @@ class ScorerSpec(StrictModel):
     """Name of a plug-in, or the location of a class: ``module:Class`` or ``file.py:Class``."""
     options: dict[str, Any] = {}
     score_prefix: Name | None = None
-    """First part of the score names, ``name`` in YAML; default: the scorer's own first part."""
+    """First part of the score names (``name`` in YAML); default: the first part that the scorer uses."""
 
     @model_validator(mode="before")
     @classmethod

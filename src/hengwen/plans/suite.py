@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredJudge:
-    """A judge of a plan, with its rubric loaded; ``build`` connects it to backends."""
+    """A judge of a plan with its loaded rubric; ``build`` connects the judge to backends."""
 
     spec: JudgeSpec
     rubric: Rubric
@@ -53,16 +53,16 @@ class ConfiguredJudge:
         return tuple(f"{self.name}.{part}" for part in ("level", *self.rubric.criteria))
 
     def all_names(self, scale: ScaleSpec | None) -> tuple[str, ...]:
-        """Return the names of all scores: by the rubric, after the rules, and of the whole task.
+        """Return the names of all scores of the judge: by rubric, after caps by rules, and of the whole task.
 
         Args:
-            scale: Scale of the task.
+            scale: Formula of the task's published score; None if the task has no published score.
         """
         final = (f"{self.name}.final",) if self.rules else ()
         return (*self.score_names, *final, *task_score_names(self.name, scale))
 
     def build(self, persona: str, backends: Sequence[Backend]) -> Judge:
-        """Build the judge, or the panel (several judges that act as one).
+        """Build the judge, or the panel (several judges whose levels are combined).
 
         Args:
             persona: System prompt of the task; empty if it has none.
@@ -81,10 +81,10 @@ class ConfiguredJudge:
         )
 
     def check(self, persona: str) -> None:
-        """Check the options of the judge: build its members with backends that have no replies.
+        """Check the judge's options by building the judge, or each judge of a panel, without a real backend.
 
         Args:
-            persona: See :meth:`build`.
+            persona: System prompt of the task; empty if it has none.
 
         Raises:
             ConfigError: The judge or one of its options is unknown or invalid.
@@ -96,7 +96,7 @@ class ConfiguredJudge:
         self._members(persona, backends)
 
     def _members(self, persona: str, backends: Sequence[Backend]) -> list[Judge]:
-        """Build the judges of a panel; without a panel, the list has one judge."""
+        """Build the judges of a panel; if the judge is not a panel, the list has one judge."""
         injected: dict[str, Any] = {
             "rubric": self.rubric,
             "language": self.spec.language,
@@ -111,7 +111,7 @@ class ConfiguredJudge:
         ]
 
     def _optional_arguments(self) -> dict[str, Any]:
-        """Return the arguments that only some judges accept, if they differ from their defaults."""
+        """Return arguments that only some kinds of judges accept, except those with default values."""
         arguments: dict[str, Any] = {}
         if self.spec.level_from != "holistic":
             arguments["level_from"] = self.spec.level_from
@@ -120,8 +120,8 @@ class ConfiguredJudge:
             arguments["task_instruction"] = instruction.in_language(self.spec.language)
         if self.rules is not None and _accepts("judges", self.spec.plugin, "evidence_signature"):
             arguments["evidence_signature"] = self.rules.evidence_signature
-        # the rules judge leaves out checks that are also rules of the task: its raw score must not contain
-        # them
+        # the rules judge skips checks that are also rules of the task, because a rule must not change its raw
+        # score
         if self.rules is not None and _accepts("judges", self.spec.plugin, "exclude_clauses"):
             names = [rule.name for rule in self.rules.rules if rule.name == "near_duplicate"]
             arguments["exclude_clauses"] = names
@@ -130,7 +130,7 @@ class ConfiguredJudge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedTask:
-    """A task with its samples and built scorers; each rule of the task is also one of the scorers."""
+    """A task with its samples and scorers; the scorers include the rules of the task."""
 
     spec: TaskSpec
     samples: SampleSet
@@ -156,7 +156,7 @@ class LoadedTask:
 
     @property
     def task_scores(self) -> tuple[str, ...]:
-        """Names of the values of the whole task, for all judges."""
+        """Names of the scores that all judges give the whole task."""
         return tuple(name for judge in self.panel for name in task_score_names(judge.name, self.spec.scale))
 
     @property
@@ -183,7 +183,7 @@ class LoadedPlan:
         return _levels(self.tasks)
 
     def scale_of(self, task: str, score: str) -> Scale:
-        """Return the scale of a judge's score without levels: a mean of raters may lie between two levels."""
+        """Return the scale of a judge's score without its levels; means of raters may lie between levels."""
         scale = next(loaded for loaded in self.tasks if loaded.spec.name == task).rubrics[score].scale
         return Scale(low=scale.low, high=scale.high, higher_is_better=scale.higher_is_better)
 
@@ -193,7 +193,7 @@ def load_suite(plan: Plan, *, trust: bool = False) -> LoadedPlan:
 
     Args:
         plan: The plan.
-        trust: Whether the plan may name code, and variables other than API keys.
+        trust: Whether the plan may name code, and environment variables other than API keys.
 
     Raises:
         ConfigError: A scorer, judge, backend, rubric or option is unknown or invalid, or the plan needs
@@ -248,7 +248,7 @@ def _load_labels(
         return ()
     file = plan.file
     is_in_file = file is not None and file.path.resolve().parent / str(file.value((key,))) == path
-    with located(plan, key) if is_in_file else nullcontext():  # an option may name another file
+    with located(plan, key) if is_in_file else nullcontext():  # an option can name another file than the plan
         return tuple(read_labels(path, frozen=key == "anchors", levels=_levels(tasks)))
 
 
@@ -263,10 +263,11 @@ def build_backends(plan: Plan, *, check_key: bool = True) -> dict[str, Backend]:
 
     Args:
         plan: The plan.
-        check_key: Whether a missing API key is an error; a dry run needs none.
+        check_key: Whether a missing API key is an error; False for a dry run, which needs no key.
 
     Raises:
-        ConfigError: See :func:`build_backend`; the message names file and line.
+        ConfigError: A provider or an option is unknown, or an API key is not set; the message names file and
+            line.
     """
     backends = {}
     for name, spec in plan.used_backends.items():
@@ -280,7 +281,7 @@ def build_backend(spec: BackendSpec, *, check_key: bool = True) -> Backend:
 
     Args:
         spec: Provider, model and options.
-        check_key: See :func:`build_backends`.
+        check_key: Whether a missing API key is an error; False for a dry run, which needs no key.
 
     Raises:
         ConfigError: The provider or an option is unknown, or the API key is not set.
@@ -302,7 +303,7 @@ def build_backend(spec: BackendSpec, *, check_key: bool = True) -> Backend:
 
 
 def _accepts(group: registry.Group, plugin: str, argument: str) -> bool:
-    """Return whether a plug-in has an argument."""
+    """Return whether the constructor of a plug-in accepts an argument."""
     try:
         return argument in inspect.signature(registry.load(group, plugin)).parameters
     except (TypeError, ValueError):

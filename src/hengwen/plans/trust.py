@@ -1,8 +1,8 @@
-"""Find what a plan may do only if the user trusts it: run code that it names, and use secrets.
+"""Find the parts of a plan that the user must trust: code to run, and secrets to read from variables.
 
-A plan is data. Without trust it may name files, installed plug-ins, endpoints, and environment variables that
-end in ``_API_KEY``. Everything else that could run code or send a secret needs trust. ``SECURITY.md`` has the
-threat model.
+A plan that the user does not trust may name files, installed plug-ins, endpoints, and environment variables
+whose names end in ``_API_KEY``. Everything else that could run code or send a secret needs trust.
+``SECURITY.md`` describes the threats.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _LANGCHAIN_PARAMS = (
     " reasoning_effort repeat_penalty seed service_tier stop stop_sequences stream_usage streaming"
     " temperature thinking thinking_budget timeout top_k top_logprobs top_p use_responses_api verbosity"
 )
-"""Keyword arguments of LangChain's chat models that change only the text of a request."""
+"""Keyword arguments of LangChain's chat models that can change only the content of a request."""
 
 
 def trust_needs(plan: Plan) -> list[str]:
-    """Return a phrase for each part of a plan that needs trust; empty if the plan is only data.
+    """Return a description of each part of a plan that needs trust; empty if no part needs it.
 
-    Nothing is imported. Backends that no judge and no checkpoint uses do not count.
+    Nothing is imported. Backends that neither a judge nor a checkpoint uses are ignored.
 
     Args:
         plan: A plan, with the overrides of the command line applied.
@@ -51,7 +51,7 @@ def trust_needs(plan: Plan) -> list[str]:
 
 
 def check_trust(plan: Plan, *, trust: bool) -> None:
-    """Raise if a plan needs trust and has none, before anything that it names is imported.
+    """Raise an error if a plan needs trust and has none, before any code that it names is imported.
 
     Args:
         plan: A plan, with the overrides of the command line applied.
@@ -70,9 +70,9 @@ def check_trust(plan: Plan, *, trust: bool) -> None:
 
 
 def trust_digest(plan: Plan) -> str:
-    """Return the sha256 of a plan's text and of the files of code that it names.
+    """Return the sha256 of a plan's text and of the code files that it names.
 
-    Modules that those files import are not included.
+    Modules that the code files import are not included.
 
     Args:
         plan: A plan as it was loaded, without overrides.
@@ -83,7 +83,7 @@ def trust_digest(plan: Plan) -> str:
 
 
 def _located_needs(plan: Plan) -> list[tuple[Location, str]]:
-    """Return the parts of a plan that need trust, each with its location (such as that of a scorer)."""
+    """Return (location in the plan, description) of each part of a plan that needs trust."""
     needs = [(location, f"{owner} runs {code}") for location, owner, code in _code_names(plan)]
     for name, spec in plan.used_backends.items():
         needs += [(("backends", name), f"backend {name!r} {need}") for need in _backend_needs(spec)]
@@ -136,7 +136,7 @@ def _target(base_url: str | None) -> str:
 
 
 def _code_file(code: str) -> Path | None:
-    """Return the file of ``file.py:name`` or ``module:name``, without an import; None if it is unknown."""
+    """Return the file of ``file.py:name`` or ``module:name`` without importing it; None if it is unknown."""
     file = source_path(code)
     if file is not None:
         return file

@@ -1,4 +1,4 @@
-"""Rubrics and prompt templates, as data files. Names load on first use."""
+"""Rubrics and prompt templates, which are packaged as data files. Names are imported on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fences: random marks around an answer in a prompt, so that a judge reads instructions in it as data."""
+"""Fences: random marks around an answer in a prompt, so that a judge obeys no instructions in the answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from itertools import count
 from hengwen.io.text_safety import replace_surrogates
 
 PLACEHOLDER = "0" * 16
-"""Placeholder that replaces the random fence in call keys, so that calls that differ only in it are equal."""
+"""Placeholder for the random fence when call keys are computed, so that prompts that differ only in their
+fence get the same key."""
 
 _KEY = secrets.token_bytes(32)
 _numbers = count()
@@ -34,8 +35,8 @@ def new_fence() -> str:
 def neutralize(text: str, fence: str = PLACEHOLDER) -> str:
     """Return a text without anything that looks like a fence or a control token of a chat model.
 
-    The angle brackets of ``<<<word``, ``word>>>`` and ``<|token|>`` are replaced, and the fence itself is
-    masked. Lone surrogates, which JSON requests cannot contain, become U+FFFD. The rest is unchanged.
+    The angle brackets of ``<<<word``, ``word>>>`` and ``<|token|>`` are replaced, and every copy of the fence
+    is masked. Lone surrogates, which JSON requests cannot contain, become U+FFFD. The rest is unchanged.
 
     Args:
         text: An answer, or other material of the prompt.

@@ -8,7 +8,7 @@ Language = Literal["zh", "en"]
 
 
 def check_language(value: str) -> Language:
-    """Return the language that an option names.
+    """Return the value of a language option if it is valid.
 
     Args:
         value: ``zh`` or ``en``.

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ONE_LANGUAGE = "rubric {!r} is in one language only: its texts stand for both zh and en"
-"""Warning about a rubric in one language; the replacement field is the name of the rubric."""
+"""Warning about a rubric that is in one language; ``{!r}`` is replaced by the name of the rubric."""
 
 
 def in_both_languages(data: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Use each text of a rubric for Chinese and English, if all of its texts have one language only.
+    """Use each text of a rubric for Chinese and for English if the whole rubric is in one language.
 
-    If only some texts lack a language, this is an error of the author, and the data is not completed.
+    If only some texts lack a language, the author has made a mistake, and the data is not completed.
 
     Args:
         data: Data of the rubric, not validated.
@@ -49,7 +49,7 @@ def in_both_languages(data: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _complete(value: Any) -> Any:
-    """Return a text as the text of both languages; return other values unchanged."""
+    """Return a text as a mapping with this text for both languages; return other values unchanged."""
     if isinstance(value, str):
         return dict.fromkeys(get_args(Language), value)
     texts = [value[name] for name in get_args(Language) if name in value] if isinstance(value, dict) else []

@@ -1,4 +1,4 @@
-"""Render the prompts of judges and of the model under test, from templates in a sandbox."""
+"""Render the prompts of judges and of the model under test with sandboxed templates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ DEFAULT_USER = "{{ input }}"
 
 _FENCE_MARK, _TEXT_MARK = "\ue000", "\ue001"
 _SYSTEMS: dict[tuple[str, tuple[str, ...], str, str], list[str]] = {}
-"""Cache of rendered system turns, split where the fence goes; only the fence differs between calls."""
+"""Cache of rendered system turns, split at the position of the fence, because only the fence differs between
+calls."""
 
 _PARTS: Mapping[str, tuple[str, str]] = {
     "input": ("题目：", "The task:"),
@@ -49,14 +50,15 @@ def render_judge_prompt(
     """Return the prompt of a judge: a system turn with the rubric, a user turn with the answer in fences.
 
     Args:
-        rubric: Its field ``uses`` lists the parts to show; empty parts are omitted, except the response.
+        rubric: Rubric whose field ``uses`` lists the parts of the sample to show. Empty parts are omitted,
+            except the response.
         sample: Task input and references.
         response: The answer to judge.
         language: Language of the prompt.
         persona: Text about the character, as the model under test received it.
-        task_instruction: An instruction of the task, in addition to those of the rubric.
-        facts: Sentences that rules wrote about the answer. They are outside the fences, so they must not
-            quote the answer.
+        task_instruction: An instruction for this task, in addition to the instructions of the rubric.
+        facts: Sentences that rules wrote about the answer. These sentences stand outside the fences, so they
+            must not quote the answer.
         fence: Fence from :func:`hengwen.prompts.fences.new_fence`; default: the placeholder for call keys.
 
     Examples:
@@ -82,13 +84,15 @@ def render_judge_prompt(
 def judge_system(
     rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, task_instruction: str = ""
 ) -> str:
-    """Return the system turn of a judge. Only its last lines contain the fence: servers can cache the rest.
+    """Return the system turn of a judge.
+
+    Servers can cache the system turn except its last lines, which contain the fence.
 
     Args:
-        rubric: Instructions, levels, criteria and examples.
+        rubric: Rubric with instructions, levels, criteria and examples.
         language: Language of the prompt.
-        fence: The fence that the turn names.
-        task_instruction: An instruction of the task; it follows the instructions of the rubric.
+        fence: The fence that the system turn explains to the judge.
+        task_instruction: An instruction for this task; it follows the instructions of the rubric.
     """
     key = (rubric.hash, tuple(rubric.criteria), language, task_instruction)
     if key not in _SYSTEMS:
@@ -132,12 +136,12 @@ def _render_system(rubric: Rubric, language: Language) -> str:
 def prompt_hash(
     rubric: Rubric, language: Language, *, task_instruction: str = "", facts: bool = False
 ) -> str:
-    """Return a hash (8 hex digits) of all that determines a judge's prompt, except the sample and its answer.
+    """Return a hash (8 hex digits) of everything in a judge's prompt except the sample and the answer.
 
     Args:
-        rubric: Instructions, levels, criteria (in their order) and examples.
+        rubric: Rubric with instructions, levels, criteria (their order counts) and examples.
         language: Language of the prompt.
-        task_instruction: An instruction of the task.
+        task_instruction: An instruction for this task.
         facts: Whether the prompt contains sentences that rules wrote about the answer.
     """
     turns = ("system", "user", "facts") if facts else ("system", "user")
@@ -151,7 +155,7 @@ def render_persona(template: str, sample: Sample) -> str:
 
     Args:
         template: The template of the system turn; a text without Jinja2 marks is returned unchanged.
-        sample: Sample whose values the template uses, see :func:`render_subject_prompt`.
+        sample: Sample whose ``input``, ``id``, ``references`` and metadata keys the template can use.
 
     Raises:
         ConfigError: The template is invalid, or uses a value that the sample does not have.
@@ -199,10 +203,11 @@ def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tupl
     """Return the prompt of the model under test.
 
     Args:
-        system: Template of the system turn. If it is None or renders to nothing, there is no system turn.
-        user: Template of the user turn. If it is the default ``{{ input }}`` and the input is a list of
+        system: Template of the system turn. If ``system`` is None or renders to nothing, there is no system
+            turn.
+        user: Template of the user turn. If ``user`` is the default ``{{ input }}`` and the input is a list of
             messages, these messages become the turns.
-        sample: Templates can use its ``input``, ``id``, ``references`` and the keys of its metadata.
+        sample: Sample; templates can use its ``input``, ``id``, ``references`` and the keys of its metadata.
 
     Raises:
         ConfigError: A template is invalid, or uses a value that the sample does not have.
@@ -227,7 +232,7 @@ def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tupl
 def _parts(
     rubric: Rubric, sample: Sample, response: Response, persona: str
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return name and text of each part that the rubric uses; names of several texts are numbered."""
+    """Return the names and texts of the sample's parts that the rubric uses; references are numbered."""
     texts_by_part: dict[str, Sequence[str]] = {
         "input": (_conversation(sample),),
         "persona": (persona,),
@@ -246,7 +251,7 @@ def _parts(
 
 @lru_cache(maxsize=256)
 def _user_frame(names: tuple[str, ...], language: Language) -> str:
-    """Return the user turn of a judge as a format string, in which texts and fences are filled in later."""
+    """Return the user turn of a judge as a format string into which texts and fences are inserted later."""
     parts = []
     for name in names:
         zh, en = _PARTS[name.partition("-")[0]]

@@ -44,7 +44,7 @@ ClauseName = Literal[
     "reference_similarity",
     "repeated_lines",
 ]
-"""A clause, that is one fixed rule, of the rules judge (a judge without a model)."""
+"""Name of a clause: one fixed rule that the rules judge (a judge without a model) applies."""
 CLAUSES: tuple[ClauseName, ...] = get_args(ClauseName)
 
 
@@ -107,7 +107,7 @@ def _both(value: Any) -> Any:
 
 
 EitherText = Annotated[Bilingual, BeforeValidator(_both)]
-"""A text for each language, or one text for both."""
+"""A text for each language, or one text that is used for both languages."""
 
 
 class Level(Bilingual):
@@ -146,11 +146,11 @@ class RubricRules(StrictModel):
     """Whether the text must have no labels and no markup."""
     length: Length | None = None
     markers: list[NonEmptyStr] = []
-    """Words that show the persona; a good answer has at least one of them."""
+    """Words that are typical of the persona; a good answer has at least one of them."""
     taboo: list[NonEmptyStr] = []
     """Phrases that an answer must not contain."""
     criteria: dict[Key, list[Clause]] = {}
-    """For each criterion, the clauses that decide it."""
+    """For each criterion, the clauses (fixed rules) that decide its level."""
 
 
 class Rubric(StrictModel):
@@ -159,11 +159,12 @@ class Rubric(StrictModel):
     name: Key
     """First part of the names of the scores that judges with this rubric give."""
     version: Annotated[int, Field(ge=1)]
-    """Version number, increased when the rubric changes. Signatures also contain a hash of the content."""
+    """Version number that the author increases when the rubric changes. Score signatures also contain a hash
+    of the rubric."""
     title: Bilingual
     """What is judged, in a few words."""
     instructions: Bilingual
-    """What the judge is asked to do."""
+    """Instructions to the judge."""
     levels: Annotated[dict[float, Level], Field(min_length=2)]
     """The levels by value, ascending; higher is better."""
     criteria: dict[Key, Bilingual] = {}
@@ -173,7 +174,7 @@ class Rubric(StrictModel):
     uses: list[Part] = ["input", "response"]
     """Parts of a sample and of its task that the prompt shows."""
     better_than_reference: bool = False
-    """Whether an answer that differs from the reference may be as good as it, or better."""
+    """Whether an answer that differs from the reference may be as good as the reference or better."""
     rules: RubricRules | None = None
     _is_in_one_language: bool = PrivateAttr(False)
 
@@ -221,7 +222,7 @@ class Rubric(StrictModel):
 
     @cached_property
     def hash(self) -> str:
-        """Hash (8 hex digits) of everything that a model reads; excludes ``rules`` and the order of keys."""
+        """Hash (8 hex digits) of all parts that a model reads; neither ``rules`` nor key order change it."""
         return digest(self.model_dump(mode="json", exclude={"rules"}) | {"uses": sorted(self.uses)})[:8]
 
     @cached_property
@@ -232,7 +233,7 @@ class Rubric(StrictModel):
 
     @cached_property
     def labels(self) -> dict[str, float]:
-        """Value of each label, the best level last."""
+        """Value of each level by its label; the best level comes last."""
         return {level.label: value for value, level in self.levels.items()}
 
 
@@ -279,7 +280,7 @@ def _read(path: Path) -> Rubric:
 
 
 def _keys_as_written(file: YamlFile) -> YamlFile:
-    """Turn the keys of ``levels`` into strings, so that errors name their lines; refuse equal numbers."""
+    """Turn the keys of ``levels`` into strings, so that errors can name their lines; refuse equal numbers."""
     levels = file.data.get("levels") if isinstance(file.data, dict) else None
     if not isinstance(levels, dict):
         return file

@@ -1,4 +1,4 @@
-"""Reports: compute what is shown once (the view), then render it as HTML, Markdown or JSON.
+"""Compute once what a report shows (the view), and render the view as HTML, Markdown or JSON.
 
 The names of this package are imported when they are first used.
 """

@@ -1,13 +1,14 @@
-"""Compute mean, confidence interval, coverage and failures of each series.
+"""Compute the mean, its confidence interval, the share of scored answers and the failures of each score.
 
 A series holds the outcomes (scores and failures) of one score in one run. First, the values of a prompt's
-repeats are combined by their mean, or by the reducer that the plan names. Then all prompts have the same
-weight. Intervals treat clusters (groups of prompts that depend on each other) as independent units; by
-default, each prompt is a cluster. Failures are counted and never enter a mean.
+repeats (several answers to one prompt) are combined by their mean, or by another function (reducer) that the
+plan names. Then the mean over prompts is computed, in which all prompts have the same weight. Intervals treat
+clusters (groups of prompts that depend on each other) as independent units; by default, each prompt is a
+cluster. Failures are counted and never enter a mean.
 
-Coverage is the share of scored outcomes; those with the status ``not_applicable`` are left out. It is
-computed for answers and for prompts, because a prompt without any answer counts as one failure, however many
-repeats it should have.
+Coverage is the share of outcomes that are scores; outcomes with the status ``not_applicable`` are left out.
+Coverage is computed for answers and also for prompts, because a prompt without any answer counts as only one
+failure, however many repeats it should have.
 """
 
 from __future__ import annotations
@@ -29,53 +30,59 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Mean of one series with its interval, coverage and failures."""
+    """Mean of one score in one run, with its interval, coverage (share of scored outcomes) and failures."""
 
     n: int
-    """Number of scored outcomes; for a score of a group of answers, the number of answers if it is known."""
+    """Number of scores, without failures; for a score of a group of answers, the number of answers if it is
+    known."""
     prompts: int
-    """Number of prompts with a scored outcome."""
+    """Number of prompts that have a score."""
     clusters: int
-    """Number of clusters of these prompts; 0 for the score of a group of answers."""
+    """Number of clusters (groups of dependent prompts) of the scored prompts; 0 for the score of a group of
+    answers."""
     mean: float | None
     """Mean over prompts; None if nothing is scored."""
     interval: tuple[float, float] | None
     """Two-sided confidence interval of the mean; None if there are fewer than two clusters."""
     method: Literal["t", "scorer", "none"]
-    """``t``: computed by ``stats.mean_interval``; ``scorer``: reported by a scorer of groups of answers."""
+    """Origin of the interval. ``t``: the interval was computed by ``stats.mean_interval``. ``scorer``: the
+    interval was reported by a scorer of groups of answers."""
     confidence: float
     """Confidence level of the interval."""
     coverage: float | None
-    """Scored / (scored + failed) outcomes; None if every outcome is ``not_applicable``."""
+    """Number of scores divided by the number of scores and failures; None if there are only outcomes with the
+    status ``not_applicable``."""
     prompts_expected: int | None = None
-    """Number of prompts in the task's samples (in the outcomes, if the number of samples is unknown). Prompts
-    whose outcomes are all ``not_applicable`` are not counted. None for a group score of unknown size."""
+    """Number of prompts in the task's samples; if that is unknown, the number of prompts with a score or
+    failure. Prompts to which the score does not apply (status ``not_applicable``) are not counted. The number
+    is None for the score of a group of answers whose size is unknown."""
     prompts_attempted: int | None = None
-    """Like ``prompts_expected``, but without prompts that the run did not reach, such as with ``--limit``."""
+    """Number of prompts that the run reached; with ``--limit``, this can be less than
+    ``prompts_expected``."""
     failures: Mapping[str, int] = field(default_factory=dict)
-    """Number of failures by status, without ``not_applicable``."""
+    """Number of failures of each status; ``not_applicable`` does not count as a failure."""
     first_messages: Mapping[str, str] = field(default_factory=dict)
     """Message of the first failure of each status, including ``not_applicable``."""
     not_applicable: int = 0
-    """Number of outcomes with the status ``not_applicable``."""
+    """Number of answers to which the score does not apply (status ``not_applicable``)."""
     signatures: tuple[str, ...] = ()
-    """Signatures of the outcomes; values under several signatures are not comparable."""
+    """Signatures (settings) of the scores; values with different signatures are not comparable."""
     scale: Scale | None = None
     """Range of the values, and whether higher values are better."""
     judged_by_rules: bool = False
-    """Whether the scores come from a rules judge (fixed rules, no model), or are derived from its levels."""
+    """Whether a rules judge (fixed rules, no model) gave the scores, or the levels behind the scores."""
 
     @property
     def prompt_coverage(self) -> float | None:
-        """``prompts`` / ``prompts_expected``; None if ``prompts_expected`` is 0 or unknown."""
+        """Share of ``prompts_expected`` that have a score; None if ``prompts_expected`` is 0 or unknown."""
         return self.prompts / self.prompts_expected if self.prompts_expected else None
 
 
 def aggregate(table: ScoreTable, *, confidence: float = 0.95) -> dict[SeriesKey, Summary]:
-    """Return a summary of each series of a table, in the table's order.
+    """Return the summary of each series (one score in one run) of a table, in the table's order.
 
     Args:
-        table: Outcomes of any number of runs.
+        table: Scores and failures (outcomes) of any number of runs.
         confidence: Confidence level of the intervals, in (0, 1).
     """
     rules_judges = {_judge_of(key) for key, column in table.series.items() if column.judged_by_rules}
@@ -87,7 +94,7 @@ def aggregate(table: ScoreTable, *, confidence: float = 0.95) -> dict[SeriesKey,
 
 
 def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
-    """Return the summary of one series; arguments as in :func:`aggregate`."""
+    """Return the summary of one series, that is of one score in one run."""
     statuses = Counter(column.statuses)
     scored = statuses.pop("ok", 0)
     not_applicable = statuses.pop("not_applicable", 0)
@@ -137,8 +144,8 @@ def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_bette
 
     Args:
         values: One or more values.
-        reducer: The ``median`` of an even number of values is the mean of the middle two. If several values
-            are equally frequent, ``mode`` takes the worst of them.
+        reducer: Function that combines the values. The ``median`` of an even number of values is the mean of
+            the middle two. If several values are equally frequent, ``mode`` takes the worst of these values.
         higher_is_better: Whether the smallest value is the worst.
 
     Examples:
@@ -159,9 +166,9 @@ def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_bette
 
 
 def value_by_prompt(column: Column) -> dict[str | None, float]:
-    """Return the value of each prompt with a scored repeat, in order of appearance."""
+    """Return the value of each prompt that has at least one scored repeat, in order of appearance."""
     single = dict(zip(column.sample_ids, column.values, strict=True))
-    if len(single) == len(column.sample_ids):  # one answer a prompt: nothing to reduce
+    if len(single) == len(column.sample_ids):  # each prompt has one answer, so there is nothing to combine
         return {sample: value for sample, value in single.items() if value is not None}
     repeats: dict[str | None, list[float]] = {}
     for sample, value in zip(column.sample_ids, column.values, strict=True):
@@ -175,9 +182,9 @@ def value_by_prompt(column: Column) -> dict[str | None, float]:
 
 
 def prompt_values(column: Column) -> tuple[list[float], list[str] | None]:
-    """Return the value and the cluster of each prompt with a scored repeat, in order of appearance.
+    """Return the value and the cluster of each prompt that has a scored repeat, in order of appearance.
 
-    The clusters are None if every prompt is a cluster of its own.
+    Instead of clusters (groups of dependent prompts), the result has None if all prompts are independent.
     """
     values = value_by_prompt(column)
     if column.clusters == column.sample_ids:
@@ -192,12 +199,12 @@ def _judge_of(key: SeriesKey) -> tuple[str, str, str]:
 
 
 def _prompt_counts(column: Column) -> tuple[int | None, int | None]:
-    """Return ``prompts_attempted`` and ``prompts_expected`` of a summary."""
+    """Return the values of ``prompts_attempted`` and ``prompts_expected`` for a summary."""
     attempted = set(column.sample_ids)
     if "not_applicable" in column.statuses:
         pairs = zip(column.sample_ids, column.statuses, strict=True)
         attempted = {sample for sample, status in pairs if status != "not_applicable"}
-    if attempted == {None}:  # a group score, which names its prompts in its details or not at all
+    if attempted == {None}:  # a score of a group of answers; its details may have the number of prompts
         if "ok" in column.statuses and column.composed_of is None:
             return None, None
         prompts = column.composed_of[1] if column.composed_of else 0

@@ -1,8 +1,8 @@
-"""``ComparabilityKey``: everything except the scorer that makes numbers of two series comparable or not.
+"""Decide whether scores of two runs are comparable, by the data and settings behind the scores.
 
-A series is one score in one run. Its signature describes the settings of the scorer; its comparability key
-describes the data: prompts, references, number of repeats, endpoint and package versions. Two series are
-compared only if both are equal.
+A series is one score in one run. The signature of a series describes the settings of the scorer; its
+comparability key describes the data: prompts, references, number of repeats, endpoint and package versions.
+Scores of two runs are compared only if their signatures and their comparability keys are equal.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 HASH_LENGTH = 12
 """Number of hexadecimal digits of a hash in a key."""
 MIN_SHARE = 0.05
-"""Minimum share of scores with which a model, a reply format or a method becomes part of the key."""
+"""A model, a reply format or a method becomes part of the comparability key if it gave at least this share of
+the scores."""
 MAX_LABELS = 4
-"""Maximum number of runs that a conflict names."""
+"""Maximum number of runs that a message about different keys names."""
 PROVENANCE = ("model", "form", "method")
-"""Details of a judge's score that enter the key: the model name that the server returned, the structured
-format of the reply, and the method that computed the expected score."""
+"""Details of a judge's score that become part of the comparability key: the model name that the server
+returned, the structured format of the reply, and the method that computed the expected score."""
 
 
 class Difference(NamedTuple):
-    """A part of the key that differs between two series."""
+    """A part of the comparability key (such as ``repeats``) that differs between two series."""
 
     part: str
     this: str
@@ -39,7 +40,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ComparabilityKey:
-    """Describes the data behind a series; series are comparable if their keys and signatures are equal.
+    """Description of the data behind a series (one score in one run); comparable series have equal keys.
 
     Examples:
         >>> first = ComparabilityKey({"samples": "1f", "repeats": "3"})
@@ -54,7 +55,7 @@ class ComparabilityKey:
 
     @property
     def is_known(self) -> bool:
-        """Whether the run recorded the facts from which the key is computed."""
+        """Whether the run recorded the facts (data and settings) from which the key is computed."""
         return "run" not in self.parts
 
     @property
@@ -78,13 +79,14 @@ class ComparabilityKey:
 
 
 UNKNOWN = ComparabilityKey({"run": "unknown"})
-"""Key of a series whose run has no facts, because an older version of Hengwen wrote it."""
+"""Key of a series whose run recorded no facts about its data, because an older version of Hengwen wrote
+it."""
 UNSCORED = ComparabilityKey({"run": "nothing scored"})
-"""Key of a series that has failures only."""
+"""Comparability key of a series (one score in one run) that has only failures."""
 
 
 def provenance_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (part, value) for model, format and method of a judge's score; a panel has one value per member.
+    """Yield (part, value) for model, format and method of a judge's score; a panel has a value per member.
 
     Examples:
         >>> list(provenance_of({"label": "A", "model": "gpt", "method": "logprobs"}))
@@ -103,12 +105,12 @@ def provenance_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def comparability_of(series: SeriesKey, table: ScoreTable, facts: Mapping[str, Any]) -> ComparabilityKey:
-    """Return the key of a series.
+    """Return the comparability key of a series.
 
     Args:
-        series: Key of a series of the table.
-        table: The outcomes.
-        facts: ``Run.facts`` of the series' run.
+        series: Name of the series in the table: run, task and score.
+        table: Scores and failures of the runs.
+        facts: Facts about the data and settings of the series' run (``Run.facts``).
     """
     column = table.series[series]
     task = facts.get("tasks", {}).get(series.task)
@@ -149,7 +151,7 @@ def _sample_parts(series: SeriesKey, column: Column, task: Mapping[str, Any]) ->
 
 
 def _judge_parts(name: str, judge: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, str]:
-    """Return the endpoint of a judge; add package versions if rules without a model decide the score."""
+    """Return the endpoint of a judge, and package versions if fixed rules without a model gave the score."""
     endpoints = judge.get("endpoints", [])
     parts = {"endpoint": " + ".join(endpoints)} if endpoints else {}
     derived = name.partition(".")[2].startswith(("final", "published", "normalised"))
@@ -159,7 +161,7 @@ def _judge_parts(name: str, judge: Mapping[str, Any], versions: Mapping[str, str
 
 
 def _verdict_column(series: SeriesKey, table: ScoreTable) -> Column:
-    """Return the column of the judge's level, from which its other scores are derived."""
+    """Return the column of the judge's level, from which its other scores are computed."""
     prefix = "anchor." if series.name.startswith("anchor.") else ""
     judge = series.name.removeprefix("anchor.").partition(".")[0]
     level = series._replace(name=f"{prefix}{judge}.level")
@@ -206,9 +208,10 @@ def comparability_conflict(labels: Sequence[str], keys: Sequence[ComparabilityKe
 
 
 def same_prompts(runs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
-    """Split runs into those with the same tasks and prompts as the first run, and the others.
+    """Split runs into those with the same tasks and prompts as the first run, and all other runs.
 
-    A run of an older version has no facts about its prompts; it is treated as having the same ones.
+    A run that an older version of Hengwen wrote has no facts about its prompts; such a run is treated as
+    having the prompts of the first run.
 
     Args:
         runs: Runs whose plans have the same name. The plans may differ, because several folders can use the

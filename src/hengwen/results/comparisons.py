@@ -1,9 +1,9 @@
 """Paired tests between the checkpoints of one report, corrected for the number of tests.
 
-Each checkpoint is compared with the previous one, and the last with the first, on the prompts that both
-answered. Looking at whether two confidence intervals overlap does not replace such a test, because both
-checkpoints answer the same prompts. All tests of a report together have an error of 5 %: if no score changes,
-at most one report in twenty names a difference.
+Each checkpoint is compared with the previous checkpoint, and the last with the baseline (the pinned run, or
+else the first checkpoint), on the prompts that both checkpoints answered. Looking at whether two confidence
+intervals overlap does not replace such a test, because both checkpoints answer the same prompts. All tests of
+a report together have an error of 5 %: if no score changes, at most one report in twenty names a difference.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.results.aggregate import value_by_prompt
 from hengwen.results.score_table import SeriesKey
+from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.paired import PairedTest, enough_clusters, holm, sign_flip_test, too_few
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.records import Kind
+    from hengwen.records import Kind, Scale
     from hengwen.results.comparability import ComparabilityKey
     from hengwen.results.score_table import Column, ScoreTable
 
 ALPHA = 0.05
-"""Probability that a report without any true difference names one (familywise error)."""
+"""Probability that a report names a difference although no true difference exists (familywise error)."""
 MIN_PROMPT_COVERAGE = 0.95
-"""Minimum share of scored prompts for a comparison; many failures could bias it."""
+"""Minimum share of scored prompts at each compared checkpoint; more failures could bias the comparison."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +43,13 @@ class ScoreSeries:
     coverages: tuple[float, ...]
     """For each checkpoint, the share of prompts that have a value."""
     signatures: tuple[str, ...]
-    """For each checkpoint, the signature of the scorer; it must be equal for a comparison."""
+    """For each checkpoint, the signature of the scorer; only checkpoints with equal signatures are
+    compared."""
     keys: tuple[ComparabilityKey, ...] = ()
-    """For each checkpoint, its comparability key; known keys must be equal. Empty if no key is known."""
+    """For each checkpoint, the comparability key (data behind the score); checkpoints whose known keys differ
+    are not compared. The tuple is empty if no key is known."""
+    scale: Scale | None = None
+    """Range of the values; None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +64,11 @@ class Comparison:
     p_adjusted: float
     """The p-value, adjusted by Holm's method for all tests of the report."""
     detectable: float | None
-    """Smallest true difference that the test detects with a probability of 80 %, given all other tests."""
+    """Smallest true difference that the test detects with a probability of 80 %, at a level of 5 % divided by
+    the number of tests."""
+    interval: tuple[float, float] | None = None
+    """95 % confidence interval of the difference, not corrected for the number of tests; None if it cannot be
+    computed, because differences on an unbounded scale do not vary."""
 
     @property
     def significant(self) -> bool:
@@ -78,15 +87,16 @@ def score_series(
     """Return the prompt values of one score over runs in training order.
 
     Args:
-        table: Outcomes of the runs.
+        table: Scores and failures of the runs.
         run_ids: The runs, in training order.
         task: Name of the task.
         name: Name of the score.
-        kind: Kind of the score.
+        kind: Kind of the score, such as ``scorer`` or ``judge``.
         keys: Comparability key of each run; empty if it is not known.
 
     Returns:
-        The series. It has no values for a run without the score, or with one value for a group of answers.
+        The series; a run has no values in it if the run lacks the score or has only a value for a group of
+        answers.
     """
     columns = [table.series.get(SeriesKey(run_id, task, name, kind)) for run_id in run_ids]
     points = [PromptPoints.from_column(column) for column in columns]
@@ -100,6 +110,7 @@ def score_series(
         coverages=tuple(point.coverage for point in points),
         signatures=tuple(" + ".join(sorted(column.signatures)) if column else "" for column in columns),
         keys=tuple(keys),
+        scale=next((column.scale for column in columns if column and column.scale), None),
     )
 
 
@@ -109,11 +120,11 @@ class PromptPoints(NamedTuple):
     values: dict[str, float]
     clusters: dict[str, str]
     coverage: float
-    """Prompts with a value / prompts to which the score applies; 0 if it applies to no prompt."""
+    """Share of prompts with a value among the prompts to which the score applies; 0 if there are none."""
 
     @classmethod
     def from_column(cls, column: Column | None) -> PromptPoints:
-        """Return the prompt values of a column, without values that belong to a group of answers."""
+        """Return the value of each prompt in a column; values of groups of answers are left out."""
         if column is None:
             return cls({}, {}, 0.0)
         cluster_of = {
@@ -127,15 +138,21 @@ class PromptPoints(NamedTuple):
         return cls(values, cluster_of, len(values) / len(cluster_of) if cluster_of else 0.0)
 
 
-def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
+def comparable_pairs(item: ScoreSeries, baseline: int = 0) -> list[tuple[int, int]]:
     """Return the indices of the checkpoints to compare, in pairs.
 
-    Each checkpoint is paired with the previous one, and the last with the first. A pair is left out if a
-    checkpoint scored fewer than 95 % of its prompts, if signatures or comparability keys differ, or if the
-    two have no common prompt.
+    Each checkpoint is paired with the previous checkpoint, and the last with the baseline. A pair is left out
+    if a checkpoint scored fewer than 95 % of its prompts, if signatures or comparability keys differ, or if
+    the two checkpoints have no common prompt.
+
+    Args:
+        item: The score with its values at all checkpoints.
+        baseline: Index of the checkpoint that is the baseline.
     """
-    neighbours = list(pairwise(range(len(item.values))))
-    pairs = neighbours if len(item.values) < 3 else [*neighbours, (0, len(item.values) - 1)]
+    last = len(item.values) - 1
+    pairs = list(pairwise(range(len(item.values))))
+    if baseline < last - 1:
+        pairs.append((baseline, last))
     return [
         (earlier, later)
         for earlier, later in pairs
@@ -145,14 +162,15 @@ def comparable_pairs(item: ScoreSeries) -> list[tuple[int, int]]:
     ]
 
 
-def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
-    """Test each checkpoint against the previous one, and the last against the first, for every score.
+def compare_checkpoints(series: Sequence[ScoreSeries], baseline: int = 0) -> list[Comparison]:
+    """Test each checkpoint against the one before it, and the last against the baseline, for every score.
 
-    ``comparable_pairs`` selects the pairs. A pair is also left out if it has so few common prompts that no
-    result could be significant.
+    ``comparable_pairs`` selects the pairs of checkpoints. A pair is also left out if it has so few common
+    prompts that no result could be significant.
 
     Args:
         series: All scores of one report; p-values are adjusted for the number of their tests.
+        baseline: Index of the checkpoint that is the baseline.
 
     Returns:
         The comparisons in the order of the scores and checkpoints.
@@ -174,7 +192,7 @@ def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
     pairs = [
         (item, earlier, later, sorted(item.values[earlier].keys() & item.values[later].keys()))
         for item in series
-        for earlier, later in comparable_pairs(item)
+        for earlier, later in comparable_pairs(item, baseline)
     ]
     enough = enough_clusters([_cluster_count(pair[0], pair[3]) for pair in pairs], ALPHA)
     pairs = [pair for pair, is_enough in zip(pairs, enough, strict=True) if is_enough]
@@ -195,20 +213,25 @@ def compare_checkpoints(series: Sequence[ScoreSeries]) -> list[Comparison]:
             test=tests[f"{index}"],
             p_adjusted=adjusted[f"{index}"],
             detectable=tests[f"{index}"].detectable(ALPHA / len(pairs)),
+            interval=_interval(item, earlier, later, prompts),
         )
-        for index, (item, earlier, later, _) in enumerate(pairs)
+        for index, (item, earlier, later, prompts) in enumerate(pairs)
     ]
 
 
-def min_clusters(tests: int) -> int:
-    """Return the smallest number of clusters with which one of a number of tests can be significant.
+def min_clusters(tests: int, alpha: float = ALPHA) -> int:
+    """Return the smallest number of clusters with which one of ``tests`` tests can be significant.
+
+    Args:
+        tests: Number of tests in the family.
+        alpha: Level of the family, in (0, 1).
 
     Examples:
         >>> min_clusters(1), min_clusters(10)
         (6, 9)
     """
     clusters = 2
-    while too_few(clusters, tests, ALPHA):
+    while too_few(clusters, tests, alpha):
         clusters += 1
     return clusters
 
@@ -217,6 +240,15 @@ def _same_scoring(item: ScoreSeries, earlier: int, later: int) -> bool:
     if item.signatures[earlier] != item.signatures[later]:
         return False
     return not item.keys or not item.keys[earlier].differences(item.keys[later])
+
+
+def _interval(
+    item: ScoreSeries, earlier: int, later: int, prompts: Sequence[str]
+) -> tuple[float, float] | None:
+    differences = [item.values[later][prompt] - item.values[earlier][prompt] for prompt in prompts]
+    clusters = [item.clusters.get(prompt, prompt) for prompt in prompts]
+    scale = None if item.scale is None else (item.scale.low, item.scale.high)
+    return difference_interval(differences, clusters, scale=scale).bounds
 
 
 def _cluster_count(item: ScoreSeries, prompts: Sequence[str]) -> int:

@@ -22,9 +22,11 @@ class PairedValues:
     before: tuple[float, ...]
     after: tuple[float, ...]
     repeats: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
-    """For each prompt, the numbers of the repeats that its two values come from, equally many of each."""
+    """For each prompt, the repeats from which its two values are computed, equally many at both
+    checkpoints."""
     subsampled: int
-    """Number of prompts for which one checkpoint has more scored repeats; its first ones are used."""
+    """Number of prompts for which one checkpoint has more scored repeats than the other, so that some repeats
+    are not used."""
     coverage: tuple[float, float]
     """For each checkpoint, the share of prompts with a score; 0 if the score applies to no prompt."""
     repeat_variance: float | None
@@ -39,7 +41,7 @@ class PairedValues:
 class _Prompt(NamedTuple):
     cluster: str
     scored: list[tuple[int, float]]
-    """(repeat, value) of each repeat with a score."""
+    """Each repeat that has a score, as (repeat, value)."""
 
 
 def pair_values(
@@ -47,13 +49,13 @@ def pair_values(
 ) -> PairedValues:
     """Pair the values of two columns by prompt.
 
-    If a prompt has unequal numbers of scored repeats, only the first ones of the longer list are used. The
-    mean of five answers varies less than one answer, and a test of values that vary differently would find
-    too many differences.
+    If a prompt has more scored repeats at one checkpoint than at the other, only the first of the repeats
+    there are used. The mean of five answers varies less than a single answer, and a test of values with
+    different spreads would find too many differences.
 
     Args:
-        before: Outcomes of a score at the earlier checkpoint.
-        after: Outcomes of the same score at the later checkpoint.
+        before: Scores and failures of one score at the earlier checkpoint.
+        after: Scores and failures of the same score at the later checkpoint.
         differing: Prompts that are left out, because their texts differ between the checkpoints.
         common_only: Whether coverage counts only the prompts that both checkpoints have.
 
@@ -135,7 +137,7 @@ def log_length_changes(
     Args:
         paired: The common prompts with the repeats that are compared.
         before: ln(1 + length) of the earlier answers by (prompt, repeat).
-        after: The same of the later answers.
+        after: ln(1 + length) of the later answers by (prompt, repeat).
     """
     changes = []
     for name, numbers in zip(paired.prompts, paired.repeats, strict=True):

@@ -11,25 +11,26 @@ if TYPE_CHECKING:
 
 
 class RunOrder(NamedTuple):
-    """Sorted runs, and the reason if their training order is not known."""
+    """Sorted runs; if their training order is not known, also the reason why."""
 
     runs: tuple[Run, ...]
     problem: str = ""
-    """Reason why trends cannot be reported; empty if the order is known."""
+    """Reason why the training order is not known, so that trends cannot be reported; empty if it is known."""
 
 
 def training_order(runs: Sequence[Run]) -> RunOrder:
     """Sort runs by (step, position in the plan, start), and say whether that is the order of training.
 
     The order is known if every run has a different step, or if all runs come from the same list of
-    checkpoints in a plan. Names and starting times are no evidence, because checkpoints may be evaluated in
-    any order.
+    checkpoints in a plan. Names and starting times of runs do not show the order, because checkpoints may be
+    evaluated in any order.
 
     Args:
         runs: Runs of one plan, at most one per checkpoint.
 
     Returns:
-        The sorted runs; runs without a step follow runs with a step. The order of a single run is known.
+        The sorted runs; runs without a step follow runs with a step. The order of a single run counts as
+        known.
 
     Examples:
         >>> from hengwen.records import Run

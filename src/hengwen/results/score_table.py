@@ -1,4 +1,4 @@
-"""``ScoreTable``: outcomes (scores and failures) in one column per series, for aggregation and reports."""
+"""Table of outcomes (scores and failures), with one column for each score of each run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_MESSAGE = 1000
 
 
 class SeriesKey(NamedTuple):
-    """Key of a series, that is of all outcomes of one score in one run."""
+    """Key of a series: all outcomes (scores and failures) of one score in one run."""
 
     run_id: str
     task: str
@@ -27,21 +27,21 @@ class SeriesKey(NamedTuple):
 
     @property
     def address(self) -> str:
-        """``TASK/SCORE``, the address of the score in plans and reports."""
+        """Address of the score in plans and reports: ``TASK/SCORE``."""
         return f"{self.task}/{self.name}"
 
 
 @dataclass(slots=True)
 class Column:
-    """Outcomes of one series as parallel lists with one entry per outcome."""
+    """Scores and failures (outcomes) of one series (one score in one run), as parallel lists."""
 
     sample_ids: list[str | None] = field(default_factory=list)
     repeats: list[int | None] = field(default_factory=list)
     clusters: list[str] = field(default_factory=list)
     values: list[float | None] = field(default_factory=list)
-    """Values of the outcomes; None for a failure."""
+    """Value of each score; None for a failure."""
     statuses: list[str] = field(default_factory=list)
-    """Status of each outcome: ``ok`` or a failure status."""
+    """Status of each score or failure: ``ok`` or a failure status."""
     first_messages: dict[str, str] = field(default_factory=dict)
     """For each status, the message of the first failure, cut to ``MAX_MESSAGE`` characters."""
     signatures: set[str] = field(default_factory=set)
@@ -53,15 +53,58 @@ class Column:
     reducer: Reducer = "mean"
     """Name of the function that combines the values of a prompt's repeats."""
     interval: tuple[float, float] | None = None
-    """Interval of the score of a group of answers, from ``ci`` in its details."""
+    """Confidence interval of a score of a group of answers, from ``ci`` in the details of the score."""
     composed_of: tuple[int, int] | None = None
     """Numbers of answers and of prompts in a scored group of answers, from the details of the score."""
     sample_count: int | None = None
     """Number of samples of the task; None if it is unknown or if the series covers other samples."""
 
+    def append(
+        self,
+        sample_id: str | None,
+        repeat: int | None,
+        cluster: str,
+        status: str,
+        value: float | None,
+        signature: str,
+    ) -> None:
+        """Append an outcome; its scale, details and message are recorded separately."""
+        self.sample_ids.append(sample_id)
+        self.repeats.append(repeat)
+        self.clusters.append(cluster)
+        self.statuses.append(status)
+        self.values.append(value)
+        self.signatures.add(signature)
+
+    def record_message(self, status: str, message: str) -> None:
+        """Keep the message of a failure, if it is the first one with this status."""
+        if message:
+            self.first_messages.setdefault(status, message[:MAX_MESSAGE])
+
+    def read_details(self, kind: Kind, details: Mapping[str, Any], *, is_group_score: bool) -> None:
+        """Read from the details of a score what describes its series.
+
+        Args:
+            kind: Kind of the score.
+            details: Details of the score.
+            is_group_score: Whether the score is one value for a group of answers.
+        """
+        if kind == "judge":
+            self.provenance.update(provenance_of(details))
+            # only a rules judge has clauses; a model may be called "rules" too
+            by_rules = details.get("model") == "rules" and "clauses" in details
+            self.judged_by_rules = self.judged_by_rules or by_rules
+        if not is_group_score:
+            return
+        interval = details.get("ci")
+        if interval is not None:
+            self.interval = (float(interval[0]), float(interval[1]))
+        if "answers" in details and "prompts" in details:
+            self.composed_of = (int(details["answers"]), int(details["prompts"]))
+
 
 class ScoreTable:
-    """Table with one column of outcomes for each series, in the order of first appearance.
+    """Table with a column of scores and failures for each score of each run, in order of appearance.
 
     Examples:
         >>> score = Score(name="length", value=3, signature="length|v:1")
@@ -78,7 +121,7 @@ class ScoreTable:
             self.add(row)
 
     def arrange(self, score_order: Iterable[str]) -> None:
-        """Sort the series by a list of addresses; series that it does not name follow in present order."""
+        """Sort the columns by a list of score addresses; columns that the list does not name follow."""
         rank = {address: index for index, address in enumerate(dict.fromkeys(score_order))}
         self.series = dict(sorted(self.series.items(), key=lambda item: rank.get(item[0].address, len(rank))))
 
@@ -86,9 +129,10 @@ class ScoreTable:
         """Set the reducer, which combines the values of a prompt's repeats; the default is the mean.
 
         Args:
-            run_id: Run of the series.
-            task: Task of the series; scores of groups of answers do not change.
-            reducer: Name of the reducer. The signature contains it unless it is the mean.
+            run_id: Id of the run.
+            task: Name of the task; scores of groups of answers are not changed.
+            reducer: Name of the function that combines repeats. The signature contains the name unless it is
+                ``mean``.
         """
         for key, column in self.series.items():
             if (key.run_id, key.task) == (run_id, task) and None not in column.sample_ids:
@@ -97,11 +141,12 @@ class ScoreTable:
                     column.signatures = {f"{signature}|repeats:{reducer}" for signature in column.signatures}
 
     def set_sample_count(self, run_id: str, task: str, count: int) -> None:
-        """Set the number of samples of a task; with ``--limit``, a run has outcomes of fewer samples.
+        """Set the number of samples of a task; with ``--limit``, a run has scores of fewer samples.
 
         Args:
             run_id: Run of the series.
-            task: Task of the series. Its human scores and anchors do not change: they cover other samples.
+            task: Task of the series. Human scores and scores of anchors (fixed answers) are not changed,
+                because they cover other samples.
             count: Number of samples in the task's files.
         """
         for key, column in self.series.items():
@@ -109,41 +154,18 @@ class ScoreTable:
             if (key.run_id, key.task) == (run_id, task) and covers_task:
                 column.sample_count = count
 
+    def column(self, key: SeriesKey) -> Column:
+        """Return the column of a series; a new series gets an empty one."""
+        return self.series.setdefault(key, Column())
+
     def add(self, row: Row) -> None:
-        """Append a row to its series."""
+        """Append a row (a score or failure) to the column of its score and run."""
         outcome = row.outcome
-        key = SeriesKey(row.run_id, row.task, outcome.name, outcome.kind)
-        column = self.series.setdefault(key, Column())
-        column.sample_ids.append(row.sample_id)
-        column.repeats.append(row.repeat)
-        column.clusters.append(row.cluster)
-        column.signatures.add(outcome.signature)
+        column = self.column(SeriesKey(row.run_id, row.task, outcome.name, outcome.kind))
         if isinstance(outcome, Score):
-            column.values.append(outcome.value)
-            column.statuses.append("ok")
+            column.append(row.sample_id, row.repeat, row.cluster, "ok", outcome.value, outcome.signature)
             column.scale = column.scale or outcome.scale
-            if outcome.kind == "judge":
-                column.provenance.update(provenance_of(outcome.details))
-            column.judged_by_rules = column.judged_by_rules or _is_by_rules(outcome)
-            if row.sample_id is None:
-                _read_group_details(column, outcome)
+            column.read_details(outcome.kind, outcome.details, is_group_score=row.sample_id is None)
         else:
-            column.values.append(None)
-            column.statuses.append(outcome.status)
-            if outcome.message:
-                column.first_messages.setdefault(outcome.status, outcome.message[:MAX_MESSAGE])
-
-
-def _read_group_details(column: Column, score: Score) -> None:
-    """Read the interval and the numbers of answers and prompts from the details of a group score."""
-    details: Mapping[str, Any] = score.details
-    interval = details.get("ci")
-    if interval is not None:
-        column.interval = (float(interval[0]), float(interval[1]))
-    if "answers" in details and "prompts" in details:
-        column.composed_of = (int(details["answers"]), int(details["prompts"]))
-
-
-def _is_by_rules(score: Score) -> bool:
-    """Return whether a rules judge gave the score. A model may be called "rules" too, but has no clauses."""
-    return score.kind == "judge" and score.details.get("model") == "rules" and "clauses" in score.details
+            column.append(row.sample_id, row.repeat, row.cluster, outcome.status, None, outcome.signature)
+            column.record_message(outcome.status, outcome.message)

@@ -1,4 +1,4 @@
-"""The run of one checkpoint of a plan: a new run, or an earlier run that is resumed."""
+"""Evaluate one checkpoint of a plan, in a new run or in an earlier run that is resumed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class CheckpointRun:
-    """The run of one checkpoint.
+    """The evaluation of one checkpoint of a plan.
 
     Args:
         resources: Plan, store, options and backends, which the runs of one command share.
@@ -48,7 +48,7 @@ class CheckpointRun:
         self.warnings: list[str] = []
 
     async def execute(self) -> Run:
-        """Evaluate the checkpoint and return its run; the status of the run says how it ended."""
+        """Evaluate the checkpoint and return its run, whose ``status`` says how it ended."""
         ledger: Ledger = self._store.ledger()
         if self._options.dry:
             ledger = DryLedger(ledger)
@@ -60,7 +60,7 @@ class CheckpointRun:
             JudgedTask(task, self._resources.judges(context, task, cache_scope)) for task in self._suite.tasks
         ]
         run = self._begin(new_id, tasks)
-        context.run_id = run.id  # calls are recorded under the run that resumes
+        context.run_id = run.id  # calls are recorded under the resumed run
         ledger.begin(run)
         ledger.commit()
         rows, warnings = human_rows(self._suite, run, self._responses)
@@ -80,7 +80,7 @@ class CheckpointRun:
         )
 
     def _record_task_scores(self, run: Run, tasks: Sequence[JudgedTask], ledger: Ledger) -> None:
-        """Compute the values of whole tasks from all rows of the run in the store, and record them."""
+        """Compute the score of each whole task from all stored scores of the run, and record it."""
         task_scores = [
             TaskScore(
                 task=judged.task.spec.name,
@@ -139,7 +139,7 @@ class CheckpointRun:
     def _task_job(self, judged: JudgedTask, context: CallContext, cache_scope: str) -> TaskJob:
         task = judged.task
         anchors = self._anchors(task)
-        anchor_judges = judged.judges  # with --fresh, all calls are already made anew in this run
+        anchor_judges = judged.judges  # with --fresh, this run repeats all calls anyway
         if anchors and cache_scope != context.run_id:
             anchor_judges = self._resources.judges(context, task, context.run_id)
         return TaskJob(

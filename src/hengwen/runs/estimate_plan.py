@@ -44,17 +44,17 @@ def estimate_plan(
 ) -> list[CostEstimate]:
     """Estimate the calls, tokens and cost of ``run_plan`` with the same arguments, without any call.
 
-    Nothing is stored. Results that the store already has are not counted.
+    Nothing is stored. Calls whose results the store already has are not counted.
 
     Args:
-        plan: See ``run_plan``.
-        store: See ``run_plan``.
-        judge: See ``run_plan``.
-        base_url: See ``run_plan``.
-        limit: See ``run_plan``.
-        repeat: See ``run_plan``.
-        fresh: See ``run_plan``.
-        trust: See ``run_plan``.
+        plan: A plan, or the path of a plan.
+        store: An open store, or the path or URL of a store.
+        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules`` for the rules judge.
+        base_url: URL of an OpenAI-compatible server for ``judge``.
+        limit: Number of samples of each task; None for all.
+        repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
+        fresh: Whether to count all calls, also those whose results the store has.
+        trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
 
     Returns:
         One estimate for each backend and role; models under test come first.
@@ -62,9 +62,20 @@ def estimate_plan(
     suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), trust=trust)
     options = RunOptions(limit=limit, fresh=fresh, dry=True)
     if isinstance(store, Store):
-        return run_until_complete(lambda _: _estimate(suite, store, options))
+        return estimate_suite(suite, store, options)
     with open_store(store) as opened:
-        return run_until_complete(lambda _: _estimate(suite, opened, options))
+        return estimate_suite(suite, opened, options)
+
+
+def estimate_suite(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:
+    """Estimate the calls, tokens and cost of the run of a loaded plan; see ``estimate_plan``.
+
+    Args:
+        suite: The plan with its files.
+        store: Store whose results are not counted.
+        options: Options of a dry run.
+    """
+    return run_until_complete(lambda _: _estimate(suite, store, options))
 
 
 async def _estimate(suite: LoadedPlan, store: Store, options: RunOptions) -> list[CostEstimate]:

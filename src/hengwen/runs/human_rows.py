@@ -1,7 +1,7 @@
-"""Convert human labels and anchors to rows of a run.
+"""Convert human labels and anchors to scores of a run.
 
-An anchor is a frozen answer with a label, judged in every run. Reports show the rows next to the judge's
-scores; they are never part of the judge's means.
+An anchor is a frozen answer with a label that is judged again in every run. Reports show the human scores
+next to the judge's scores, and never include them in the judge's means.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[list[Row], list[str]]:
-    """Return the human rows of a run: ``human.SCORE`` for labels, ``human.anchor.SCORE`` for anchors.
+    """Return the human scores of a run: ``human.SCORE`` for labels, ``human.anchor.SCORE`` for anchors.
 
     Args:
         suite: The loaded plan, with labels and anchors.
-        run: The run. Labels of other checkpoints are skipped; anchors belong to every run.
+        run: The run. Labels of other checkpoints are skipped; the labels of anchors are added to every run.
         responses: Stored answers of the run's checkpoint.
 
     Returns:
-        One row for each labelled answer and score, with the mean value of its raters; and warnings.
+        One row for each labelled answer and score, with the mean of the raters' values; and warnings.
     """
     current: list[Label] = []
     missing = changed = 0
@@ -58,13 +58,13 @@ def human_rows(suite: LoadedPlan, run: Run, responses: ResponseSet) -> tuple[lis
 def _rows(
     suite: LoadedPlan, run: Run, labels: Sequence[Label], prefix: str, file: Sequence[Label]
 ) -> list[Row]:
-    """Return the rows of labels; the signature covers the whole label file, so all runs have the same."""
+    """Return the rows of labels. Its signature is a hash of all labels, so it is equal in all runs."""
     samples = {task.spec.name: task.samples.samples for task in suite.tasks}
     groups: dict[tuple[str, str, int, str], list[Label]] = {}
     for label in labels:
         groups.setdefault((label.task, label.id, label.repeat, label.score), []).append(label)
     raters = len({label.rater for label in file})
-    values = [replace(label, drawn="") for label in file]  # how answers were drawn changes no value
+    values = [replace(label, drawn="") for label in file]  # how answers were selected changes no score
     signature = f"human|raters:{raters}|labels:{digest(values)[:8]}|v:1"
     return [
         Row(

@@ -1,4 +1,4 @@
-"""Judge the stored answers of one file, and write the verdicts (levels with reasons) to another file."""
+"""Judge the answers in one file, and write the judge's levels with their reasons to another file."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class FileJudgeResult(RunResult):
     answers: int
     """Number of answers."""
     judged: int
-    """Number of answers with a level."""
+    """Number of answers to which the judge gave a level."""
     first_reason: str = ""
-    """Reason why the first answer without a level has none."""
+    """Why the judge gave no level to the first answer that has none."""
 
 
 TASK = "answers"
@@ -52,7 +52,7 @@ def judge_file(  # noqa: PLR0913 - keyword-only options
     language: str = "zh",
     options: RunOptions | None = None,
 ) -> FileJudgeResult:
-    """Judge a file of answers by a rubric; verdicts that the store already has are reused.
+    """Judge a file of answers by a rubric; answers that were judged before are not judged again.
 
     Args:
         source: JSONL or CSV file with the fields ``id`` (unique) and ``output``, and ``input`` and
@@ -60,12 +60,12 @@ def judge_file(  # noqa: PLR0913 - keyword-only options
         target: File to write, ``.jsonl`` or ``.csv``, with the fields id, repeat, each score, status, reason,
             signature.
         rubric: Name of a packaged rubric, or path of a rubric file.
-        store: Store of all calls; the run is named after the file.
+        store: Store that records the run and its calls; the run gets the name of the file.
         judge: ``PROVIDER/MODEL``; default: ``rules``, the rules judge.
         base_url: URL of an OpenAI-compatible server.
-        columns: Field names by column name.
+        columns: Hengwen's field name for each column of the file that has another name.
         language: Language of the prompt, ``zh`` or ``en``.
-        options: How the answers are judged; ``limit`` counts rows.
+        options: Options of the run; ``limit`` is the number of rows to judge.
 
     Raises:
         ConfigError: The rubric, the judge or the target is wrong.

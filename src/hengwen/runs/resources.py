@@ -1,4 +1,4 @@
-"""Options of a run, and the resources that the runs of one command share."""
+"""Options of a run, and the objects that the runs of one command share, such as store and backends."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Options of how a plan is run; no option changes a score."""
+    """Options that control how a plan is run; none of them changes a score."""
 
     concurrency: int = 16
-    """Maximum number of calls in flight (sent, without a reply yet) per endpoint, >= 1."""
+    """Maximum number of concurrent calls (sent, without a reply yet) per endpoint, >= 1."""
     limit: int | None = None
     """Number of samples of each task; None for all."""
     fresh: bool = False
-    """Whether to start again: no row and no call of earlier runs is reused."""
+    """Whether to evaluate everything again: no score and no reply of earlier runs is reused."""
     dry: bool = False
-    """Whether to only count the calls: no call is made, and nothing is stored."""
+    """Whether to only count the calls that a run would make; no call is made, and nothing is stored."""
     budget: float | None = None
     """Maximum cost of the calls, at the prices of the plan."""
     time_limit: float | None = None
     """Time limit in seconds for all checkpoints together."""
     wait: bool | Callable[[str], None] = False
-    """Whether to wait while another process runs the plan in the same store; if False, such a process is an
-    error. A function means yes; it is called with a description of that process."""
+    """Whether to wait if another process runs the plan in the same store; False raises an error instead. If a
+    function is passed, this process waits and calls it with a description of the other process."""
     progress: Callable[[str, int, int], None] | None = None
     """Function that is called with (checkpoint, samples done, samples in total)."""
 
 
 class RunResources:
-    """Resources that the runs of one command share: plan, store, options, backends with limiters, budget.
+    """What the runs of one command share: plan, store, options, backends with their limits, and the budget.
 
     Args:
         suite: The loaded plan.
@@ -73,7 +73,7 @@ class RunResources:
         self.dry_backends: dict[tuple[str, Role], DryBackend] = {}
         self.limiters = {
             name: Limiter(options.concurrency, stopping=self.stopping)
-            if options.dry  # no call is made, so there is nothing to wait for
+            if options.dry  # a dry run makes no call, so nothing is delayed
             else Limiter(options.concurrency, rpm=spec.rpm, tpm=spec.tpm, stopping=self.stopping)
             for name, spec in self.specs.items()
         }
@@ -84,9 +84,9 @@ class RunResources:
         Args:
             context: State of the run.
             name: Name of the backend in the plan.
-            role: Role of the calls.
-            cache_scope: Scope of earlier attempts (sent calls) whose replies are reused: empty for all runs,
-                or the run id.
+            role: Role of the calls: ``judge``, or ``subject`` (model under test).
+            cache_scope: Whose stored replies may be reused: empty for the replies of all runs; a run id for
+                the replies of that run only.
         """
         spec, backend = self.specs[name], self.backends[name]
         if self.options.dry:
@@ -103,7 +103,7 @@ class RunResources:
         )
 
     def judges(self, context: CallContext, task: LoadedTask, cache_scope: str) -> list[Judge]:
-        """Build the judges of a task; judges with the same backend share its wrapper.
+        """Build the judges of a task; judges that use the same backend share one wrapper of it.
 
         Args:
             context: State of the run.

@@ -1,7 +1,8 @@
-"""Facts of a run: which prompts, answers and versions its scores come from, known when the run starts.
+"""Facts of a run, known at its start: the prompts, answers and package versions behind its scores.
 
-A signature describes how a scorer or judge works. Facts describe what a run evaluates: prompts, references,
-repeats, endpoints and package versions. The store keeps the facts with the run, and reports compare them.
+The signature of a score describes how the score is computed. Facts describe what a run evaluates: prompts,
+references, repeats, endpoints and package versions. The store keeps the facts with the run, and reports
+compare the facts of different runs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 SCORING_PACKAGES = ("jieba", "opencc", "pypinyin", "pypinyin-dict", "sacrebleu")
 """Packages whose versions can change the score of a deterministic scorer."""
 USUAL_SHARE = 0.95
-"""Minimum share of prompts with the same number of repeats for that number to be stated as the usual one."""
+"""If at least this share of the prompts have the same number of repeats, it is stated as the usual number."""
 
 
 class FactCollector:
@@ -47,9 +48,9 @@ class FactCollector:
     def facts(self, order: int, responses: ResponseSet, earlier: Mapping[str, Any]) -> dict[str, Any]:
         """Return the facts of the run of one checkpoint.
 
-        ``sequence`` is the hash of the plan's list of checkpoints, ``position`` the index of this checkpoint
-        in the list. ``prompts`` is the hash of the tasks with all their prompts. ``versions`` has the result
-        of ``scoring_versions``, ``tasks`` the facts of each task.
+        The fact ``sequence`` is a hash of the plan's list of checkpoints, and ``position`` is the index of
+        this checkpoint in the list. ``prompts`` is a hash of all tasks with their prompts. ``versions`` holds
+        the package versions, and ``tasks`` holds the facts of each task.
 
         Args:
             order: Index of the checkpoint in the plan.
@@ -83,7 +84,7 @@ class FactCollector:
         responses: ResponseSet,
         earlier: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """Return the facts of one task; a resumed run keeps the samples that it took before."""
+        """Return the facts of one task; a resumed run keeps the samples with which it started."""
         name, total = task.spec.name, len(task.samples.samples)
         taken = max(len(task.samples.take(self._limit)), min(total, int(earlier.get("samples_taken", 0))))
         hashes = self._sample_hashes(task, taken)
@@ -123,8 +124,8 @@ class FactCollector:
 def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:
     """Return the hashes ``samples``, ``references`` and ``prompts`` of samples, independent of their order.
 
-    ``samples`` covers ids, inputs and metadata; ``prompts`` only ids and inputs. Digests of single samples
-    are added up, not sorted, so that memory does not grow with the number of samples.
+    ``samples`` is a hash of ids, inputs and metadata, ``prompts`` only of ids and inputs. The hashes of
+    single samples are added up instead of sorted, so that memory does not grow with the number of samples.
 
     Examples:
         >>> from hengwen.records import Sample
@@ -142,11 +143,10 @@ def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:
 
 
 def usual_repeats(counts: Iterable[int]) -> str:
-    """Return the number of answers that almost all answered prompts have, or the lowest and highest number.
+    """Return the number of answers that almost all prompts have; else the lowest and the highest number.
 
     Args:
-        counts: Number of answers to each prompt. Prompts without an answer are ignored; coverage reports
-            them.
+        counts: Number of answers to each prompt. Prompts without an answer are ignored here.
 
     Examples:
         >>> usual_repeats([3, 3, 0, 3]), usual_repeats([1, 3, 3])

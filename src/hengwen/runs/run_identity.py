@@ -1,4 +1,4 @@
-"""Decide whether an earlier run is resumed: only if its plan, answers, labels and versions are the same."""
+"""Decide whether to resume an earlier run: only if plan, answers, labels and versions have not changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JudgedTask:
-    """A task with its judges, built for one run."""
+    """A task of the plan, together with its judges as they were built for one run."""
 
     task: LoadedTask
     judges: Sequence[Judge]
@@ -50,7 +50,7 @@ def plan_hash(
     responses: ResponseSet,
     backends: Mapping[str, Backend],
 ) -> str:
-    """Return a hash of everything that determines the rows of a run (not other checkpoints, not paths).
+    """Return a hash of everything that determines a run's scores, so without paths and other checkpoints.
 
     Args:
         suite: Loaded plan.

@@ -80,7 +80,7 @@ async def run_job(
         run = replace(run, status=status)
         ledger.begin(run)
         if has_error and status == "failed":
-            with suppress(StoreError):  # the error that is being raised may be the store's own
+            with suppress(StoreError):  # the error that is being raised may itself come from the store
                 ledger.commit()
         else:
             committer.flush()
@@ -88,7 +88,7 @@ async def run_job(
 
 
 def _has_only_failures(store: Store, run: Run) -> bool:
-    """Return whether there are scores or verdicts, and all failed; labels and anchors do not count."""
+    """Return whether all results of scorers and judges are failures; labels and anchors are ignored."""
     counts: Counter[str] = Counter()
     for address, statuses in store.statuses([run]).items():
         if not address.partition("/")[2].startswith(("human.", "anchor.")):

@@ -1,4 +1,4 @@
-"""``run_plan`` and ``arun_plan``: evaluate all checkpoints of a plan, with one run for each checkpoint."""
+"""``run_plan`` and ``arun_plan`` evaluate all checkpoints of a plan, with one run for each checkpoint."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class RunResult:
     """Path or URL of the store."""
     warnings: tuple[str, ...] = ()
     failures: dict[str, int] = field(default_factory=dict)
-    """Number of failed outcomes by status, without ``not_applicable``."""
+    """Number of failures by status; failures of status ``not_applicable`` are not counted."""
     first_messages: dict[str, str] = field(default_factory=dict)
-    """Message of the first failure of each status in ``failures``, if a failure of that status has one."""
+    """For each status in ``failures``, the message of the first failure that has a message."""
     unscored: tuple[str, ...] = ()
-    """Scores (TASK/SCORE) without any value: all their outcomes are failures."""
+    """Names (TASK/SCORE) of scores that failed for every answer."""
     out_of_budget: bool = False
     """Whether calls were skipped because they might have exceeded the budget."""
 
@@ -74,15 +74,14 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         judge: ``PROVIDER/MODEL`` that replaces the model of every judge, such as ``openai/gpt-4o-mini``, or
             ``rules`` for the rules judge, which needs no key.
         base_url: URL of an OpenAI-compatible server for ``judge``.
-        concurrency: Maximum number of calls in flight (sent, without a reply yet) per endpoint; a sixteenth
-            more samples are in progress.
+        concurrency: Maximum number of concurrent calls (sent, without a reply yet) per endpoint.
         limit: Number of samples of each task; None for all.
         repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
-        fresh: Whether to start again: no row and no call of earlier runs is reused.
+        fresh: Whether to evaluate everything again: no score and no reply of earlier runs is reused.
         budget: Maximum cost of the calls, at the prices of the plan; a call that might exceed it is skipped.
-        time_limit: Seconds after which no new call is made; calls in flight are finished.
-        wait: Wait while another process runs the plan in this store, then resume from its results; a function
-            is called with a description of that process.
+        time_limit: Seconds after which no new call is made; calls that were sent are finished.
+        wait: Whether to wait if another process runs the plan in this store, and then to reuse its results.
+            If a function is passed, this process waits and calls it with a description of the other process.
         progress: Called with (checkpoint, samples done, samples in total).
         trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
 
@@ -94,8 +93,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
         StoreBusyError: Another process runs the plan in this store, and ``wait`` is not set.
-        TimeLimitError: The time limit is reached; the same call resumes the run.
-        KeyboardInterrupt: The run was interrupted; the same call resumes it.
+        TimeLimitError: The time limit is reached; calling this function again resumes the run.
+        KeyboardInterrupt: The run was interrupted; calling this function again resumes it.
 
     Examples:
         >>> from importlib.resources import files
@@ -136,25 +135,25 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
     progress: Callable[[str, int, int], None] | None = None,
     trust: bool = False,
 ) -> RunResult:
-    """Evaluate all checkpoints of a plan in the running event loop; otherwise like ``run_plan``.
+    """Evaluate all checkpoints of a plan, like ``run_plan``, but in the running event loop.
 
-    Signals are left to the program. To interrupt the run, cancel the task; to resume the run, call the
-    function again.
+    This function installs no signal handlers. To interrupt the run, cancel the asyncio task; to resume the
+    run, call the function again.
 
     Args:
-        plan: See ``run_plan``.
-        store: See ``run_plan``.
-        judge: See ``run_plan``.
-        base_url: See ``run_plan``.
-        concurrency: See ``run_plan``.
-        limit: See ``run_plan``.
-        repeat: See ``run_plan``.
-        fresh: See ``run_plan``.
-        budget: See ``run_plan``.
-        time_limit: See ``run_plan``.
-        wait: See ``run_plan``.
-        progress: See ``run_plan``.
-        trust: See ``run_plan``.
+        plan: A plan, or the path of a plan.
+        store: An open store, or the path or URL of a store.
+        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules`` for the rules judge.
+        base_url: URL of an OpenAI-compatible server for ``judge``.
+        concurrency: Maximum number of concurrent calls per endpoint.
+        limit: Number of samples of each task; None for all.
+        repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
+        fresh: Whether to evaluate everything again, without results of earlier runs.
+        budget: Maximum cost of the calls, at the prices of the plan.
+        time_limit: Seconds after which no new call is made.
+        wait: Whether to wait if another process runs the plan; or a function to call when this process waits.
+        progress: Called with (checkpoint, samples done, samples in total).
+        trust: Whether the plan may name code, and environment variables other than ``*_API_KEY``.
 
     Returns:
         The runs, their warnings and failures.
@@ -164,8 +163,8 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
         StoreBusyError: Another process runs the plan in this store, and ``wait`` is not set.
-        TimeLimitError: The time limit is reached; the same call resumes the run.
-        CancelledError: The task was cancelled; the same call resumes the run.
+        TimeLimitError: The time limit is reached; calling this function again resumes the run.
+        CancelledError: The task was cancelled; calling this function again resumes the run.
 
     Examples:
         >>> import asyncio
@@ -194,19 +193,19 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
 def run_resolved(
     plan: Plan, store: Store | str | Path, options: RunOptions, *, trust: bool = False
 ) -> RunResult:
-    """Evaluate all checkpoints of a plan, like ``run_plan``; overrides are already applied to the plan.
+    """Evaluate all checkpoints of a plan to which overrides (such as another judge) are already applied.
 
     Args:
         plan: The plan.
         store: An open store, or the path or URL of a store.
         options: How the plan is run.
-        trust: See ``run_plan``.
+        trust: Whether the plan may name code, and environment variables other than ``*_API_KEY``.
     """
     suite = load_suite(plan, trust=trust)
     with opened_store(store) as opened:
         try:
             return run_until_complete(lambda interrupts: _run_suite(suite, opened, options, interrupts))
-        except asyncio.CancelledError:  # SIGTERM ends a run as Ctrl-C does
+        except asyncio.CancelledError:  # a run that SIGTERM ended is reported like one ended by Ctrl-C
             raise KeyboardInterrupt from None
 
 
@@ -245,7 +244,7 @@ def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[
     for address, statuses in store.statuses(runs).items():
         scored = statuses.pop("ok", 0) + statuses.pop("not_applicable", 0)
         failures.update(statuses)
-        if not scored and address not in task_scores:  # a value of an incomplete task is expected to fail
+        if not scored and address not in task_scores:  # these fail if an answer is missing
             unscored.append(address)
     return RunResult(
         plan=suite.plan.name,

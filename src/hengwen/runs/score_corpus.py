@@ -1,4 +1,4 @@
-"""Score a text file against reference files (one text per line), and compare it with another system."""
+"""Score a text file (one text per line) against reference files, and compare it with another text file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hengwen.objective.overlap.pairs import References
 
 ROW_FILES = (".jsonl", ".ndjson", ".csv")
-"""Endings of files of rows, which are not text files with one text per line."""
+"""Endings of file names (JSONL, CSV) that are refused, because these files do not have one text per line."""
 _INTERVAL_OPTIONS = ("confidence", "resamples")
 _SCORE_FIELDS = ("name", "value", "low", "high", "confidence", "n", "failures", "first_failure", "tokenizer")
 _BASELINE_FIELDS = ("baseline", "baseline_low", "baseline_high", "difference", "p", "test", "trials", "seed")
@@ -43,7 +43,7 @@ _BASELINE_FIELDS = ("baseline", "baseline_low", "baseline_high", "difference", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """The system to compare with, and the test of the difference."""
+    """The texts of a system to compare with, and the significance test of the difference."""
 
     file: Path
     """Texts of the other system."""
@@ -53,7 +53,7 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusFileResult:
-    """Values of a file, and the comparison with a baseline if there is one."""
+    """Metrics of a text file, and the comparison with a baseline if there is one."""
 
     scores: list[CorpusScore]
     baseline: list[CorpusScore]
@@ -62,7 +62,7 @@ class CorpusFileResult:
 
     @property
     def failed(self) -> bool:
-        """Whether at least one value was computed without some of the texts."""
+        """Whether some texts could not be scored, so that a value was computed without them."""
         return any(score.failures for score in (*self.scores, *self.baseline))
 
     def as_rows(self) -> list[JsonRow]:
@@ -86,15 +86,15 @@ def score_corpus_files(
     seed: int | None = None,
     target: Path | None = None,
 ) -> CorpusFileResult:
-    """Return the corpus values of a text file, and write them to ``target`` if it is not None.
+    """Return the metrics of a whole text file, and write them to ``target`` if it is not None.
 
     Args:
         hypotheses: A text file, one text per line.
         references: Text files with the same number of lines; a blank line is a missing reference.
-        metrics: Names of metrics, as in ``corpus_scores``.
+        metrics: Names of metrics that ``corpus_scores`` accepts.
         settings: Options of the metrics and of their intervals (``confidence``, ``resamples``).
-        baseline: The system to compare with, and the test; None to score one system only.
-        seed: Seed of the intervals (default 0) and of the test (default 12345).
+        baseline: Texts of a system to compare with, and the significance test; None to score one system only.
+        seed: Seed of the random numbers for intervals (default 0) and for the test (default 12345).
         target: File to write, ``.jsonl`` or ``.csv``, with a row for each metric.
 
     Raises:
@@ -148,7 +148,7 @@ def _rows(
 def _check_options(
     metrics: Sequence[str], options: Mapping[str, Any], interval: Mapping[str, Any]
 ) -> dict[str, MetricOptions]:
-    """Return the options of each metric; raise ConfigError for a wrong option of a metric or the interval."""
+    """Return the options of each metric; raise ConfigError for a wrong option of a metric or interval."""
     confidence = interval.get("confidence", 0.95)
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise ConfigError(f"confidence must lie in (0, 1), got {confidence!r}")
@@ -160,7 +160,7 @@ def _check_options(
 
 
 def _lines(path: Path, other: Path | None = None, other_lines: Sequence[str] = ()) -> list[str]:
-    """Return the lines of a text file; raise unless the other file has the same number of lines."""
+    """Return the lines of a text file; raise an error if their number differs from that of another file."""
     if path.suffix.lower() in ROW_FILES:
         raise DataError(f"{path}: --refs compares text files with one text per line, not {path.suffix} files")
     lines = read_text(path).split("\n")

@@ -1,4 +1,4 @@
-"""Score the stored answers of one file, and write the scores to another file, row by row."""
+"""Score the answers in one file, and write the scores to another file, row by row."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ KNOWN_FIELDS = ("id", "output", "references", "input", "metadata")
 LOCATION_FIELDS = ("line", "id")
 STATUS_FIELDS = ("status", "message", "signature")
 SOURCE_PREFIX = "source."
-"""Prefix for the name of a source column if an output field has the same name."""
+"""Prefix that is put before the name of an input column if an output field has this name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileScoreResult:
-    """Number of rows of a scored file, and its failures."""
+    """Result of scoring a file: the number of rows, and how many of them failed."""
 
     rows: int
     failed: int
@@ -41,7 +41,7 @@ class FileScoreResult:
 
 @dataclass(frozen=True, slots=True)
 class RowScorer:
-    """Score one row of a file; the object is pickled to send it to worker processes.
+    """Scores one row of a file at a time. The object is pickled and sent to worker processes.
 
     Args:
         name: Name of the scorer.
@@ -73,7 +73,7 @@ class RowScorer:
             return {"line": row.number, "id": row_id, **self._scores(row), **self._status("ok", "")}
         except DataError as error:
             return self._failure(row.number, row_id, str(error))
-        except Exception as error:  # a failure of one row must not stop the others
+        except Exception as error:  # a failure in one row must not stop the other rows
             _, message, _ = describe_error(error)
             return self._failure(row.number, row_id, row.locate(message))
 
@@ -85,7 +85,7 @@ class RowScorer:
 
     @property
     def scorer(self) -> Scorer:
-        """Scorer of this process."""
+        """The scorer, which each process builds once."""
         return build_scorer(self.name, self.options)
 
     def _scores(self, row: DataRow) -> dict[str, float]:
@@ -157,11 +157,12 @@ def score_file(
     """Score a file of answers and write the scores to another file; memory does not grow with the rows.
 
     Args:
-        source: JSONL or CSV with ``output`` and the fields of the scorer (``template``, ``references``).
-        target: File to write, ``.jsonl`` or ``.csv``. Its fields are line, id, each score, status (``ok`` or
-            ``scorer_error``), message, signature, and the columns of the source. A source column with the
-            name of another output field is written as ``source.NAME``. The file is replaced when all rows are
-            written.
+        source: JSONL or CSV file with the field ``output`` and the fields that the scorer reads, such as
+            ``references``.
+        target: File to write, ``.jsonl`` or ``.csv``. The fields of an output row are line, id, each score,
+            status (``ok`` or ``scorer_error``), message, signature, and the columns of the source. A source
+            column with the name of another output field is written as ``source.NAME``. The file is replaced
+            when all rows are written.
         scorer: Name of the scorer.
         options: Options of the scorer.
         columns: Field names by column name.
@@ -175,7 +176,7 @@ def score_file(
     check_target(target, [source, *files_in(options or {})])
     row_scorer = RowScorer(scorer, dict(options or {}), dict(columns or {}))
     header = [*LOCATION_FIELDS, *row_scorer.scorer.names, *STATUS_FIELDS]
-    if target.suffix.lower() == ".csv":  # its header names all columns before the first row
+    if target.suffix.lower() == ".csv":  # a CSV header needs all column names first
         header += [row_scorer.output_name(name) for name in _column_names(source) if name != "id"]
     results = map_stream(row_scorer, scan_rows(source), workers=workers)
     rows = failed = 0
@@ -198,6 +199,6 @@ def _column_names(source: Path) -> list[str]:
     for row in scan_rows(source):
         if isinstance(row, DataRow):
             names.update(dict.fromkeys(row.values))
-            if source.suffix.lower() == ".csv":  # each row has the columns of the header
+            if source.suffix.lower() == ".csv":  # all rows of a CSV file have the columns of its header
                 break
     return list(names)

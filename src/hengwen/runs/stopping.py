@@ -1,6 +1,6 @@
 """Run a coroutine to its end, or stop it by a signal or a time limit.
 
-Before a stop, replies to the calls in flight are awaited and recorded.
+Before a run stops, it waits for the replies to calls that were sent, and records them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 SIGNAL_SECONDS = 0.2
-"""Interval in seconds at which the waiting main thread checks for signals that another thread received."""
+"""Interval in seconds at which the waiting main thread checks for signals that another thread got."""
 
 
 def _do_nothing() -> None:
@@ -30,11 +30,13 @@ def _do_nothing() -> None:
 
 
 class Interrupts:
-    """Requests to stop a run: the first sets its ``stopping`` event, the second cancels it at once.
+    """Requests to stop a run.
+
+    The first request sets the run's ``stopping`` event, the second cancels the run.
 
     Args:
-        signals: Whether SIGINT and SIGTERM are requests; this works only for an event loop in the main
-            thread.
+        signals: Whether the signals SIGINT and SIGTERM count as requests; this works only if the event loop
+            is in the main thread.
     """
 
     def __init__(self, *, signals: bool) -> None:
@@ -44,16 +46,16 @@ class Interrupts:
         self._stop: Callable[[], None] = _do_nothing
 
     def request(self) -> None:
-        """Request the run to stop. Any thread may call this, also before the run has started."""
+        """Request the run to stop. Any thread may call this method, even before the run has started."""
         self._requests += 1
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._stop)
 
     @contextmanager
     def stop_on_request(self, stopping: asyncio.Event) -> Iterator[None]:
-        """Set ``stopping`` on the first request; the second ends the run at once, even within a scorer.
+        """Set ``stopping`` on the first request; end the run at once on the second, even within a scorer.
 
-        Signal handlers of the event loop would wait until the running scorer or judge yields to the loop.
+        Signal handlers of asyncio are not used: they would run only when a scorer gives control back.
 
         Raises:
             KeyboardInterrupt: A signal came after ``stopping`` was set.
@@ -69,14 +71,14 @@ class Interrupts:
             if stopping.is_set():
                 raise KeyboardInterrupt
             stopping.set()
-            loop.call_soon_threadsafe(stopping.is_set)  # wakes the loop if it waits for the network
+            loop.call_soon_threadsafe(stopping.is_set)  # wakes the event loop if it waits for the network
 
         self._loop, self._stop = loop, stop
         if self._requests:
             stop()
         replaced: dict[int, Handler] = {}
         for name in self._signals:
-            with suppress(ValueError):  # outside the main thread
+            with suppress(ValueError):  # signals can be set only in the main thread
                 replaced[name] = signal.signal(name, on_signal)
         try:
             yield
@@ -90,8 +92,8 @@ def run_until_complete(start: Callable[[Interrupts], Coroutine[object, object, R
     """Run a coroutine to its end, in a separate thread if this thread has a running event loop.
 
     Args:
-        start: Function that returns the coroutine. It gets the ``Interrupts`` with which the coroutine can be
-            stopped.
+        start: Function that returns the coroutine. The argument of the function is the ``Interrupts`` object
+            with which the coroutine can be stopped.
 
     Raises:
         KeyboardInterrupt: The coroutine was stopped by a signal.
@@ -110,7 +112,7 @@ def run_until_complete(start: Callable[[Interrupts], Coroutine[object, object, R
     with ThreadPoolExecutor(1, "hengwen-run") as pool:
         try:
             future = pool.submit(run)
-        except KeyboardInterrupt:  # before anything was run
+        except KeyboardInterrupt:  # interrupted before the run started
             interrupts.request()
             is_watched.set()
             raise

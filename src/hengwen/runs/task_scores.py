@@ -1,4 +1,4 @@
-"""The published score of a task: one number from all scores of a judge; a failure if one is missing."""
+"""Compute one number for a whole task from a judge's scores of all answers; fail if one is missing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import Column
 
 VERSION = 1
-"""Version of the computation; a part of the signature."""
+"""Version of the computation; it is a part of the signature of the score."""
 NORMALISED_MAX = 10.0
 CONFIDENCE = 0.95
 
@@ -32,17 +32,17 @@ _STATUS_TEXTS = {"absent": "not in this run", "missing": "without an answer"}
 class TaskScore:
     """Compute a value of a whole task from one judge's scores of single answers.
 
-    The value of a prompt is the mean of its repeats. ``mean_times`` multiplies the mean over the prompts.
-    ``sum_divided_by`` divides the sum over the prompts, and adds a second value: the mean on a scale of 0 to
-    10 (``normalised``). There is a value only if every expected answer has a score: all samples of the plan,
-    each with all its repeats.
+    The value of a prompt is the mean of the scores of its answers (repeats). ``mean_times`` multiplies the
+    mean over the prompts by a factor. ``sum_divided_by`` divides the sum over the prompts by a number, and
+    adds a second score: the mean on a scale of 0 to 10 (``normalised``). The task gets a value only if every
+    expected answer has a score, which means all repeats of all samples in the plan.
     """
 
     task: str
     judge: str
-    """First part of the score names."""
+    """Name of the judge, the first part of its score names."""
     source: str
-    """Name of the scores of single answers."""
+    """Name of the judge's score of single answers from which the value of the task is computed."""
     signature: str
     """Signature of the judge."""
     scale: ScaleSpec
@@ -51,14 +51,14 @@ class TaskScore:
     repeats: int = 1
     """Minimum number of answers to each sample."""
     answer_scale: Scale | None = None
-    """Scale of the scores of single answers, for scores that do not state one."""
+    """Scale of the scores of single answers; used if the scores do not state a scale."""
 
     def rows(self, run: Run, table: ScoreTable) -> list[Row]:
-        """Return the rows of the whole task for one run.
+        """Return the scores of the whole task for one run.
 
         Args:
             run: The run.
-            table: Rows of the run for samples of the task.
+            table: The run's scores of answers to this task.
         """
         column = table.series.get(SeriesKey(run.id, self.task, self.source, "judge"))
         return [
@@ -140,7 +140,7 @@ class TaskScore:
         )
 
     def _factor(self, name: str, prompts: int, scale: Scale | None) -> tuple[float, float]:
-        """Return the factor for a mean, and the offset that is subtracted from the mean first."""
+        """Return (factor, offset): subtract the offset from a mean, then multiply by the factor."""
         if name.endswith(".normalised"):
             if scale is None:
                 return NORMALISED_MAX, 0.0
@@ -173,11 +173,11 @@ class TaskScore:
 
 
 def published_rows(run: Run, task_scores: Sequence[TaskScore], rows: Iterable[Row]) -> list[Row]:
-    """Return the rows of all values of whole tasks for one run.
+    """Return the scores of all whole tasks for one run.
 
     Args:
         run: The run.
-        task_scores: The values of whole tasks to compute.
+        task_scores: The scores of whole tasks that are to be computed.
         rows: All rows of the run.
     """
     samples = {(score.task, score.source): frozenset(score.samples) for score in task_scores}

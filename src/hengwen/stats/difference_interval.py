@@ -1,4 +1,4 @@
-"""Confidence interval of a mean difference over prompts; the sign-flip test decides on significance."""
+"""Compute intervals of a mean difference over prompts; a sign-flip test decides on significance."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ MAX_EQUAL_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceInterval:
-    """Two intervals of a mean difference, and the one to show."""
+    """Two confidence intervals of a mean difference, and the choice of the interval to show."""
 
     t: Bounds | None
-    """Student's t interval over clusters; None if there are fewer than two, or all differences are equal."""
+    """Student's t interval over clusters; None if there are fewer than two clusters, or if all differences
+    are equal."""
     t_p: float | None
-    """Two-sided p-value of the same t test; None if there is no interval."""
+    """Two-sided p-value of the t test that belongs to the interval ``t``; None if ``t`` is None."""
     pseudo: Bounds | None
     """Student's t interval after adding the smallest and the largest possible difference (pseudo-differences)
     to the data; None on an unbounded scale."""
@@ -37,7 +38,7 @@ class DifferenceInterval:
 
     @property
     def bounds(self) -> Bounds | None:
-        """``pseudo`` if at least half of the differences are equal or there is no ``t``, otherwise ``t``."""
+        """Interval to show: ``pseudo`` if half or more differences are equal or ``t`` is None, else ``t``."""
         if self.pseudo is not None and (self.t is None or self.equal_share >= MAX_EQUAL_SHARE):
             return self.pseudo
         return self.t
@@ -55,12 +56,13 @@ def difference_interval(
 
     If most prompts have equal values at both checkpoints, such as near the top of a scale, a few prompts
     decide the width of a t interval, and its width may be zero. In this case, two pseudo-differences (plus
-    and minus the range of the scale) are added to widen it. If differences vary, as those of totals from 0 to
-    100 do, the pseudo-differences would outweigh the data, so the plain interval is shown.
+    and minus the range of the scale) are added to widen the interval. If the differences vary, as differences
+    of totals from 0 to 100 do, the pseudo-differences would outweigh the data, so the plain t interval is
+    shown.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.
-        clusters: The cluster of each prompt; None if every prompt is a cluster of its own.
+        clusters: Cluster (group of dependent prompts) of each prompt; None if all prompts are independent.
         scale: The lowest and the highest value of the score; None if values are unbounded.
         weights: A positive weight for each prompt; None if all weights are equal.
         confidence: Confidence level of the intervals, in (0, 1).

@@ -1,4 +1,4 @@
-"""Effect sizes of a paired comparison, and McNemar's test of passes and failures."""
+"""Compute effect sizes of a paired comparison, and McNemar's test of passes and failures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def effect_sizes(earlier: ArrayLike, later: ArrayLike, *, higher_is_better: bool
     Args:
         earlier: Value of each prompt at the earlier checkpoint, shape (n,), n >= 1.
         later: Value of the same prompts at the later checkpoint, in the same order.
-        higher_is_better: Whether a higher value is a win. It does not change delta and P.
+        higher_is_better: Whether a higher value is a win; this does not change Cliff's delta and P(later >
+            earlier).
 
     Notes:
         The time is O(n log n). Cliff (1993); Brunner and Munzel (2000).

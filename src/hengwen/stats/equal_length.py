@@ -1,4 +1,4 @@
-"""Estimate the difference of two checkpoints if their answers had equal lengths."""
+"""Estimate how much two checkpoints would differ if their answers were equally long."""
 
 from __future__ import annotations
 
@@ -20,35 +20,37 @@ MIN_CLUSTERS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EqualLengthDifference:
-    """The difference to expect if both answers to a prompt are equally long."""
+    """Expected score difference of two checkpoints if both answers to a prompt are equally long."""
 
     difference: float | None
-    """The difference; None if it cannot be estimated, see ``reason``."""
+    """The expected difference; None if it cannot be estimated, for the reason in ``reason``."""
     interval: tuple[float, float] | None
-    """95 % interval, from Student's t and a jackknife standard error over clusters."""
+    """95 % confidence interval of the difference, from Student's t and a jackknife standard error over
+    clusters."""
     length_ratio: float
     """Geometric mean over prompts of the later length divided by the earlier length."""
     reason: str = ""
-    """Reason why there is no difference: ``few prompts`` or ``same ratio``; empty if there is one."""
+    """Reason why the difference cannot be estimated: ``few prompts`` or ``same ratio``; otherwise empty."""
 
 
 def equal_length_difference(
     differences: ArrayLike, length_changes: ArrayLike, clusters: Sequence[str] | None = None
 ) -> EqualLengthDifference:
-    """Return the intercept of the least-squares line of differences on changes of log length.
+    """Return the intercept of a least-squares line: score differences against changes of log length.
 
     If longer answers score higher, a checkpoint may only seem better because it writes longer. The intercept
-    is the difference without this effect. It also removes length that makes an answer better, so it is shown
-    in addition to the plain difference and does not replace it.
+    is the difference at equal length. The intercept also removes the advantage of answers that are better
+    because they are longer, so reports show it in addition to the plain difference.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.
-        length_changes: ln(1 + length) of the later minus that of the earlier answer, in the same order.
-        clusters: The cluster of each prompt; None if every prompt is a cluster of its own.
+        length_changes: ln(1 + length) of the later answer minus ln(1 + length) of the earlier answer, in the
+            order of ``differences``.
+        clusters: Cluster (group of dependent prompts) of each prompt; None if all prompts are independent.
 
     Returns:
-        The result has no difference if there are fewer than 10 clusters, or if all lengths changed by the
-        same ratio.
+        The result; its ``difference`` is None if there are fewer than 10 clusters, or if all lengths changed
+        by the same ratio.
 
     Examples:
         >>> changes = [0.1, -0.1, 0.2, -0.2, 0.3, -0.3, 0.0, 0.4, 0.5, 0.6]

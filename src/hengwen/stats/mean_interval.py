@@ -1,9 +1,10 @@
-"""Confidence interval of a mean over prompts, which may form clusters (groups that depend on each other).
+"""Compute the confidence interval of a mean over prompts; dependent prompts form clusters.
 
 On a bounded scale, a plain t interval (or a bootstrap) is far too narrow if most values lie at one end of the
-scale. With ten prompts and 90 % best values, it contains the true mean in 65 of 100 samples instead of 95. To
-correct this, one artificial prompt with the lowest value and one with the highest (pseudo-prompts) are added.
-With them, the interval contains the true mean in at least 93 % of samples in all designs of
+scale. For example, if a prompt has the best value with a probability of 90 %, the t interval of ten prompts
+contains the true mean in 65 of 100 samples instead of 95. To correct this, one artificial prompt with the
+lowest value and one with the highest (pseudo-prompts) are added. With these pseudo-prompts, the interval
+contains the true mean in at least 93 % of samples in all designs of
 ``tests/stats/test_mean_interval_coverage.py``, and its width is never zero.
 """
 
@@ -27,10 +28,10 @@ class MeanInterval:
     low: float | None
     high: float | None
     effective_clusters: float
-    """Effective number of clusters: (sum k)^2 / sum k^2, where k is the number of prompts of a cluster. It
-    equals the number of clusters if all have the same size."""
+    """Effective number of clusters: (sum k)^2 / sum k^2, where k is the number of prompts of a cluster. The
+    effective number equals the number of clusters if all clusters have the same size."""
     reason: str = ""
-    """Reason why there is no interval; empty if there is one."""
+    """Reason why there is no interval; empty if there is an interval."""
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -49,22 +50,24 @@ def mean_interval(
     """Return the interval of the mean of prompt values.
 
     The interval uses Student's t distribution and a jackknife standard error, which leaves out one cluster at
-    a time. It has (sum k)^2 / sum k^2 - 1 degrees of freedom, where k is the number of prompts of a cluster.
-    If there is a scale, one pseudo-prompt is first added at each end of it, and the interval is cut to the
-    scale. Its centre is therefore a little nearer to the middle of the scale than the mean.
+    a time. The t distribution has (sum k)^2 / sum k^2 - 1 degrees of freedom, where k is the number of
+    prompts of a cluster. If there is a scale, one pseudo-prompt is first added at each end of it, and the
+    interval is cut to the scale. The centre of the interval is therefore a little nearer to the middle of the
+    scale than the mean.
 
     Args:
         values: One finite value per prompt, shape (n,).
-        clusters: The cluster of each prompt; None if every prompt is a cluster of its own.
+        clusters: Cluster (group of dependent prompts) of each prompt; None if all prompts are independent.
         scale: The lowest and the highest possible value; None if values are unbounded.
-        confidence: Probability in (0, 1).
-        weights: A positive weight per prompt, with a mean of 1; None if all are equal.
+        confidence: Confidence level, in (0, 1).
+        weights: A positive weight per prompt, with a mean of 1; None if all weights are equal.
 
     Returns:
-        The result has no interval if there are fewer than two clusters, or if unbounded values are all equal.
+        The result; its ``bounds`` are None if there are fewer than two clusters, or if unbounded values are
+        all equal.
 
     Raises:
-        ValueError: The lengths differ, or ``confidence`` is not in (0, 1).
+        ValueError: The lists differ in length, or ``confidence`` is not in (0, 1).
 
     Notes:
         The time is O(n). Agresti and Coull (1998) describe pseudo-observations, Cameron and Miller (2015) the
@@ -112,9 +115,9 @@ def check_confidence(confidence: float) -> None:
 def cluster_sums(
     values: NDArray[np.float64], clusters: Sequence[str] | None, weights: ArrayLike | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the sum of the values of each cluster, and the number of its prompts, shapes (clusters,).
+    """Return two arrays: the sum of the values of each cluster, and the number of prompts of each cluster.
 
-    With weights it is the sum of the weighted values, and that of the weights.
+    With weights, return the sum of the weighted values and the sum of the weights of each cluster.
 
     Examples:
         >>> sums, sizes = cluster_sums(np.array([1.0, 2.0, 4.0]), ["a", "b", "a"])

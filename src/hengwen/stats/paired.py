@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 EXACT_UP_TO = 32
-"""Largest number n of clusters for which all 2^n sign patterns are counted, in O(2^(n/2)) time."""
+"""Largest number n of clusters (groups of dependent prompts) for which all 2^n sign patterns are counted; the
+time is O(2^(n/2))."""
 RESAMPLES = 9999
-"""Number of random sign patterns for more clusters; p is then a multiple of 1e-4."""
+"""Number of random sign patterns that are drawn if there are more than ``EXACT_UP_TO`` clusters; the p-value
+is then a multiple of 1e-4."""
 NORMAL_FROM = 2000
 """Number of clusters above which the normal distribution replaces random sign patterns."""
+BATCH_SIZE = 300_000
+"""Number of random signs in memory at the same time."""
 POWER = 0.8
 
 
@@ -35,18 +39,19 @@ class PairedTest:
     prompts: int
     clusters: int
     error: float
-    """Standard error of the difference, over clusters; 0 if all differences are equal."""
+    """Standard error of the difference, computed over clusters; 0 if all differences are equal."""
 
     def detectable(self, alpha: float = 0.05, power: float = POWER) -> float | None:
         """Return the smallest true difference that a test at ``alpha`` detects with probability ``power``.
 
         Args:
-            alpha: Two-sided level, already divided by the number of tests.
+            alpha: Two-sided significance level of this test. If there are several tests, divide the level by
+                their number first.
             power: Probability of detecting the difference, in (0, 1).
 
         Returns:
             A difference on the scale of the values; None if there are fewer than two clusters, or if all
-            differences are equal: then their spread is unknown, not 0.
+            differences are equal, because their spread is then unknown, not 0.
 
         Examples:
             >>> test = sign_flip_test([0.5, 0.5, 0.5, 0.5], [0.75, 0.25, 0.75, 0.5])
@@ -66,24 +71,25 @@ class PairedTest:
 def sign_flip_test(
     earlier: ArrayLike, later: ArrayLike, clusters: Sequence[str] | None = None, *, seed: int = 0
 ) -> PairedTest:
-    """Test whether two checkpoints differ on prompts like these.
+    """Test whether two checkpoints differ, from their values of the same prompts.
 
     If the checkpoints do not differ, plus and minus are equally likely for each difference. So the test flips
-    the signs of differences, and counts how often their sum is at least as far from 0 as the observed sum.
-    The prompts of a cluster depend on each other, so their signs are flipped together.
+    the signs of the differences in many ways, and counts how often their sum is at least as far from 0 as the
+    observed sum. The prompts of a cluster depend on each other, so their signs are flipped together.
 
     Args:
         earlier: Value of each prompt at the earlier checkpoint, shape (n,), n >= 1.
         later: Value of the same prompts at the later checkpoint, in the same order.
-        clusters: The cluster of each prompt; None if every prompt is a cluster of its own.
+        clusters: Cluster (group of dependent prompts) of each prompt; None if all prompts are independent.
         seed: Seed of the random sign patterns.
 
     Returns:
         The difference and its p-value. Up to 32 clusters the p-value is exact, up to 2,000 clusters it comes
-        from 9,999 random sign patterns, and above from the normal distribution. Equal values give p = 1.
+        from 9,999 random sign patterns, and with more clusters from the normal distribution. If both
+        checkpoints have equal values, the p-value is 1.
 
     Raises:
-        ValueError: The lengths differ, or there is no prompt.
+        ValueError: The lists differ in length, or there is no prompt.
 
     Notes:
         Fisher's randomisation test (1935). ``scipy.stats.permutation_test`` draws the random patterns. The
@@ -112,7 +118,7 @@ def sign_flip_test(
 
 
 def _flip_p(sums: NDArray[np.float64], seed: int) -> float:
-    moved = sums[sums != 0]  # a zero stays zero under any sign
+    moved = sums[sums != 0]  # a difference of 0 stays 0 under any sign
     if len(moved) < 2:  # both signs of one sum are equally extreme
         return 1.0
     if len(moved) > NORMAL_FROM:
@@ -129,7 +135,7 @@ def _flip_p(sums: NDArray[np.float64], seed: int) -> float:
         permutation_type="samples",
         vectorized=True,
         n_resamples=RESAMPLES,
-        batch=max(1, 2_000_000 // len(moved)),
+        batch=max(1, BATCH_SIZE // len(moved)),
         alternative="greater",
         rng=np.random.default_rng(seed),
     )
@@ -139,13 +145,14 @@ def _flip_p(sums: NDArray[np.float64], seed: int) -> float:
 def _exact_p(sums: NDArray[np.float64]) -> float:
     """Return the share of sign patterns whose sum is at least as far from 0 as the observed sum.
 
-    The 2^n sums are not listed. Each pattern consists of two halves, and its sum is the sum of theirs. For
-    each sum of one half, a binary search in the sorted sums of the other half counts the extreme totals.
+    The 2^n sums are not listed. Each pattern is cut into two halves, and its sum is the sum of the two half
+    sums. For each sum of one half, a binary search in the sorted sums of the other half counts the extreme
+    totals.
     """
     middle = len(sums) // 2
     left, right = _pattern_sums(sums[:middle]), np.sort(_pattern_sums(sums[middle:]))
     size = float(np.abs(sums).sum())
-    least = abs(float(sums.sum())) - 1e-12 * size  # ties, whatever the order of their additions
+    least = abs(float(sums.sum())) - 1e-12 * size  # sums that differ only by rounding count as equal
     above = len(right) * len(left) - int(np.searchsorted(right, least - left, side="left").sum())
     return min(1.0, 2 * above / (len(left) * len(right))) if least > 0 else 1.0
 
@@ -166,14 +173,14 @@ def _cluster_error(sums: NDArray[np.float64], sizes: NDArray[np.float64], mean: 
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Return p-values adjusted by Holm's method, by the same names.
+    """Return the p-values adjusted by Holm's method, under the same names.
 
     Args:
         p_values: The p-value of each test, in (0, 1].
 
     Returns:
-        Adjusted p-values. If those up to alpha are called significant, the probability that any of them is a
-        false alarm (familywise error) is at most alpha.
+        Adjusted p-values. If all tests with an adjusted p-value up to alpha are called significant, the
+        probability of any false alarm (familywise error) is at most alpha.
 
     Notes:
         Holm (1979).
@@ -192,14 +199,14 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Return p-values adjusted by the method of Benjamini and Hochberg, by the same names.
+    """Return the p-values adjusted by the method of Benjamini and Hochberg, under the same names.
 
     Args:
         p_values: The p-value of each test, in (0, 1].
 
     Returns:
-        Adjusted p-values. If those up to alpha are called significant, the expected share of false alarms
-        among them (false discovery rate) is at most alpha.
+        Adjusted p-values. If all tests with an adjusted p-value up to alpha are called significant, the
+        expected share of false alarms among these tests (false discovery rate) is at most alpha.
 
     Notes:
         Benjamini and Hochberg (1995).
@@ -219,11 +226,11 @@ def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
 def enough_clusters(counts: Sequence[int], alpha: float = 0.05) -> list[bool]:
     """Return which of several tests have enough clusters to be significant by Holm's method.
 
-    Fewer tests need fewer clusters each, so leaving out one test may allow another.
+    With fewer tests, each test needs fewer clusters. So leaving out one test may make another test possible.
 
     Args:
         counts: Number of clusters of each test.
-        alpha: Familywise level.
+        alpha: Accepted probability of a false alarm in any of the tests.
 
     Examples:
         >>> enough_clusters([30, 6]), enough_clusters([6, 5])  # 7 are needed for two tests, 6 for one

@@ -1,4 +1,4 @@
-"""Weights of prompts by the precision of their differences; a weighted mean estimates another quantity."""
+"""Weight prompts by the precision of their score differences between two checkpoints."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 def precision_weights(
     differences: ArrayLike, repeats: ArrayLike, repeat_variance: float
 ) -> NDArray[np.float64]:
-    """Return 1 / (tau^2 + 2 sigma^2 / R) for each prompt, with a mean of 1.
+    """Return the weight 1 / (tau^2 + 2 sigma^2 / R) of each prompt, scaled to a mean weight of 1.
 
     tau^2 is the variance of the true differences between prompts, estimated by moments. sigma^2 is the
-    variance of the repeats of a prompt. R is the number of repeats of a prompt at each checkpoint. A prompt
-    with many repeats counts more than a prompt with one answer, so the weighted mean estimates another
-    quantity than the plain mean.
+    variance of the repeats of a prompt. R is the number of repeats (answers to the prompt) at each
+    checkpoint. A prompt with many repeats counts more than a prompt with one answer, so the weighted mean
+    estimates another quantity than the plain mean.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.
@@ -26,7 +26,7 @@ def precision_weights(
         repeat_variance: The variance sigma^2, pooled over prompts and checkpoints.
 
     Returns:
-        The weights, shape (n,); all are 1 if both variances are 0.
+        The weights, shape (n,); all weights are 1 if tau^2 and sigma^2 are 0.
 
     Examples:
         >>> weights = precision_weights([0.0, 0.5, -0.5, 1.0], [1, 1, 10, 10], 0.2)

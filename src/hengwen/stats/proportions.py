@@ -1,4 +1,4 @@
-"""Confidence intervals of a proportion."""
+"""Compute confidence intervals of a proportion, such as the share of trials that succeed."""
 
 from __future__ import annotations
 
@@ -48,21 +48,22 @@ def clustered_wilson(
     """Return the Wilson interval of a proportion whose trials form clusters.
 
     Trials of one cluster tend to have the same result, so they count as fewer independent trials. The
-    interval uses this effective number: the number of trials, divided by the design effect and by the squared
-    ratio of the quantiles of Student's t and the normal distribution. It lies between the number of clusters
-    and the number of trials. With one trial per cluster, the result is that of ``wilson``.
+    interval uses the effective number of trials: the number of trials, divided by the design effect and by
+    the squared ratio of the quantiles of Student's t and the normal distribution. The effective number lies
+    between the number of clusters and the number of trials. If each cluster has only one trial, the result
+    equals that of ``wilson``.
 
-    The design effect is the cluster-robust variance divided by the binomial variance. To compute it, half a
-    cluster of successes and half a cluster of failures are added, because it would otherwise be 0 if all
-    trials have the same result.
+    The design effect is the cluster-robust variance divided by the binomial variance. To compute the design
+    effect, half a cluster of successes and half a cluster of failures are added. Without these trials, the
+    design effect would be 0 if all trials have the same result.
 
     Args:
         passed: Result of each trial, at least one.
-        clusters: Cluster of each trial.
+        clusters: Cluster (group of dependent trials) of each trial.
         confidence: Confidence level, in (0, 1).
 
     Raises:
-        ValueError: The lengths differ, or there are no trials.
+        ValueError: The lists differ in length, or there are no trials.
 
     Notes:
         Korn and Graubard (1998), Survey Methodology 24, 193-201.

@@ -1,4 +1,4 @@
-"""Store runs, answers, attempts and rows in SQLite or another database that SQLAlchemy supports."""
+"""Store runs, answers, calls and scores in SQLite or another database that SQLAlchemy supports."""
 
 from __future__ import annotations
 

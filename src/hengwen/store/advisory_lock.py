@@ -1,4 +1,4 @@
-"""An advisory lock of PostgreSQL on a separate connection; its application name states who holds the lock."""
+"""A plan lock in PostgreSQL: an advisory lock on a connection whose application name names the process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OWNER = text(
 
 
 class AdvisoryLock:
-    """A lock that belongs to the session of one connection; see ``RunLock``.
+    """A lock on a plan, held by one database session; ``RunLock`` describes its methods.
 
     The server releases the lock when the session ends.
 
@@ -39,7 +39,7 @@ class AdvisoryLock:
     def __init__(self, engine: Engine, plan: str) -> None:
         self._engine = engine
         key = int(digest("hengwen run", plan)[:16], 16)
-        self._key = {"high": key >> 33, "low": key & 0x7FFFFFFF}  # two positive 32-bit integers
+        self._key = {"high": key >> 33, "low": key & 0x7FFFFFFF}  # the hash as two positive 32-bit integers
         self._connection: Connection | None = None
 
     def acquire(self) -> bool:
@@ -57,13 +57,13 @@ class AdvisoryLock:
         return self._connection is not None
 
     def owner(self) -> LockOwner | None:
-        """Return the process that holds the lock; None if the server does not show it."""
+        """Return the process that holds the lock; None if the server does not let this user see it."""
         with store_errors(self._engine), self._engine.connect() as connection:
             name = connection.execute(_OWNER, self._key).scalar()
         return LockOwner.parse(name or "")
 
     def release(self) -> None:
-        """Release the lock and end its session; otherwise the server would notice the end only later."""
+        """Release the lock and end its database session."""
         connection, self._connection = self._connection, None
         if connection is None:
             return

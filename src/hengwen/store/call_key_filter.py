@@ -1,6 +1,6 @@
-"""Filter of call keys with 64 bits per key, so that most lookups need no database query.
+"""In-memory filter that says whether a call may be stored, so that most lookups need no database query.
 
-A call key is a hash that identifies a request to a model.
+The filter holds 64 bits of each call key. A call key is a hash that identifies a request to a model.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MERGE_AT = 100_000
-"""Number of added keys at which they are merged into the sorted array."""
+"""When this many keys were added, they are merged into the sorted array of all earlier keys."""
 
 
 class CallKeyFilter:
-    """A set of hex keys by their first 64 bits; it may return false positives, never false negatives.
+    """A set of hex keys that compares 64 bits; lookups may give false positives, never false negatives.
 
     Args:
         keys: Keys of at least 16 hex digits each.

@@ -56,7 +56,7 @@ def run_columns(run: Run) -> dict[str, Any]:
 
 
 def run_from(columns: RowMapping) -> Run:
-    """Return the run in a table row."""
+    """Convert a table row to a ``Run`` record."""
     values = dict(columns)
     values["order"] = values.pop("position")
     values["versions"] = json.loads(values["versions"])
@@ -91,7 +91,7 @@ def response_columns(run_id: str, sample: Sample, response: Response) -> dict[st
 
 
 def attempt_columns(attempt: Attempt, prefixes: PrefixStore) -> dict[str, Any]:
-    """Return the columns of an attempt (a sent call); ``prefixes`` keeps long shared prefixes of prompts."""
+    """Return the columns of an attempt (a sent call); ``prefixes`` stores long beginnings of prompts."""
     columns: dict[str, Any] = dict(zip(_ATTEMPT_FIELDS, _attempt_values(attempt), strict=True))
     messages = [(role, storable_text(content)) for role, content in attempt.request["messages"]]
     columns["request"] = to_json({**attempt.request, "messages": prefixes.encode_messages(messages)})
@@ -103,17 +103,17 @@ def attempt_columns(attempt: Attempt, prefixes: PrefixStore) -> dict[str, Any]:
 
 
 def prefix_keys(columns: RowMapping) -> set[str]:
-    """Return the keys of the prefixes that an attempt refers to."""
+    """Return the keys of the prompt prefixes that a stored attempt (a sent call) refers to."""
     messages = json.loads(columns["request"])["messages"]
     return {content["begins"] for _, content in messages if isinstance(content, dict)}
 
 
 def attempt_from(columns: RowMapping, prefixes: Mapping[str, str]) -> Attempt:
-    """Return the attempt in a table row.
+    """Convert a table row to an ``Attempt`` record (a sent call).
 
     Args:
         columns: The table row.
-        prefixes: The prefixes to which the row refers, by key.
+        prefixes: The prompt prefixes to which the table row refers, by key.
     """
     values = dict(columns)
     usage = Usage(**{name: values.pop(name) for name in _USAGE_FIELDS})
@@ -125,11 +125,11 @@ def attempt_from(columns: RowMapping, prefixes: Mapping[str, str]) -> Attempt:
 
 
 def row_columns(row: Row, texts: dict[int, str]) -> dict[str, Any]:
-    """Return the columns of a row.
+    """Return the table columns of a row (a score or failure with the key of its answer).
 
     Args:
         row: The row.
-        texts: JSON already produced for objects shared by this batch, keyed by ``id()``.
+        texts: JSON texts of objects that several rows of this batch share, keyed by ``id()`` of the object.
     """
     outcome = row.outcome
     status: str
@@ -160,7 +160,7 @@ def row_columns(row: Row, texts: dict[int, str]) -> dict[str, Any]:
 
 
 def row_from(columns: RowMapping, checkpoint: str) -> Row:
-    """Return the row in a table row."""
+    """Convert a table row to a ``Row`` (a score or failure with the key of its answer)."""
     outcome: Outcome
     name, signature, kind = columns["name"], columns["signature"], columns["kind"]
     if columns["status"] == "ok":
@@ -168,7 +168,7 @@ def row_from(columns: RowMapping, checkpoint: str) -> Row:
             name=name,
             value=columns["value"],
             signature=signature,
-            scale=_scale_from(columns["scale"]) if columns["scale"] else None,
+            scale=scale_from(columns["scale"]) if columns["scale"] else None,
             kind=kind,
             reason=columns["reason"],
             details=json.loads(columns["details"]) if columns["details"] else {},
@@ -202,7 +202,7 @@ def _cached(value: Value, to_text: Callable[[Value], str], texts: dict[int, str]
 
 
 def _details(details: Mapping[str, Any]) -> str:
-    """Return details as JSON; details of judges are cached, because only few combinations of texts occur."""
+    """Return the details of a score as JSON; details of judges are cached, because they repeat often."""
     if set(map(type, details.values())) == {str}:
         return _text_details(tuple(details.items()))
     return to_json(dict(details))
@@ -219,7 +219,8 @@ def _scale_text(scale: Scale) -> str:
 
 
 @lru_cache(maxsize=256)
-def _scale_from(text: str) -> Scale:
+def scale_from(text: str) -> Scale:
+    """Return the scale in a table row."""
     values = json.loads(text)
     levels = values.pop("levels")
     return Scale(**values, levels=None if levels is None else tuple(levels))

@@ -1,6 +1,6 @@
 """Index of completed evaluations: about 20 bytes per key, so that large runs resume with little memory.
 
-An evaluation is the scoring or judging of one answer; its key identifies it.
+An evaluation is the scoring or judging of one answer; it is identified by a key.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HASH_BYTES = 16
 
 
 class HashedCompletedIndex:
-    """Map each key to the run that completed it, by a 128-bit hash of the key.
+    """Map the key of each completed evaluation, as a 128-bit hash, to the run that completed it.
 
     The probability that any two of a million keys collide is about 1e-27.
 
@@ -44,11 +44,11 @@ class HashedCompletedIndex:
         return len(self._hashes)
 
     def add(self, run_id: str, keys: Iterable[EvaluationKey]) -> None:
-        """Add the keys that a run completed; a key that was added before keeps its earlier run.
+        """Add the evaluations that a run completed; for a key that was added before, the first run is kept.
 
         Args:
             run_id: Id of the run.
-            keys: Keys to add; they are consumed one by one.
+            keys: Keys of the evaluations; an iterator is consumed one key at a time.
         """
         buffer = bytearray()
         for key in keys:
@@ -60,7 +60,7 @@ class HashedCompletedIndex:
         self._run_indexes = np.concatenate([self._run_indexes, indexes])[first]
 
     def get(self, key: EvaluationKey) -> str | None:
-        """Return the id of the run that completed a key, or None."""
+        """Return the id of the run that completed an evaluation, or None if none did."""
         if not len(self._hashes):
             return None
         hashed = np.frombuffer(_hash(key), dtype=f"S{HASH_BYTES}")[0]

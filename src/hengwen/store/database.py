@@ -37,7 +37,7 @@ BUSY_SECONDS = 10
 BUSY_POLL_SECONDS = 0.01
 """Seconds between two attempts to switch a file to a write-ahead log while other processes open it."""
 DATA_IS_KEPT = "; committed data is kept"
-"""End of an error message, if the store still has everything up to the last commit."""
+"""End of an error message after which the store still has everything up to the last commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Database:
     read_only: bool = False
     """Whether the database is read-only, because of its file, its folder or its URL."""
     copy: Path | None = None
-    """The copy that was made before the schema was migrated; None if it was not migrated."""
+    """Path of the copy that was made before the schema was migrated; None if nothing was migrated."""
 
 
 def open_database(location: str | Path) -> Database:
@@ -95,7 +95,10 @@ def _read_only_engine(url: URL, uri: str) -> Engine:
 
 
 def _in_memory_options(url: URL) -> dict[str, Any]:
-    """Let all threads share one connection to a SQLite database in memory; a second one would be empty."""
+    """Return options with which all threads share one connection to a SQLite in-memory database.
+
+    A second connection would get a new, empty database.
+    """
     if url.get_backend_name() != "sqlite" or url.database not in (None, "", ":memory:"):
         return {}
     return {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
@@ -117,7 +120,7 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 def _use_write_ahead_log(engine: Engine) -> None:
     """Switch a SQLite file to a write-ahead log, after a check that the file is a store.
 
-    SQLite does not wait for other processes in this step, so this function waits.
+    SQLite fails at once if another process uses the file during the switch, so this function tries again.
     """
     if engine.dialect.name != "sqlite":
         return
@@ -136,7 +139,7 @@ def _use_write_ahead_log(engine: Engine) -> None:
 
 @contextmanager
 def store_errors(engine: Engine) -> Iterator[None]:
-    """Turn database errors into a StoreError with the store and a solution, but without any of its data."""
+    """Turn database errors into a StoreError that names store and solution, but shows no stored data."""
     try:
         yield
     except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
@@ -144,7 +147,7 @@ def store_errors(engine: Engine) -> Iterator[None]:
         reason = str(cause).strip().splitlines()[0]
         kind = getattr(cause, "sqlite_errorname", "")
         raise StoreError(f"{display_url(engine.url)}: {_message(engine.url, kind, reason)}") from None
-    except (UnicodeDecodeError, JSONDecodeError) as error:  # a row holds something else than was written
+    except (UnicodeDecodeError, JSONDecodeError) as error:  # a stored value is damaged
         raise StoreError(f"{display_url(engine.url)}: {_damaged(engine.url, str(error))}") from None
 
 

@@ -1,4 +1,4 @@
-"""A lock of the operating system on a file next to a SQLite store; the file states who holds the lock."""
+"""A plan lock for SQLite: an operating-system lock on a file next to the store, which names the process."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class PlanFileLock:
-    """A lock on a file; see ``RunLock``.
+    """A lock on a file; ``RunLock`` describes its methods.
 
     Args:
-        path: The lock file. It exists while a process holds the lock, and after a crash.
+        path: The lock file, which exists while a process holds the lock, and stays if the process crashes.
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,7 +55,7 @@ class PlanFileLock:
             return None
 
     def release(self) -> None:
-        """Release the lock, and remove the file at a moment when no other process can hold it."""
+        """Release the lock, and remove the lock file while no other process can hold the lock."""
         with suppress(OSError):
             self._path.unlink()
         self._lock.release()

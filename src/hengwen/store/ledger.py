@@ -1,4 +1,4 @@
-"""A ledger in a database: it keeps records in memory until ``commit`` writes them in one transaction.
+"""A ledger that collects records in memory until ``commit`` writes them to a database in one transaction.
 
 The engine records outcomes (scores and failures) and attempts (sent calls) in a ledger.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Columns = dict[str, Any]
 FETCH_SIZE = 10_000
-"""Number of completed keys that are fetched at a time."""
+"""Number of keys of completed evaluations that one database query fetches."""
 
 
 class SqlLedger:
@@ -60,16 +60,17 @@ class SqlLedger:
         """Record the run, or its new status.
 
         Raises:
-            StoreError: The store is read-only. The error comes before any call is paid for.
+            StoreError: The store is read-only. The error is raised before any call is paid for.
         """
         self._writer.check_writable()
         self._runs.append(codec.run_columns(run))
 
     def done(self, run: Run) -> HashedCompletedIndex:
-        """Return the keys completed in this run or in other runs of its plan and checkpoint, newest first.
+        """Return the evaluations completed in this run or in other runs of its plan and checkpoint.
 
-        From runs with other versions of the scoring packages, only verdicts of models are reused: these do
-        not depend on the packages, and everything else can be computed again at no cost.
+        If an earlier run used other versions of the scoring packages, only its judgments by models are
+        reused. Judgments by models do not depend on these packages, and all other scores can be computed
+        again at no cost.
         """
         self.commit()
         runs, row = tables.run, tables.row
@@ -106,11 +107,11 @@ class SqlLedger:
         return index
 
     def adopt(self, run_id: str, source: str, key: EvaluationKey) -> None:
-        """Record that the rows of an evaluation must be copied from an earlier run."""
+        """Record that ``commit`` must copy the scores of an evaluation from an earlier run."""
         self._adopted.append((run_id, source, key))
 
     def read(self, run_id: str, key: EvaluationKey) -> list[Outcome]:
-        """Return the outcomes of an evaluation in a run."""
+        """Return a run's scores and failures for one evaluation (scorer or judge applied to an answer)."""
         query = select(tables.row).where(*rows_for_key(run_id, key)).order_by(tables.row.c.id)
         with store_errors(self._engine), self._engine.connect() as connection:
             rows = connection.execute(query).mappings().all()
@@ -165,7 +166,7 @@ class SqlLedger:
         self._new_prefixes |= self._prefixes.drain()
 
     def record_rows(self, rows: Sequence[Row]) -> None:
-        """Record rows; a later row replaces an earlier one with the same key."""
+        """Record rows (scores and failures); a later row replaces an earlier one with the same key."""
         texts: dict[int, str] = {}
         for row in rows:
             key = row.key
@@ -192,7 +193,7 @@ class SqlLedger:
         self._forget_attempts()
 
     def commit_attempts(self) -> None:
-        """Write only the attempts, in one transaction that changes fewer pages than a full commit.
+        """Write only the attempts (sent calls) in one transaction, which is faster than a full commit.
 
         Raises:
             StoreError: The database failed; nothing was written.
@@ -213,7 +214,7 @@ class SqlLedger:
 
 
 def read_prefixes(engine: Engine, columns: RowMapping) -> dict[str, str]:
-    """Return the prompt prefixes to which an attempt refers, by key."""
+    """Return, by key, the stored prompt prefixes to which an attempt (a sent call) refers."""
     prompt = tables.prompt
     query = select(prompt.c.hash, prompt.c.text).where(prompt.c.hash.in_(codec.prefix_keys(columns)))
     with store_errors(engine), engine.connect() as connection:

@@ -65,10 +65,10 @@ def sqlite_path(url: URL) -> Path | None:
 
 
 def store_files(location: str | Path) -> list[Path]:
-    """Return the files of a store, with the files that SQLite keeps next to it; empty for a database server.
+    """Return the file of a SQLite store and SQLite's files next to it; nothing for a database server.
 
     Args:
-        location: As for ``open_store``.
+        location: A path (SQLite), a SQLite URI (``file:x.db?mode=ro``) or a SQLAlchemy URL.
 
     Raises:
         ConfigError: The URL is malformed.
@@ -79,15 +79,16 @@ def store_files(location: str | Path) -> list[Path]:
 
 
 def wal_file(path: Path) -> Path:
-    """Return the write-ahead log of a SQLite file, which holds committed changes that the file lacks."""
+    """Return the path of a SQLite file's write-ahead log: committed changes that are not yet in the file."""
     return Path(f"{path}-wal")
 
 
 def read_only_uri(url: URL) -> str | None:
     """Return the URI that opens a SQLite file without writing; None if the file can be written.
 
-    To read a file, SQLite needs two other files next to it. If these cannot be created and hold no changes,
-    the file is opened as immutable, for which SQLite does not need them.
+    To read a database, SQLite creates two other files next to it. If SQLite cannot create the two files, and
+    earlier ones contain no changes, the database is opened as immutable; an immutable database needs no
+    further files.
 
     Args:
         url: The URL of a store.

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def count_look(engine: Engine, series: str, run_id: str, when: str, *, read_only: bool) -> int:
-    """Return the number of a run in a series, from 1; see ``Store.count_look``."""
+    """Return the number of a run, from 1, among the runs that were tested against the same baseline."""
     look = tables.look
     recorded = select(look.c.number).where(look.c.series == series, look.c.run_id == run_id)
     last = select(func.coalesce(func.max(look.c.number), 0)).where(look.c.series == series)
     with store_errors(engine), engine.begin() as connection:
-        if not read_only:  # no other process takes the same number
+        if not read_only:  # so that no other process takes the same number
             is_sqlite = engine.dialect.name == "sqlite"
             connection.exec_driver_sql("BEGIN IMMEDIATE" if is_sqlite else "LOCK TABLE look")
         number = connection.execute(recorded).scalar()

@@ -1,4 +1,4 @@
-"""Deduplicate shared prompt prefixes: each long prefix is stored once and referenced."""
+"""Deduplicate long beginnings (prefixes) of prompts: each is stored once, and prompts refer to it by key."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MIN_LENGTH = 400
-"""Number of leading characters that two texts must share to be stored as a reference."""
+"""If two texts share at least this many leading characters, these are stored once as a prefix."""
 MAX_RECENT = 32
 """Number of recent texts that are searched for a shared prefix."""
 
 
 class _Prefix:
-    """A recent text; it gets a key when another text shares a prefix with it for the first time."""
+    """A recent text, which gets a key as soon as another text shares a prefix with it."""
 
     __slots__ = ("_shared", "key", "text")
 
@@ -28,7 +28,7 @@ class _Prefix:
     def shared_with(self, other: str) -> int:
         """Return the number of leading characters shared with another text.
 
-        The length from the last call is tried first, because most texts share the same prefix.
+        The length that the last call returned is tried first, because most texts share the same prefix.
         """
         length = len(self._shared)
         if not other.startswith(self._shared) or self.text[length : length + 1] == other[length : length + 1]:
@@ -38,7 +38,7 @@ class _Prefix:
 
 
 class PrefixStore:
-    """Encode texts as references to prefixes that they share with recent texts.
+    """Encode a text as a reference to a prefix that it shares with a recent text.
 
     Examples:
         >>> rules = "Judge by these rules. " * 30
@@ -57,7 +57,7 @@ class PrefixStore:
         self._new: dict[str, str] = {}
 
     def encode(self, text: str) -> str | dict[str, Any]:
-        """Return the text; or, if it shares a prefix, a reference to the prefix and the rest of the text."""
+        """Return a reference to a shared prefix plus the rest of the text; the text if nothing is shared."""
         if len(text) < MIN_LENGTH:
             return text
         head = text[:MIN_LENGTH]
@@ -76,11 +76,11 @@ class PrefixStore:
         return text
 
     def encode_messages(self, messages: Sequence[tuple[str, str]]) -> list[tuple[str, str | dict[str, Any]]]:
-        """Return messages with encoded contents."""
+        """Return messages whose contents are encoded by ``encode``."""
         return [(role, self.encode(content)) for role, content in messages]
 
     def drain(self) -> dict[str, str]:
-        """Return the prefixes that were first referenced since the last call, by key."""
+        """Return, by key, the prefixes that were first referenced since the last call of ``drain``."""
         new, self._new = self._new, {}
         return new
 

@@ -1,4 +1,4 @@
-"""The lock of a plan in a store: at most one process runs the plan, and others can read which one."""
+"""The lock of a plan in a store: at most one process runs the plan, and other processes can see which."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LockOwner:
 
     @classmethod
     def parse(cls, line: str) -> LockOwner | None:
-        """Return the owner in a line that ``str(owner)`` wrote; None if the line has another form.
+        """Parse the text of ``str(owner)`` and return the owner; None if the text has another form.
 
         Examples:
             >>> LockOwner.parse(str(LockOwner(12, "node-7", "2026-11-22T01:13:05Z")))
@@ -48,7 +48,7 @@ class LockOwner:
 
 
 class RunLock(Protocol):
-    """A lock that is released when the process that holds it ends, also if the process is killed."""
+    """A lock that the system releases when the process that holds it ends, even if it is killed."""
 
     def acquire(self) -> bool:
         """Take the lock if it is free, without waiting; return whether it was taken.
@@ -59,7 +59,7 @@ class RunLock(Protocol):
         ...
 
     def owner(self) -> LockOwner | None:
-        """Return the process that holds the lock; None if no process holds it or it cannot be read."""
+        """Return the process that holds the lock; None if there is none or it cannot be found out."""
         ...
 
     def release(self) -> None:
@@ -84,5 +84,5 @@ def run_lock(engine: Engine, plan: str) -> RunLock | None:
     path = sqlite_path(engine.url)
     if path is None:
         return None
-    path = path.resolve()  # two names of one store have one lock
+    path = path.resolve()  # different names of one store must give the same lock
     return PlanFileLock(path.with_name(f"{path.name}.{plan}.lock"))

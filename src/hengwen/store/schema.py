@@ -1,4 +1,4 @@
-"""The schema of a store: create it, check its version, or copy the store and migrate an older schema."""
+"""The database schema of a store: create it, check its version, or migrate an older store after a copy."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def migrate(engine: Engine, version: str | None) -> Path | None:
 
 
 def check_readable(engine: Engine, version: str | None) -> None:
-    """Check that a store that cannot be written has the newest schema.
+    """Check that a read-only store has the newest schema, because it cannot be migrated.
 
     Args:
         engine: The database.
@@ -76,9 +76,9 @@ def check_readable(engine: Engine, version: str | None) -> None:
 
 
 def create(engine: Engine) -> None:
-    """Create the tables in an empty database. This is faster than all migrations and has the same result."""
+    """Create the tables in an empty database, which is faster than all migrations and has the same result."""
     with _locked(engine) as connection:
-        if _version(connection) is not None:  # another process was faster
+        if _version(connection) is not None:  # another process did it first
             return
         metadata.create_all(connection)
         _VERSION.create(connection)
@@ -105,7 +105,7 @@ def upgrade(engine: Engine, to: str = "head", *, keep_copy: bool = False) -> Pat
     path = sqlite_path(engine.url)
     with _locked(engine) as connection:
         version = _version(connection)
-        if version == HEAD:  # another process was faster
+        if version == HEAD:  # another process did it first
             return None
         copy = _copy(path, version) if keep_copy and path is not None else None
         config.attributes["connection"] = connection
@@ -117,7 +117,7 @@ def upgrade(engine: Engine, to: str = "head", *, keep_copy: bool = False) -> Pat
 def _locked(engine: Engine) -> Iterator[Connection]:
     """Open a transaction with exclusive access, so that a schema is changed completely or not at all."""
     with engine.begin() as connection:
-        if engine.dialect.name == "sqlite":  # else the driver commits each statement that changes a table
+        if engine.dialect.name == "sqlite":  # otherwise the driver commits each schema change
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         yield connection
 

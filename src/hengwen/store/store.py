@@ -21,6 +21,7 @@ from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.location import display_url
 from hengwen.store.looks import count_look
 from hengwen.store.run_lock import run_lock
+from hengwen.store.score_columns import read_columns
 from hengwen.store.upsert import Writer
 
 if TYPE_CHECKING:
@@ -198,9 +199,16 @@ class Store:
             for columns in connection.execute(query).mappings():
                 yield codec.attempt_from(columns, read_prefixes(self._engine, columns))
 
-    def table(self, runs: Sequence[Run]) -> ScoreTable:
-        """Return the rows of runs as a table, with the scores in the order of the plan."""
-        table = ScoreTable(self.rows(runs))
+    def table(self, runs: Sequence[Run], scores: Collection[tuple[str, str]] | None = None) -> ScoreTable:
+        """Return the outcomes of runs as a table, with the scores in the order of the plan.
+
+        Args:
+            runs: Runs of this store.
+            scores: Tasks and names of the scores to read; default: all scores.
+        """
+        table = ScoreTable()
+        for run in runs:
+            table.series |= read_columns(self._engine, run, scores).series
         table.arrange(address for run in runs for address in run.score_order)
         for run in runs:
             for task, reducer in run.reducers.items():

@@ -1,4 +1,4 @@
-"""Tables of the store. A change needs a migration in ``migrations/versions``; a test compares the two."""
+"""Tables of the store. Each change of a table needs a migration in ``migrations/versions``."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ prompt = Table(
     Column("hash", String, primary_key=True),
     Column("text", Text, nullable=False),
 )
-"""Table of long prefixes of prompts; attempts refer to them."""
+"""Table of long beginnings (prefixes) that prompts share; stored calls refer to them."""
 
 row = Table(
     "row",
@@ -113,8 +113,8 @@ row = Table(
     Column("details", Text, nullable=False),
     UniqueConstraint("run_id", "task", "sample_id", "repeat", "name", name="row_place"),
 )
-"""Table of rows (one outcome each). ``sample_id`` '' and ``repeat`` 0 mean None, because NULLs would not be
-unique."""
+"""Table of scores and failures. ``sample_id`` '' and ``repeat`` 0 mean None, because a unique index treats
+two NULLs as different."""
 
 baseline = Table(
     "baseline",
@@ -134,4 +134,4 @@ look = Table(
     PrimaryKeyConstraint("series", "run_id"),
     UniqueConstraint("series", "number", name="look_number"),
 )
-"""Table of looks: the runs that were tested against one baseline or in one series, numbered from 1."""
+"""Table that numbers, from 1, the runs that were tested against one baseline."""

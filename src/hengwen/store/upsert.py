@@ -49,7 +49,7 @@ class Writer:
         self._connection: Connection | None = None
 
     def check_writable(self) -> None:
-        """Raise if the database is read-only, before work whose result would be lost.
+        """Raise an error if the database is read-only, so that no work is done whose result cannot be stored.
 
         Raises:
             StoreError: The database is read-only.
@@ -62,7 +62,7 @@ class Writer:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Open a transaction that is committed when the block ends, and rolled back on an error.
+        """Open a transaction that is committed when the ``with`` block ends, and rolled back on an error.
 
         Raises:
             StoreError: The database failed; nothing of the transaction was written.
@@ -85,10 +85,10 @@ class Writer:
 
 
 def upsert(cursor: Any, dialect: Dialect, table: Table, values: Sequence[dict[str, Any]]) -> None:
-    """Write rows; each replaces an earlier row with the same ``UNIQUE_COLUMNS``.
+    """Write rows; each replaces an earlier row that has the same values in ``UNIQUE_COLUMNS``.
 
     Args:
-        cursor: A cursor of the driver in a transaction. (SQLAlchemy would build a result for each statement.)
+        cursor: A cursor of the database driver in a transaction; it is faster than SQLAlchemy.
         dialect: The dialect of the database.
         table: A table that ``UNIQUE_COLUMNS`` lists.
         values: Rows with all columns of the table, except an ``id`` that the database assigns.
@@ -114,7 +114,7 @@ def _compiled(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...] | No
 
 
 def copy_rows(connection: Connection, run_id: str, source: str, key: EvaluationKey) -> None:
-    """Copy the rows of an evaluation from one run into another, where they replace failures.
+    """Copy the scores of an evaluation from one run into another; they replace failures there.
 
     Args:
         connection: A connection in a transaction.
@@ -132,11 +132,11 @@ def copy_rows(connection: Connection, run_id: str, source: str, key: EvaluationK
 
 
 def rows_for_key(run_id: str, key: EvaluationKey) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions that select the rows of an evaluation in a run.
+    """Return the conditions that select the scores and failures of an evaluation in a run.
 
     Args:
         run_id: Id of the run.
-        key: Key of the rows.
+        key: Key of the evaluation.
     """
     row = tables.row
     task, sample_id, repeat, signature, item_hash = key

@@ -211,3 +211,14 @@ def test_a_run_of_an_older_version_is_warned_of(hengwen) -> None:
     done = hengwen("compare", "a", "b")
     assert done.code == 0
     assert "b is a run of an older version: whether it is comparable is not known" in done.err
+
+
+def test_without_a_first_run_the_pinned_baseline_is_compared(hengwen, demo: str) -> None:
+    assert hengwen("compare", "ckpt-4000").code == 2
+    assert "has no baseline: name two runs, or pin one" in hengwen("compare", "ckpt-4000").err
+    hengwen("runs", "pin", "ckpt-2000")
+    assert hengwen("compare", "ckpt-4000").out.splitlines()[0] == "ckpt-2000 → ckpt-4000"
+    report = hengwen("report", "--lang", "en").out
+    assert "the last with the baseline ckpt-2000" in " ".join(report.split())
+    assert "ckpt-2000 (baseline)" in report
+    assert "at most two" in hengwen("compare", "ckpt-1000", "ckpt-2000", "ckpt-3000").err

@@ -12,7 +12,7 @@ from rich.console import Console
 from hengwen import JudgeDriftReport
 from hengwen.cli.monitoring.judge_drift_table import judge_drift_json, print_judge_drift
 from hengwen.monitoring.judge_drift.effects import Effect
-from hengwen.monitoring.judge_drift.verdicts import AnchorAgreement, DriftVerdict, Reason, ScoreDrift
+from hengwen.monitoring.judge_drift.verdicts import AnchorAgreement, DriftVerdict, JudgedScoreDrift, Reason
 from hengwen.records import Run, Scale
 from hengwen.results.comparability import Difference
 
@@ -46,7 +46,7 @@ def effect(difference: float = -0.05, p: float = 0.001, **fields) -> Effect:
     return Effect(**{**values, **fields})
 
 
-def score(**fields) -> ScoreDrift:
+def score(**fields) -> JudgedScoreDrift:
     values = {
         "address": "t/j.level",
         "arm": "re-judged",
@@ -58,10 +58,10 @@ def score(**fields) -> ScoreDrift:
         "again": 0.65,
         "now": 0.65,
     }
-    return ScoreDrift(**{**values, **fields})
+    return JudgedScoreDrift(**{**values, **fields})
 
 
-def words(*scores: ScoreDrift, language="en", **fields) -> str:
+def words(*scores: JudgedScoreDrift, language="en", **fields) -> str:
     values = {"before": BEFORE, "after": AFTER, "again": AGAIN, "scores": scores}
     text = io.StringIO()
     print_judge_drift(

@@ -189,6 +189,16 @@ def test_one_run_is_not_compared_with_itself(store: Store) -> None:
         compare_runs(store, "a", "b", plan="p")
 
 
+def test_the_earlier_run_is_by_default_the_pinned_one(store: Store, tmp_path: Path) -> None:
+    evaluate(tmp_path / "b", store, "b", HIGH)
+    with pytest.raises(ConfigError, match="plan 'p' has no baseline: name two runs, or pin one"):
+        compare_runs(store, None, "b")
+    store.pin(store.find("a"), "now")
+    assert compare_runs(store, None, "b").before.checkpoint == "a"
+    with pytest.raises(ConfigError, match="'a' is the pinned baseline itself"):
+        compare_runs(store, None, "a")
+
+
 def test_runs_without_scores_have_nothing_to_compare(store: Store) -> None:
     ledger = store.ledger()
     for name in ("u", "v"):

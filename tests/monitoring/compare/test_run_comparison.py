@@ -6,37 +6,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hengwen.monitoring.compare.run_comparison import ScoreComparison, ScorePair, compare_scores
+from hengwen.monitoring.compare.run_comparison import ScorePair, compare_scores
 from hengwen.records import Scale
-from hengwen.results.paired_values import PairedValues, pair_values
-from hengwen.results.score_table import Column
 
-UNIT = Scale(low=0, high=1)
-DOWN = Scale(low=0, high=1, higher_is_better=False)
-
-
-def paired(before, after, **changes: object) -> PairedValues:
-    prompts = tuple(f"p{index}" for index in range(len(before)))
-    fields = {
-        "prompts": prompts,
-        "clusters": prompts,
-        "before": tuple(map(float, before)),
-        "after": tuple(map(float, after)),
-        "repeats": (((1,), (1,)),) * len(prompts),
-        "subsampled": 0,
-        "coverage": (1.0, 1.0),
-        "repeat_variance": None,
-    }
-    return PairedValues(**{**fields, **changes})
-
-
-def pair(before, after, *, family: str = "headline", scale: Scale | None = UNIT, **changes) -> ScorePair:
-    return ScorePair(address="t/s", family=family, scale=scale, values=paired(before, after, **changes))
-
-
-def compare(*pairs: ScorePair, weights: str = "equal") -> tuple[ScoreComparison, ...]:
-    return compare_scores(pairs, weights=weights)
-
+from .simulations import (
+    CLUSTER_SIZES,
+    DOWN,
+    SHARES,
+    UNIT,
+    alarms_of_clusters,
+    alarms_of_scores,
+    alarms_of_unequal_repeats,
+    compare,
+    pair,
+    paired,
+)
 
 RISING = ([0.25] * 10, [0.5] * 9 + [0.75])
 
@@ -146,10 +130,6 @@ def test_the_difference_at_equal_length_stands_beside_the_raw_one() -> None:
     assert score.equal_length.difference == pytest.approx(0, abs=1e-9)
 
 
-LEVELS = np.array([0, 0.25, 0.5, 0.75, 1])
-SHARES = {"skew": [0.05, 0.1, 0.2, 0.35, 0.3], "ceiling": [0.025] * 4 + [0.9]}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("prompts", [10, 30])
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -157,47 +137,16 @@ SHARES = {"skew": [0.05, 0.1, 0.2, 0.35, 0.3], "ceiling": [0.025] * 4 + [0.9]}
 def test_a_difference_that_is_none_is_named_in_at_most_six_of_a_hundred(
     name: str, count: int, prompts: int
 ) -> None:
-    rng, alarms, samples = np.random.default_rng(100 * count + prompts), 0, 300
-    for _ in range(samples):
-        before, after = rng.choice(LEVELS, (2, count, prompts, 3), p=SHARES[name]).mean(axis=3)
-        scores = compare(*(pair(*values) for values in zip(before, after, strict=True)))
-        alarms += any(score.outcome in ("better", "worse") for score in scores)
-    assert alarms / samples <= 0.06
+    assert alarms_of_scores(name, count, prompts, 300) <= 0.06
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sizes", [[1] * 20 + [8] * 2, [4] * 8, [1, 2, 3, 4, 5] * 3], ids=str)
+@pytest.mark.parametrize("sizes", CLUSTER_SIZES.values(), ids=CLUSTER_SIZES)
 def test_clusters_that_move_together_raise_no_more_alarms(sizes: list[int]) -> None:
-    rng, alarms, samples = np.random.default_rng(len(sizes)), 0, 500
-    clusters = tuple(str(index) for index, size in enumerate(sizes) for _ in range(size))
-    for _ in range(samples):
-        shifts = np.repeat(rng.normal(0, 0.2, (2, len(sizes))), sizes, axis=1)
-        before, after = np.clip(0.5 + shifts + rng.normal(0, 0.1, (2, len(clusters))), 0, 1)
-        alarms += compare(pair(before, after, clusters=clusters))[0].outcome in ("better", "worse")
-    assert alarms / samples <= 0.06
-
-
-def column(values: np.ndarray) -> Column:
-    """Return a column of values by prompt and repeat."""
-    prompts, repeats = values.shape
-    names = [f"p{index}" for index in range(prompts) for _ in range(repeats)]
-    return Column(
-        sample_ids=[*names],
-        clusters=[*names],
-        repeats=list(range(1, repeats + 1)) * prompts,
-        values=values.ravel().tolist(),
-        statuses=["ok"] * len(names),
-    )
+    assert alarms_of_clusters(sizes, 500) <= 0.06
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("prompts", [15, 30, 100])
 def test_one_answer_against_five_raises_no_more_alarms(prompts: int) -> None:
-    rng, alarms, samples = np.random.default_rng(prompts), 0, 300
-    for _ in range(samples):
-        before, after = (rng.choice(LEVELS, (prompts, repeats), p=SHARES["ceiling"]) for repeats in (1, 5))
-        values = pair_values(column(before), column(after))
-        assert values.subsampled == prompts
-        item = ScorePair(address="t/s", family="headline", scale=UNIT, values=values)
-        alarms += compare(item)[0].outcome in ("better", "worse")
-    assert alarms / samples <= 0.06
+    assert alarms_of_unequal_repeats(prompts, 300) <= 0.06

@@ -6,7 +6,7 @@ import pytest
 
 from hengwen import judge_drift, rejudge
 from hengwen.monitoring.judge_drift.effects import AnchorChanges, anchor_effect
-from hengwen.monitoring.judge_drift.verdicts import ScoreDrift
+from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
 
 MANY = {f"p{index}": [3 if index % 4 else 1] for index in range(150)}
 """A quarter of the answers has the level 1, the others have the level 3."""
@@ -26,7 +26,7 @@ def lower(*, every: int, level: int | None = None):
     return shift
 
 
-def report(plans, judges, shift=None, *, count: int = 300, levels=(1, 3), after=MANY) -> ScoreDrift:
+def report(plans, judges, shift=None, *, count: int = 300, levels=(1, 3), after=MANY) -> JudgedScoreDrift:
     plans.run("a", MANY, anchors=anchors(count, levels))
     if shift is not None:
         judges.shift = shift

@@ -8,7 +8,7 @@ import pytest
 
 from hengwen import JudgeDriftReport, judge_drift, rejudge
 from hengwen.errors import ConfigError
-from hengwen.monitoring.judge_drift.verdicts import ScoreDrift
+from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
 
 MANY = {f"p{index}": [index % 4 + 1] for index in range(150)}
 """Answers of the levels 1 to 4, one a prompt."""
@@ -29,7 +29,7 @@ def evaluate(plans, before=MANY, after=MANY, **options) -> JudgeDriftReport:
     return judge_drift(plans.store)
 
 
-def only(report: JudgeDriftReport) -> ScoreDrift:
+def only(report: JudgeDriftReport) -> JudgedScoreDrift:
     (score,) = report.scores
     return score
 

@@ -20,7 +20,7 @@ from hengwen.monitoring.judge_drift.effects import (
     anchor_effect,
     paired_effect,
 )
-from hengwen.monitoring.judge_drift.verdicts import ScoreDrift, decide
+from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +74,7 @@ class Simulation:
         return judged / 4
 
 
-def rejudged(case: Case, prompts: int, seed: int) -> ScoreDrift:
+def rejudged(case: Case, prompts: int, seed: int) -> JudgedScoreDrift:
     """Return the verdict where the earlier answers are judged again."""
     simulation = Simulation(case, seed)
     before, after = simulation.two_checkpoints(prompts)
@@ -88,7 +88,7 @@ def rejudged(case: Case, prompts: int, seed: int) -> ScoreDrift:
     )
 
 
-def by_anchors(case: Case, prompts: int, anchors: int, seed: int) -> ScoreDrift:
+def by_anchors(case: Case, prompts: int, anchors: int, seed: int) -> JudgedScoreDrift:
     """Return the verdict where anchors of all levels alike show the change of the judge."""
     simulation = Simulation(case, seed)
     before, after = simulation.two_checkpoints(prompts)
@@ -109,8 +109,8 @@ def by_anchors(case: Case, prompts: int, anchors: int, seed: int) -> ScoreDrift:
     return decided(judge=judge, model=adjusted_effect(raw, judge, margin=0.04))
 
 
-def decided(**effects) -> ScoreDrift:
-    (score,) = decide([ScoreDrift(address="t/s", margin=0.04, **effects)])
+def decided(**effects) -> JudgedScoreDrift:
+    (score,) = decide([JudgedScoreDrift(address="t/s", margin=0.04, **effects)])
     return score
 
 

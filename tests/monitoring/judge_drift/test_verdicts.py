@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from hengwen.monitoring.judge_drift.effects import Effect, adjusted_effect, paired_effect
-from hengwen.monitoring.judge_drift.verdicts import ScoreDrift, decide, name_drift
+from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide, name_drift
 
 NAMES = [f"p{index}" for index in range(200)]
 
@@ -25,8 +25,8 @@ def effect(p: float, clusters: int = 60, half: float = 0.1) -> Effect:
     )
 
 
-def drift(model: float = 0.5, judge: float = 0.5, **fields) -> ScoreDrift:
-    return ScoreDrift(address="t/s", margin=0.04, model=effect(model), judge=effect(judge), **fields)
+def drift(model: float = 0.5, judge: float = 0.5, **fields) -> JudgedScoreDrift:
+    return JudgedScoreDrift(address="t/s", margin=0.04, model=effect(model), judge=effect(judge), **fields)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_members_are_a_family_of_their_own() -> None:
 
 
 def test_a_score_with_a_reason_is_not_tested() -> None:
-    without = ScoreDrift(address="t/s", reason="not judged again")
+    without = JudgedScoreDrift(address="t/s", reason="not judged again")
     scores = decide([drift(model=0.03), drift(model=0.0, reason="missing scores"), without])
     assert [score.verdict for score in scores] == ["model drifted", "cannot tell", "cannot tell"]
     assert scores[1].model.p_adjusted is None
@@ -69,19 +69,21 @@ def test_a_score_with_a_reason_is_not_tested() -> None:
 def test_stable_needs_both_intervals_within_the_margin() -> None:
     narrow, wide = effect(0.5, half=0.03), effect(0.5, half=0.05)
     pairs = [(narrow, narrow), (narrow, wide), (wide, narrow)]
-    scores = [ScoreDrift(address="t/s", margin=0.04, model=model, judge=judge) for model, judge in pairs]
+    scores = [
+        JudgedScoreDrift(address="t/s", margin=0.04, model=model, judge=judge) for model, judge in pairs
+    ]
     assert [score.verdict for score in decide(scores)] == ["stable", "cannot tell", "cannot tell"]
-    assert decide([ScoreDrift(address="t/s", model=narrow, judge=narrow)])[0].verdict == "cannot tell"
+    assert decide([JudgedScoreDrift(address="t/s", model=narrow, judge=narrow)])[0].verdict == "cannot tell"
 
 
 def test_a_change_within_the_margin_is_stable_although_it_is_seen() -> None:
     narrow = effect(1e-6, half=0.03)
-    score = ScoreDrift(address="t/s", margin=0.04, model=narrow, judge=effect(0.5, half=0.03))
+    score = JudgedScoreDrift(address="t/s", margin=0.04, model=narrow, judge=effect(0.5, half=0.03))
     assert decide([score])[0].verdict == "stable"
 
 
 def test_too_few_clusters_leave_the_family() -> None:
-    few = ScoreDrift(address="t/s", margin=0.04, model=effect(0.0, 5), judge=effect(0.0, 5))
+    few = JudgedScoreDrift(address="t/s", margin=0.04, model=effect(0.0, 5), judge=effect(0.0, 5))
     scores = decide([few, drift(model=0.03)])
     assert [(score.verdict, score.reason) for score in scores] == [
         ("cannot tell", "too few"),

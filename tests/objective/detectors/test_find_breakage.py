@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+import unicodedata
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hengwen.objective.detectors import breakage
 from hengwen.objective.detectors.breakage import Corruption, find_breakage, find_loop, repeated_share
 
 LONG_UNIT = "我们一起走过漫长的路去看海"
@@ -118,3 +124,26 @@ def test_a_loop_has_24_characters_five_repeats_and_half_of_the_text(text: str, u
 )
 def test_repeated_lines_are_a_share_of_the_lines_with_words(text: str, share: float, lines: int) -> None:
     assert repeated_share(text) == (share, lines)
+
+
+@st.composite
+def looping_texts(draw) -> str:
+    """Texts of few letters, in which a repeated piece covers about half of the text."""
+    piece = draw(st.text("ab一", min_size=1, max_size=7)) * draw(st.sampled_from([1, 1, 9]))
+    copies = draw(st.integers(3, 12))
+    before, after = (draw(st.text("ab一", max_size=40)) for _ in range(2))
+    return before + piece * copies + piece[: draw(st.integers(0, 6))] + after
+
+
+@given(looping_texts())
+@settings(max_examples=500, deadline=None)
+def test_a_loop_is_that_of_a_search_from_every_character(text: str) -> None:
+    min_length = max(breakage.MIN_LOOP_CHARACTERS, breakage.MIN_LOOP_SHARE * len(text))
+    loops = (match for match in re.finditer(r"(.{1,60}?)\1{4,}", text) if len(match[0]) >= min_length)
+    assert find_loop(text) == next((match[1] for match in loops), "")
+
+
+@given(st.text(st.characters(categories=["Cc", "Cn", "Co", "Ll", "Zs", "Zl", "Cf"]), min_size=1))
+def test_control_characters_are_counted_one_by_one(text: str) -> None:
+    controls = [c for c in text if unicodedata.category(c) in ("Cc", "Cs", "Co", "Cn") and c not in "\n\r\t"]
+    assert breakage._control_share(text) == len(controls) / len(text)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+from hengwen.records import Scale
 from hengwen.reports import build_view, to_json
 from hengwen.reports.render.json_report import json_schema
 from hengwen.reports.render.write import render
@@ -65,3 +67,27 @@ def test_a_sequence_that_cannot_be_has_its_reason(data):
 def test_lone_surrogates_do_not_stop_the_file(make):
     text = render(build_view(make("\ud800")), "json")
     assert json.loads(text.encode("utf-8"))["plan"] == "songs\ufffd"
+
+
+def test_every_paired_test_is_in_the_json_with_its_p_interval_and_smallest_visible_difference(table_of):
+    before = [0.2, 0.4, 0.3, 0.5, 0.1, 0.6, 0.2, 0.3]
+    values = {"a": before, "b": [value + 0.3 + i / 100 for i, value in enumerate(before)]}
+    data = replace(table_of(values), baseline="r0")
+    document = to_json(build_view(data))
+    (comparison,) = document["summary"]["comparisons"]
+    assert (comparison["earlier"], comparison["later"]) == ("r0", "r1")
+    assert (comparison["address"], comparison["outcome"]) == ("t/a.x", "better")
+    assert (comparison["p"], comparison["p_adjusted"]) == (2 / 256, 2 / 256)
+    assert comparison["ci"][0] < comparison["difference"] < comparison["ci"][1]
+    assert comparison["detectable"] == pytest.approx(0.028, abs=0.002)
+    assert document["summary"]["baseline"] == "r0"
+    assert document["summary"]["tests"] == 1
+    Draft202012Validator(json_schema()).validate(document)
+
+
+@pytest.mark.parametrize(("higher", "outcome"), [(True, "worse"), (False, "better")])
+def test_the_outcome_of_a_fall_depends_on_the_scale(table_of, higher: bool, outcome: str):
+    scale = Scale(low=0, high=1, higher_is_better=higher)
+    data = table_of({"a": [0.9] * 8, "b": [0.1] * 8, "c": [0.1] * 8}, scale=scale)
+    comparisons = to_json(build_view(data))["summary"]["comparisons"]
+    assert [item["outcome"] for item in comparisons] == [outcome, "no difference seen", outcome]

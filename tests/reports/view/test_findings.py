@@ -232,3 +232,23 @@ def test_equal_differences_leave_the_smallest_visible_difference_unknown(table_o
     shifted = finding(table_of({"a": [0.4] * 12, "b": [0.9] * 12}, scale=UNIT))
     assert "smallest visible difference –" in shifted.en
     assert "0.000" not in shifted.en
+
+
+def test_the_last_checkpoint_is_compared_with_the_pinned_baseline(table_of) -> None:
+    values = {name: [level] * 10 for name, level in zip("abcd", (0.9, 0.5, 0.5, 0.5), strict=True)}
+    data = replace(table_of(values), baseline="r1")
+    view = build_view(data)
+    assert view.column_heads == ("a", "b (baseline)", "c", "d")
+    assert "the last with the baseline b, in a paired test" in comparison_note(view).en
+    assert "最后一个再与基线 b 比较" in comparison_note(view).zh
+    assert [(c.earlier, c.later) for c in view.scores[0].comparisons] == [(0, 1), (1, 2), (2, 3), (1, 3)]
+    assert "last against baseline: 0.000, p = 1.00" in view.findings[0].en
+    assert "末个与基线相差 0.000，p = 1.00" in view.findings[0].zh
+    assert replace(view, language="zh").column_heads[1] == "b（基线）"
+
+
+def test_without_a_pinned_run_the_first_checkpoint_is_the_baseline(table_of) -> None:
+    view = build_view(table_of({name: [level] * 10 for name, level in (("a", 0.9), ("b", 0.5), ("c", 0.5))}))
+    assert view.column_heads == ("a", "b", "c")
+    assert [(c.earlier, c.later) for c in view.scores[0].comparisons] == [(0, 1), (1, 2), (0, 2)]
+    assert "last against first: -0.400, p" in view.findings[0].en

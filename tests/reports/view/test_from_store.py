@@ -101,3 +101,11 @@ def test_answers_can_be_read_by_key(store: Store) -> None:
         ("s03", (outcome_of(3),)),
         ("s07", (outcome_of(7),)),
     ]
+
+
+def test_the_pinned_run_is_the_baseline_of_the_report_or_is_named_in_a_warning(store: Store) -> None:
+    store.pin(RUNS[0], "now")
+    assert collect_view(store, RUNS).baseline == "r0"
+    (warning,) = collect_view(store, RUNS[1:]).warnings
+    assert warning.startswith("the pinned baseline c0 (r0) is not in this report, so the last checkpoint is")
+    assert collect_view(store, RUNS[1:], ["first"]).warnings == ("first", warning)

@@ -13,11 +13,11 @@ from hengwen.errors import ConfigError
 NO_KEY = "no-key"
 """Key that is sent to local endpoints, which need no key."""
 MIN_SECRET_LENGTH = 8
-"""Minimum length of a secret; a shorter key is a word such as 'EMPTY'."""
+"""Minimum length of a key that is hidden in messages; a shorter key is a placeholder such as 'EMPTY'."""
 
 
 class Endpoint:
-    """URL, key and proxy of an endpoint, read once. The class has no repr, so that no secret is printed.
+    """URL, key and proxy of an endpoint, read once. Printing an Endpoint shows none of its secrets.
 
     Args:
         base_url: Valid URL of the endpoint.
@@ -129,7 +129,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _passwords(url: str) -> tuple[str, str]:
-    """Return the password in a URL, first decoded, then as written."""
+    """Return the password in a URL in two forms: decoded, and as written."""
     written = urlsplit(url).password or ""
     return unquote(written), written
 

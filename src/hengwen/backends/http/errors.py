@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_RAW = 20_000
 """Maximum number of characters that are kept of the body of a failed call."""
 TEMPORARY_REFUSALS = (408, 409, 425, 429)
-"""HTTP statuses 4xx after which the same request may succeed later."""
+"""HTTP status codes 4xx after which the same request may succeed later."""
 MAX_MESSAGE = 300
 """Maximum number of characters of a server's message in an error."""
 
@@ -85,7 +85,7 @@ def status_error(
         status: HTTP status, 300 to 599.
         headers: Headers of the answer.
         body: Body of the answer.
-        secrets: Texts to redact.
+        secrets: Texts that are replaced by ``[hidden]``, such as the key.
         api_key_env: Name of the variable that holds the key, for the message of a refused key.
 
     Examples:
@@ -122,7 +122,7 @@ def status_error(
 
 
 def _server_message(body: str) -> tuple[str, str]:
-    """Return (message, code) from the body of an error, which may have any structure."""
+    """Return (message, code) from the JSON body of an error, whatever its structure is."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

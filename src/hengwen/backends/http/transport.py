@@ -1,4 +1,4 @@
-"""HTTP connections to one URL: post an encoded body, and get the status, headers and bytes of the answer."""
+"""HTTP connections to one URL: post an encoded body; get status, headers and body of the answer."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class HttpTransport:
             body: Encoded JSON.
 
         Raises:
-            ClientError: There is no answer, or it is incomplete.
+            ClientError: The server sent no answer or an incomplete one.
             OSError: There is no connection; TimeoutError if the call took too long.
         """
         async with self._session.post(self._url, data=body, allow_redirects=False) as answer:
@@ -76,7 +76,7 @@ class HttpTransport:
 
 
 def _ssl_context(*urls: str) -> SSLContext | bool:
-    """Return the same certificate checks as openai's client, which brings its own root certificates."""
+    """Return an SSL context that checks certificates like the client of the ``openai`` package."""
     if not any(url.startswith("https:") for url in urls):
         return True
     from httpx2 import create_ssl_context

@@ -1,4 +1,4 @@
-"""Backend for any LangChain chat model, from a user's factory or by a name for ``init_chat_model``."""
+"""Backend for any LangChain chat model, built by a user's function or by ``init_chat_model`` from a name."""
 
 from __future__ import annotations
 
@@ -38,27 +38,28 @@ LANGCHAIN_METHODS: Mapping[str, str] = {
 """LangChain's name for each response format (the way in which a request sends its JSON schema)."""
 DEFAULT_KEY = "OPENAI_API_KEY"
 MAX_CACHED_RUNNABLES = 256
-"""Maximum number of cached runnables; there is one for each schema, response format and set of parameters."""
+"""Maximum number of LangChain runnables that are cached, one per schema, response format and parameters."""
 
 
 class LangChainBackend:
-    """Call a LangChain chat model, without tracing.
+    """Call a LangChain chat model. LangChain's tracing is off.
 
     Args:
-        model: Name for ``init_chat_model``, such as ``openai:gpt-4o-mini``, or for the factory.
-        factory: Function that returns a chat model, as ``package:function``. Its keyword arguments are
-            ``model`` and ``base_url``, if the plan sets them, and ``params``.
+        model: Name that is passed to ``init_chat_model``, such as ``openai:gpt-4o-mini``, or to the factory.
+        factory: Function that returns a chat model, as ``package:function``. The function is called with the
+            keyword arguments ``model`` and ``base_url``, if the plan sets them, and ``params``.
         chat: Chat model to use instead of ``model`` and ``factory``.
         base_url: URL of an OpenAI-compatible endpoint.
         api_key_env: Name of the environment variable that holds the key. By default, providers other than
-            OpenAI read their own variables.
+            OpenAI read the environment variables that LangChain defines for them.
         params: Keyword arguments of the chat model, such as ``temperature``. ``max_retries`` is 0 unless it
             is set here, because the engine retries.
         timeout: Seconds for one call in total, > 0.
-        structured: ``json_schema``, ``json_object``, ``tool`` or ``text``: the only response format to use.
+        structured: Response format to use without trying others: ``json_schema``, ``json_object``, ``tool``
+            or ``text``.
 
     Raises:
-        ConfigError: Neither model, factory nor chat is set, or building the chat model failed.
+        ConfigError: None of ``model``, ``factory`` and ``chat`` is set, or the chat model cannot be built.
         PluginError: The factory, or the package of a provider, cannot be loaded.
 
     Examples:
@@ -180,7 +181,8 @@ class LangChainBackend:
                 return None
             if len(self._runnables) >= MAX_CACHED_RUNNABLES:
                 self._runnables.clear()
-            # the cache also keeps the schema: while it exists, no other object has its id
+            # the cache entry holds the schema, so that no other object can get the same id() while it is
+            # cached
             cached = self._runnables[cache_key] = (request.schema, runnable)
         return cached[1]
 
@@ -211,14 +213,14 @@ class LangChainBackend:
     def _connect(self) -> BaseChatModel:
         loop = asyncio.get_running_loop()
         if self._http_client is not None and self._loop is not loop:
-            self._reset()  # connections belong to the event loop that opened them
+            self._reset()  # connections work only in the event loop that opened them
         if not self._is_ready:
             from langchain_core.language_models.chat_models import BaseChatModel
 
             self._loop = loop
             self._chat = self._chat or self._build_chat()
             if type(self._chat).with_structured_output is BaseChatModel.with_structured_output:
-                self._schema_modes.start_at("tool")  # the base class ignores the method and uses tools
+                self._schema_modes.start_at("tool")  # the base class always uses tools
             self._is_ready = True
         assert self._chat is not None
         return self._chat
@@ -250,7 +252,10 @@ class LangChainBackend:
         return chat
 
     def _access(self) -> dict[str, Any]:
-        """Return provider, key and an HTTP client; langchain-openai shares its own among event loops."""
+        """Return provider, key and an HTTP client for this event loop.
+
+        The default client of langchain-openai is shared among event loops.
+        """
         provider, colon, _ = self._model.partition(":")
         is_openai = provider == "openai" if colon else self._base_url is not None
         access: dict[str, Any] = {"model_provider": "openai"} if is_openai and not colon else {}

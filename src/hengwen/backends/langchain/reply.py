@@ -31,7 +31,7 @@ def reply_of(
     Args:
         message: Message of the model.
         latency: Seconds that the call took.
-        secrets: Texts to redact.
+        secrets: Texts that are replaced by ``[hidden]``, such as the key.
         response_format: Format in which the schema was sent; it becomes ``tool`` if the message has a tool
             call.
         logprobs: Whether log-probabilities were requested.
@@ -72,7 +72,7 @@ def _texts(content: object) -> Iterator[str]:
 
 
 def _tool_arguments(message: BaseMessage) -> Iterator[str]:
-    """Yield the arguments of each tool call as text, in the original form if the message has it."""
+    """Yield the arguments of each tool call as text: the original text if the message has it, else JSON."""
     raw_calls = message.additional_kwargs.get("tool_calls")
     if isinstance(raw_calls, list) and raw_calls:
         for call in raw_calls:
@@ -104,12 +104,14 @@ def _usage(value: object) -> Usage:
 def truncated_reply(
     error: BaseException, latency: float, secrets: Iterable[str], response_format: str
 ) -> Reply | None:
-    """Return the truncated reply in the error that some clients raise for it; None for other errors.
+    """Return the truncated reply that an error contains; None if the error contains none.
+
+    Some clients raise an error instead of returning a reply that reached the token limit.
 
     Args:
         error: Exception of the client.
         latency: Seconds that the call took.
-        secrets: Texts to redact.
+        secrets: Texts that are replaced by ``[hidden]``, such as the key.
         response_format: Format in which the schema was sent.
     """
     completion = getattr(error, "completion", None)
@@ -126,7 +128,7 @@ def error_of(
         error: Exception of a chat model.
         endpoint: Name of the endpoint, for the message.
         timeout: Time limit of the call in seconds.
-        secrets: Texts to redact.
+        secrets: Texts that are replaced by ``[hidden]``, such as the key.
         api_key_env: Name of the variable that holds the key.
 
     Examples:

@@ -1,1 +1,1 @@
-"""Backend for OpenAI and compatible endpoints: it encodes requests and parses replies."""
+"""Backend for OpenAI and compatible endpoints."""

@@ -1,9 +1,9 @@
-"""Backend for any OpenAI-compatible endpoint. A call sends a request once; the engine decides about retries.
+"""Backend for any OpenAI-compatible endpoint. Each request is sent once; the engine decides on retries.
 
-aiohttp sends the requests, and this package encodes them. The client of the ``openai`` package would build
-pydantic models of each request and reply: a judgment would take 1.5 ms of CPU instead of 0.7 ms. That client
-is used only for the URL and the headers: authentication, user agent, organization (``OPENAI_ORG_ID``) and
-project (``OPENAI_PROJECT_ID``).
+The package encodes requests itself and sends them with aiohttp. With the client of the ``openai`` package,
+which builds pydantic models of each request and reply, a judgment would take 1.5 ms of CPU time instead of
+0.7 ms. The ``openai`` client only provides the URL and the headers: authentication, user agent, organization
+(``OPENAI_ORG_ID``) and project (``OPENAI_PROJECT_ID``).
 """
 
 from __future__ import annotations
@@ -44,11 +44,13 @@ class OpenAIBackend:
         model: Name of the model at the endpoint.
         base_url: URL of the endpoint; default: ``OPENAI_BASE_URL``, else OpenAI's own.
         api_key_env: Name of the environment variable that holds the key.
-        params: Sampling parameters. They are sent unchanged, except that ``seed`` grows by 1 with each
+        params: Sampling parameters. Parameters are sent unchanged, except that ``seed`` grows by 1 with each
             repeat.
         timeout: Seconds for one call in total, > 0.
-        structured: ``json_schema``, ``json_object``, ``tool`` or ``text``: the only response format to use.
-        check_key: Whether a missing key is an error at once; False for a dry run, which sends nothing.
+        structured: Response format to use without trying others: ``json_schema``, ``json_object``, ``tool``
+            or ``text``.
+        check_key: Whether a missing key is an error when the backend is built; False for a dry run, which
+            sends nothing.
 
     Raises:
         ConfigError: The key for OpenAI's own endpoint is missing, or an argument is invalid.
@@ -131,7 +133,7 @@ class OpenAIBackend:
                 raise error
 
     async def _post(self, body: bytes) -> tuple[int, Mapping[str, str], object]:
-        """Send an encoded body; return status, headers, and the decoded answer or the text of the error."""
+        """Send an encoded body; return status and headers, and the decoded answer or the error text."""
         from aiohttp import ClientError
 
         try:
@@ -161,7 +163,7 @@ class OpenAIBackend:
             await transport.close()
 
     def _connect(self) -> HttpTransport:
-        """Return the connections of the running event loop, with the URL and headers of openai's client."""
+        """Return the HTTP connections of the running event loop, with URL and headers from ``openai``."""
         loop = asyncio.get_running_loop()
         if self._transport is None or self._loop is not loop:
             from httpx2 import AsyncBaseTransport, AsyncClient
@@ -176,7 +178,7 @@ class OpenAIBackend:
                 default_headers=access.headers,
                 http_client=AsyncClient(
                     transport=AsyncBaseTransport(), trust_env=False
-                ),  # never used to send
+                ),  # this client never sends a request
             )
             client_headers = {**client.auth_headers, **client.default_headers}
             headers = {
@@ -207,7 +209,7 @@ def build_signature(
         provider: Provider of the backend.
         model: Name of the model at the endpoint.
         params: Sampling parameters.
-        structured: Response format, if the plan requires a particular one.
+        structured: Response format that the plan requires; None if it requires none.
 
     Examples:
         >>> build_signature("openai", "m", {"temperature": 0.0, "max_tokens": 9}, "tool")

@@ -1,4 +1,4 @@
-"""Read the log-probabilities of a chat completion, in the structure of ``Reply.logprobs``."""
+"""Convert the log-probabilities of a chat completion to the structure of ``Reply.logprobs``."""
 
 from __future__ import annotations
 

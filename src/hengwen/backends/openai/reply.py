@@ -1,4 +1,4 @@
-"""Convert the body of a chat completion to a Reply, or raise a BackendError if it is no usable reply."""
+"""Convert the body of a chat completion to a Reply; raise a BackendError if the body is not usable."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def read_reply(
     Args:
         body: Decoded JSON from the endpoint; a string if it was not JSON.
         latency: Seconds that the call took.
-        secrets: Texts to redact, in case the endpoint echoes them.
+        secrets: Texts, such as the key, that are replaced by ``[hidden]`` if the endpoint repeats them.
         response_format: Format in which the schema was sent. For ``tool``, the arguments of the tool calls,
             if there are any, are the text of the reply.
         logprobs: Whether log-probabilities were requested.
@@ -91,7 +91,7 @@ def _text(content: object) -> str | None:
 
 
 def _tool_arguments(calls: object) -> str | None:
-    """Return the arguments of all tool calls, one call per line, so that several calls stay visible."""
+    """Return the arguments of all tool calls as one text, with one line per call."""
     if not isinstance(calls, list):
         return None
     functions = [call.get("function") for call in calls if isinstance(call, dict)]

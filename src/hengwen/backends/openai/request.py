@@ -1,4 +1,4 @@
-"""Encode the body of a chat completion; the part after the messages is encoded once and cached."""
+"""Encode the body of a chat completion request; the part after the messages is cached, because it repeats."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 RESERVED_PARAMS = ("messages", "model", "response_format", "stream")
 """Parameters that the backend sets; a plan may not set them."""
 SCHEMA_NAME = "verdict"
-"""Name of the schema and of the tool."""
+"""Name that requests give to the JSON schema or to the tool."""
 MAX_CACHED_ENDS = 256
-"""Maximum number of cached ends of bodies (the part after the messages)."""
+"""Maximum number of cached request ends (the part of a body after the messages)."""
 
-# The json module validates parameters, because orjson (which encodes the messages) turns NaN into null.
+# Parameters are encoded by the json module, because orjson (used for messages) turns NaN into null.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -32,7 +32,8 @@ class ChatRequestEncoder:
     Args:
         model: Name of the model at the endpoint.
         params: Parameters of the backend; parameters of a request override them.
-        limits: Whether ``maxLength`` may be sent in a schema; OpenAI's own strict mode refuses it.
+        limits: Whether ``maxLength`` may be sent in a schema. OpenAI's own endpoint refuses ``maxLength`` in
+            strict mode.
 
     Examples:
         >>> from hengwen.records import Request
@@ -50,7 +51,8 @@ class ChatRequestEncoder:
     def encode(self, request: Request, response_format: str, logprobs: int | None) -> bytes:
         """Return the body of a request.
 
-        A ``seed`` grows by 1 with each repeat. With the same seed an endpoint may give equal replies.
+        The parameter ``seed`` grows by 1 with each repeat, because with equal seeds an endpoint may give
+        equal replies.
 
         Args:
             request: Request to encode.
@@ -59,7 +61,7 @@ class ChatRequestEncoder:
         """
         try:
             messages = _encode_messages(request.messages)
-        except orjson.JSONEncodeError:  # lone surrogates
+        except orjson.JSONEncodeError:  # orjson refuses lone surrogates
             messages = _encode_messages(
                 [(role, replace_surrogates(content)) for role, content in request.messages]
             )
@@ -75,7 +77,7 @@ class ChatRequestEncoder:
         if cached is None:
             if len(self._ends) >= MAX_CACHED_ENDS:
                 self._ends.clear()
-            # the schema is kept as well: while it exists, no other object has its id
+            # the cache entry holds the schema, so that no other object can get the same id()
             cached = (request.schema, self._encode_end(request, response_format, logprobs))
             self._ends[cache_key] = cached
         return cached[1]

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from hengwen.errors import BackendError
 
 SchemaMode = Literal["json_schema", "json_object", "tool", "text"]
-"""Response format in which a schema is sent. The prompt also describes the reply, so that ``text`` works."""
+"""Response format in which a schema is sent. The prompt also describes the format of the reply in words, so
+that the mode ``text`` works."""
 SCHEMA_MODES: tuple[SchemaMode, ...] = get_args(SchemaMode)
 """All response formats, from the strictest to the loosest."""
 
@@ -26,7 +27,7 @@ _PARAMETER_NAMES: dict[SchemaMode, re.Pattern[str]] = {
 
 
 class SchemaModes:
-    """What is known about the response formats that one endpoint and model accepts.
+    """Remembers which response formats one endpoint and model accepts.
 
     Args:
         pinned: Format that the plan requires; no other format is tried. None starts with the strictest
@@ -55,10 +56,10 @@ class SchemaModes:
     def downgrade_on(
         self, status: int, error: BackendError, response_format: str, logprobs: int | None
     ) -> bool:
-        """Remember which format an error refuses; return whether another format may succeed.
+        """After an error, stop using the response format that it refuses; return whether another one is left.
 
-        Only an error that names a parameter of the request counts. If several calls that were sent at the
-        same time are refused, the format is downgraded only once.
+        Only an error that names a parameter of the request counts as a refusal. If several calls that were
+        sent at the same time are refused, only one step to a looser format is made.
 
         Args:
             status: HTTP status of the answer.

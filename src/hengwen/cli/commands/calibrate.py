@@ -25,7 +25,7 @@ INCONCLUSIVE = 4
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """Options that apply to every score."""
+    """Options of the command that apply to every score."""
 
     scores: Sequence[str]
     rubric: str | None
@@ -106,7 +106,7 @@ def calibrate(
 
 
 def _check_output(output: Path, sources: Sequence[str], labels: Path | None, store: str) -> None:
-    """Check, before the slow bootstrap, that the file can be written and is not an input."""
+    """Check, before the slow bootstrap, that the output file can be written and is not an input."""
     from hengwen.io.output_target import check_output
     from hengwen.plans.input_files import input_files
     from hengwen.plans.plan import load_plan

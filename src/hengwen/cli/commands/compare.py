@@ -1,4 +1,4 @@
-"""``hengwen compare A B``."""
+"""``hengwen compare [A] B``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ RUN_HELP = "A run id, a prefix of one, or a checkpoint name (its newest run)."
 
 
 def compare(
-    before: Annotated[str, typer.Argument(metavar="A", help=f"The earlier run. {RUN_HELP}")],
-    after: Annotated[str, typer.Argument(metavar="B", help="The later run, named likewise.")],
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[A] B",
+            help=f"The earlier and the later run. {RUN_HELP} Without A: the pinned baseline.",
+        ),
+    ],
     plan: Annotated[
         str | None, typer.Option("--plan", help="Name of the plan of both runs; default: any plan.")
     ] = None,
@@ -45,13 +50,15 @@ def compare(
     from hengwen.cli.ui.messages import print_warning
     from hengwen.monitoring.compare.compare_runs import compare_runs
 
+    if len(runs) > 2:
+        raise typer.BadParameter(f"name at most two runs, got {len(runs)}")
     if weights not in ("equal", "precision"):
         raise typer.BadParameter(f"--weights is equal or precision, got {weights!r}")
     with open_existing_store(store) as opened:
         comparison = compare_runs(
             opened,
-            before,
-            after,
+            runs[0] if len(runs) == 2 else None,
+            runs[-1],
             plan=plan,
             scores=score or (),
             common=common,
@@ -62,5 +69,5 @@ def compare(
     if as_json:
         typer.echo(comparison_json(comparison))
     elif not quiet:
-        runs = (comparison.before, comparison.after)
-        print_comparison(comparison, language.report_language(lang, runs))
+        view_language = language.report_language(lang, (comparison.before, comparison.after))
+        print_comparison(comparison, view_language)

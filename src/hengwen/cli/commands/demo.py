@@ -44,7 +44,7 @@ def demo(
                 result = run_plan(
                     data / "plan.yaml", store=store, judge=judge, base_url=base_url, progress=progress
                 )
-        except StoreError as error:  # the store is deleted in any case
+        except StoreError as error:  # the store is deleted anyway
             raise StoreError(str(error).removesuffix(DATA_IS_KEPT)) from None
         view_language = language.report_language(lang, result.runs)
         show_view(

@@ -65,7 +65,7 @@ def label(
     loaded = load_trusted(plan, trust=trust)
     form_language = language.choose_language(lang, loaded.language)
     target = output or loaded.labels or plan.with_name("labels.csv")
-    unlabelled = loaded.model_copy(update={"labels": None})  # the plan's labels may be the file to write
+    unlabelled = loaded.model_copy(update={"labels": None})  # the label file may be the output
     check_target(target, [plan, *input_files(unlabelled), *store_files(store)])
     suite = load_suite(unlabelled, trust=True)
     answers, warnings = generated_answers(suite, store)

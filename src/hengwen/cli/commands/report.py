@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
 MAX_NAMES = 4
-"""Maximum number of runs that a warning names; the others are only counted."""
+"""Maximum number of runs that a warning lists by name; further runs are only counted."""
 
 
 def report(
@@ -64,7 +64,7 @@ def report(
 
 
 def _select_runs(store: Store, names: Sequence[str] | None, plan: str | None) -> tuple[list[Run], list[str]]:
-    """Return the named runs, or by default the newest run of each checkpoint, and warnings about others."""
+    """Return the named runs, by default the newest of each checkpoint, and warnings about left-out runs."""
     from hengwen.errors import ConfigError
     from hengwen.results.comparability import same_prompts
 

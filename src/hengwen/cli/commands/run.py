@@ -44,7 +44,7 @@ def run(
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import store_files
 
-    language.choose_language(lang)  # a wrong --lang is an error before any call
+    language.choose_language(lang)  # so that a wrong --lang is an error before any call
     loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
     paths = check_outputs(output, [plan, *input_files(loaded), *store_files(store)])
     with open_or_create_store(store) as opened:

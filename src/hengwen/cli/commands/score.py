@@ -153,7 +153,7 @@ def _score_rows(
 
 
 def _refuse(context: typer.Context, reasons: dict[str, str]) -> None:
-    """Raise for the first option on the command line that is a key of ``reasons``."""
+    """Raise an error for the first option on the command line that is a key of ``reasons``."""
     from hengwen.errors import ConfigError
 
     for name, reason in reasons.items():
@@ -163,7 +163,7 @@ def _refuse(context: typer.Context, reasons: dict[str, str]) -> None:
 
 
 def _parse_value(text: str) -> object:
-    """Parse a value as YAML, as in a plan."""
+    """Parse the value of an option as YAML, so that it has the same type as in a plan."""
     import yaml
 
     try:

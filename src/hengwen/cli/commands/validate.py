@@ -22,7 +22,7 @@ def validate(
 
     loaded = load_trusted(plan, trust=trust)
     suite = load_suite(loaded, trust=True)
-    build_backends(loaded, check_key=False)  # keys may be on another machine only: their lack is a warning
+    build_backends(loaded, check_key=False)  # a missing API key is only a warning
     for name, spec in loaded.backends.items():
         try:
             backend = build_backend(spec)

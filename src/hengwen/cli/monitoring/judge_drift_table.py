@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
     from hengwen.monitoring.judge_drift.effects import Effect
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport
-    from hengwen.monitoring.judge_drift.verdicts import AnchorAgreement, DriftVerdict, Reason, ScoreDrift
+    from hengwen.monitoring.judge_drift.verdicts import (
+        AnchorAgreement,
+        DriftVerdict,
+        JudgedScoreDrift,
+        Reason,
+    )
     from hengwen.prompts.language import Language
     from hengwen.records import Run
     from hengwen.results.comparability import Difference
@@ -158,7 +163,7 @@ def _run_document(run: Run | None) -> dict[str, Any] | None:
     }
 
 
-def _score_document(score: ScoreDrift) -> dict[str, Any]:
+def _score_document(score: JudgedScoreDrift) -> dict[str, Any]:
     document = asdict(score)
     for name in ("changes", "conflicts"):
         document[name] = [change._asdict() for change in getattr(score, name)]
@@ -206,7 +211,7 @@ def _header(report: JudgeDriftReport, names: Sequence[str]) -> list[Bilingual]:
     return lines
 
 
-def _lines(score: ScoreDrift, names: Sequence[str]) -> list[Bilingual]:
+def _lines(score: JudgedScoreDrift, names: Sequence[str]) -> list[Bilingual]:
     decimals = max(3, decimals_for(score.scale, [score.then, score.again, score.now]))
     lines = []
     if score.judge is not None:
@@ -226,7 +231,7 @@ def _lines(score: ScoreDrift, names: Sequence[str]) -> list[Bilingual]:
     return lines
 
 
-def _judge_line(score: ScoreDrift, effect: Effect, before: str, decimals: int) -> Bilingual:
+def _judge_line(score: JudgedScoreDrift, effect: Effect, before: str, decimals: int) -> Bilingual:
     if score.arm == "anchors":
         n = effect.anchors
         return Bilingual(
@@ -240,7 +245,7 @@ def _judge_line(score: ScoreDrift, effect: Effect, before: str, decimals: int) -
     )
 
 
-def _model_line(score: ScoreDrift, effect: Effect, decimals: int) -> Bilingual:
+def _model_line(score: JudgedScoreDrift, effect: Effect, decimals: int) -> Bilingual:
     if score.arm == "anchors":
         means = f"{number(score.then, decimals)} → {number(score.now, decimals)}"
         return Bilingual(
@@ -272,7 +277,7 @@ def _effect(effect: Effect, decimals: int) -> Bilingual:
     )
 
 
-def _reason(score: ScoreDrift) -> Bilingual:
+def _reason(score: JudgedScoreDrift) -> Bilingual:
     if score.reason != "not enough evidence":
         return _REASONS[score.reason]
     margin = number(score.margin, 3) if score.margin else ""
@@ -294,7 +299,7 @@ def _reason(score: ScoreDrift) -> Bilingual:
     )
 
 
-def _stable_line(score: ScoreDrift, decimals: int) -> Bilingual:
+def _stable_line(score: JudgedScoreDrift, decimals: int) -> Bilingual:
     margin = number(score.margin, decimals)
     judge, model = (
         interval(effect.interval_90 if effect else None, decimals) for effect in (score.judge, score.model)
@@ -305,7 +310,7 @@ def _stable_line(score: ScoreDrift, decimals: int) -> Bilingual:
     )
 
 
-def _second_line(score: ScoreDrift) -> list[Bilingual]:
+def _second_line(score: JudgedScoreDrift) -> list[Bilingual]:
     """Return a sentence about the other change if its p-value is small, but too large to name it as well."""
     is_model = score.verdict == "model drifted"
     other = score.judge if is_model else score.model

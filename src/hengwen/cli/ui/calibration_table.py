@@ -1,4 +1,4 @@
-"""Print calibrations on a terminal: decision, agreement with intervals, confusion matrix, maps and means.
+"""Print calibrations on a terminal: decision, agreement, confusion matrix, calibration maps and means.
 
 A calibration compares the scores of a judge with human labels.
 """
@@ -181,7 +181,7 @@ class _Printer:
 
 
 def _draws_text(drawn: Mapping[str, int]) -> str:
-    """Return how labelled answers were drawn, with the number of labels for each way."""
+    """Return how the labelled answers were selected, with the number of labels for each way of selection."""
     return "; ".join(f"{one_line(text, 120)} ({count} labels)" for text, count in drawn.items())
 
 
@@ -203,7 +203,7 @@ def _add_estimate(table: Table, title: str, estimate: Estimate, resamples: int) 
 
 
 def _labels_alone(mean: CorrectedMean) -> str:
-    """Return the mean of the labels alone; a dash if the labelled answers are no random sample."""
+    """Return the mean of the human labels; a dash if the labelled answers are not a random sample."""
     if mean.labels_mean is None or mean.labels_low is None or mean.labels_high is None:
         return NOTHING
     return f"{number(mean.labels_mean)} {interval((mean.labels_low, mean.labels_high))}"

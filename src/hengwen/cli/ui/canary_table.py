@@ -19,7 +19,7 @@ significantly more answers than they lower (sign test at .01) by 10 % of them; s
 
 
 def warn_of_missing_verdicts(report: CanaryReport) -> bool:
-    """Print a warning if attacks have no verdict; return whether no attack has a verdict."""
+    """Print a warning if the judge failed on some attacks; return whether it failed on all of them."""
     failed = [result for result in report.results if result.outcome == "failed"]
     if failed:
         print_warning(
@@ -29,7 +29,7 @@ def warn_of_missing_verdicts(report: CanaryReport) -> bool:
 
 
 def canary_table(judge: str, rubric: str, report: CanaryReport) -> Group:
-    """Return the counts by technique and language as a table with a legend."""
+    """Return a table, with a legend, of the numbers of attacks by result, technique and language."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Group
     from rich.table import Table
@@ -47,7 +47,7 @@ def canary_table(judge: str, rubric: str, report: CanaryReport) -> Group:
 
 
 def sign_test_text(report: CanaryReport) -> Text:
-    """Return one line that compares how many attacks raised and how many lowered the judge's value."""
+    """Return one line that compares how many attacks raised the judge's value and how many lowered it."""
     from rich.text import Text
 
     line = f"raised {report.raises}, lowered {report.lowerings} of {len(report.decided)}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_outputs(outputs: Sequence[Path] | None, inputs: Sequence[Path] = ()) -> list[Path]:
-    """Return the report paths; raise unless a report can be written to each of them.
+    """Return the paths of the reports; raise an error unless a report can be written to each path.
 
     Args:
         outputs: Paths of reports.
@@ -56,11 +56,11 @@ def exit_code(result: RunResult, *, strict: bool, store_is_kept: bool = True) ->
 
     Args:
         result: The result of a run.
-        strict: Whether a single failed outcome (a failure instead of a score) is an error.
+        strict: Whether a single failure (an answer that could not be scored or judged) is an error.
         store_is_kept: Whether messages may refer to the store; the demo deletes its store.
 
     Returns:
-        5 if the budget is reached. 1 if a scorer or judge gave no score at all, or if an outcome failed and
+        5 if the budget is reached. 1 if a scorer or judge gave no score at all, or if there is a failure and
         ``strict`` is set. Otherwise 0.
     """
     from hengwen.reports.text.sanitize import one_line

@@ -73,7 +73,7 @@ def print_judge_card(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Print how many verdicts are needed, test the judge, print the results, and exit with their code.
+    """Print how many judgments are needed, test the judge, print the results, and exit with an exit code.
 
     Exit codes: 0 admitted, 3 not admitted, 4 inconclusive, 1 if the judge gave no verdict at all.
     """
@@ -86,7 +86,7 @@ def print_judge_card(
     if rubric.is_in_one_language:
         print_warning(ONE_LANGUAGE.format(rubric.name))
     if judge != RULES_JUDGE:
-        judge_spec(judge, base_url)  # raises an error before anything is printed
+        judge_spec(judge, base_url)  # raises an error for a wrong name before anything is printed
     print_info(cost_text(judge, rubric, language))
     if dry_run:
         raise typer.Exit
@@ -105,7 +105,7 @@ def print_judge_card(
 
 
 def cost_text(judge: str, rubric: Rubric, language: Language) -> str:
-    """Return the number of verdicts and calls that the test of a judge needs."""
+    """Return a sentence with the number of judgments and calls that the test of a judge needs."""
     from hengwen.judges.trust.admission.plan import plan_admission
     from hengwen.judges.trust.canaries import load_canaries
 
@@ -116,7 +116,7 @@ def cost_text(judge: str, rubric: Rubric, language: Language) -> str:
 
 
 def family_warnings(judge: str, generator: str | None) -> list[str]:
-    """Return warnings if the judge and the judged model share a vendor family, or a family is unknown."""
+    """Return warnings if judge and judged model come from the same vendor family, or a family is unknown."""
     from hengwen.judges.trust.model_families import families_of, same_family_warning
 
     if generator is None or judge == RULES_JUDGE:

@@ -75,7 +75,7 @@ class LabelSession:
         self._explained: set[str] = set()
 
     def run(self) -> None:
-        """Ask until every answer is labelled or skipped, the rater quits, or the input ends."""
+        """Ask for labels until every answer is labelled or skipped, the rater quits, or the input ends."""
         while self._index < len(self._open):
             question = self._open[self._index]
             self._display(question)
@@ -92,7 +92,7 @@ class LabelSession:
         return f"{text}, {skipped} skipped (shown again next time)" if skipped else text
 
     def _ask(self, question: Question) -> bool:
-        """Read entries until the question is labelled, skipped or undone; return False if the rater quits."""
+        """Read input until the answer is labelled or skipped, or the rater goes back; False if he quits."""
         labels = question.rubric.labels
         values = {_normalize(label): value for label, value in labels.items()}
         commands = available_commands(labels)
@@ -120,7 +120,7 @@ class LabelSession:
                     typer.echo(f"“{one_line(entry, 20)}”? {self._text('等级', 'levels')}: {levels}")
 
     def _undo(self) -> bool:
-        """Go back to the previous question and remove its label; return whether there is one."""
+        """Go back to the previous question and remove its label; return False if there is no previous one."""
         if self._index == 0:
             typer.echo(self._text("没有可撤销的操作", "nothing to undo"))
             return False
@@ -167,7 +167,7 @@ class LabelSession:
         """Return a table of the levels, best first; long descriptions are wrapped."""
         levels = Table.grid(padding=(0, 2, 0, 0))
         levels.add_column()
-        levels.add_column(overflow="fold")  # by default a line of Chinese is cut, as it has no spaces
+        levels.add_column(overflow="fold")  # rich cuts a long line without spaces by default
         for level in reversed(rubric.levels.values()):
             text = strip_controls(level.in_language(self._language))
             levels.add_row(Text(level.label, style="bold"), Text(text, style=style))
@@ -177,7 +177,7 @@ class LabelSession:
         return Bilingual(zh, en).in_language(self._language)
 
     def _explain(self, question: Question) -> None:
-        """Print the instructions and levels of the rubric, as a judge reads them."""
+        """Print the instructions and levels of the rubric in the words that a judge reads."""
         rubric = question.rubric
         instructions = Text()
         if question.part in rubric.criteria:
@@ -190,10 +190,10 @@ class LabelSession:
 
 
 def available_commands(labels: Sequence[str] | dict[str, float]) -> dict[str, str]:
-    """Return the commands that can be entered besides a rubric's labels, by entry.
+    """Return the commands that can be entered in addition to the labels of a rubric, by the text to enter.
 
-    An entry with a colon in front is always available. The single letter is available only if it is not a
-    label.
+    A command can always be entered with a colon in front. The single letter of a command can be entered only
+    if the letter is not a label of the rubric.
 
     Examples:
         >>> sorted(available_commands(["S", "A"]))
@@ -227,7 +227,7 @@ def ask_rater(name: str | None, language: Language) -> str:
 
 
 def _commands_text(commands: dict[str, str], language: Language) -> str:
-    """Return the shortest entry of each command, with the command's description."""
+    """Return a line with the shortest text to enter for each command, and what the command does."""
     shortest = {command: entry for entry, command in commands.items()}
     return "  ".join(
         f"{shortest[command]} {text.in_language(language)}" for command, text in COMMANDS.items()
@@ -235,7 +235,7 @@ def _commands_text(commands: dict[str, str], language: Language) -> str:
 
 
 def _read(prompt: str, *, normalize: bool = True) -> str | None:
-    """Read an entry; return None if the input ends. Full-width letters count as normal letters."""
+    """Read a line of input; return None if the input ends. Full-width letters are read as normal letters."""
     typer.echo(prompt, nl=False)
     try:
         entry = input().strip()

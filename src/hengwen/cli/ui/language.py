@@ -26,7 +26,7 @@ Lang = Annotated[
 def choose_language(
     option: str | None, plan: object = None, environment: Mapping[str, str] = os.environ
 ) -> Language:
-    """Return the language of an option; without it, of the plan; without that, of the locale.
+    """Return the language that the option names, else the language of the plan, else of the locale.
 
     A locale that names no language, such as ``C.UTF-8``, counts as Chinese.
 
@@ -36,7 +36,7 @@ def choose_language(
         environment: Environment variables.
 
     Raises:
-        BadParameter: The option is no language.
+        BadParameter: The option is not a known language.
 
     Examples:
         >>> english = {"LANG": "en_US.UTF-8"}
@@ -55,5 +55,5 @@ def choose_language(
 
 
 def report_language(option: str | None, runs: Sequence[Run]) -> Language:
-    """Return the language of a report: by the option, else by the newest run's plan, else by the locale."""
+    """Return the language of a report: from the option, else the newest run's plan, else the locale."""
     return choose_language(option, runs[-1].facts.get("language") if runs else None)

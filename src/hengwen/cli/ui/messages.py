@@ -32,5 +32,5 @@ def print_info(message: str) -> None:
 
 
 def print_waiting(owner: str) -> None:
-    """Print which process a command waits for, because it runs the same plan in the same store."""
+    """Print for which process a command waits: a process that runs the same plan in the same store."""
     print_info(f"waiting for {owner}, which runs the same plan")

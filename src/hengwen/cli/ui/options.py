@@ -110,7 +110,7 @@ def parse_language(value: str) -> Language:
 
 
 def parse_pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
-    """Split NAME=VALUE texts.
+    """Split texts of the form NAME=VALUE.
 
     Raises:
         BadParameter: A text has no name or no equals sign.

@@ -1,4 +1,4 @@
-"""Standard streams whose failure does not stop a command: a closed pipe, a full disk, an ASCII terminal."""
+"""Standard streams on which a failed write (closed pipe, full disk, ASCII terminal) stops no command."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def lenient_streams() -> Iterator[None]:
 
 
 def _lenient(stream: TextIO) -> tuple[TextIO, LenientFile | None]:
-    """Return a stream to the same file, and that file; for a Windows console, the stream itself and None."""
+    """Return (stream that survives failed writes, its file); for a Windows console, (same stream, None)."""
     if not isinstance(stream, io.TextIOWrapper):
         return stream, None
     raw = getattr(stream.buffer, "raw", stream.buffer)

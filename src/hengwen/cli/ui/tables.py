@@ -1,4 +1,4 @@
-"""Print a view (the data of a report): scores by checkpoint, their trajectory, findings and failures."""
+"""Print the data of a report: scores by checkpoint, their course over training, findings and failures."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 def print_view(view: View, console: Console | None = None) -> None:
-    """Print the headline and human scores of each task, their trajectory, the findings and the failures.
+    """Print the main and human scores of each task, their course over training, findings and failures.
 
-    Each task has one table with its scores as columns. If the table is wider than the terminal, each score
-    has a table of its own.
+    Each task has one table with its scores as columns. If this table is wider than the terminal, each score
+    gets a separate table.
 
     Args:
-        view: The view of a report.
+        view: The data of a report.
         console: Console to print on; by default standard output.
     """
     console = console or Console(highlight=False)
@@ -72,12 +72,12 @@ def _print_task(view: View, task: TaskView, console: Console) -> None:
 
 
 def _task_table(view: View, task: TaskView, scores: Sequence[ScoreView]) -> Table:
-    """Return a table with one row per checkpoint in training order, then the trajectory of each score."""
+    """Return a table with a row per checkpoint in training order, and below it the course of each score."""
     table = Table(title=Text(task.name), title_justify="left", box=SIMPLE_HEAD, title_style="bold")
     table.add_column(_CHECKPOINT.in_language(view.language), overflow="fold")
     for score in scores:
         table.add_column(Text(score.name), justify="right", overflow="fold")
-    for index, label in enumerate(view.labels):
+    for index, label in enumerate(view.column_heads):
         table.add_row(Text(label), *(_cell(score.cells[index], score, view.language) for score in scores))
     table.add_section()
     table.add_row(_ENDS.in_language(view.language), *(_ends(score) for score in scores))
@@ -88,13 +88,13 @@ def _task_table(view: View, task: TaskView, scores: Sequence[ScoreView]) -> Tabl
 
 
 def _print_score(view: View, score: ScoreView, console: Console) -> None:
-    """Print one score: a row per checkpoint, the counts that are equal for all rows, and the trajectory."""
+    """Print one score: a row per checkpoint, then counts that are equal in all rows, and its course."""
     counts = {cell.counts(view.language) if cell and cell.complete else None for cell in score.cells}
     shared = counts.pop() if len(counts) == 1 else None
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for _ in range(2 if shared else 3):
         table.add_column(overflow="fold")
-    for label, cell in zip(view.labels, score.cells, strict=True):
+    for label, cell in zip(view.column_heads, score.cells, strict=True):
         row = (Text(label), _mean(cell, score), _counts(cell, score, view.language))
         table.add_row(*row[: len(table.columns)])
     console.print(Text(score.address, style="bold"))

@@ -1,4 +1,4 @@
-"""Ask whether the user trusts a plan that names code or secrets, once per plan; ``--trust`` means yes."""
+"""Ask the user, once per plan, to trust a plan that names code or secrets; ``--trust`` answers yes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def load_trusted(path: Path, *, trust: bool, judge: str | None = None, base_url:
 
     Args:
         path: The plan.
-        trust: Whether ``--trust`` is set; it counts for this command only.
+        trust: Whether ``--trust`` is set; this trust holds for the present command only.
         judge: Value of ``--judge``; backends that it replaces need no trust.
         base_url: Value of ``--base-url``.
 
     Returns:
-        The plan, without overrides.
+        The plan as it was loaded, without the model of ``--judge``.
 
     Raises:
         ConfigError: The plan is wrong, or needs trust that the user does not give.

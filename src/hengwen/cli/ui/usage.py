@@ -1,4 +1,4 @@
-"""Print usage errors as one line that names the command's help, because all errors are one line."""
+"""Print usage errors, like all other errors, as one line, which names the command's help."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _one_line() -> Iterator[None]:
     try:
         yield
     except _UsageError as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # the message of this error is the help
+        if type(error).__name__ == "NoArgsIsHelpError":  # the message of this error is the whole help text
             raise
         message = error.format_message().removeprefix("Invalid value: ").removesuffix(".")
         message = message.replace(". Did you mean", "; did you mean")

@@ -1,1 +1,1 @@
-"""Import the Muice evaluation document as a plan."""
+"""Import the Muice evaluation document (tasks and scoring tables for a persona chatbot) as a plan."""

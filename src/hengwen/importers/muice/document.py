@@ -1,8 +1,8 @@
 """Parse the Muice evaluation document: tasks, scoring tables, items, examples and notes.
 
-The document exists in several revisions. They differ in line ends (LF or CRLF), in headings (two or three
-marks), in whether they contain prompts, and in one task (daily chat or emotion). Numbers such as repeats are
-read from the sentences of the document if it states them.
+The document exists in several revisions. The revisions differ in line ends (LF or CRLF), in headings (two or
+three ``#``), in whether they contain prompts, and in one task (daily chat or emotion). Numbers, such as the
+number of answers per prompt, are read from the sentences of the document if it states them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class DocumentTask:
     line: int
     """Line number of the heading."""
     rubric: str
-    """Name of its rubric: ``muice_new_topic`` or ``muice_live``."""
+    """Name of the task's rubric: ``muice_new_topic`` or ``muice_live``."""
     items: tuple[Item, ...]
     """Prompts with reference answers."""
     repeats: int
@@ -74,7 +74,7 @@ class Document:
     examples: Mapping[str, tuple[Example, ...]]
     """Published examples, by name of the rubric."""
     notes: tuple[ImportNote, ...]
-    """Repairs, warnings and remarks."""
+    """Repairs, warnings and remarks that the import made."""
 
 
 def read_document(path: Path) -> Document:
@@ -140,7 +140,7 @@ def _rubric_of(
     path: Path,
     notes: list[ImportNote],
 ) -> str:
-    """Return the rubric of a task: of its own table, of the table that it refers to, or of other tasks."""
+    """Return the rubric name for a task's scoring table (its own, one it refers to, or a guessed one)."""
     section = sections[name]
     holder = name if scorings[name] else _referred(section, sections, path)
     if holder is None:
@@ -207,7 +207,7 @@ def _task(
 
 
 def protocol_task(name: TaskName) -> PersonaTask:
-    """Return the task of the protocol; daily chat has the settings of the task ``emotion``."""
+    """Return the settings of a task of the Muice protocol; daily chat has the settings of ``emotion``."""
     return TASKS["emotion" if name == "daily" else name]
 
 

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from hengwen.io.row_writer import JsonRow
 
 REPAIRS = "repairs.json"
-"""Name of the file with the options of the import and all notes."""
+"""Name of the file that lists the options of the import and all its notes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MuiceImportResult:
-    """Summary of the parsed document and the written suite."""
+    """Summary of an import: the parsed document, and what was written."""
 
     plan: Path
     """Path of plan.yaml."""
@@ -66,7 +66,7 @@ class MuiceImportResult:
 
 @dataclass(slots=True)
 class _Suite:
-    """Files and notes that are collected before anything is written."""
+    """The files to write and the notes; they are collected before anything is written."""
 
     files: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
@@ -86,12 +86,13 @@ def import_muice(
     """Write a plan with samples, prompts and rubrics from the evaluation document.
 
     Args:
-        file: The document, in any of its revisions.
+        file: The Muice document, in any of its revisions.
         folder: Folder for plan.yaml, the files that it names, and repairs.json with all notes.
-        test_split: File with the rows of the comprehensive task. None: the plan has this task as a comment.
-        corpus: File with training data. The plan gets a rule that finds answers copied from it, and rows of
-            the test split that it contains are reported.
-        options: Settings that the document leaves open.
+        test_split: File with the rows of the task ``comprehensive``. If ``test_split`` is None, the plan has
+            this task as a comment only.
+        corpus: File with training data. The plan gets a rule that finds answers copied from the training
+            data. Rows of the test split that the training data contains are reported.
+        options: Options for settings that the document does not state.
         force: Overwrite existing files.
 
     Raises:
@@ -142,18 +143,18 @@ def _corpus_notes(
         message = "no training data (--corpus): leakage of answers is not assessed"
         return [ImportNote(kind="note", code="no_corpus", message=message)]
     if test_split is None:
-        read_answers([str(corpus)])  # an unreadable file must fail now, not in the run
+        read_answers([str(corpus)])  # so that an unreadable file is an error now, not in the run
         return []
     return find_contamination(exchanges, test_split, corpus)
 
 
 def _path_in_plan(path: Path | None, folder: Path) -> str | None:
-    """Return a path relative to the plan's folder, or the full path where that is impossible."""
+    """Return a path relative to the plan's folder, or the full path if no relative path exists."""
     if path is None:
         return None
     try:
         return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
-    except ValueError:  # another drive
+    except ValueError:  # the path is on another drive
         return path.resolve().as_posix()
 
 
@@ -202,7 +203,7 @@ def _absence_reason(task: DocumentTask) -> str:
 
 
 def _adapted_protocol(task: DocumentTask) -> PersonaTask:
-    """Return the task of the protocol with the settings of this document."""
+    """Return a task of the Muice protocol, with the settings that this revision of the document states."""
     protocol = protocol_task(task.name)
     rules = tuple(rule for rule in protocol.rules if rule != "near_duplicate" or task.near_duplicates)
     if task.near_duplicates and "near_duplicate" not in rules:

@@ -28,7 +28,7 @@ _PIPE = re.compile(r"(?<!\\)[|｜]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A prompt with its reference answer, as published, but without blanks at the ends."""
+    """A prompt with its reference answer: the published texts without blanks at their ends."""
 
     number: int
     line: int
@@ -42,7 +42,7 @@ class _Parts:
     inputs: list[str]
     targets: list[str] | None = None
     continued: int | None = None
-    """First line that continues a text."""
+    """Number of the first line that continues an input or target over more than one line."""
 
 
 def read_items(
@@ -53,11 +53,11 @@ def read_items(
     Args:
         lines: Lines of the section.
         path: File of the document, for messages.
-        notes: List to which repairs and warnings are added.
+        notes: List to which this function adds repairs and warnings.
         task: Name of the task, for messages.
 
     Raises:
-        DataError: An item has no ``input:``, two items have the same number, or a text belongs to no item.
+        DataError: An item has no ``input:``, two items have the same number, or a line belongs to no item.
     """
     starts = [index for index, line in enumerate(lines) if _ITEM.match(line.text)]
     _check_structure(lines, path)
@@ -80,7 +80,7 @@ def read_items(
 
 
 def _check_structure(lines: Sequence[SourceLine], path: Path) -> None:
-    """Raise an error if there are lines that the parser of items would silently skip."""
+    """Raise an error if the section has lines that ``read_items`` would silently skip."""
     announced = awaits_target = False
     for line in lines:
         announced = announced or bool(_ANNOUNCED.fullmatch(line.text))
@@ -100,7 +100,7 @@ def _check_structure(lines: Sequence[SourceLine], path: Path) -> None:
 
 def _item(block: Sequence[SourceLine], path: Path, notes: list[ImportNote], blanks: list[int]) -> Item:
     match = _ITEM.match(block[0].text)
-    if match is None:  # read_items passes only blocks that begin with an item
+    if match is None:  # cannot happen: read_items passes only blocks that begin with an item
         raise AssertionError(block[0])
     line = block[0].number
     parts = _split(block, match[2])
@@ -123,7 +123,7 @@ def _item(block: Sequence[SourceLine], path: Path, notes: list[ImportNote], blan
 
 
 def _split(block: Sequence[SourceLine], first: str) -> _Parts:
-    """Return input and target of an item; blank lines and indentation may separate them."""
+    """Return the input and the target of an item; between them there may be blank lines and indentation."""
     parts = _Parts([first])
     blank = False
     for line in block[1:]:
@@ -134,7 +134,7 @@ def _split(block: Sequence[SourceLine], first: str) -> _Parts:
         if match:
             parts.targets = [match[1]]
         elif blank and not line.text[0].isspace():
-            break  # the list has ended
+            break  # here the list of items ends
         else:
             text = line.text.strip()
             (parts.inputs if parts.targets is None else parts.targets).extend(["", text] if blank else [text])

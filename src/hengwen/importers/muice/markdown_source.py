@@ -1,4 +1,4 @@
-"""Find headings and tables in Markdown source; the source is not rendered, so that no text is lost."""
+"""Find headings and tables in Markdown source; the source is not converted to HTML, which may lose text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of the Muice import: settings that the document leaves open."""
+"""Options of the Muice import, for settings that the document does not state."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from hengwen.personas.tasks import DEFAULT_PRESET
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MuiceOptions:
-    """Settings that the document leaves open."""
+    """Options for settings that the Muice document does not state."""
 
     topics: str = "code"
-    """Topics of posts: ``code`` (the six in the program) or ``legacy5`` (the five in its config template)."""
+    """Topics of posts: ``code`` for the six in the Muice program, ``legacy5`` for the five in its config
+    template."""
     subchoice: str = "one"
-    """How many prompts to take from greetings and holiday: ``one`` in total, or ``one_of_each``."""
+    """How many greeting and holiday prompts to use: ``one`` in total, or ``one_of_each`` kind."""
     pick: str | None = None
     """Name of the greeting or holiday prompt, such as ``早上``; None selects it by the seed."""
     seed: int = 0
-    """Index of the greeting or holiday prompt, modulo the number of such prompts."""
+    """Selects the greeting or holiday prompt, as an index modulo the number of these prompts."""
     preset: str = DEFAULT_PRESET
-    """Preset of sampling parameters; the document only says "default", which differs between programs."""
+    """Preset of sampling parameters. The Muice document only says "default", which differs between
+    programs."""
     exempt_duplicates: bool = False
-    """Whether repeated answers are allowed for items with one right number; the document forbids them."""
+    """Whether a model may repeat its answer to a prompt with one right number; the Muice document forbids
+    this."""

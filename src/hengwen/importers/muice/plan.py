@@ -20,9 +20,9 @@ def suite_plan(
 
     Args:
         source: File name of the document.
-        planned: Tasks of the plan.
+        planned: Tasks of the plan, each with its settings.
         topics: Samples of the new-topic task.
-        options: Settings that the document leaves open.
+        options: Options for settings that the document does not state.
     """
     selected = ", ".join(row["input"] for row in topics if not row["id"].startswith("post-"))
     head = [

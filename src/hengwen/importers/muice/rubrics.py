@@ -1,4 +1,4 @@
-"""Write rubrics with the levels and examples of a Muice document and the criteria of packaged rubrics."""
+"""Write rubrics whose levels and examples come from a Muice document, and criteria from packaged rubrics."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HEAD = """\
 
 
 def rubric_files(document: Document, source: str) -> tuple[dict[str, str], list[ImportNote]]:
-    """Return the text of a rubric file for each scoring table, and notes about the tables.
+    """Return the text of a rubric file for each scoring table of the document, and notes about the tables.
 
     Args:
         document: The parsed document.

@@ -23,7 +23,7 @@ _RESULT = re.compile(r"=\s*(-?\d+(?:\.\d+)?)\s*[。.]?\s*$")
 _SUM = re.compile(r"\d\s*[-+*/×÷^]\s*[\w(]")
 _SAFETY = re.compile(r"抑郁|双相|双向情感|确诊|焦虑症|精神分裂|自杀|自残|自伤|轻生|不想活")
 FULL_TEST_SPLIT = 100
-"""Number of rows with which the published score of the test split (sum / 10) has the maximum 10."""
+"""Number of rows that a test split must have so that its published score (sum / 10) has the maximum 10."""
 
 
 def topic_rows(
@@ -33,9 +33,10 @@ def topic_rows(
 
     Args:
         topics: The selected topics.
-        persona: Character with the briefs. As in the original program, a topic without a brief is sent like a
-            message of a viewer.
-        document: Document whose spelling of each tag is stored in addition to the program's.
+        persona: Character that has a brief for each topic. A topic without a brief is sent like a message of
+            a viewer, which is what the original program does.
+        document: Document; its spelling of each tag is stored in addition to the spelling in the Muice
+            program.
     """
     published: dict[str, list[str]] = {}
     for example in document.examples["muice_new_topic"]:
@@ -58,7 +59,7 @@ def item_rows(task: DocumentTask, *, exempt_duplicates: bool) -> list[JsonRow]:
 
     Args:
         task: Task of the document.
-        exempt_duplicates: Whether repeated answers are allowed for an item with one right number.
+        exempt_duplicates: Whether a model may repeat its answer to a prompt with one right number.
     """
     width = max(2, len(str(len(task.items))))
     return [
@@ -73,7 +74,7 @@ def item_rows(task: DocumentTask, *, exempt_duplicates: bool) -> list[JsonRow]:
 
 
 def _metadata(item: Item, exempt_duplicates: bool) -> JsonRow:
-    """Return the metadata of an item. A calculation has one right answer, so its answers may repeat."""
+    """Return the metadata of an item, such as the right number of a calculation."""
     match = _RESULT.search(item.target or "")
     metadata: JsonRow = {}
     if match and _SUM.search(item.input):
@@ -88,12 +89,12 @@ def _metadata(item: Item, exempt_duplicates: bool) -> JsonRow:
 def exchange_rows(
     exchanges: Sequence[Exchange], source: Path, document: Document
 ) -> tuple[list[JsonRow], list[ImportNote]]:
-    """Return the samples of a test split, and warnings about rows that would distort its score.
+    """Return the samples of a test split, and warnings about rows that would distort the score.
 
     Args:
         exchanges: Rows in the order of the file.
         source: File of the rows, for messages.
-        document: Document whose examples should not be among the rows, because judges read them.
+        document: Document whose examples should not be among the rows, because judges see these examples.
     """
     width = max(3, len(str(len(exchanges))))
     rows = [

@@ -23,7 +23,7 @@ class Scoring:
 
     line: int
     levels: dict[float, str]
-    """Text of each level as in the table, the best level first."""
+    """Text of each level, copied from the table; the best level comes first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +32,9 @@ class Example:
 
     line: int
     input: str
-    """The prompt; if it is a topic tag, in the program's spelling."""
+    """The prompt; a topic tag is written in the spelling of the Muice program."""
     published: str
-    """The prompt in the document's spelling."""
+    """The prompt as the document spells it."""
     label: str | None
     response: str
     score: float
@@ -106,7 +106,7 @@ def read_examples(section: MarkdownSection, path: Path, notes: list[ImportNote])
     Args:
         section: Section with tables of Prompt, Response, Score and Reason, and optionally Label.
         path: File of the document, for messages.
-        notes: List to which notes about tags and unknown tables are added.
+        notes: List to which this function adds notes about tags and unknown tables.
 
     Raises:
         DataError: A score is not a level, or an example has no prompt, response or reason.
@@ -142,7 +142,7 @@ def _example(cells: dict[str, str], row: TableRow, path: Path, notes: list[Impor
 
 
 def _normalize_tag(prompt: str, line: int, notes: list[ImportNote]) -> str:
-    """Return a prompt; if it is a topic tag, in the program's spelling."""
+    """Return a prompt; a topic tag is changed to the spelling in the Muice program."""
     tag = canonical_tag(prompt)
     if tag is None:
         return prompt

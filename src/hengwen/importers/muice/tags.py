@@ -16,7 +16,7 @@ class Topic:
 
     id: str
     tag: str
-    """Tag in the program's spelling, with an ASCII colon and a blank."""
+    """Tag as the Muice program spells it, with an ASCII colon and a blank."""
 
 
 POSTS = (
@@ -34,12 +34,12 @@ GREETINGS = (
     Topic("greeting-night", "<日常问候: 深夜>"),
 )
 HOLIDAYS = (Topic("holiday-valentine", "<节日推文: 情人节>"),)
-"""Holiday prompt, which is the example of the document; the program has no holiday prompt."""
+"""Holiday prompt, taken from an example in the document, because the Muice program has none."""
 KNOWN_TAGS = frozenset(topic.tag for topic in (*POSTS, *GREETINGS, *HOLIDAYS))
 
 
 def canonical_tag(text: str) -> str | None:
-    """Return a tag in the program's spelling; None if the text is not a tag.
+    """Return a tag as the Muice program spells it; None if the text is not a tag.
 
     Examples:
         >>> canonical_tag("<日常问候：早上>"), canonical_tag("&lt;生成推文:AI生活&gt;"), canonical_tag("你好")
@@ -55,11 +55,13 @@ def choose_topics(
     """Return the topic prompts of a suite. Runs with different topic prompts are not comparable.
 
     Args:
-        topics: ``code``: all six posts; ``legacy5``: the five posts of the config template.
-        subchoice: ``one`` prompt from greetings and holiday together, or ``one_of_each``.
-        seed: Index of the greeting or holiday prompt, modulo their number; with ``one_of_each``, of the
-            greeting.
-        pick: Name of the greeting or holiday prompt, such as ``早上``; replaces the seed.
+        topics: ``code`` for the six posts of the Muice program, or ``legacy5`` for the five in its config
+            template.
+        subchoice: ``one`` for one greeting or holiday prompt, ``one_of_each`` for one greeting and one
+            holiday prompt.
+        seed: Selects the greeting or holiday prompt (index modulo the number of prompts); with
+            ``one_of_each``, it selects only the greeting.
+        pick: Name of the greeting or holiday prompt, such as ``早上``; if it is set, the seed is ignored.
 
     Raises:
         ConfigError: A choice or a name is unknown.

@@ -1,4 +1,4 @@
-"""Calibrate a judge on human labels: agreement, maps to the human scale, corrected means, certificates.
+"""Calibrate a judge on human labels: measure agreement, correct its values and means, and certify it.
 
 Names are imported on first use.
 """

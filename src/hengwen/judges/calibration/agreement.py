@@ -1,4 +1,4 @@
-"""Agreement of human and judge values, with intervals from a bootstrap that resamples whole prompts."""
+"""Measure the agreement of human and judge values, with intervals from a bootstrap over whole prompts."""
 
 from __future__ import annotations
 
@@ -38,32 +38,33 @@ class Agreement:
     """How well a judge's values agree with human ones."""
 
     n: int
-    """Number of pairs."""
+    """Number of pairs of a human and a judge value."""
     prompts: int
     """Number of prompts."""
     levels: tuple[float, ...]
     quadratic_kappa: Estimate
     linear_kappa: Estimate
     kappa: Estimate
-    """Unweighted kappa of the nearest levels."""
+    """Cohen's unweighted kappa; values between two levels are rounded to the nearest level."""
     alpha: Estimate
-    """Krippendorff's ordinal alpha."""
+    """Krippendorff's alpha for ordinal values, with the human and the judge as the two raters."""
     spearman: Estimate
     kendall: Estimate
-    """Kendall's tau-b."""
+    """Kendall's rank correlation tau-b of human and judge values."""
     exact: Estimate
-    """Share of pairs with the same nearest level."""
+    """Share of pairs whose human and judge value are nearest to the same level."""
     within_one: Estimate
-    """Share of pairs at most one level apart."""
+    """Share of pairs whose human and judge value are at most one level apart."""
     bias: Estimate
-    """Mean of judge - human, on the scale of the values."""
+    """Mean of (judge's value - human value), in the unit of the values."""
     human_mean: float
     judge_mean: float
     confusion: tuple[tuple[int, ...], ...]
-    """Counts of pairs; rows are human levels, columns judge levels, both ascending."""
+    """Counts of pairs: one row for each human level and one column for each judge level, in ascending
+    order."""
     between: int
-    """Number of values that lie between two levels, such as the mean of several raters. ``confusion``,
-    ``kappa`` and ``exact`` use the nearest level for them."""
+    """Number of values that lie between two levels, such as a mean of several raters. ``confusion``,
+    ``kappa`` and ``exact`` round values between two levels to the nearest level."""
     resamples: int
 
     @property
@@ -93,24 +94,24 @@ def measure_agreement(
         human: Human values, length n >= 1; a value may be between two levels.
         judge: The judge's values for the same answers.
         levels: All levels of the scale in ascending order, at least two, including levels that do not occur.
-        clusters: Prompt of each pair; the bootstrap draws whole prompts. By default each pair has a prompt of
-            its own.
+        clusters: Prompt of each pair; the bootstrap draws whole prompts. By default, each pair counts as a
+            separate prompt.
         resamples: Number of bootstrap resamples.
         confidence: Confidence level of the intervals.
         seed: Seed of the bootstrap.
 
     Returns:
-        The statistics. If all human values or all judge values are equal, kappa and the correlations are None
-        with a reason, not 0.
+        The statistics. If all human values or all judge values are equal, kappa and the correlations are
+        None, not 0, and a reason is given.
 
     Raises:
         ValueError: The lengths differ, there are no pairs, the levels are not ascending, or a value is
             outside the levels.
 
     Notes:
-        Weighted kappa is 1 - D / E. D is the mean distance within the pairs. E is the mean distance over all
-        combinations of a human and a judge value. Distances are counted in levels. If all values are levels,
-        this is Cohen's (1968) definition.
+        Weighted kappa is 1 - D / E, where D is the mean distance between the two values of a pair, and E the
+        mean distance over all combinations of any human and any judge value. Distances are counted in levels.
+        If no value lies between two levels, weighted kappa is that of Cohen (1968).
 
     Examples:
         >>> agreement = measure_agreement([0, 0.5, 1, 1], [0, 1, 1, 0.5], levels=[0, 0.5, 1])

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha for ordinal ratings with missing values, once or for many sets of weights."""
+"""Krippendorff's alpha (agreement of raters) for ordinal ratings with missing values, also with weights."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ def krippendorff_alpha(ratings: ArrayLike) -> float | None:
     """Return Krippendorff's alpha of ordinal ratings.
 
     Args:
-        ratings: Array of shape (units, raters), NaN for a missing rating. A unit is a rated item. Only the
-            order of the numbers matters.
+        ratings: Array of shape (rated items, raters), NaN for a missing rating. Only the order of the ratings
+            matters, not their distances.
 
     Returns:
-        1 for full agreement, 0 for agreement by chance, below 0 for agreement worse than chance. None if
-        alpha is undefined: no unit has two ratings, or all ratings are equal.
+        Alpha is 1 for full agreement, 0 for agreement by chance, and below 0 for agreement worse than chance.
+        Alpha is undefined, and the result None, if no item has two ratings or all ratings are equal.
 
     Raises:
         ValueError: ``ratings`` is not a table of two dimensions.
 
     Notes:
-        Krippendorff, Content Analysis, 2004, chapter 11; computed by the ``krippendorff`` package.
+        Alpha is defined in Krippendorff, Content Analysis, 2004, chapter 11; the ``krippendorff`` package
+        computes it.
 
     Examples:
         >>> nan = float("nan")
@@ -49,9 +50,9 @@ def krippendorff_alpha(ratings: ArrayLike) -> float | None:
 
 
 def sum_groups(table: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the sum of the columns of each group.
+    """Return, for each row and each group of columns, the sum of the columns.
 
-    ``numpy.bincount`` and ``scipy.ndimage.sum_labels`` sum one row at a time only.
+    ``numpy.bincount`` and ``scipy.ndimage.sum_labels`` can sum only one row at a time.
 
     Args:
         table: Array of shape (rows, columns).
@@ -68,20 +69,20 @@ def sum_groups(table: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[
 
 
 def weighted_alpha(ratings: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return ``krippendorff_alpha`` for many sets of weights; a unit of weight 2 counts twice.
+    """Return Krippendorff's alpha for many sets of weights; an item of weight 2 counts twice.
 
     Args:
-        ratings: Array of shape (units, raters), NaN for a missing rating.
-        weights: Array of shape (sets of weights, units), all >= 0.
+        ratings: Array of shape (rated items, raters), NaN for a missing rating.
+        weights: Array of shape (sets of weights, rated items), all >= 0.
 
     Returns:
         One alpha per set of weights, NaN if it is undefined.
 
     Notes:
-        The ``krippendorff`` package has no weights, and a bootstrap needs thousands of sets. The ordinal
-        distance of two values is the distance of their mid-ranks among all ratings of units with at least two
-        ratings. (Equal ratings share a mid-rank.) So the observed and the expected disagreement are sums of
-        squares, which need no matrix of values.
+        The ``krippendorff`` package has no weights, and a bootstrap needs thousands of sets of weights. The
+        ordinal distance of two values is the difference of their mid-ranks (ranks in which equal ratings
+        share their mean rank) among all ratings of items with at least two ratings. The observed and the
+        expected disagreement are therefore sums of squares, which need no matrix of values.
 
     Examples:
         >>> ratings = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 4.0]])

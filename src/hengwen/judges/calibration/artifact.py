@@ -1,4 +1,4 @@
-"""The stored result of calibrating a judge, the check whether it is still valid, and its JSON file."""
+"""The stored result of calibrating a judge: its fields, its JSON file, and a check that it is still valid."""
 
 from __future__ import annotations
 
@@ -22,31 +22,33 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 Decision = Literal["certified", "not certified", "insufficient"]
-"""``insufficient``: the labels do not allow a decision."""
+"""Whether a judge is certified; ``insufficient`` means that the labels do not allow a decision."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanReport:
-    """The mean human value of one checkpoint or of all answers, estimated with the judge (see ``ppi``)."""
+    """Estimate of the mean human value of one checkpoint, or of all answers, made with the judge's values."""
 
     checkpoint: str
     """Name of the checkpoint; empty for all answers."""
     corrected: CorrectedMean | None
     reason: str = ""
-    """Why there is no corrected mean."""
+    """Why no mean could be estimated; empty if there is one."""
     balance: Balance | None = None
-    """Test whether the judge's mean differs between labelled and other answers; None if it is impossible."""
+    """Test whether the judge's mean differs between labelled and unlabelled answers; None if it is
+    impossible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """How well one score of a judge agrees with humans; valid for one rubric and one judge signature.
+    """How well one score of a judge agrees with humans; valid for one rubric and one judge signature only.
 
-    The signature of a judge is a text with everything that can change its scores.
+    The signature of a judge is a text that contains everything that can change its scores.
     """
 
     task: str
-    """Name of the task. A pooled calibration (of several tasks) has their names, joined by ``+``."""
+    """Name of the task. For a pooled calibration (of several tasks), the names of the tasks joined by
+    ``+``."""
     score: str
     """Name of the score, such as ``muice_live.level``."""
     rubric: str
@@ -60,25 +62,25 @@ class Calibration:
     reasons: tuple[str, ...]
     """Reasons for the decision."""
     threshold: float
-    """Minimum lower bound of quadratic kappa for a certificate, from -1 to 1."""
+    """Value, from -1 to 1, that the lower bound of quadratic kappa must reach for a certificate."""
     level: float
     """Confidence level of all intervals, in (0, 1)."""
     seed: int
-    """Seed of the folds and of the bootstrap."""
+    """Seed of the random numbers for the cross-validation folds and for the bootstrap."""
     agreement: Agreement | None
-    """Agreement on the labelled answers; None if no label matches a judged answer."""
+    """Agreement of judge and humans on the labelled answers; None if no label matches a judged answer."""
     raters: int
     """Number of raters; the human value of an answer is the mean of its labels."""
     ceiling: Estimate
-    """Krippendorff's alpha among the raters: the agreement that can be expected from a judge at best."""
+    """Krippendorff's alpha among the human raters: the best agreement that can be expected from a judge."""
     dropped: dict[str, int]
-    """Number of labelled answers left out, by reason."""
+    """For each reason, the number of labelled answers that were left out."""
     maps: tuple[MapReport, ...]
-    """Maps from the judge's value to the human value; empty if there are too few labels."""
+    """Functions that map the judge's value to a human value; empty if there are too few labels."""
     maps_reason: str
-    """Why there are no calibration maps."""
+    """Why there are no calibration maps; empty if there are some."""
     means: tuple[MeanReport, ...]
-    """Corrected mean of all answers, then of each checkpoint."""
+    """Estimated mean human value of all answers, then of each checkpoint."""
     warnings: tuple[str, ...]
     """Sentences that state what limits the calibration."""
     created: str = ""
@@ -86,24 +88,25 @@ class Calibration:
     version: str = ""
     """Version of Hengwen."""
     tasks: tuple[str, ...] = ()
-    """Tasks of a pooled calibration; empty for a calibration of one task."""
+    """Names of the tasks of a pooled calibration; empty for a calibration of one task."""
     drawn: dict[str, int] = field(default_factory=dict)
-    """Number of labels for each way in which answers were drawn; ``unknown`` if labels do not state it."""
+    """Number of labels for each way in which answers were selected; ``unknown`` for labels that do not state
+    it."""
 
     @property
     def address(self) -> str:
-        """Address of the score, ``TASK/SCORE``."""
+        """Task and score of the calibration, as ``TASK/SCORE``."""
         return f"{self.task}/{self.score}"
 
 
 @checked_arguments
 def is_stale(calibration: Calibration, signature: str, rubric_hash: str) -> tuple[str, ...]:
-    """Return the differences between the calibrated judge and the judge in use.
+    """Return the differences between the judge that was calibrated and the judge in use.
 
     Args:
         calibration: The stored calibration.
         signature: Signature of the judge in use.
-        rubric_hash: Hash of the rubric in use; empty if unknown, then only signatures are compared.
+        rubric_hash: Hash of the rubric in use. If the hash is unknown (empty), only signatures are compared.
 
     Returns:
         One line per difference; empty if the calibration is valid for the judge in use.
@@ -133,7 +136,7 @@ def is_stale(calibration: Calibration, signature: str, rubric_hash: str) -> tupl
 
 
 def rubric_hash_of(signature: str) -> str:
-    """Return the rubric's hash from a judge's signature; empty if it has none or more than one.
+    """Return the rubric hash in a judge's signature; empty if the signature has no or several rubric hashes.
 
     Examples:
         >>> rubric_hash_of("live|rubric:2.9f3a01c2|rules:00000000|v:1"), rubric_hash_of("lyric|v:1")

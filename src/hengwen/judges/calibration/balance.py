@@ -1,4 +1,4 @@
-"""Test whether the judge's mean differs between the labelled answers and the others."""
+"""Test whether the judge's mean differs between labelled and unlabelled answers."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BALANCE_LEVEL = 0.05
-"""Significance level, divided by the number of tests. A smaller p value means that labelled answers differ
-from the others."""
+"""Significance level; it is divided by the number of tests. A p value below this level means that labelled
+answers differ from unlabelled ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
-    """The judge's mean on labelled answers, compared with that on the others."""
+    """The judge's mean on labelled answers, compared with its mean on unlabelled answers."""
 
     difference: float
-    """Mean on labelled answers - mean on the others."""
+    """The judge's mean on labelled answers minus its mean on unlabelled answers."""
     p_value: float
     level: float = BALANCE_LEVEL
     """p value below which the labelled answers do not count as a random sample."""
 
     @property
     def holds(self) -> bool:
-        """Whether, by this test, the labelled answers may be a random sample of all answers."""
+        """Whether the p value is at least ``level``, so that the labelled answers may be a random sample."""
         return self.p_value >= self.level
 
 
@@ -42,24 +42,28 @@ def balance_test(
     bounds: tuple[float, float] | None = None,
     level: float = BALANCE_LEVEL,
 ) -> Balance | None:
-    """Compare the judge's values for labelled answers with its values for the other answers.
+    """Compare the judge's values for labelled answers with its values for unlabelled answers.
 
     Args:
         labelled: The judge's values for the labelled answers.
-        others: The judge's values for the other answers.
+        others: The judge's values for the unlabelled answers.
         clusters: Prompt of each labelled answer.
-        other_clusters: Prompt of each other answer; a prompt may have labelled answers as well.
-        bounds: Ends of the scale. For the standard error, each group gets one more prompt at each end of the
-            scale: otherwise equal values would give a standard error of 0.
+        other_clusters: Prompt of each unlabelled answer; it may be the prompt of labelled answers too.
+        bounds: Lowest and highest value of the scale. To compute the standard error, two artificial prompts,
+            one with the lowest and one with the highest value, are added to the labelled and to the
+            unlabelled answers. Without the artificial prompts, groups of equal values would have a standard
+            error of 0.
         level: p value below which the labelled answers do not count as a random sample.
 
     Returns:
-        The result; None if one of the groups has fewer than two prompts, or all values are equal.
+        The result; None if the labelled or the unlabelled answers come from fewer than two prompts, or if all
+        values are equal.
 
     Notes:
-        t test of the difference. A jackknife leaves out one prompt at a time, from both groups at once. The
-        degrees of freedom are the number of effective prompts - 1, for the group where it is smaller. A group
-        whose prompts have k answers each has (sum k)^2 / sum k^2 effective prompts.
+        The difference is tested by a t test. The standard error of the difference comes from a jackknife that
+        leaves out one prompt at a time, from the labelled and the unlabelled answers together. The effective
+        number of prompts of a group is (sum k)^2 / sum k^2, where k is the number of answers to a prompt. The
+        degrees of freedom are the smaller effective number of the two groups, minus 1.
 
     Examples:
         >>> names = [str(i) for i in range(20)]

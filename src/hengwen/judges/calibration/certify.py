@@ -1,4 +1,4 @@
-"""``calibrate``: decide by human labels whether a judge is certified, and give the reasons."""
+"""``calibrate`` compares a judge with human labels, and decides whether the judge is certified."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 MIN_LABELS = 30
 MIN_PROMPTS = 5
 THRESHOLD = 0.5
-"""Minimum lower bound of the interval of quadratic kappa. A kappa of .70 is commonly required (Williamson,
-Xi, Breyer, Educational Measurement 31, 2012: such a judge shares half of the variance of humans). With 50
-labels a kappa of .70 has a lower bound of about .5."""
+"""For a certificate, the lower bound of quadratic kappa's interval must reach this value. A kappa of .70 is
+commonly required, at which judge and humans share half of their variance (Williamson, Xi, Breyer, Educational
+Measurement 31, 2012). With 50 labels, the interval of a kappa of .70 begins at about .5."""
 MAX_LEVEL_SHARE = 0.8
-"""Share of labels at one level from which the decision is ``insufficient``: such labels cannot tell a good
-judge from one that always gives the same level."""
+"""If at least this share of the labels have the same level, the decision is ``insufficient``, because such
+labels cannot tell a good judge from a judge that always gives the same level."""
 MAX_UNDEFINED_SHARE = 0.05
-"""Share of bootstrap resamples with an undefined kappa above which a warning is given."""
+"""If kappa is undefined in a larger share of the bootstrap resamples, a warning is given."""
 LOW_HUMAN_ALPHA = 0.4
-"""Alpha among raters below which a warning is given."""
+"""If Krippendorff's alpha among the human raters is below this value, a warning is given."""
 
 
 @checked_arguments
@@ -61,28 +61,29 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
     created: str = "",
     pooled: bool = False,
 ) -> Calibration:
-    """Measure a judge against human labels.
+    """Compare one score of a judge with human labels, and decide whether the judge is certified.
 
     Args:
         labels: Human labels; labels of other scores and tasks are ignored.
-        answers: Answers of one task (of several if ``pooled``) with the judge's value of the score. Answers
-            without a label are used for the corrected means only.
+        answers: Answers of one task (of several tasks if ``pooled``) with the judge's value for each. Answers
+            without a label are used only to estimate the mean human value.
         score: Name of the score, such as ``muice_live.level``.
-        rubric: Rubric that defines the levels. An answer equal to one of its examples is left out, because
-            the judge has read the example with its level.
-        levels: All levels, ascending; replaces the levels of the rubric.
-        threshold: Minimum lower bound of quadratic kappa, from -1 to 1.
+        rubric: Rubric that defines the levels. An answer that is equal to one of the rubric's examples is
+            left out, because the judge has read the example with its level.
+        levels: All levels in ascending order, instead of the levels of the rubric.
+        threshold: Value, from -1 to 1, that the lower bound of quadratic kappa must reach for a certificate.
         resamples: Number of bootstrap resamples, at least 1.
         confidence: Confidence level of all intervals, in (0, 1).
-        seed: Seed of the folds and of the bootstrap.
-        created: Time of creation to store, ISO 8601.
-        pooled: Whether the answers come from several tasks whose judges share the rubric. A prompt that
+        seed: Seed of the random numbers for the cross-validation folds and for the bootstrap.
+        created: Time of creation that is stored with the calibration, ISO 8601.
+        pooled: Whether the answers come from several tasks that are judged by the same rubric. A prompt that
             occurs in two tasks counts as two prompts.
 
     Returns:
-        A calibration. Its decision is ``insufficient`` if there are fewer than 30 labels or 5 prompts, if
-        80 % of the labels are at one level, or if kappa is undefined. Otherwise it is ``certified`` if the
-        lower bound of quadratic kappa reaches the threshold, else ``not certified``.
+        A calibration. The decision is ``insufficient`` if there are fewer than 30 labels or 5 prompts, if 80
+        % of the labels are at one level, or if kappa is undefined. If there are enough labels, the decision
+        is ``certified`` if the lower bound of quadratic kappa reaches the threshold, and ``not certified`` if
+        not.
 
     Raises:
         ValueError: There are no answers, the answers are of several tasks or judges, two answers have the
@@ -195,7 +196,7 @@ def _tasks_and_signature(answers: Sequence[JudgedAnswer], *, pooled: bool) -> tu
 
 
 def pooled_signature(signatures: Iterable[str]) -> str:
-    """Return one signature for the judges of pooled tasks.
+    """Return one signature for judges that differ only in their task.
 
     Examples:
         >>> pooled_signature(["b|v:1", "a|v:1", "a|v:1"]), pooled_signature(["a|v:1"])
@@ -216,7 +217,7 @@ def _levels(rubric: Rubric | None, levels: Sequence[float] | None) -> tuple[floa
 def _maps(
     judge: Sequence[float], human: Sequence[float], settings: Mapping[str, Any]
 ) -> tuple[tuple[MapReport, ...], str]:
-    """Return the calibration maps, or no map and the reason."""
+    """Return the calibration maps; if there are too few labels, return no map and the reason."""
     try:
         return fit_maps(judge, human, **settings), ""
     except ValueError as error:
@@ -224,7 +225,7 @@ def _maps(
 
 
 def _ceiling(pairs: Sequence[Pair], resamples: int, confidence: float, seed: int) -> Estimate:
-    """Return Krippendorff's alpha among raters, with an interval from a bootstrap by prompt."""
+    """Return Krippendorff's alpha among the human raters, with an interval from a bootstrap over prompts."""
     shared = [pair for pair in pairs if len(pair.ratings) > 1]
     if not shared:
         return Estimate(value=None, reason="no answer was labelled by two people")

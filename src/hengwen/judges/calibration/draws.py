@@ -1,4 +1,4 @@
-"""How answers were drawn for labelling: the text stored with each label, and the number of labels by it."""
+"""How answers were selected for labelling: the text that is stored with each label, and counts of labels."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 RANDOM = "random"
-"""First word of the text for a simple random sample."""
+"""First word of the text that is stored with labels of a simple random sample."""
 UNKNOWN = "unknown"
-"""Text that counts for labels that do not state how their answer was drawn."""
+"""Text that stands for labels that do not state how their answer was selected."""
 
 
 def random_draw(seed: int, population: int) -> str:
-    """Return the text stored with labels of a simple random sample (without strata).
+    """Return the text that is stored with labels of a simple random sample (without strata).
 
     Args:
         seed: Seed of the random order.
@@ -29,7 +29,7 @@ def random_draw(seed: int, population: int) -> str:
 
 
 def count_draws(draws: Iterable[str]) -> dict[str, int]:
-    """Return the number of labels for each text, in the order of first appearance.
+    """Return the number of labels for each way of selection, in the order of first appearance.
 
     Examples:
         >>> count_draws(["random|seed:0|from:9|strata:none", "", ""])
@@ -39,7 +39,7 @@ def count_draws(draws: Iterable[str]) -> dict[str, int]:
 
 
 def chosen_draws(draws: Iterable[str]) -> list[str]:
-    """Return the texts that state a draw other than a random one.
+    """Return the texts that state another way of selection than a random sample.
 
     Examples:
         >>> chosen_draws(["random|seed:0|from:9|strata:none", "unknown", "the odd ones"])

@@ -1,4 +1,4 @@
-"""An estimate with its confidence interval from a bootstrap over prompts, or the reason why it has none."""
+"""An estimate with its confidence interval from a bootstrap over prompts."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 RESAMPLES = 2000
 MIN_INTERVAL_PROMPTS = 2
-"""Fewest prompts for an interval: one prompt does not show how much prompts differ."""
+"""Fewest prompts for an interval, because one prompt does not show how much prompts differ."""
 
 EstimateKind = Literal["coefficient", "share", "unbounded"]
-"""Range of an estimate. ``coefficient``: from -1 to 1; its interval is computed on Fisher's z scale.
-``share``: from 0 to 1. ``unbounded``: any number."""
+"""Range of an estimate: ``coefficient`` for -1 to 1 (its interval is computed on Fisher's z scale), ``share``
+for 0 to 1, ``unbounded`` for any number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A number with its interval, or the reason why it is undefined."""
+    """A number with its confidence interval; if the number is undefined, the reason."""
 
     value: float | None
     """The estimate; None if it is undefined. An undefined estimate is never 0."""
@@ -32,13 +32,13 @@ class Estimate:
     reason: str = ""
     """Why the value or the interval is None."""
     undefined: int = 0
-    """Number of bootstrap resamples with an undefined value; the interval leaves them out."""
+    """Number of bootstrap resamples in which the value is undefined; the interval ignores them."""
 
 
 def cluster_index(clusters: Sequence[str]) -> tuple[NDArray[np.intp], int]:
     """Return the index of each item's cluster and the number of clusters.
 
-    ``numpy.unique`` gives the same index but takes four times as long for strings.
+    ``numpy.unique`` gives an equivalent index but takes four times as long for strings.
 
     Examples:
         >>> index, count = cluster_index(["b", "a", "b"])
@@ -50,7 +50,7 @@ def cluster_index(clusters: Sequence[str]) -> tuple[NDArray[np.intp], int]:
 
 
 def resample_clusters(clusters: int, resamples: int, seed: int) -> NDArray[np.float64]:
-    """Return how often each resample draws each cluster, as an array of shape (resamples, clusters)."""
+    """Draw clusters with replacement; return how often each is drawn, in shape (resamples, clusters)."""
     draws = np.random.default_rng(seed).multinomial(clusters, np.full(clusters, 1 / clusters), size=resamples)
     return draws.astype(np.float64)
 
@@ -68,20 +68,21 @@ def bootstrap_estimate(
     """Return an estimate with a t interval that uses the standard error of a bootstrap.
 
     Args:
-        value: The value on all items; NaN if it is undefined.
-        resampled: The value on each resample, NaN if undefined; may be empty.
+        value: The value computed from all items; NaN if it is undefined.
+        resampled: The value computed from each resample, NaN if it is undefined; the array may be empty.
         kind: Range of the value; it decides the scale on which the interval is symmetric.
         n: Number of items. Resampled coefficients are limited to 1 - 1 / (2 n), because Fisher's z of 1 is
             infinite.
         clusters: Number of prompts; the t distribution has one degree of freedom less.
-        reason: Why the value is undefined, if it is.
+        reason: Why the value is undefined; empty if it is defined.
         confidence: Confidence level of the interval, in (0, 1).
 
     Notes:
         ``scipy.stats.bootstrap`` offers percentile, basic and BCa (bias-corrected and accelerated) intervals
-        only. It also evaluates the statistic on items, not on counts of clusters. With 5 to 100 prompts the
-        95 % interval of quadratic kappa contained the true value in a share of .918-.950 of simulations with
-        this method, .809-.942 with percentiles and .808-.948 with BCa (``benchmarks/bench_kappa.py``).
+        only. The scipy function also evaluates the statistic on items, not on counts of clusters. In
+        simulations with 5 to 100 prompts (``benchmarks/bench_kappa.py``), the share of 95 % intervals of
+        quadratic kappa that contained the true value was .918-.950 with this method, .809-.942 with
+        percentile and .808-.948 with BCa intervals.
     """
     defined = resampled[~np.isnan(resampled)]
     undefined = len(resampled) - len(defined)

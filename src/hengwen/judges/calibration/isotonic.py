@@ -1,4 +1,4 @@
-"""The isotonic map: the non-decreasing function of the judge's values that fits the human values best."""
+"""The isotonic map: a non-decreasing function of the judge's values that fits the human values best."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class IsotonicMap:
     """Non-decreasing map from the judge's values to calibrated values.
 
-    The map is linear between two fitted values and constant beyond the lowest and the highest.
+    The map is linear between neighbouring fitted values, and constant below the lowest and above the highest.
     """
 
     judge: tuple[float, ...]
@@ -42,7 +42,8 @@ class IsotonicMap:
             ValueError: The lengths differ or are 0.
 
         Notes:
-            ``scipy.optimize.isotonic_regression`` of the mean human value for each distinct judge's value.
+            For each distinct value of the judge, the mean human value is computed; then
+            ``scipy.optimize.isotonic_regression`` is applied to these means.
 
         Examples:
             >>> fitted = IsotonicMap.fit([1, 1, 2, 3], [0, 1, 0.25, 1])  # 1 and 2 pooled: (0 + 1 + 0.25) / 3

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from hengwen.records import AnswerKey, Label
 
 Dropped = Literal["no_answer", "other_text", "no_verdict", "example"]
-"""Reason to leave out a labelled answer. ``no_answer``: the answer does not exist. ``other_text``: the label
-is for another text. ``no_verdict``: the judge gave no score. ``example``: the answer is an example in the
-rubric, which the judge has read."""
+"""Reason to leave out a labelled answer. ``no_answer``: there is no judged answer with the label's key.
+``other_text``: the answer with the label's key has another text. ``no_verdict``: the judge gave no score.
+``example``: the answer is an example in the rubric, which the judge has read."""
 DROPPED: tuple[Dropped, ...] = get_args(Dropped)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedAnswer:
-    """An answer with the value of one score by a judge."""
+    """An answer with the value that a judge gave it for one score."""
 
     task: str
     id: str
@@ -36,7 +36,7 @@ class JudgedAnswer:
     signature: str = ""
     """Signature of the judge."""
     cluster: str = ""
-    """Prompt of the answer; by default its id. Answers to the same prompt are not independent."""
+    """Prompt of the answer; by default the sample's id. Answers to the same prompt are not independent."""
 
     @property
     def key(self) -> AnswerKey:
@@ -45,13 +45,13 @@ class JudgedAnswer:
 
     @property
     def prompt(self) -> str:
-        """Task and cluster together, so that equal clusters of different tasks stay separate."""
+        """Task and prompt together, so that equal prompts of different tasks stay separate."""
         return f"{self.task}\n{self.cluster or self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A judged answer with the mean of its labels."""
+    """A judged answer together with the mean of its human labels."""
 
     answer: JudgedAnswer
     value: float
@@ -59,18 +59,18 @@ class Pair:
     ratings: tuple[tuple[str, float], ...]
     """(rater, value) of each label."""
     draws: tuple[str, ...] = ()
-    """How the answer was drawn, for each label."""
+    """For each label, how the answer was selected for labelling."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelJoin:
-    """Labelled answers for a calibration, the other answers, and how many labelled answers were left out."""
+    """Labelled and unlabelled answers for a calibration, and how many labelled answers were left out."""
 
     pairs: tuple[Pair, ...]
     others: tuple[JudgedAnswer, ...]
     """Judged answers without a label."""
     dropped: dict[str, int] = field(default_factory=dict)
-    """Number of labelled answers left out, by reason, in the order of ``DROPPED``."""
+    """For each reason in ``DROPPED``, the number of labelled answers that were left out."""
 
 
 def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubric | None = None) -> LabelJoin:
@@ -79,7 +79,7 @@ def join(labels: Iterable[Label], answers: Sequence[JudgedAnswer], rubric: Rubri
     Args:
         labels: Labels of one score; several raters may label one answer.
         answers: Judged answers with distinct keys.
-        rubric: Rubric whose examples are left out, with or without a label.
+        rubric: Rubric; answers that are equal to one of its examples are left out, with or without a label.
 
     Raises:
         ValueError: Two answers have the same key, or a rater labels an answer twice.

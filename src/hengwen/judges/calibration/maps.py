@@ -1,6 +1,6 @@
-"""Calibration maps from the judge's scale to the human scale, and whether they reduce the error.
+"""Calibration maps: functions from the judge's value to a human value, and whether they reduce the error.
 
-The error of a map is cross-validated and compared with the error of the judge's raw values.
+The error of a map is measured by cross-validation and compared with the error of the judge's raw values.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KINDS: tuple[MapKind, ...] = ("isotonic", "ordinal")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapReport:
-    """A map fitted on all labels, and its cross-validated error."""
+    """A calibration map that was fitted on all labels, and its cross-validated error."""
 
     kind: MapKind
     n: int
@@ -42,17 +42,18 @@ class MapReport:
     raw_error: float
     """Mean squared difference between the judge's and the human value."""
     error: float
-    """Mean squared difference between the calibrated and the human value, with maps fitted on other
-    prompts."""
+    """Mean squared difference between the calibrated and the human value; the map for an answer is fitted on
+    other prompts (cross-validation)."""
     gain: Estimate
-    """``raw_error - error``. If it is below 0, the map makes the values worse."""
+    """``raw_error - error``: how much the map reduces the error; if it is below 0, the map makes the values
+    worse."""
     levels: tuple[tuple[float, float], ...]
-    """(judge's value, calibrated value) for each level."""
+    """For each level, (judge's value, calibrated value)."""
     map: IsotonicMap | OrdinalMap
 
     @property
     def helps(self) -> bool | None:
-        """True if the gain is significantly above 0, False if significantly below 0, else None."""
+        """True if the gain is significantly above 0, False if it is significantly below 0, otherwise None."""
         if self.gain.low is None or self.gain.high is None:
             return None
         return True if self.gain.low > 0 else False if self.gain.high < 0 else None
@@ -69,17 +70,17 @@ def fit_maps(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> tuple[MapReport, ...]:
-    """Fit an isotonic and an ordinal map and cross-validate them, with whole prompts in one fold.
+    """Fit and cross-validate an isotonic and an ordinal map; answers to one prompt stay in one fold.
 
     Args:
         judge: The judge's values, length n >= 30.
         human: Human values of the same answers.
         levels: All levels, ascending.
-        clusters: Prompt of each answer; by default each answer has a prompt of its own.
+        clusters: Prompt of each answer; by default, each answer counts as a separate prompt.
         folds: Number of folds, from 2 to the number of prompts.
         resamples: Number of bootstrap resamples for the interval of the gain.
-        confidence: Confidence level of that interval.
-        seed: Seed of the folds and of the bootstrap.
+        confidence: Confidence level of the interval of the gain.
+        seed: Seed of the random numbers for the folds and for the bootstrap.
 
     Returns:
         Reports on the isotonic and the ordinal map, in this order.
@@ -115,12 +116,12 @@ def fit_maps(
 def fit_map(
     kind: MapKind, judge: NDArray[np.float64], human: NDArray[np.float64], levels: Sequence[float]
 ) -> IsotonicMap | OrdinalMap:
-    """Return the fitted map of one kind."""
+    """Fit a calibration map of one kind (isotonic or ordinal) and return it."""
     return IsotonicMap.fit(judge, human) if kind == "isotonic" else OrdinalMap.fit(judge, human, levels)
 
 
 def _folds(clusters: int, folds: int, seed: int) -> NDArray[np.intp]:
-    """Return the fold of each cluster; the sizes of two folds differ by at most one."""
+    """Return the cross-validation fold of each cluster; the sizes of folds differ by at most one cluster."""
     return np.random.default_rng(seed).permutation(np.arange(clusters) % folds)
 
 

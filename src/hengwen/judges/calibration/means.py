@@ -1,4 +1,4 @@
-"""The corrected mean of all answers and of each checkpoint, with warnings if labels are no random sample."""
+"""Estimate the mean human value of all answers and of each checkpoint; warn if labels are not random."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def corrected_means(
     confidence: float,
     drawn: Mapping[str, int],
 ) -> tuple[MeanReport, ...]:
-    """Return the corrected mean of all answers and, if there are several, of each checkpoint.
+    """Return the estimated mean human value of all answers and, if there are several, of each checkpoint.
 
-    Checkpoints are in the order of the answers.
+    The checkpoints are in the order in which they occur in the answers.
 
     Args:
-        joined: The answers with a label and those without.
+        joined: The answers with labels, and the answers without a label.
         answers: All answers.
         levels: All levels, ascending.
         confidence: Confidence level of the intervals.
-        drawn: Number of labels for each way in which answers were drawn.
+        drawn: Number of labels for each way in which answers were selected.
     """
     checkpoints = list(dict.fromkeys(answer.checkpoint for answer in answers))
     names = ["", *(checkpoints if len(checkpoints) > 1 else [])]
@@ -53,7 +53,7 @@ def _mean(
     level: float,
     chosen: bool,
 ) -> MeanReport:
-    """Return the mean of a checkpoint; the mean of labels that are no random sample is left out."""
+    """Return the mean of a checkpoint; leave out the labels' own mean if they are not a random sample."""
     pairs = [pair for pair in joined.pairs if checkpoint in ("", pair.answer.checkpoint)]
     others = [answer for answer in joined.others if checkpoint in ("", answer.checkpoint)]
     judge = [pair.value for pair in pairs]
@@ -77,7 +77,7 @@ def _mean(
 
 
 def sampling_warnings(means: Sequence[MeanReport], drawn: Mapping[str, int]) -> tuple[str, ...]:
-    """Return warnings if the labelled answers are no random sample."""
+    """Return warnings if the labelled answers are not a random sample of all answers."""
     advice = "the mean of the labels alone is not shown, and the corrected mean may be biased"
     warnings = [
         f"{drawn[text]} labels were not drawn at random ({text}): {advice}" for text in chosen_draws(drawn)

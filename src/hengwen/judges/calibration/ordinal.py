@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 RIDGE = 0.01
-"""Weight of a weak penalty that pulls the slope to 0 and the distance between thresholds to 1. It keeps
-parameters finite if a level has no labels or the judge separates the levels perfectly."""
+"""Weight of a weak penalty that pulls the slope to 0 and the distances between thresholds to 1. The penalty
+keeps the parameters finite if a level has no labels, or if the judge separates the levels perfectly."""
 MIN_PROBABILITY = 1e-12
 
 
@@ -26,12 +26,12 @@ class OrdinalMap:
 
     levels: tuple[float, ...]
     thresholds: tuple[float, ...]
-    """Thresholds between the levels, ascending."""
+    """Thresholds between the human levels, in ascending order."""
     slope: float
-    """Change of the log odds per level of the judge."""
+    """Change of the log odds if the judge's value is one level higher."""
 
     def probabilities(self, values: ArrayLike) -> Floats:
-        """Return the probability of each human level for each value: shape (values, levels)."""
+        """Return the probability of each human level for each judge's value, in shape (values, levels)."""
         return _probabilities(np.array(self.thresholds), self.slope, self._positions(values))
 
     def predict(self, values: ArrayLike) -> Floats:
@@ -48,15 +48,16 @@ class OrdinalMap:
 
         Args:
             judge: The judge's values, length n >= 1.
-            human: Human values of the same answers; a value between two levels counts partly for each of
-                them, more for the nearer one.
+            human: Human values of the same answers. A value between two levels counts partly for each of
+                these levels, and more for the nearer level.
             levels: All levels, ascending.
 
         Raises:
             ValueError: The lengths differ or are 0.
 
         Notes:
-            McCullagh, Regression models for ordinal data, JRSS B 42, 1980 (proportional odds).
+            This is the proportional odds model of McCullagh, Regression models for ordinal data, JRSS B 42,
+            1980.
 
         Examples:
             >>> judge, human = [0, 0, 0.5, 0.5, 1, 1], [0, 0.5, 0.5, 0.5, 0.5, 1]
@@ -75,14 +76,14 @@ class OrdinalMap:
 
 
 def _positions(values: ArrayLike, levels: Floats) -> Floats:
-    """Return the positions of values in the list of levels; 0 is the middle of the list."""
+    """Return the positions of values in the list of levels, counted from the middle of the list."""
     indices = np.arange(len(levels)) - (len(levels) - 1) / 2
     positions: Floats = np.interp(np.asarray(values, dtype=float), levels, indices)
     return positions
 
 
 def _level_shares(values: Floats, levels: Floats) -> Floats:
-    """Return how much each value counts for each level: shape (values, levels), each row adds up to 1."""
+    """Split each value among the levels: return shares of shape (values, levels) whose rows add up to 1."""
     indices = np.arange(len(levels))
     positions = np.interp(values, levels, indices.astype(float))
     shares: Floats = np.clip(1 - np.abs(positions[:, None] - indices), 0, None)
@@ -90,8 +91,8 @@ def _level_shares(values: Floats, levels: Floats) -> Floats:
 
 
 def _probabilities(thresholds: Floats, slope: float, positions: Floats) -> Floats:
-    # This is the logistic function. scipy.special.expit differs in the last bit: the optimiser (BFGS) would
-    # stop at another point, and maps would change by up to 5e-7.
+    # This is the logistic function. scipy.special.expit differs in the last bit, so the optimiser (BFGS)
+    # would stop at another point, and calibration maps would change by up to 5e-7.
     cumulative = 0.5 * (1 + np.tanh((thresholds - slope * positions[:, None]) / 2))
     return np.diff(cumulative, axis=1, prepend=0.0, append=1.0)
 

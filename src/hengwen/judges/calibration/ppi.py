@@ -1,12 +1,13 @@
 """Estimate the mean human value of all answers if only some have labels (PPI++).
 
-PPI is prediction-powered inference. The judge has values for all answers: their mean is precise but biased.
-The mean of the labels is unbiased but imprecise. The estimate corrects the mean label by the difference
-between the judge's means on labelled and other answers, times a weight ``lam``::
+PPI is prediction-powered inference. The mean of the judge's values of all answers is precise but biased. The
+mean of the human labels is unbiased but imprecise. The estimate corrects the mean of the labels by the
+difference between the judge's means on labelled and unlabelled answers, times a weight ``lam``::
 
     mean(labels) - lam * (mean(judge on labelled answers) - mean(judge on other answers))
 
-The estimate is unbiased for any ``lam``. The ``lam`` with the shortest interval is tuned on the labels.
+The estimate is unbiased for any ``lam``. The ``lam`` that gives the shortest interval is estimated from the
+labels.
 """
 
 from __future__ import annotations
@@ -30,50 +31,53 @@ if TYPE_CHECKING:
 Method = Literal["ppi", "labels"]
 
 MIN_TUNING_LABELS = 20
-"""Fewest labels to tune ``lam``. With fewer labels ``lam`` would fit noise, so the judge is not used."""
+"""Fewest labels from which ``lam`` is estimated. With fewer labels ``lam`` would fit noise, so the judge's
+values are not used."""
 MIN_TUNING_PROMPTS = 5
-"""Fewest labelled prompts to tune ``lam``."""
+"""Fewest labelled prompts from which ``lam`` is estimated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedMean:
-    """The corrected mean human value, with the mean of the labels alone and of the judge alone."""
+    """Estimated mean human value of all answers, with the mean of the labels alone and of the judge alone."""
 
     mean: float
-    """The corrected mean; like all means and intervals, it is in the unit of the labels."""
+    """The estimated mean; it is in the unit of the labels, as all means and intervals of this class are."""
     low: float
     high: float
     method: Method
-    """``labels`` if no correction is possible: there are few labels, the judge always gives the same value,
-    or all answers have labels."""
+    """``labels`` if the judge's values are not used, because there are few labels, the judge always gives the
+    same value, or all answers have labels."""
     lam: float
-    """Weight of the judge; 0 ignores the judge."""
+    """Weight of the correction by the judge's values; if it is 0, the judge's values are ignored."""
     df: float
-    """Degrees of freedom of the t distribution; with few labelled prompts the interval is wider."""
+    """Degrees of freedom of the t distribution for the interval; fewer labelled prompts give a wider
+    interval."""
     n: int
     """Number of labelled answers."""
     others: int
     """Number of judged answers without a label."""
     prompts: int
-    """Number of prompts of the labelled answers."""
+    """Number of prompts that have labelled answers."""
     labels_mean: float | None
-    """Mean of the labels alone. The mean and its interval are None if the labelled answers differ from the
-    others."""
+    """Mean of the labels alone; it is None, and its interval too, if the labelled answers are not a random
+    sample of all answers."""
     labels_low: float | None
     labels_high: float | None
     judge_mean: float
-    """Mean of the judge on all answers. It has no interval, because an interval would ignore the bias."""
+    """Mean of the judge's values of all answers; no interval is given for it, because an interval would
+    ignore the bias of the judge."""
 
     @property
     def narrowing(self) -> float | None:
-        """Width of the interval divided by the width with labels alone; below 1 the judge helps."""
+        """Width of the interval relative to that of the labels alone; below 1, the judge helps."""
         if self.labels_low is None or self.labels_high is None:
             return None
         labels = self.labels_high - self.labels_low
         return (self.high - self.low) / labels if labels > 0 else 1.0
 
     def without_labels_alone(self) -> CorrectedMean:
-        """Return a copy without the mean of the labels alone and its interval."""
+        """Return a copy in which ``labels_mean`` and its interval are None."""
         return replace(self, labels_mean=None, labels_low=None, labels_high=None)
 
 
@@ -93,32 +97,34 @@ def ppi_mean(
     Args:
         human: Human values of the labelled answers, n >= 3, in any unit.
         judge: The judge's values for the same answers, in the same order and unit, length n.
-        others: The judge's values for any number of answers without a label, to any prompts.
-        clusters: Prompt of each labelled answer; by default each answer has a prompt of its own.
-        other_clusters: Prompt of each other answer; by default each answer has a prompt of its own.
-        bounds: Lowest and highest value of the scale; the mean and its interval are limited to them.
+        others: The judge's values for answers without a label; any number of answers, to any prompts.
+        clusters: Prompt of each labelled answer; by default, each answer counts as a separate prompt.
+        other_clusters: Prompt of each unlabelled answer; by default, each answer counts as a separate prompt.
+        bounds: Lowest and highest value of the scale; the mean and its interval are limited to this range.
         confidence: Confidence level of the interval, in (0, 1).
 
     Returns:
-        The corrected mean with its interval, in the unit of the labels, and the mean of the labels alone.
+        The estimated mean with its interval, in the unit of the labels, and the mean of the labels alone.
 
     Raises:
         ValueError: Lengths differ, there are fewer than 3 labels or 2 prompts, all labels are equal and there
             are no bounds, or ``confidence`` is not in (0, 1).
 
     Notes:
-        The interval of the labels alone is ``mean_interval``. With bounds, every interval is computed with
-        two added prompts, one at each end of the scale, on which judge and people agree. Otherwise labels
-        that are all at one end of the scale would give an interval of width 0.
+        The interval of the labels alone is computed by ``mean_interval``. With bounds, two artificial prompts
+        are added to compute every interval, one at each end of the scale, on which judge and humans agree.
+        Without the artificial prompts, labels that are all at one end of the scale would give an interval of
+        width 0.
 
-        Angelopoulos, Duchi, Zrnic, PPI++, 2023. With n labelled and N other answers, ``lam`` is the
-        least-squares slope of the labels on the judge's values, times N / (N + n). The labelled answers must
-        be a random sample of all answers. Answers to one prompt are not independent, so the variance adds up
-        the contributions of a prompt (with and without labels) before it squares them. Tuning makes residuals
-        too small. The factor of cluster-robust regression corrects this: G / (G - 1) * (n - 1) / (n - 2) for
-        n labels of G prompts. The t distribution has G - 1 degrees of freedom (n - 2 if each label has its
-        own prompt). Tests check that, with 50 labels, the share of intervals that contain the true mean is
-        between .93 and .97.
+        The method is PPI++ by Angelopoulos, Duchi, Zrnic, 2023. With n labelled and N unlabelled answers,
+        ``lam`` is the least-squares slope of the labels on the judge's values, times N / (N + n). The
+        labelled answers must be a random sample of all answers. Answers to one prompt are not independent. To
+        compute the variance, the contributions of all answers to a prompt are added up before they are
+        squared. Because ``lam`` is estimated from the labels, residuals are too small; the usual factor of
+        cluster-robust regression corrects this, which is G / (G - 1) * (n - 1) / (n - 2) for n labels of G
+        prompts. The t distribution has G - 1 degrees of freedom (n - 2 if each label has a separate prompt).
+        Tests check that, with 50 labels, the share of intervals that contain the true mean is between .93 and
+        .97.
 
     Examples:
         >>> human, judge = [0, 0.5, 1, 1, 0.5, 0, 1, 0.5, 0.5, 1], [0.5, 0.5, 1, 1, 1, 0, 1, 0.5, 0.5, 1]
@@ -156,7 +162,7 @@ def ppi_mean(
 
 @dataclass(frozen=True, slots=True)
 class _PpiData:
-    """Values of the labelled and the other answers, with the index of each answer's prompt."""
+    """Values of the labelled and the unlabelled answers, with the index of each answer's prompt."""
 
     human: Floats
     judge: Floats
@@ -202,11 +208,11 @@ class _PpiData:
 
     @property
     def judge_difference(self) -> float:
-        """Judge's mean on labelled answers minus its mean on the others; 0 if there are no others."""
+        """Judge's mean on labelled minus its mean on unlabelled answers; 0 if all answers are labelled."""
         return float(self.judge.mean() - self.others.mean()) if len(self.others) else 0.0
 
     def tune(self) -> float:
-        """Return the weight of the judge; 0 if there is too little data to tune it."""
+        """Return the weight ``lam`` of the judge; 0 if there are too few labels to estimate it."""
         centred = self.judge - self.judge.mean()
         squares = float(centred @ centred)
         other_prompts = len(np.unique(self.other_clusters))
@@ -220,7 +226,7 @@ class _PpiData:
     def labels_interval(
         self, bounds: tuple[float, float] | None, confidence: float
     ) -> tuple[float, float, float]:
-        """Return the interval of the labels alone, and the degrees of freedom without the added prompts."""
+        """Return the confidence interval of the mean of the labels alone, and its degrees of freedom."""
         names = [str(cluster) for cluster in self.clusters]
         interval = mean_interval(self.human, names, scale=bounds, confidence=confidence)
         if interval.bounds is None:
@@ -230,7 +236,7 @@ class _PpiData:
     def interval(
         self, lam: float, bounds: tuple[float, float] | None, confidence: float
     ) -> tuple[float, float, int]:
-        """Return the interval of the corrected mean, and its degrees of freedom."""
+        """Return the interval of the estimated mean, and the degrees of freedom."""
         from scipy.special import stdtrit
 
         residuals, clusters, count = self.human - lam * self.judge, self.clusters, self._cluster_count

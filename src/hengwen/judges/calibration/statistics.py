@@ -1,10 +1,10 @@
 """Compute agreement statistics for many bootstrap resamples at once.
 
-Equal pairs (human value, judge value) are one cell: with five levels there are at most 25 cells for any
-number of labels. A weighting (one resample) is a row with the count of each cell. scipy computes these
-coefficients for one resample at a time and takes about 0.5 s per coefficient for 2,000 resamples of 50
-labels. This module takes about 0.01 s for all coefficients. The tests compare it with scipy, scikit-learn and
-krippendorff.
+Equal pairs (human value, judge value) form one cell; with five levels there are at most 25 cells, however
+many labels there are. A weighting (one resample) is a row with the count of each cell. For 2,000 resamples of
+50 labels, scipy takes about 0.5 s per coefficient, because it computes one resample at a time. This module
+takes about 0.01 s for all coefficients. The tests compare the results of this module with those of scipy,
+scikit-learn and krippendorff.
 """
 
 from __future__ import annotations
@@ -25,32 +25,34 @@ if TYPE_CHECKING:
 COEFFICIENTS = ("quadratic_kappa", "linear_kappa", "kappa", "alpha", "spearman", "kendall")
 SHARES = ("exact", "within_one")
 POSITION_TOLERANCE = 1e-9
-"""Positions that differ by less count as equal; neighbouring levels are 1 apart."""
+"""Positions in the list of levels that differ by less than this count as equal; neighbouring levels differ by
+1."""
 MAX_BATCH_ELEMENTS = 2_000_000
-"""Maximum number of elements in the largest array of a batch of weightings."""
+"""Maximum number of elements in the largest array that is computed for a batch of weightings (resamples)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairCells:
-    """The distinct pairs (human, judge) as positions in the list of levels, with their counts by cluster."""
+    """The distinct pairs (human, judge), as positions in the list of levels, and their counts by cluster."""
 
     human: Floats
     judge: Floats
     counts: Floats
-    """Count of each cell in each cluster: shape (clusters, cells)."""
+    """Count of each cell (distinct pair) in each cluster, in shape (clusters, cells)."""
     levels: Floats
 
     @property
     def total(self) -> Floats:
-        """Count of each cell in all clusters, as one weighting: shape (1, cells)."""
+        """Count of each cell (distinct pair) in all clusters together, in shape (1, cells)."""
         total: Floats = self.counts.sum(axis=0, keepdims=True)
         return total
 
 
 def pair_cells(human: Floats, judge: Floats, clusters: Indices, levels: Floats) -> PairCells:
-    """Return the cells of paired values.
+    """Return the cells (distinct pairs) of paired values.
 
-    A value between two levels, such as the mean of several raters, gets a position between theirs.
+    A value between two levels, such as the mean of several raters, gets a position between the positions of
+    the two levels.
     """
     indices = np.arange(len(levels), dtype=float)
     pairs = np.column_stack([np.interp(human, levels, indices), np.interp(judge, levels, indices)])
@@ -71,11 +73,11 @@ def nearest_level(positions: Floats) -> Indices:
 
 
 def agreement_statistics(cells: PairCells, weights: Floats) -> dict[str, Floats]:
-    """Return each agreement statistic for all weightings: shape (weightings,), NaN if undefined.
+    """Return each agreement statistic for all weightings (resamples); NaN where it is undefined.
 
     Args:
         cells: Cells of the paired values.
-        weights: How often each cell counts, in whole numbers: shape (weightings, cells).
+        weights: How often each cell (distinct pair) counts, as whole numbers of shape (weightings, cells).
     """
     rows = max(1, MAX_BATCH_ELEMENTS // len(cells.human))
     order = _order(cells)
@@ -114,14 +116,14 @@ def _batch_statistics(cells: PairCells, weights: Floats, order: Floats) -> dict[
 
 @dataclass(frozen=True, slots=True)
 class _Marginal:
-    """The values of one side, human or judge, with their counts under each weighting."""
+    """The values of the humans or of the judge, with their counts under each weighting (resample)."""
 
     values: Floats
-    """Distinct values, ascending: shape (values,)."""
+    """Distinct values in ascending order, in shape (values,)."""
     index: Indices
-    """Index of each cell's value in ``values``: shape (cells,)."""
+    """Index in ``values`` of the value of each cell, in shape (cells,)."""
     counts: Floats
-    """Count of each value: shape (weightings, values)."""
+    """Count of each value under each weighting, in shape (weightings, values)."""
 
     @classmethod
     def of(cls, positions: Floats, weights: Floats) -> _Marginal:
@@ -130,19 +132,19 @@ class _Marginal:
 
     @property
     def distinct(self) -> Indices:
-        """Number of distinct values that occur: shape (weightings,)."""
+        """Number of distinct values that occur under each weighting, in shape (weightings,)."""
         distinct: Indices = (self.counts > 0).sum(axis=1)
         return distinct
 
     @property
     def midranks(self) -> Floats:
-        """Mid-rank of each cell (ties share the mean of their ranks): shape (weightings, cells)."""
+        """Rank of each cell's value (equal values share their mean rank), in shape (weightings, cells)."""
         midranks: Floats = (np.cumsum(self.counts, axis=1) - self.counts / 2)[:, self.index]
         return midranks
 
 
 def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, *, power: int) -> Floats:
-    """Return 1 - mean distance within pairs / mean distance over all human-judge combinations."""
+    """Return 1 - mean distance in a pair / mean distance over all combinations of human and judge values."""
     observed = weights @ np.abs(human.values[human.index] - judge.values[judge.index]) ** power
     distances = np.abs(human.values[:, None] - judge.values[None, :]) ** power
     expected = ((human.counts @ distances) * judge.counts).sum(axis=1)
@@ -151,7 +153,7 @@ def _weighted_kappa(human: _Marginal, judge: _Marginal, weights: Floats, n: Floa
 
 
 def _kappa(cells: PairCells, weights: Floats, n: Floats) -> Floats:
-    """Return Cohen's kappa for each weighting; each human and judge value counts as its nearest level."""
+    """Return Cohen's kappa for each weighting (resample); values are rounded to the nearest level."""
     human, judge = nearest_level(cells.human), nearest_level(cells.judge)
     indicator = np.eye(len(cells.levels))
     observed = weights @ (human == judge) / n
@@ -172,14 +174,14 @@ def _pearson(x: Floats, y: Floats, weights: Floats, n: Floats) -> Floats:
 
 
 def _order(cells: PairCells) -> Floats:
-    """Return 1 for two cells in the same order on both sides, -1 for opposite orders, 0 for ties."""
+    """Return 1 if humans and judge order two cells (pairs) equally, -1 if oppositely, 0 for ties."""
     human, judge = (np.sign(side[:, None] - side[None, :]) for side in (cells.human, cells.judge))
     order: Floats = human * judge
     return order
 
 
 def _tau_b(human: _Marginal, judge: _Marginal, weights: Floats, n: Floats, order: Floats) -> Floats:
-    """Return (concordant - discordant) / sqrt(pairs untied in human * pairs untied in judge)."""
+    """Return Kendall's tau-b: (concordant - discordant) / sqrt(pairs untied in human * untied in judge)."""
     excess = ((weights @ order) * weights).sum(axis=1)
     untied = [np.square(n) - np.square(side.counts).sum(axis=1) for side in (human, judge)]
     tau: Floats = np.clip(excess / np.sqrt(untied[0] * untied[1]), -1.0, 1.0)

@@ -1,1 +1,1 @@
-"""The rubric judge: a language model is asked for a verdict, which is parsed and converted to scores."""
+"""The rubric judge asks a language model for a verdict (levels with a reason) and converts it to scores."""

@@ -1,7 +1,8 @@
 """Ask a model for a verdict (the labels of one answer) in at most three calls.
 
-The first call asks the question. If the reply cannot be parsed, a repair call quotes the problem. If that
-fails as well, the question is asked again.
+The first call sends the judge's prompt. If the reply cannot be parsed, a second call (repair) sends the
+prompt together with the problem. If the reply to the repair call cannot be parsed either, the first prompt is
+sent again.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
     from hengwen.records import Reply, Request
 
 Try = Literal["first", "repair", "fresh"]
-"""Name of the call that gave the verdict."""
+"""Name of the call whose reply contains the verdict."""
 REPAIRABLE = ("parse_error", "off_scale")
-"""Statuses that a repair call can correct. A reply that was cut off or refused would be so again."""
+"""Failures that a repair call may correct. A reply that was cut off or refused would be cut off or refused
+again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedReply:
-    """A verdict with its reply, and the usage and latency of all calls made for it."""
+    """A parsed verdict with its reply, and the tokens and time that all calls for it used."""
 
     parsed: ParsedVerdict
     reply: Reply
@@ -37,12 +39,12 @@ class JudgedReply:
     usage: Usage
     latency: float
     reply_details: Mapping[str, str]
-    """Details that all scores of the verdict share: the call that gave it, the model and the response
+    """Details that all scores of the verdict share: which call gave the verdict, the model and the response
     format."""
     _details: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def details(self, label: str) -> dict[str, Any]:
-        """Return the details of a score with this label; equal labels share one object."""
+        """Return the details of a score with this label; scores with equal labels get the same object."""
         details = self._details.get(label)
         if details is None:
             details = self._details[label] = {"label": label, **self.reply_details}
@@ -52,17 +54,18 @@ class JudgedReply:
 async def ask_for_verdict(
     backend: ParsingBackend, build_request: Callable[[Try, JudgeError | None], Request], rubric: Rubric
 ) -> JudgedReply:
-    """Ask until a reply holds a verdict, at most three times.
+    """Ask the model until a reply contains a verdict, at most three times.
 
     Args:
         backend: Backend through which every call goes.
-        build_request: Function that returns the request of a try. Its second argument is the error of the
-            first reply for ``repair``, else None. Requests of different tries have different call keys, so
-            that the ledger (the store of paid replies) does not answer one with the reply to another.
-        rubric: Rubric of the verdict.
+        build_request: Function that returns the request for a call (``first``, ``repair`` or ``fresh``). The
+            second argument of the function is the error of the first reply for ``repair``, else None. The
+            requests must have different call keys (hashes that identify a call), so that a stored reply to
+            one request is not used for another.
+        rubric: Rubric that defines the labels of the verdict.
 
     Raises:
-        JudgeError: No reply held a verdict, or a reply was cut off or refused; ``raw`` is the last reply.
+        JudgeError: No reply contains a verdict, or a reply was cut off or refused; ``raw`` is the last reply.
         BackendError: The endpoint gave no reply.
     """
     replies: list[Reply] = []
@@ -99,7 +102,7 @@ async def ask_for_verdict(
 
 
 def _judged_reply(parsed: ParsedVerdict, attempt: Try, replies: Sequence[Reply]) -> JudgedReply:
-    """Return the verdict in the last reply, with the usage and latency of all replies together."""
+    """Return the verdict in the last reply, with the used tokens and latency of all replies added up."""
     reply = replies[-1]
     usage, latency = reply.usage, reply.latency
     if len(replies) > 1:
@@ -119,9 +122,9 @@ def _judged_reply(parsed: ParsedVerdict, attempt: Try, replies: Sequence[Reply])
 
 
 def _is_final(error: JudgeError) -> bool:
-    """Return whether a failed repair call ends the tries: the endpoint is down, or the budget is spent.
+    """Return whether to stop asking after a failed repair call: the endpoint is down, or the budget is spent.
 
-    A repair call that the endpoint refuses permanently does not end them. Its prompt is longer than the
-    question and quotes the model, so the question alone may still be accepted.
+    If the endpoint refuses the repair call permanently, the first prompt is still sent again. The prompt of
+    the repair call is longer and quotes the model, so the endpoint may still accept the first prompt.
     """
     return error.status == "budget" or (isinstance(error, BackendError) and error.retryable)

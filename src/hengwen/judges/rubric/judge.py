@@ -1,4 +1,4 @@
-"""The rubric judge: a language model reads a rubric and a response, and names a level."""
+"""The rubric judge: a language model reads a rubric and an answer, and names a level."""
 
 from __future__ import annotations
 
@@ -40,33 +40,36 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Sample
 
 VERSION = 1
-"""Version of the computation from a reply to a score; part of the signature."""
+"""Version of the computation from a reply to a score; it is a part of the signature."""
 MAX_SAMPLES = 100
 
 
 class RubricJudge:
     """Judge responses with a language model that reads a rubric.
 
-    If a reply holds no verdict, one repair call follows. If that fails, the question is asked again. If that
-    fails as well, the judge raises. In ``details`` of each score, ``attempt`` names the call that gave it:
-    ``first``, ``repair`` or ``fresh`` (the question asked again).
+    If a reply contains no verdict, one repair call quotes the problem. If the reply to the repair call
+    contains no verdict either, the first prompt is sent again; if this fails too, the judge raises an error.
+    In ``details`` of each score, ``attempt`` names the call that gave the verdict: ``first``, ``repair`` or
+    ``fresh`` (first prompt sent again).
 
     Args:
         rubric: Rubric with levels and criteria.
         backend: Backend of the model that reads the rubric.
         language: Language of the prompt.
-        persona: Description of the character, or the template of a system turn. A template is rendered with
-            the same variables as the prompt of the judged model. The persona is part of the judge's prompt if
-            the rubric uses ``persona``.
+        persona: Description of the character that the judged model plays, or a template of it, which is
+            rendered for each sample. The description of the character is part of the judge's prompt if the
+            rubric uses ``persona``.
         name: First part of the score names; default: the rubric's name.
-        samples: Number of verdicts per response, 1..100; the value is their mean. With several verdicts the
-            scale has no levels, because a mean may lie between them.
+        samples: Number of times that the model judges each response, 1..100; the value is the mean. With
+            several verdicts, the scale has no levels, because a mean may lie between two levels.
         logprobs: Whether to compute the expected value from the probabilities that the model gave the labels.
-            If the endpoint returns no probabilities, the samples are used. ``method`` in the details names
-            the method that was used.
-        strip_think: Whether to remove a ``<think>`` block before the answer. An unclosed block stays.
+            If the endpoint returns no probabilities, the value is computed as without ``logprobs``.
+            ``method`` in the details of a score names the method that was used.
+        strip_think: Whether to remove a ``<think>`` block before the answer. A ``<think>`` block without an
+            end tag is kept.
         level_from: ``holistic`` (the model's own level), ``min_aspect`` or ``median_aspect`` (the minimum or
-            the lower median of the criteria). All three values read the same reply of the model.
+            the lower median of the criteria). The model is asked in the same way for all three values of
+            ``level_from``.
         task_instruction: Instruction for this task, in addition to the instructions of the rubric.
         evidence_signature: Signature of the rules whose findings are passed as ``evidence`` (sentences that
             the prompt shows); empty if the judge accepts no evidence.
@@ -111,7 +114,7 @@ class RubricJudge:
         self.accepts_evidence = bool(evidence_signature)
         self._parsing_backend = parsing_backend(backend)
         self._schema = verdict_schema(rubric)
-        # in request identities the digest replaces the system turn
+        # in request identities this hash replaces the long system turn
         self._system_digest = digest(judge_system(rubric, language, task_instruction=task_instruction))
         self._call_signature = self._build_signature()
         self._signature = self._build_signature(
@@ -141,12 +144,12 @@ class RubricJudge:
 
     @property
     def signature(self) -> str:
-        """Everything that can change a verdict: rubric, prompt, language, persona, model, parameters."""
+        """Text with all that can change a verdict: rubric, prompt, language, persona, model, parameters."""
         return self._signature
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the outcomes (a score or a failure each): the level, then each criterion."""
+        """Names of the judge's scores: the overall level, then each criterion."""
         return self._names
 
     async def judge(
@@ -163,10 +166,10 @@ class RubricJudge:
             sample: Prompt with its references.
             response: Response to judge.
             earlier: Not used.
-            evidence: Findings of the rules that ``evidence_signature`` names.
+            evidence: Sentences about the response, from the rules that ``evidence_signature`` describes.
 
         Raises:
-            JudgeError: No reply held a usable verdict.
+            JudgeError: No reply contains a usable verdict.
             BackendError: There is no usable reply.
             ValueError: There is evidence, but no ``evidence_signature``.
         """
@@ -207,12 +210,12 @@ class RubricJudge:
         return await ask_for_verdict(self._parsing_backend, build_request, self.rubric)
 
     def request(self, sample: Sample, response: Response, *, repeat: int = 1) -> Request:
-        """Return the request for a response; its prompt quotes the response between unique fences.
+        """Return the request that asks the model to judge a response, which is quoted between random fences.
 
         Args:
             sample: Prompt with its references.
-            response: Response as quoted in the prompt.
-            repeat: Index of the verdict, from 1.
+            response: Response to quote in the prompt.
+            repeat: Number of the verdict, from 1, if the model judges a response several times.
         """
         return self._request(sample, response, (), repeat, "first")
 
@@ -253,7 +256,7 @@ class RubricJudge:
         )
 
     def _without_thinking(self, response: Response) -> tuple[Response, dict[str, Any]]:
-        """Return the response without a removed ``<think>`` block, and the details about that block."""
+        """Return the response without its ``<think>`` block, and details about the block that was removed."""
         if not self.strip_think:
             return response, {}
         text = answer_without_thinking(response.text)

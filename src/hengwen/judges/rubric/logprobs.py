@@ -1,4 +1,4 @@
-"""Compute the probabilities that a model gave each label, from the log-probabilities of its tokens."""
+"""Compute the probability that a model gave each label, from the log-probabilities of tokens in its reply."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from hengwen.judges.rubric.verdict import ParsedVerdict
 
 TOP_LOGPROBS = 20
-"""Number of alternatives requested for each token; common endpoints allow no more."""
+"""Number of alternatives that are requested for each token; common endpoints allow no more than this."""
 
 Token = tuple[bytes, float, tuple[tuple[bytes, float], ...]]
-"""(bytes, log-probability, alternatives), as in ``Reply.logprobs``."""
+"""(bytes, log-probability, alternatives) of a token; the type of ``Reply.logprobs`` items."""
 
 _THOUGHT_END = re.compile(rb"</think(?:ing)?>", re.IGNORECASE)
 _CRITERIA = re.compile(rb'"criteria"\s*:\s*\{')
@@ -24,18 +24,19 @@ _CRITERIA = re.compile(rb'"criteria"\s*:\s*\{')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """Probabilities of the labels of one part of a verdict: the level, or a criterion."""
+    """Probabilities of the labels for one part of a verdict: the overall level or a criterion."""
 
     labels: Mapping[str, float]
-    """Weights of the labels that the endpoint listed, in the order of the rubric; they sum to 1."""
+    """Probabilities of the labels that the endpoint listed, in the order of the rubric, scaled to sum to
+    1."""
     off_label: float
-    """Probability of all text that is not one of these labels."""
+    """Probability that the model writes something that is not a label of the rubric."""
 
     def mean(self, values: Mapping[str, float]) -> float:
-        """Return the expected value.
+        """Return the expected value of the score.
 
         Args:
-            values: Values by label.
+            values: Value of each label.
 
         Examples:
             >>> Weights(labels={"A": 0.75, "B": 0.25}, off_label=0.0).mean({"A": 1, "B": 0})
@@ -47,15 +48,15 @@ class Weights:
 def verdict_weights(
     tokens: Sequence[Token], parsed: ParsedVerdict, labels: Sequence[str]
 ) -> dict[str, Weights] | None:
-    """Return the weights of the level and of each criterion; None if any of them is unknown.
+    """Return label probabilities for the level and each criterion; None if any of them is unknown.
 
     Args:
         tokens: Tokens of the whole reply.
-        parsed: Verdict in the reply.
+        parsed: Verdict that was parsed from the reply.
         labels: All labels of the rubric.
 
     Returns:
-        Weights by part: ``level`` or the name of a criterion.
+        Label probabilities by part, which is ``level`` or the name of a criterion.
     """
     body = b"".join(token[0] for token in tokens)
     *_, thought = (None, *_THOUGHT_END.finditer(body))
@@ -71,7 +72,7 @@ def verdict_weights(
 
 
 def _label_offset(body: bytes, start: int, part: str, label: str) -> int | None:
-    """Return the byte offset of a label; its key, if it has no escapes, occurs once in the JSON object."""
+    """Return the byte offset of a label in the reply, found by its JSON key, which occurs only once."""
     if start < 0:
         return None
     if part != "level":
@@ -88,18 +89,19 @@ def _label_offset(body: bytes, start: int, part: str, label: str) -> int | None:
 
 
 def label_weights(tokens: Sequence[Token], offset: int, labels: Sequence[str]) -> Weights | None:
-    """Return the weights of the labels at an offset of a reply.
+    """Return the probabilities of the labels at an offset of a reply.
 
-    A label may have several tokens. The function follows the tokens that the model chose until only one label
-    fits. An alternative that still fits several labels counts as text that is no label (``off_label``).
+    A label may consist of several tokens. The function follows the tokens that the model chose until only one
+    label fits. An alternative token that still fits several labels counts as text that is not a label
+    (``off_label``).
 
     Args:
         tokens: Tokens of the whole reply.
         offset: Number of bytes before the label.
-        labels: Possible labels, compared without regard to case.
+        labels: Possible labels; upper and lower case count as equal.
 
     Returns:
-        None if the tokens end before the label does, or no label has any probability.
+        The probabilities; None if the reply ends within the label, or if no label has any probability.
 
     Examples:
         >>> half = -0.6931471805599453
@@ -139,19 +141,20 @@ def label_weights(tokens: Sequence[Token], offset: int, labels: Sequence[str]) -
 def _with_token(
     token: bytes, logprob: float, alternatives: Iterable[tuple[bytes, float]]
 ) -> Iterable[tuple[bytes, float]]:
-    """Yield the alternatives, then the token itself, which may not be among them."""
+    """Yield the alternatives of a token, then the token itself if it is not among them."""
     yield from alternatives
     yield token, logprob
 
 
 def _fitting(prefix: bytes, text: bytes, lead: bytes, names: Mapping[bytes, str]) -> set[str]:
-    """Return the labels that may begin with a prefix and a token.
+    """Return the labels that can begin with a prefix followed by a token.
 
     Args:
         prefix: Beginning of the label in earlier tokens.
         text: Candidate token.
-        lead: Bytes before the label in the token that the model chose; a candidate must begin with them.
-        names: Labels by their bytes in lower case.
+        lead: Bytes before the label in the token that the model chose, such as a quote; a candidate must
+            begin with them.
+        names: The labels, by their bytes in lower case.
     """
     if lead:
         if not text.lstrip().startswith(lead.lstrip()):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hengwen.records import Message
 
 MAX_QUOTED = 4000
-"""Maximum number of quoted characters of a reply; the prompt states how many were left out."""
+"""Maximum number of characters of a reply that are quoted; the prompt states how many were left out."""
 
 _TEXTS: dict[Language, str] = {
     "zh": """
@@ -47,13 +47,13 @@ Answer again, exactly in the output format of the system message: that one JSON 
 def repair_turns(
     messages: tuple[Message, ...], error: JudgeError, *, language: Language, fence: str
 ) -> tuple[Message, ...]:
-    """Return the turns of a judge's prompt with the repair appended to the last one.
+    """Return the turns of a judge's prompt with the text of the repair call appended to the last turn.
 
-    Some chat templates do not allow two user turns in a row, so the repair is not a turn of its own.
+    The text is not a separate turn, because some chat templates do not allow two user turns in a row.
 
     Args:
         messages: Turns of the judge's prompt, rendered with this fence.
-        error: Problem with the reply; ``raw`` is the reply.
+        error: Error that describes the problem; its ``raw`` is the reply.
         language: Language of the prompt.
         fence: Random marker that this call puts around quoted text.
 

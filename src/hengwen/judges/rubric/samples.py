@@ -1,4 +1,4 @@
-"""Several verdicts on one response (samples): select those that count, and find the most common label."""
+"""Combine several verdicts on one response (samples): select those that count, and find the common label."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ if TYPE_CHECKING:
     from hengwen.judges.rubric.ask import JudgedReply
 
 MODEL_FAILURES = ("parse_error", "off_scale", "truncated", "refused")
-"""Statuses caused by the model. A later run would get the same failure, so these samples are excluded."""
+"""Failure statuses that the model causes. A later run would get the same failure, so tries that failed in
+this way are left out."""
 
 
 def split_verdicts(
     results: Sequence[JudgedReply | BaseException],
 ) -> tuple[list[JudgedReply], Counter[str]]:
-    """Return the verdicts, and the number of samples without a verdict by status.
+    """Return the verdicts, and the number of failed samples by failure status.
 
-    A sample without a verdict is excluded if more than half of the samples have one. If an endpoint gave no
-    reply, its error is raised, so that a later run asks for the missing samples.
+    A sample is one try to get a verdict on the response. Failed samples are excluded if more than half of the
+    samples have a verdict. If an endpoint gave no reply, its error is raised, so that a later run asks for
+    the missing samples.
 
     Args:
         results: Verdict or exception of each sample.
 
     Raises:
-        JudgeError: Half of the samples or more have no verdict; the status is the most common one.
+        JudgeError: Half of the samples or more have no verdict; the error has the most common failure status.
         BackendError: An endpoint gave no reply.
         BaseException: Any other exception among the results.
     """
@@ -53,7 +55,7 @@ def split_verdicts(
 
 
 def most_common_label(labels: Sequence[str]) -> tuple[str, float]:
-    """Return the most common label and its share; of equally common labels, the first.
+    """Return the most common label and its share; of equally common labels, return the first.
 
     Args:
         labels: Labels of the verdicts, at least one.

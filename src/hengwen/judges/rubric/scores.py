@@ -1,4 +1,4 @@
-"""Convert verdicts (the labels that a model gave) to values, with details about how each was computed."""
+"""Convert verdicts (the labels that a model gave) to values, with details on how a value was computed."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from hengwen.judges.rubric.logprobs import Weights
 
 ValueWithDetails = tuple[float, dict[str, Any]]
-"""A value and its details."""
+"""A value, and details on how it was computed."""
 
 
 def score_from_reply(judged: JudgedReply, values: Mapping[str, float], part: str) -> ValueWithDetails:
     """Return the value of one verdict.
 
     Args:
-        judged: Verdict with its reply.
-        values: Values by label.
+        judged: Verdict with the model's reply.
+        values: Value of each label.
         part: ``level`` or the name of a criterion.
     """
     label = judged.parsed.label(part)
@@ -35,9 +35,9 @@ def score_from_logprobs(
     """Return the expected value of the labels under the probabilities that the model gave them.
 
     Args:
-        judged: Verdict with its reply.
-        values: Values by label.
-        weights: Weights of this verdict, by part.
+        judged: Verdict with the model's reply.
+        values: Value of each label.
+        weights: Label probabilities for each part of this verdict.
         part: ``level`` or the name of a criterion.
     """
     part_weights = weights[part]
@@ -57,8 +57,8 @@ def score_from_samples(
 
     Args:
         verdicts: Verdicts with their replies, at least one.
-        values: Values by label.
-        failed: Number of samples without a verdict, by status.
+        values: Value of each label.
+        failed: Number of failed tries to get a verdict, by failure status.
         part: ``level`` or the name of a criterion.
     """
     first = verdicts[0]

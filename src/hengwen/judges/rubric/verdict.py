@@ -1,7 +1,7 @@
-"""Parse a judge's reply strictly: JudgeError is raised unless it holds one JSON object with known labels.
+"""Parse the reply of a judge strictly: it must contain one JSON object with known labels.
 
-Repair prompts quote the messages of these errors, and call keys (the identity of a request) depend on
-prompts. A changed message therefore changes call keys.
+The messages of errors are quoted in prompts of repair calls, and the key that identifies a call depends on
+its prompt. Changing an error message therefore changes the call keys of repair calls.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KEYS_WITHOUT_CRITERIA = dict.fromkeys(("reason", "level"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedVerdict:
-    """Contents of a reply, with labels of the rubric."""
+    """Contents of a judge's reply: the reason, and labels of the rubric."""
 
     reason: str
     level: str
@@ -45,8 +45,8 @@ def verdict_schema(rubric: Rubric) -> dict[str, Any]:
     """Return the JSON schema of a verdict: first the reason, then the criteria, then the level.
 
     Args:
-        rubric: Rubric whose labels, the best first, are the only allowed levels. If it has no criteria, the
-            schema has no ``criteria``.
+        rubric: Rubric whose labels are the only allowed levels; the schema lists the best label first. If the
+            rubric has no criteria, the schema has no ``criteria``.
 
     Examples:
         >>> from hengwen.prompts import load_rubric
@@ -74,8 +74,8 @@ def parse_verdict(text: str, rubric: Rubric, finish: str = "stop") -> ParsedVerd
     """Return the verdict in a reply.
 
     A leading ``<think>`` block is removed, even if only its end tag exists. Markdown fences and other text
-    may surround the JSON object, but must not contain braces. Labels are matched without regard to case and
-    surrounding whitespace.
+    may surround the JSON object, but must not contain braces. Labels may differ from those of the rubric in
+    case and surrounding whitespace.
 
     Args:
         text: Text of the reply.
@@ -83,8 +83,8 @@ def parse_verdict(text: str, rubric: Rubric, finish: str = "stop") -> ParsedVerd
         finish: Finish reason that the server returned, such as ``stop`` or ``length``.
 
     Raises:
-        JudgeError: There is no verdict. The status is ``truncated``, ``refused``, ``off_scale`` (a level that
-            the rubric does not have) or ``parse_error``; ``raw`` is the reply.
+        JudgeError: The reply contains no verdict. The status of the error is ``truncated``, ``refused``,
+            ``off_scale`` (a level that the rubric does not have) or ``parse_error``; ``raw`` is the reply.
 
     Examples:
         >>> from hengwen.prompts import load_rubric

@@ -1,1 +1,1 @@
-"""Rules without a model: they limit a judge's level (``RuleSet``) or are a judge alone (``RulesJudge``)."""
+"""Rules without a model: they limit the level that a judge gave, or replace the judge (``RulesJudge``)."""

@@ -1,7 +1,8 @@
-"""A judge with rules: the judge's own score is kept, and a final score is added.
+"""A judge together with rules: the judge's score is kept, and a final score after the rules is added.
 
 A cap is the best value that a rule allows. The final score is the judge's level or the strictest cap,
-whichever is lower. If the judge gave no level, there is no final score: a failure never becomes a low value.
+whichever is lower. If the judge gave no level, there is no final score, because a failure never becomes a low
+value.
 """
 
 from __future__ import annotations
@@ -24,16 +25,17 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Sample, Scale, Verdict
 
 VERSION = 1
-"""Version of the computation from a level and its caps to a final score; part of the signature."""
+"""Version of the computation from a level and its caps to a final score; it is a part of the signature."""
 
 
 class CappedJudge:
-    """Ask a judge, and compute ``NAME.final`` from its level and the rules of the task.
+    """Ask a judge, and compute the score ``NAME.final`` from its level and the rules of the task.
 
-    A judge that accepts evidence is shown what the rules detected. If a rule has extra thresholds, the final
-    score at each of them is added, such as ``NAME.final_at_0.8``. Details of a final score are ``raw`` (the
-    judge's level), ``cap`` (on the judge's scale; None for no cap), ``by`` (the rules that set the cap),
-    ``flags``, and what the rules measured, such as ``dup_of`` and ``similarity``.
+    The prompt of a judge that accepts evidence includes what the rules detected. If a rule has extra
+    thresholds, a final score at each of these thresholds is added, such as ``NAME.final_at_0.8``. Details of
+    a final score are ``raw`` (the judge's level), ``cap`` (on the judge's scale; None for no cap), ``by``
+    (the rules that set the cap), ``flags``, and what the rules measured, such as ``dup_of`` and
+    ``similarity``.
 
     Args:
         judge: The judge to ask; the first of its score names is its level.
@@ -91,7 +93,7 @@ class CappedJudge:
 
     @property
     def signature(self) -> str:
-        """Signature of the final scores: the judge's signature and those of the rules."""
+        """Signature of the final scores, made of the judge's signature and the signatures of the rules."""
         return self._signature
 
     @property
@@ -101,7 +103,7 @@ class CappedJudge:
 
     @property
     def signatures(self) -> Mapping[str, str]:
-        """Signature of each score by name; the judge's own scores keep the judge's signature."""
+        """Signature of each score, by name; scores that the judge itself gave have the judge's signature."""
         return self._signatures
 
     async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
@@ -113,7 +115,7 @@ class CappedJudge:
             earlier: Answers to the same sample with a lower ``repeat``.
 
         Raises:
-            JudgeError: The inner judge gave no usable verdict.
+            JudgeError: The wrapped judge gave no usable verdict.
         """
         results = self.rules.evaluate(sample, response, earlier)
         if self._evidence_judge is not None:
@@ -130,10 +132,10 @@ class CappedJudge:
         response: Response,
         earlier: Sequence[Response] = (),
     ) -> Sequence[Outcome]:
-        """Compute the final scores for a stored verdict, such as after a threshold or a cap was changed.
+        """Compute final scores from stored scores, for example after a threshold or a cap was changed.
 
         Args:
-            outcomes: Outcomes (scores and failures) of the inner judge.
+            outcomes: Stored scores and failures of the wrapped judge.
             sample: Task input and metadata.
             response: The answer.
             earlier: Answers to the same sample with a lower ``repeat``.
@@ -143,7 +145,7 @@ class CappedJudge:
     def _final_scores(
         self, outcomes: Sequence[Outcome], results: Mapping[str, RuleResult]
     ) -> tuple[Outcome, ...]:
-        """Return the final scores; none if there is no level, because the engine reports missing outcomes."""
+        """Return the final scores; none if the judge gave no level (the engine then adds Failures)."""
         level = next((outcome for outcome in outcomes if outcome.name == self._level), None)
         if level is None:
             return ()
@@ -193,14 +195,14 @@ class CappedJudge:
 
 
 def cap_on_scale(share: float, scale: Scale) -> float:
-    """Return the best value that a cap allows; if the scale has levels, the value is a level.
+    """Return the best value that a cap allows on a scale; if the scale has levels, the value is a level.
 
     Args:
         share: Cap as a share of the scale, 0..1.
-        scale: Scale on which more is better.
+        scale: Scale on which higher values are better.
 
     Raises:
-        ValueError: Less is better on this scale.
+        ValueError: Lower values are better on this scale.
 
     Examples:
         >>> from hengwen.records import Scale
@@ -219,7 +221,7 @@ def cap_on_scale(share: float, scale: Scale) -> float:
 
 
 def _share_at(result: RuleResult, threshold: float | None) -> float | None:
-    """Return the cap of a rule at an extra threshold; for None, at the rule's main threshold."""
+    """Return the cap of a rule at an extra threshold; if the threshold is None, at the main threshold."""
     return result.cap if threshold is None else result.extra_caps.get(threshold, result.cap)
 
 

@@ -20,26 +20,27 @@ if TYPE_CHECKING:
 REVIEW_THRESHOLD = 0.7
 """Similarity to an earlier answer at or above which a person should compare the two answers."""
 DEFAULT_EXTRA_THRESHOLDS = (0.8, 0.85, 0.9)
-"""Default extra thresholds; the rule's main threshold is left out."""
+"""Default extra thresholds of similarity; a threshold that equals the rule's main threshold is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicate:
     """Give the lowest value to an answer that repeats an earlier answer to the same sample.
 
-    An answer is compared with every earlier answer, also with answers that are repeats: otherwise the result
-    for three similar answers A, A', A'' would depend on their order. The first answer keeps its score. The
-    default thresholds are this project's choice. ``extra_thresholds`` lists others at which a final score is
-    computed as well.
+    An answer is compared with every earlier answer, even if the earlier answer is a repeat. If repeats were
+    skipped, the result for three similar answers A, A', A'' would depend on their order. The first answer
+    keeps its score. The default thresholds were chosen by this project. For each threshold in
+    ``extra_thresholds``, a further final score is computed.
     """
 
     zero_from: float = THRESHOLD
     review_from: float = REVIEW_THRESHOLD
-    """Similarity from which (up to ``zero_from``) an answer is flagged ``review``."""
+    """An answer whose similarity is at least this, but below ``zero_from``, gets the flag ``review``."""
     extra_thresholds: Sequence[float] = DEFAULT_EXTRA_THRESHOLDS
-    """Extra thresholds; by default 0.8, 0.85 and 0.9. A threshold that equals ``zero_from`` is left out."""
+    """Extra similarity thresholds, by default 0.8, 0.85 and 0.9. A threshold that equals ``zero_from`` is
+    left out."""
     also: InitVar[Sequence[float] | None] = None
-    """Former name of ``extra_thresholds``."""
+    """Older name of the option ``extra_thresholds``."""
     name: ClassVar[str] = "near_duplicate"
     score_name: ClassVar[str] = "near_duplicate.similarity"
     scale: ClassVar[Scale] = LOWER_BETTER
@@ -63,13 +64,13 @@ class NearDuplicate:
 
     @property
     def signature(self) -> str:
-        """Text with everything that can change the result: all thresholds."""
+        """Text with everything that can change the result of this rule, which is all thresholds."""
         extra = ",".join(f"{threshold:g}" for threshold in self.extra_thresholds) or "none"
         thresholds = (("zero", self.zero_from), ("review", self.review_from), ("also", extra))
         return build_signature("near_duplicate", ("rule", "cap"), *thresholds, ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
-        """Compare with every earlier answer; ``dup_of`` is the repeat index of the most similar one."""
+        """Compare the answer with every earlier answer; ``dup_of`` is the number of the most similar one."""
         if not answer.earlier_matches:
             return not_applicable("there is no earlier answer to compare with", "没有先前的回答可比")
         closest = max(answer.earlier_matches, key=lambda match: (match.similarity, -match.repeat))
@@ -95,7 +96,10 @@ class NearDuplicate:
 
 @dataclass(frozen=True, slots=True)
 class TargetCopy:
-    """Cap an answer that copies a reference, except for particles and punctuation; flag a suspected leak."""
+    """Cap the level of an answer that copies a reference, and flag a suspected leak of the reference.
+
+    Differences in particles and punctuation are ignored.
+    """
 
     cap: float = 0.5
     name: ClassVar[str] = "target_copy"
@@ -109,7 +113,7 @@ class TargetCopy:
 
     @property
     def signature(self) -> str:
-        """Signature with the cap."""
+        """Text with everything that can change the result of this rule, which is the cap."""
         return build_signature("target_copy", ("rule", "cap"), ("cap", self.cap), ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
@@ -135,17 +139,18 @@ class TargetCopy:
 
 @dataclass(frozen=True, slots=True)
 class TrainingLeak:
-    """Cap an answer that is a copy or a near copy of an answer in the training set.
+    """Cap the level of an answer that is a copy or a near copy of an answer in the training set.
 
-    Without a corpus nothing is assessed, so no answer counts as free of leaks.
+    Without a training set the rule does not apply, so no answer is reported as free of leaks.
     """
 
     corpus: str | Sequence[str] = ()
-    """Training files, as the scorer ``leakage`` reads them."""
+    """Paths of training files in the formats that the scorer ``leakage`` reads."""
     near: float = MIN_CONTAINMENT
     """Minimum share of the answer's 5-grams that one training answer must contain for a near copy."""
     cap: float = 0.5
-    """Cap of an exact copy, and of a copy that differs only in particles."""
+    """Cap (share of the scale) for an exact copy, and for a copy that differs only in particles or
+    punctuation."""
     near_cap: float = 0.75
     """Cap of a near copy."""
     _scorer: Leakage | None = field(init=False, repr=False, compare=False)
@@ -167,13 +172,13 @@ class TrainingLeak:
 
     @property
     def evidence_signature(self) -> str:
-        """Signature of what the judge is shown: the corpus, without the threshold of a near copy."""
+        """Text with everything that can change what the judge is shown, which is the training set."""
         corpus = "none" if self._scorer is None else self._scorer.signature.split("|")[1]
         return f"leakage|{corpus}|v:1"
 
     @property
     def signature(self) -> str:
-        """Signature with corpus, threshold and caps."""
+        """Text with everything that can change the result of this rule: corpus, threshold and caps."""
         scorer = ("none" if self._scorer is None else self._scorer.signature).replace("|", " ")
         caps = (("cap", self.cap), ("near_cap", self.near_cap))
         return build_signature("leakage", ("rule", "cap"), ("by", scorer), *caps, ("v", 1))

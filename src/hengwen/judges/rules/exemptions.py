@@ -1,4 +1,4 @@
-"""Read which rules do not apply to a sample, from its list ``metadata.exempt``."""
+"""Read the rules from which a sample is exempt, from the list ``metadata.exempt`` of the sample."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hengwen.records import Sample
 
 _FLAGS = {"exempt_copy": "target_copy", "exempt_duplicate": "near_duplicate"}
-"""Keys of the metadata that exempt a sample from one rule if they are true; read only if ``lenient``."""
+"""Keys of the metadata that, if true, exempt a sample from the rule named here; read only if ``lenient``."""
 
 
 def exemptions(sample: Sample, *, lenient: bool = False) -> frozenset[str]:
@@ -19,8 +19,8 @@ def exemptions(sample: Sample, *, lenient: bool = False) -> frozenset[str]:
 
     Args:
         sample: ``metadata.exempt`` lists names of rules, packaged or installed.
-        lenient: Ignore a malformed list and unknown names instead of raising, and also read the flags
-            ``metadata.exempt_copy`` and ``metadata.exempt_duplicate``.
+        lenient: Ignore a malformed list and unknown names instead of raising an error, and also read the
+            flags ``metadata.exempt_copy`` and ``metadata.exempt_duplicate``.
 
     Raises:
         ValueError: ``metadata.exempt`` is not a list of names, or no rule has one of the names.

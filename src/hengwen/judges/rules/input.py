@@ -1,4 +1,4 @@
-"""One answer with everything that rules detect in it; each detection is computed once."""
+"""One answer with everything that rules detect in it; each property is computed only once."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class RuleInput:
     """Function that removes the thinking block before an answer; it returns None if the block is not
     closed."""
     number_keys: ClassVar[tuple[str, ...]] = ("number",)
-    """Keys of the metadata that may hold the expected number; the first existing key counts."""
+    """Keys of the metadata that may contain the expected number; the first key that exists is used."""
     ignores_question_numbers: ClassVar[bool] = True
-    """Whether an answer whose numbers all occur in the question counts as an answer without numbers."""
+    """Whether an answer counts as an answer without numbers if all its numbers also occur in the question."""
 
     @cached_property
     def text(self) -> str:
@@ -78,12 +78,12 @@ class RuleInput:
 
     @cached_property
     def breakage(self) -> Corruption | None:
-        """What is broken in the answer, including its thinking block; None if nothing is."""
+        """What is broken in the answer or in its thinking block; None if nothing is broken."""
         return find_breakage(self.response.text)
 
     @cached_property
     def earlier_matches(self) -> tuple[EarlierMatch, ...]:
-        """Similarity to each earlier answer, in the order of the earlier answers."""
+        """Similarity of this answer to each earlier answer, in the order of the earlier answers."""
         return tuple(
             EarlierMatch(answer.repeat, similarity(self.remove_thinking(answer.text) or "", self.text))
             for answer in self.earlier
@@ -91,7 +91,7 @@ class RuleInput:
 
     @cached_property
     def reference_copy(self) -> CopyMatch | None:
-        """Whether the answer copies a reference; None if no reference has a letter or digit."""
+        """Whether the answer copies a reference; None if no reference contains a letter or digit."""
         return find_copy(self.text, self.sample.references)
 
     @cached_property
@@ -108,7 +108,7 @@ class RuleInput:
         """Return labels and markup in the answer.
 
         Args:
-            names: Text that contains the speaker's name, as for ``find_markup``.
+            names: Text that contains the speaker's name, which counts as a label at the start of an answer.
         """
         return find_markup(self.text, names)
 
@@ -117,10 +117,10 @@ class RuleInput:
 class ClauseInput(RuleInput):
     """The input of the clauses of the rules judge: a ``RuleInput`` with the rules of a rubric.
 
-    The rules judge also works outside of plans, where samples are not checked beforehand. Therefore it reads
-    them leniently: it ignores a malformed ``metadata.exempt``, also accepts the keys ``exempt_copy``,
-    ``exempt_duplicate`` and ``answer``, removes only a ``<think>`` block that opens at the start, and counts
-    numbers of the question like any other.
+    The rules judge also works outside of plans, where samples were not checked before. Therefore the rules
+    judge reads samples leniently: it ignores a malformed ``metadata.exempt``, and also accepts the keys
+    ``exempt_copy``, ``exempt_duplicate`` and ``answer``. The rules judge removes only a ``<think>`` block
+    that opens at the start, and treats numbers that occur in the question like all other numbers.
 
     Args:
         rules: The ``rules:`` block of the rubric.
@@ -136,5 +136,5 @@ class ClauseInput(RuleInput):
 
     @cached_property
     def exempt(self) -> frozenset[str]:
-        """Rules that the sample is exempt from, read leniently."""
+        """Rules from which the sample is exempt; malformed metadata is ignored."""
         return exemptions(self.sample, lenient=True)

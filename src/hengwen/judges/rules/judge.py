@@ -1,19 +1,20 @@
 """The rules judge: it gives an answer a level of a rubric by fixed rules, without a model or network.
 
-It is a baseline for other judges. Its clauses (single checks) may object to an answer or give it a credit.
-The level is found in three steps:
+The rules judge serves as a baseline for other judges. A clause is a single check of the answer; it may object
+to the answer or give it a credit. The level is found in three steps:
 
-1. Start from the second best level (with two levels: from the best).
-2. Each clause that objects sets a cap, the best level that remains possible: worst, second worst, middle or
-   second best. The strictest cap counts.
-3. The best level has three conditions: no clause objects; every clause that can give a credit and applies to
-   this answer gives it; one of these clauses is about the content (``markers``, ``reference_similarity``,
-   ``right_number``). If a number is expected, ``right_number`` is used instead of ``reference_similarity``.
+1. Start from the second best level. (If the rubric has only two levels, start from the best.) 2. Each clause
+that objects sets a cap, which is the best level that remains possible: worst, second worst, middle or second
+best. The lowest cap is used. 3. An answer gets the best level on three conditions: no clause objects; every
+clause that can give a credit and applies to this answer gives it; at least one of these clauses is about the
+content (``markers``, ``reference_similarity``, ``right_number``). If a number is expected, ``right_number``
+is used instead of ``reference_similarity``.
 
-A criterion is scored in the same way by the clauses that ``rules.criteria`` maps to it, but any credit
-suffices. A criterion without clauses is ``not_applicable``. If the rubric has no ``rules:`` block and neither
-``markers`` nor ``taboo`` is an option, only ``DEFAULT_CLAUSES`` are evaluated. An objection then gives the
-level of its cap; without an objection the level is ``not_applicable``.
+A criterion is scored in the three steps too, by the clauses that ``rules.criteria`` lists for it; for a
+criterion, one credit of any clause is enough for the best level. A criterion without clauses is
+``not_applicable``. If the rubric has no ``rules:`` block and neither of the options ``markers`` and ``taboo``
+is set, only ``DEFAULT_CLAUSES`` are evaluated. If a default clause objects, the level is its cap; otherwise
+the level is ``not_applicable``.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Sample
 
 VERSION = 1
-"""Version of the clauses and of the steps to a level; part of the signature."""
+"""Version of the clauses and of the steps to a level; it is a part of the signature."""
 
 DEFAULT_CLAUSES: tuple[ClauseName, ...] = (
     "empty_or_broken",
@@ -47,10 +48,10 @@ DEFAULT_CLAUSES: tuple[ClauseName, ...] = (
     "wrong_number",
     "repeated_lines",
 )
-"""Clauses that need no ``rules:`` block in the rubric."""
+"""Clauses that are evaluated even if the rubric has no ``rules:`` block."""
 CONTENT_CLAUSES: frozenset[ClauseName] = frozenset(("markers", "reference_similarity", "right_number"))
-"""Clauses whose credit is about the content. Credits for length and format do not suffice for the best
-level."""
+"""Clauses (checks) that give a credit, a condition for the best level, for the content of an answer. Credits
+for length and format alone are not enough for the best level."""
 
 CREDIT_CLAUSES: frozenset[ClauseName] = CONTENT_CLAUSES | {"plain_text", "length"}
 """Clauses that can give a credit."""
@@ -59,19 +60,19 @@ ClauseResults = dict["ClauseName", ClauseResult]
 
 
 class RulesJudge:
-    """Judge answers by fixed rules, without a model; see the module for how a level is found.
+    """Judge answers by fixed rules, without a model; the module's docstring explains how a level is found.
 
     Args:
         rubric: Levels and criteria; its ``rules:`` block configures the clauses.
         language: Language of the reasons.
-        persona: Description of the character. If it names the speaker, an answer that begins with that name
-            and a colon (``名字：``) counts as labelled.
+        persona: Description of the character. If the description contains the speaker's name, an answer that
+            begins with this name and a colon (``名字：``) counts as an answer with markup.
         name: First part of the score names; default: the rubric's name.
-        markers: Words that show the persona, in addition to the rubric's.
-        taboo: Phrases that must not occur, in addition to the rubric's.
-        level_from: ``holistic`` (the steps above), ``min_aspect`` or ``median_aspect`` (the minimum or the
-            lower median of the criteria that have clauses).
-        exclude_clauses: Clauses that are not evaluated, because a rule of the task makes the same check after
+        markers: Words that are typical of the persona, in addition to the rubric's ``markers``.
+        taboo: Phrases that an answer must not contain, in addition to the rubric's ``taboo``.
+        level_from: ``holistic`` (level found by the clauses), ``min_aspect`` or ``median_aspect`` (the
+            minimum or the lower median of the criteria that have clauses).
+        exclude_clauses: Names of clauses to skip, because a rule of the task makes the same check after
             judging.
 
     Raises:
@@ -120,23 +121,23 @@ class RulesJudge:
 
     @property
     def signature(self) -> str:
-        """Everything that can change a score: the rubric, its rules, the options and the version."""
+        """Text with everything that can change a score: the rubric, its rules, options and version."""
         return self._signature
 
     @property
     def names(self) -> Sequence[str]:
-        """Names of the scores: the level first, then each criterion."""
+        """Names of the judge's scores: first the overall level, then each criterion."""
         return (f"{self.name}.level", *(f"{self.name}.{criterion}" for criterion in self.rubric.criteria))
 
     async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
         """Judge an answer.
 
         Args:
-            sample: Task input; ``metadata`` may hold ``number`` (or ``answer``), ``exempt`` (a list of
-                ``target_copy`` and ``near_duplicate``), ``exempt_copy`` and ``exempt_duplicate``.
+            sample: Task input; ``metadata`` may contain ``number`` (or ``answer``), ``exempt`` (a list that
+                may contain ``target_copy`` and ``near_duplicate``), ``exempt_copy`` and ``exempt_duplicate``.
             response: The answer.
-            earlier: Answers to the same sample with a lower ``repeat``; an answer that repeats one of them is
-                capped.
+            earlier: Answers to the same sample with a lower ``repeat``; the level of an answer that repeats
+                one of these answers is capped.
         """
         results = self._evaluate(sample, response, earlier)
         criteria = [self._criterion(name, results) for name in self.rubric.criteria]
@@ -238,7 +239,7 @@ def _texts(option: str, values: Sequence[str]) -> list[str]:
 
 
 def _with_phrases(rules: RubricRules | None, phrases: Mapping[str, list[str]]) -> RubricRules | None:
-    """Return the rules with the added markers and taboo phrases; None without rules and phrases."""
+    """Return the rubric's rules with the added markers and taboo phrases; None if there is neither."""
     if rules is None and not any(phrases.values()):
         return None
     base = rules or RubricRules()
@@ -251,7 +252,7 @@ def _strictest_cap(results: ClauseResults) -> Cap | None:
 
 
 def _all_credited(results: ClauseResults) -> bool:
-    """Return whether all clauses that can give a credit gave it, and there is at least one such clause."""
+    """Return whether there are clauses that can give a credit and all of them gave it."""
     clauses = {clause for clause in results if clause in CREDIT_CLAUSES}
     if "right_number" in clauses:
         clauses.discard("reference_similarity")

@@ -1,7 +1,7 @@
-"""The clauses of the rules judge: each turns one detection into a cap or a credit.
+"""The clauses of the rules judge: each checks one property of an answer and gives a cap or a credit.
 
 A cap is the best level that remains possible; a credit supports the best level. A clause returns None if it
-does not apply to the answer. The docstring of a clause names its cap or its credit after the colon.
+does not apply to the answer.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 
 Cap = Literal["worst", "second_worst", "middle", "second_best"]
 CAPS: tuple[Cap, ...] = ("worst", "second_worst", "middle", "second_best")
-"""All caps, the strictest first."""
+"""All caps (limits on the level) in order, beginning with the strictest."""
 
 MIN_SIMILARITY_FOR_CREDIT = 0.3
-"""Minimum similarity to a reference for a credit."""
+"""Minimum similarity to a reference at which an answer gets a credit."""
 MIN_SIMILARITY = 0.1
-"""Minimum similarity to at least one reference; below it an answer is capped."""
+"""If the similarity to every reference is below this value, the level is capped."""
 MAX_REPEATED_SHARE = 0.7
-"""Share of repeated lines at or above which an answer is capped; songs with a chorus stay below it."""
+"""If the share of repeated lines is at least this value, the level is capped; songs with a chorus stay below
+it."""
 MIN_LINES = 4
-"""Fewest lines of an answer in which repeated lines are counted."""
+"""Repeated lines are counted only in answers with at least this number of lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,10 @@ class ClauseResult:
 
 
 def empty_or_broken(answer: ClauseInput) -> ClauseResult | None:
-    """The answer is empty, garbled, a loop or unfinished thinking: worst; it lost some characters: middle."""
+    """Cap at the worst level if the answer is empty, garbled, a loop or unfinished thinking.
+
+    Cap at the middle level if only some characters were lost.
+    """
     breakage = answer.breakage
     if breakage is None:
         return ClauseResult(en="readable", zh="可读")
@@ -55,7 +59,7 @@ def empty_or_broken(answer: ClauseInput) -> ClauseResult | None:
 
 
 def near_duplicate(answer: ClauseInput) -> ClauseResult | None:
-    """The answer repeats an earlier answer to the same sample: worst."""
+    """Cap at the worst level if the answer repeats an earlier answer to the same sample."""
     if not answer.earlier or "near_duplicate" in answer.exempt:
         return None
     repeated = next((match for match in answer.earlier_matches if match.similarity >= THRESHOLD), None)
@@ -69,9 +73,9 @@ def near_duplicate(answer: ClauseInput) -> ClauseResult | None:
 
 
 def wrong_number(answer: ClauseInput) -> ClauseResult | None:
-    """The answer gives another number than ``metadata.number`` (or ``answer``): second worst.
+    """Cap at the second worst level if the answer gives another number than ``metadata.number``.
 
-    The answer gives no number: middle.
+    The key ``metadata.answer`` is accepted too. Cap at the middle level if the answer gives no number.
     """
     if answer.number is None or answer.number.verdict == "unclear":
         return None
@@ -89,7 +93,7 @@ def wrong_number(answer: ClauseInput) -> ClauseResult | None:
 
 
 def right_number(answer: ClauseInput) -> ClauseResult | None:
-    """The answer gives the number in ``metadata.number`` (or ``answer``): a credit."""
+    """Give a credit if the answer gives the number in ``metadata.number`` (or ``metadata.answer``)."""
     if answer.number is None or answer.number.verdict == "unclear":
         return None
     expected, verdict = answer.number
@@ -99,9 +103,9 @@ def right_number(answer: ClauseInput) -> ClauseResult | None:
 
 
 def copy_of_reference(answer: ClauseInput) -> ClauseResult | None:
-    """The answer equals a reference, except for particles and punctuation: middle.
+    """Cap at the middle level if the answer equals a reference apart from particles and punctuation.
 
-    The clause does not apply if one right answer exists (``metadata.number`` or ``answer``).
+    The clause does not apply if there is one right answer (``metadata.number`` or ``metadata.answer``).
     """
     references, metadata = answer.sample.references, answer.sample.metadata
     if not references or "target_copy" in answer.exempt or metadata.keys() & {"number", "answer"}:
@@ -112,7 +116,7 @@ def copy_of_reference(answer: ClauseInput) -> ClauseResult | None:
 
 
 def plain_text(answer: ClauseInput) -> ClauseResult | None:
-    """The answer has labels or markup although the rubric requires plain words: middle; none: a credit."""
+    """Cap at the middle level if an answer that must be plain words has labels or markup; else a credit."""
     if not answer.rules.plain_text:
         return None
     hits = answer.markup(answer.names)
@@ -123,7 +127,7 @@ def plain_text(answer: ClauseInput) -> ClauseResult | None:
 
 
 def taboo(answer: ClauseInput) -> ClauseResult | None:
-    """The answer has a phrase that must not occur: second worst."""
+    """Cap at the second worst level if the answer contains a phrase that must not occur."""
     if not answer.rules.taboo:
         return None
     phrase = _first_phrase_in(answer.text, answer.rules.taboo)
@@ -133,7 +137,7 @@ def taboo(answer: ClauseInput) -> ClauseResult | None:
 
 
 def markers(answer: ClauseInput) -> ClauseResult | None:
-    """The answer has a word that shows the persona: a credit; it has none: second best."""
+    """Give a credit for a word that is typical of the persona; cap at second best if there is none."""
     if not answer.rules.markers:
         return None
     phrase = _first_phrase_in(answer.text, answer.rules.markers)
@@ -143,7 +147,10 @@ def markers(answer: ClauseInput) -> ClauseResult | None:
 
 
 def length(answer: ClauseInput) -> ClauseResult | None:
-    """The answer is too long or too short: middle, or second worst by a factor above two; else a credit."""
+    """Cap at the middle level if the answer is too long or too short; otherwise give a credit.
+
+    Cap at the second worst level if the length is wrong by a factor above two.
+    """
     limits = answer.rules.length
     if limits is None:
         return None
@@ -160,7 +167,10 @@ def length(answer: ClauseInput) -> ClauseResult | None:
 
 
 def reference_similarity(answer: ClauseInput) -> ClauseResult | None:
-    """The answer's similarity to a reference is at least 0.3: a credit; it is below 0.1 for all: middle."""
+    """Give a credit if the answer is similar to a reference (0.3 or more).
+
+    Cap at the middle level if the similarity to every reference is below 0.1.
+    """
     if not answer.sample.references:
         return None
     closest = max(similarity(answer.text, reference) for reference in answer.sample.references)
@@ -173,7 +183,7 @@ def reference_similarity(answer: ClauseInput) -> ClauseResult | None:
 
 
 def repeated_lines(answer: ClauseInput) -> ClauseResult | None:
-    """The answer has four lines or more, and a share of at least 0.7 repeats earlier lines: second worst."""
+    """Cap at second worst if 0.7 or more of at least four lines are repetitions of earlier lines."""
     share, lines = repeated_share(answer.text)
     if lines < MIN_LINES:
         return None
@@ -197,7 +207,7 @@ CLAUSES_BY_NAME: Mapping[ClauseName, Callable[[ClauseInput], ClauseResult | None
     "reference_similarity": reference_similarity,
     "repeated_lines": repeated_lines,
 }
-"""All clauses by name; a result lists them in this order."""
+"""All clauses by name, in the order in which results list them."""
 
 
 def _first_phrase_in(text: str, phrases: Sequence[str]) -> str | None:

@@ -1,10 +1,10 @@
-"""What a rule is: it detects one property of an answer, scores it, and may cap the level that a judge gave.
+"""The interface of a rule, which detects one property of an answer and may cap the level of a judge.
 
-A rule needs no model. Its result has three parts. The code score is a score of the rule's own, computed
-without a model. The sentence for the judge (evidence) never quotes the answer and holds no threshold, so that
-a threshold can change without a new verdict. The cap, if there is one, is the best value that the final score
-may have, as a share of the judge's scale: 0.5 is the middle of the scale, 0 its low end. If the scale has
-levels, a cap between two levels counts as the lower one.
+A rule needs no model. Its result has three parts. The code score is a score that the rule itself gives the
+answer. The sentence for the judge (evidence) neither quotes the answer nor states a threshold, so that after
+a change of a threshold no new judgment is needed. The cap, if there is one, is the best value that the final
+score may have. A cap is a share of the judge's scale: 0.5 is the middle of the scale, 0 its low end. If the
+scale has levels, a cap between two levels is rounded down to the lower level.
 
 ``hengwen.registry`` lists the rules: ``BUILTINS["rules"]`` and the entry point group ``hengwen.rules``.
 """
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from hengwen.judges.rules.input import RuleInput
 
 RULE_TAG = "|rule:cap|"
-"""Part of the signature of every rule's code score; reports do not show such a score as a headline."""
+"""Part of the signature of every score of a rule, by which reports avoid showing it as a main score."""
 PASS_SCALE = Scale(low=0, high=1, levels=(0, 1))
 """Scale of a rule whose value is 1 if the answer passes."""
 FAIL_SCALE = Scale(low=0, high=1, levels=(0, 1), higher_is_better=False)
 """Scale of a rule whose value is 1 if the answer has the fault."""
 LOWER_BETTER = Scale(low=0, high=1, higher_is_better=False)
-"""Scale of a share of which less is better."""
+"""Scale of a share for which lower values are better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,30 +36,31 @@ class RuleResult:
     """Result of one rule for one answer."""
 
     value: float | None
-    """Value of the code score; None if the rule does not apply."""
+    """Value of the rule's score; None if the rule does not apply to the answer."""
     en: str
     zh: str
-    """Sentence for the judge in Chinese (``en``: in English); if the rule does not apply, the cause."""
+    """Sentence for the judge in Chinese (``en`` is in English). If the rule does not apply, the sentence
+    states why."""
     judge_note: tuple[str, str] = ("", "")
-    """Text that is added to the sentence for the judge only, in English and in Chinese."""
+    """Text that only the judge sees, added to the sentence; in English and in Chinese."""
     visible_to_judge: bool = True
-    """Whether the judge is shown the sentence."""
+    """Whether the judge's prompt includes the sentence."""
     reason: str = ""
-    """Reason of the code score, which may quote the answer; default: ``en``."""
+    """Reason that is stored with the rule's score and may quote the answer; default: ``en``."""
     cap: float | None = None
-    """The best value that remains possible, as a share of the scale; None for no cap."""
+    """The best value that the final score may have, as a share of the scale; None for no cap."""
     extra_caps: Mapping[float, float | None] = field(default_factory=dict)
     """Cap at each of the rule's extra thresholds."""
     flags: tuple[str, ...] = ()
-    """Marks for the reader of a report, such as ``leak_suspect``."""
+    """Marks that a report shows to its reader, such as ``leak_suspect``."""
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Rule(Protocol):
     """A rule that is applied together with a judge; its fields are its options in a plan.
 
-    A rule may also have ``check_sample`` (see ``hengwen.protocols.SampleValidator``), which is called for
-    each sample before any call is made.
+    A rule may also have the method ``check_sample`` (see ``hengwen.protocols.SampleValidator``). The engine
+    calls ``check_sample`` for each sample before any model is called.
     """
 
     @property
@@ -69,31 +70,31 @@ class Rule(Protocol):
 
     @property
     def score_name(self) -> str:
-        """Name of the rule's code score."""
+        """Name of the score that the rule gives."""
         ...
 
     @property
     def scale(self) -> Scale:
-        """Scale of the rule's code score."""
+        """Scale of the score that the rule gives."""
         ...
 
     @property
     def extra_thresholds(self) -> Sequence[float]:
-        """Other thresholds at which the final score is computed as well."""
+        """Further thresholds; for each of them a further final score is computed."""
         ...
 
     @property
     def evidence_signature(self) -> str:
-        """Text with everything that can change what the judge is shown; it has no threshold and no cap."""
+        """Text with everything that can change what the judge is shown, so without thresholds and caps."""
         ...
 
     @property
     def signature(self) -> str:
-        """Text with everything that can change the rule's code score, its flags and its caps."""
+        """Text with everything that can change the rule's score, its flags and its caps."""
         ...
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
-        """Return the result for an answer; exemptions are handled by the caller."""
+        """Return the result for an answer; the caller checks whether the sample is exempt from the rule."""
         ...
 
 
@@ -103,7 +104,7 @@ def not_applicable(en: str, zh: str, *, visible_to_judge: bool = False) -> RuleR
     Args:
         en: The cause, in English.
         zh: The cause, in Chinese.
-        visible_to_judge: Whether the judge is shown the cause.
+        visible_to_judge: Whether the judge's prompt includes the cause.
     """
     return RuleResult(value=None, en=en, zh=zh, visible_to_judge=visible_to_judge)
 

@@ -1,4 +1,4 @@
-"""The rules of a task: each rule is a scorer with a score of its own, and together they cap a judge."""
+"""The rules of a task: each rule gives a score, and all rules together cap the level of a judge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def evaluate_unless_exempt(rule: Rule, answer: RuleInput) -> RuleResult:
-    """Return the result of a rule; if the sample is exempt from it, the rule does not apply.
+    """Return the result of a rule; if the sample is exempt from the rule, the result is "not applicable".
 
     Args:
         rule: The rule to apply.
@@ -36,7 +36,7 @@ def evaluate_unless_exempt(rule: Rule, answer: RuleInput) -> RuleResult:
 
 
 def evidence_sentences(results: Mapping[str, RuleResult], language: Language) -> list[str]:
-    """Return the sentences about an answer that a judge is shown (evidence).
+    """Return the sentences (evidence) about an answer that a judge's prompt includes.
 
     Args:
         results: Result by name of the rule.
@@ -52,7 +52,7 @@ def evidence_sentences(results: Mapping[str, RuleResult], language: Language) ->
 
 @dataclass(frozen=True, slots=True)
 class RuleScorer:
-    """A scorer that reports a rule's code score (a score computed without a model)."""
+    """A scorer that returns the score of a rule."""
 
     rule: Rule
 
@@ -68,7 +68,7 @@ class RuleScorer:
         return (self.rule.score_name,)
 
     def score(self, sample: Sample, response: Response) -> list[Outcome]:
-        """Score an answer to which there are no earlier answers."""
+        """Score an answer without comparing it with earlier answers."""
         return self.score_after(sample, response, ())
 
     def score_after(self, sample: Sample, response: Response, earlier: Sequence[Response]) -> list[Outcome]:
@@ -98,7 +98,7 @@ class RuleScorer:
         ]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Check the exemptions of a sample, and the fields that the rule requires.
+        """Check the exemptions of a sample, and the metadata that the rule requires.
 
         Args:
             sample: A sample of the task.
@@ -123,12 +123,12 @@ class RuleSet:
 
     @cached_property
     def evidence_signature(self) -> str:
-        """Hash (eight hex digits) of everything that can change what a judge is shown."""
+        """Hash (8 hex digits) of everything that can change the sentences that a judge is shown."""
         return digest([rule.evidence_signature for rule in self.rules])[:8]
 
     @property
     def extra_thresholds(self) -> tuple[float, ...]:
-        """Other thresholds at which the final score is computed."""
+        """Extra thresholds of the rules; for each of them a further final score is computed."""
         return tuple(threshold for rule in self.rules for threshold in rule.extra_thresholds)
 
     def evaluate(

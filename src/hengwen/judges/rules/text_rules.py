@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Give the lowest value to an answer that is empty, garbled, unfinished thinking or a loop.
+    """Cap an answer at the lowest value if it is empty, garbled, unfinished thinking or a loop.
 
-    One lost character does not cap the level.
+    A single lost character does not cap the level.
     """
 
     name: ClassVar[str] = "broken"
@@ -33,7 +33,7 @@ class Broken:
 
     @property
     def signature(self) -> str:
-        """Signature of the rule, which has no options."""
+        """Signature of the rule; it never changes with a plan, because the rule has no options."""
         return build_signature("broken", ("rule", "cap"), ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
@@ -57,11 +57,11 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class PlainText:
-    """Cap an answer with labels, headings, lists or other markup where plain words are required."""
+    """Cap the level of an answer that has labels, headings, lists or other markup but must be plain words."""
 
     cap: float = 0.5
     names: str = ""
-    """Text that contains the speaker's name; ``NAME:`` at the start of an answer is a label."""
+    """Text that contains the speaker's name; ``NAME:`` at the start of an answer counts as markup."""
     name: ClassVar[str] = "plain_text"
     score_name: ClassVar[str] = "plain_text.match"
     scale: ClassVar[Scale] = PASS_SCALE
@@ -74,12 +74,12 @@ class PlainText:
 
     @property
     def evidence_signature(self) -> str:
-        """Signature of what the judge is shown: the names, without the cap."""
+        """Text with everything that can change what the judge is shown: the names, but not the cap."""
         return f"plain_text|names:{self._names_digest}|v:1"
 
     @property
     def signature(self) -> str:
-        """Signature with names and cap."""
+        """Text with everything that can change the result of this rule: names and cap."""
         names = ("names", self._names_digest)
         return build_signature("plain_text", ("rule", "cap"), names, ("cap", self.cap), ("v", 1))
 
@@ -106,10 +106,10 @@ class PlainText:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """Cap an answer that gives another number than the right one, ``metadata.number``.
+    """Cap the level of an answer that gives another number than the right one (``metadata.number``).
 
-    An answer whose numbers all occur in the question counts as an answer without a number. An answer without
-    a number scores 0 but is not capped, because there may be a good reason for it.
+    If all numbers of an answer occur in the question, it counts as an answer without a number. An answer
+    without a number scores 0, but its level is not capped, because there may be a good reason for it.
     """
 
     cap: float = 0.25
@@ -124,7 +124,7 @@ class Number:
 
     @property
     def signature(self) -> str:
-        """Signature with the cap."""
+        """Text with everything that can change the result of this rule, which is the cap."""
         return build_signature("number", ("rule", "cap"), ("cap", self.cap), ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
@@ -151,7 +151,7 @@ class Number:
         )
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Raise if ``metadata.number`` is not a number."""
+        """Raise an error if ``metadata.number`` is not a number."""
         value = sample.metadata.get("number")
         if value is not None and as_number(value) is None:
             raise ValueError(f"metadata.number must be one number, got {value!r}")

@@ -1,1 +1,1 @@
-"""Tests of a judge: attacks in answers (canaries), biases, and an admission test."""
+"""Tests of a judge: attacks hidden in answers (canaries), biases, and an admission test."""

@@ -1,6 +1,6 @@
-"""Biases of a judge: by an answer's length, its author's model family, its position in a pair.
+"""Measure biases of a judge: towards long answers, its own model family, or a position in a pair.
 
-A figure that the data do not determine is None with a reason, never 0.
+A number that the data do not determine is None with a reason, never 0.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ PairVerdict = Literal["first", "second", "tie"]
 _NO_SPREAD = "no interval: the difference is the same for every prompt"
 
 MIN_CLUSTERS = 10
-"""Fewest prompts for the interval of a correlation."""
+"""Fewest prompts for which an interval of the correlation is computed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LengthBias:
     """Correlation of a judge's scores with the lengths of the answers.
 
-    A correlation does not prove a bias, because longer answers may be better. Compare it with the correlation
-    of human labels.
+    A correlation does not prove a bias, because longer answers may be better. To find out whether it is a
+    bias, compare it with the correlation between human labels and length.
     """
 
     n: int
@@ -68,19 +68,19 @@ def length_of(text: str) -> int:
 def length_bias(
     lengths: Sequence[float], scores: Sequence[float], *, clusters: Sequence[str] | None = None
 ) -> LengthBias:
-    """Measure the correlation of scores with answer lengths.
+    """Measure how strongly scores correlate with the lengths of answers.
 
     The interval is computed on Fisher's z scale with the standard error of Bonett and Wright, sqrt((1 + rho²
-    / 2) / (G - 3)), which scipy does not offer. G is the number of prompts, not of answers, because repeats
-    of a prompt are not independent.
+    / 2) / (G - 3)), which scipy does not offer. G is the number of prompts, not of answers, because several
+    answers to one prompt are not independent.
 
     Args:
         lengths: Length of each answer, >= 0.
         scores: Score of each answer, in any unit.
-        clusters: Prompt of each answer; by default every answer has a prompt of its own.
+        clusters: Prompt of each answer; by default, every answer counts as a separate prompt.
 
     Returns:
-        The correlation, from -1 to 1, with its interval; if it is not defined, the ``reason``.
+        The correlation, from -1 to 1, with its interval; if it is undefined, ``reason`` says why.
 
     Raises:
         ValueError: The lists differ in length, a number is not finite, or a length is negative.
@@ -143,7 +143,7 @@ def _rho_interval(rho: float, count: int) -> tuple[BiasInterval | None, str]:
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledAnswer:
-    """An answer with the judge's and a human's value, which use the same scale."""
+    """An answer with a value from the judge and a value from humans, on the same scale."""
 
     target: str
     """Name of the model that wrote the answer."""
@@ -160,7 +160,7 @@ class TargetBias:
     """Difference between the judge's and the human values for the answers of one model."""
 
     same_family: bool
-    """Whether the model and the judge share a family."""
+    """Whether the model and the judge come from the same vendor family."""
     n: int
     """Number of answers."""
     clusters: int
@@ -168,38 +168,41 @@ class TargetBias:
     mean: float
     """Mean of (judge's value - human value); each prompt has the same weight."""
     interval: BiasInterval | None
-    """95 % t interval over prompt means; None for fewer than two prompts or for equal prompt means."""
+    """95 % t interval of the mean over prompts; None for fewer than two prompts, or if all prompts have equal
+    means."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyBias:
-    """How much a judge favours its own family, measured against human labels.
+    """How much a judge favours models of its own vendor family, compared with human labels.
 
-    Better answers of the judge's own family are not a bias, because humans rate them higher as well.
+    If the judge's family really writes better answers, this is not counted as bias, because humans rate these
+    answers higher too.
     """
 
     targets: Mapping[str, TargetBias]
     """Bias for each model, sorted by name."""
     preference: float | None
-    """Mean of (judge's value - human value) for the judge's own family, minus the same for other families.
-    Above 0, the judge favours its own family."""
+    """Mean of (judge's value - human value) for models of the judge's family, minus this mean for other
+    models. If the preference is above 0, the judge favours its own family."""
     interval: BiasInterval | None
-    """95 % interval: paired by prompt if both sides share at least two prompts, else Welch's interval."""
+    """95 % interval of ``preference``; it is paired by prompt if models of the judge's family and other
+    models answered at least two common prompts, else it is Welch's interval."""
     reason: str = ""
     """Why ``preference`` or ``interval`` is None."""
 
 
 @checked_arguments
 def family_bias(judge: str, answers: Iterable[LabelledAnswer]) -> FamilyBias:
-    """Compare (judge's value - human value) between models of the judge's own family and other models.
+    """Compare (judge's value - human value) between models of the judge's vendor family and other models.
 
     Args:
         judge: Name of the judge model; ``families_of`` maps it to families.
-        answers: Labelled answers, any number, with judge and human values on one scale.
+        answers: Answers with values from the judge and from humans, on one scale; any number.
 
     Returns:
-        Biases in units of the scale; with a ``reason`` instead of a preference if the family of the judge is
-        unknown, or if one side has no answers.
+        Biases in units of the scale. If the judge's family is unknown, or if there are no answers of its own
+        or of other families, ``preference`` is None and ``reason`` says why.
 
     Examples:
         >>> rows = [("gpt-4o", 1.0, 0.5, "a"), ("gpt-4o", 1.0, 0.75, "b"), ("glm-4", 0.5, 0.5, "a"),
@@ -264,8 +267,8 @@ def _difference(
     from scipy.stats import ttest_ind
 
     with warnings.catch_warnings():
-        # scipy warns of precision loss if one side is constant, although a variance of about 0 is correct
-        # then
+        # scipy warns of precision loss if all values of a group are equal, although a variance of about 0 is
+        # correct then
         warnings.simplefilter("ignore", RuntimeWarning)
         welch = ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
     return difference, (float(welch.low), float(welch.high)), ""
@@ -283,12 +286,12 @@ def _t_interval(values: NDArray[np.float64]) -> BiasInterval | None:
 @checked_fields
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOutcome:
-    """Verdicts on two answers ``a`` and ``b`` in both orders; a missing verdict is None."""
+    """Which of the answers ``a`` and ``b`` is better, judged in both orders; a missing verdict is None."""
 
     forward: PairVerdict | None
-    """Verdict with ``a`` in the first position."""
+    """Verdict when ``a`` is in the first position."""
     backward: PairVerdict | None
-    """Verdict with ``b`` in the first position."""
+    """Verdict when ``b`` is in the first position."""
 
     @property
     def winner(self) -> Literal["a", "b", "tie"] | None:
@@ -302,7 +305,7 @@ class PairOutcome:
 
     @property
     def consistent(self) -> bool | None:
-        """Whether both orders give the same result; None if a verdict is missing."""
+        """Whether the same answer wins in both orders, or both are ties; None if a verdict is missing."""
         if self.forward is None or self.backward is None:
             return None
         return {self.forward, self.backward} in ({"first", "second"}, {"tie"})
@@ -315,9 +318,9 @@ class PositionBias:
     n: int
     """Number of pairs with a verdict in both orders."""
     no_verdict: int
-    """Number of pairs without a verdict in at least one order."""
+    """Number of pairs for which a verdict is missing in one order or in both orders."""
     consistent: float | None
-    """Share of ``n`` with the same result in both orders; None if ``n`` is 0."""
+    """Share of the ``n`` pairs with the same winner in both orders; None if ``n`` is 0."""
     interval: BiasInterval | None
     """95 % Wilson interval of ``consistent``."""
     first: int
@@ -333,13 +336,13 @@ async def compare_pair(
     """Compare two answers in both orders.
 
     Args:
-        compare: Function of a first and a second answer. It returns which of them is better, or None for no
-            verdict.
+        compare: Function of a first and a second answer, which returns the position of the better answer or a
+            tie, or None if there is no verdict.
         a: One answer.
         b: The other answer.
 
     Returns:
-        Both verdicts. An exception of ``compare`` is raised again.
+        The verdicts in both orders. An exception of ``compare`` is passed on to the caller.
 
     Examples:
         >>> import asyncio

@@ -1,4 +1,4 @@
-"""Read the level of a verdict, and check that the rubric has it."""
+"""Read the level in a judge's verdict, and check that the rubric has this level."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 
 def level_or_failure(judge: Judge, rubric: Rubric, result: Verdict | BaseException) -> float | Failure:
-    """Return the value of a verdict's level, or the failure that was returned instead.
+    """Return the value of the level that a judge gave, or the failure if it gave none.
 
     Args:
         judge: The judge that was called.
         rubric: The rubric with the expected levels.
-        result: Verdict or exception, as ``asyncio.gather(..., return_exceptions=True)`` returns it.
+        result: Verdict or exception of the judge, which ``asyncio.gather(..., return_exceptions=True)``
+            returned.
 
     Raises:
         ValueError: The value is outside the rubric's levels, so the judge uses another rubric.

@@ -1,7 +1,7 @@
-"""Map a model name to its vendor family: judges tend to favour text of their own family.
+"""Map a model name to its vendor family, because judges tend to favour text of their own family.
 
 A distilled model belongs to both families if its name says so (``DeepSeek-R1-Distill-Qwen-7B``). A name that
-matches no known word belongs to no family, and no claim is made about it.
+contains no known word belongs to no family, and nothing is concluded from it.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }
 """Words that identify a family in a model name; digits may follow a word (``qwen2``).
 
-Words that are also common in checkpoint names (``step``, ``seed``) are left out.
+Words that are also common in checkpoint names, such as ``step`` and ``seed``, are not in the list.
 """
 
 
 def families_of(model: str) -> frozenset[str]:
-    """Return the families of a model name: none, one or several.
+    """Return the vendor families that a model name shows: none, one or several.
 
     Args:
-        model: Name as in a plan or from a server; a prefix up to the last slash is ignored.
+        model: Name of a model from a plan or a server; everything up to the last slash is ignored.
 
     Examples:
         >>> sorted(families_of("openai/gpt-4o-mini")), sorted(families_of("DeepSeek-R1-Distill-Qwen-7B"))
@@ -56,7 +56,7 @@ def families_of(model: str) -> frozenset[str]:
 
 
 def same_family(judge: str, target: str) -> frozenset[str]:
-    """Return the families that two models share.
+    """Return the vendor families to which both models belong.
 
     Args:
         judge: Name of the judge model.
@@ -70,7 +70,7 @@ def same_family(judge: str, target: str) -> frozenset[str]:
 
 
 def same_family_warning(judge: str, target: str) -> str:
-    """Return a warning if a judge and the model it judges share a family, else an empty string.
+    """Return a warning if a judge and the judged model share a vendor family, else an empty string.
 
     Args:
         judge: Name of the judge model.

@@ -8,11 +8,10 @@ from math import log1p
 from typing import TYPE_CHECKING, get_args
 
 from hengwen.argument_types import checked_arguments
-from hengwen.errors import ConfigError, did_you_mean
+from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.run_comparison import RunComparison, ScorePair, Weights, compare_scores
-from hengwen.reports.view.build import run_labels, task_views
-from hengwen.reports.view.models import ReportData
-from hengwen.reports.view.summary import summary_scores
+from hengwen.monitoring.tested_scores import named_scores, tested_scores
+from hengwen.reports.view.build import run_labels
 from hengwen.reports.view.trajectory import signature_conflict
 from hengwen.results.paired_values import PairedValues, log_length_changes, pair_values
 from hengwen.results.score_table import SeriesKey
@@ -20,7 +19,7 @@ from hengwen.results.score_table import SeriesKey
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.monitoring.compare.run_comparison import Family
+    from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run
     from hengwen.reports.view.models import ScoreView
     from hengwen.results.score_table import ScoreTable
@@ -39,7 +38,7 @@ PROMPT_PARTS = ("samples", "references")
 @checked_arguments
 def compare_runs(
     store: Store,
-    before: str,
+    before: str | None,
     after: str,
     *,
     plan: str | None = None,
@@ -54,7 +53,8 @@ def compare_runs(
 
     Args:
         store: Holds the runs.
-        before: Id of the earlier run, a prefix of it, or a checkpoint name (its newest run).
+        before: Id of the earlier run, a prefix of it, or a checkpoint name (its newest run); None for the
+            baseline of the plan (``hengwen runs pin``).
         after: The later run, likewise. Differences are its values minus those of ``before``.
         plan: Name of the plan of both runs; default: any plan.
         scores: Addresses (``TASK/SCORE``) of the only scores to compare; they are the headline scores then.
@@ -66,7 +66,8 @@ def compare_runs(
         One record a score, the headline scores first.
 
     Raises:
-        ConfigError: A run or a score does not exist, both names mean one run, or the runs are not comparable.
+        ConfigError: A run or a score does not exist, no run is pinned as the baseline, both names mean one
+            run, or the runs are not comparable.
 
     Examples:
         >>> from importlib.resources import files
@@ -83,14 +84,20 @@ def compare_runs(
     """
     if weights not in get_args(Weights):
         raise ConfigError(f"weights is equal or precision, got {weights!r}")
-    runs = (store.find(before, plan), store.find(after, plan))
+    later = store.find(after, plan)
+    runs = (_baseline(store, later) if before is None else store.find(before, plan), later)
     if runs[0].id == runs[1].id:
+        if before is None:
+            raise ConfigError(f"{after!r} is the pinned baseline itself ({later.id}); name another run")
         raise ConfigError(
             f"{before!r} and {after!r} are one run ({runs[0].id}); name two, see: hengwen runs list"
         )
     labels = run_labels(runs)
     collected = _Collected(store, runs, labels, common=common)
-    pairs = [collected.pair(score, family) for family, score in _selected(collected.scores(), scores, labels)]
+    pairs = [
+        collected.pair(score, family)
+        for family, score in _selected(tested_scores(runs, collected.table), scores, labels)
+    ]
     _refuse(pairs, labels, common=common)
     return RunComparison(
         before=runs[0],
@@ -103,6 +110,15 @@ def compare_runs(
     )
 
 
+def _baseline(store: Store, later: Run) -> Run:
+    baseline = store.baseline(later.plan)
+    if baseline is None:
+        raise ConfigError(
+            f"plan {later.plan!r} has no baseline: name two runs, or pin one, see: hengwen runs pin"
+        )
+    return baseline
+
+
 def _selected(
     views: Sequence[tuple[Family, ScoreView]], addresses: Sequence[str], labels: Sequence[str]
 ) -> list[tuple[Family, ScoreView]]:
@@ -111,11 +127,7 @@ def _selected(
         raise ConfigError(f"{labels[0]} and {labels[1]} have no scores to compare")
     if not addresses:
         return sorted(views, key=lambda item: item[0] != "headline")
-    by_address = {score.address: score for _, score in views}
-    for address in addresses:
-        if address not in by_address:
-            raise ConfigError(f"no score {address!r} to compare{did_you_mean(address, by_address)}")
-    return [("headline", by_address[address]) for address in dict.fromkeys(addresses)]
+    return named_scores(views, addresses, "compare")
 
 
 def _refuse(pairs: Sequence[ScorePair], labels: Sequence[str], *, common: bool) -> None:
@@ -155,18 +167,6 @@ class _Collected:
         """Number of prompts that differ, over all tasks."""
         return sum(map(len, self.differing.values()))
 
-    def scores(self) -> list[tuple[Family, ScoreView]]:
-        """Return the scores of the answers, without those of a whole task, of people or of anchors."""
-        views: list[tuple[Family, ScoreView]] = []
-        for task in task_views(ReportData(plan=self.runs[0].plan, runs=self.runs, table=self.table)):
-            headline = {score.address for score in summary_scores(task)}
-            views += [
-                ("headline" if score.address in headline else "breakdown", score)
-                for score in task.scores
-                if score.section == "score" and score.group != "published"
-            ]
-        return views
-
     def pair(self, score: ScoreView, family: Family) -> ScorePair:
         """Return a score of both runs, or why it cannot be compared."""
         before, after = (
@@ -175,7 +175,7 @@ class _Collected:
         pair = ScorePair(address=score.address, family=family, scale=score.scale, problem="not scored")
         if before is None or after is None or not ("ok" in before.statuses and "ok" in after.statuses):
             return pair
-        conflict = self._conflict(score)
+        conflict = scoring_conflict(score, self.labels, common=self.common)
         if conflict:
             return replace(pair, problem="keys", detail=conflict)
         if None in before.sample_ids or None in after.sample_ids:
@@ -193,19 +193,25 @@ class _Collected:
         before, after = (lengths.get(task, {}) for lengths in self.lengths)
         return log_length_changes(values, before, after)
 
-    def _conflict(self, score: ScoreView) -> str:
-        """Return how the signatures or keys differ in what the comparison cannot make equal."""
-        conflict = signature_conflict(self.labels, score.cells)
-        if conflict:
-            return conflict
-        before, after = (cell.comparability for cell in score.cells if cell is not None)
-        equal = (*EQUALIZED_PARTS, *(PROMPT_PARTS if self.common else ()))
-        return "; ".join(
-            f"{difference.part} differ: {difference.this} ({self.labels[0]}), "
-            f"{difference.that} ({self.labels[1]})"
-            for difference in before.differences(after)
-            if difference.part not in equal
-        )
+
+def scoring_conflict(score: ScoreView, labels: Sequence[str], *, common: bool = False) -> str:
+    """Return how the signatures or keys of a score differ in what the comparison cannot make equal.
+
+    Args:
+        score: A score that both runs have.
+        labels: Names of the two runs.
+        common: Whether prompts and references that differ are left out.
+    """
+    conflict = signature_conflict(labels, score.cells)
+    if conflict:
+        return conflict
+    before, after = (cell.comparability for cell in score.cells if cell is not None)
+    equal = (*EQUALIZED_PARTS, *(PROMPT_PARTS if common else ()))
+    return "; ".join(
+        f"{difference.part} differ: {difference.this} ({labels[0]}), {difference.that} ({labels[1]})"
+        for difference in before.differences(after)
+        if difference.part not in equal
+    )
 
 
 def _lengths(store: Store, run: Run) -> Lengths:

@@ -27,10 +27,10 @@ from hengwen.stats.precision_weights import precision_weights
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hengwen.monitoring.tested_scores import Family
     from hengwen.records import Run, Scale
     from hengwen.results.paired_values import PairedValues
 
-Family = Literal["headline", "breakdown"]
 Weights = Literal["equal", "precision"]
 Outcome = Literal["better", "worse", "no difference seen", "too few", "missing scores", "not comparable"]
 """What a comparison says of one score. ``missing scores``: a checkpoint has a score for fewer than 95 % of

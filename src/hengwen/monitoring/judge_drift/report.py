@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from hengwen.argument_types import checked_arguments
 from hengwen.monitoring.judge_drift.run_pair import choose_runs, rejudging_for
 from hengwen.monitoring.judge_drift.stored_verdicts import StoredVerdicts
-from hengwen.monitoring.judge_drift.verdicts import ScoreDrift, decide
+from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide
 from hengwen.results.comparisons import ALPHA
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class JudgeDriftReport:
     """Run of the later checkpoint."""
     again: Run | None = None
     """Run in which the earlier answers were judged again; None if they were not. ``started`` says when."""
-    scores: tuple[ScoreDrift, ...] = ()
+    scores: tuple[JudgedScoreDrift, ...] = ()
     """Headline scores in the order of the plan, each followed by the members of its panel."""
     problem: Problem = ""
     """Why there are no scores."""

@@ -19,7 +19,7 @@ from hengwen.monitoring.judge_drift.judged_series import (
     restricted,
     scored_answers,
 )
-from hengwen.monitoring.judge_drift.verdicts import MIN_ANCHORS, ScoreDrift
+from hengwen.monitoring.judge_drift.verdicts import MIN_ANCHORS, JudgedScoreDrift
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 from hengwen.results.paired_values import pair_values
 
@@ -49,13 +49,13 @@ class Verdicts(NamedTuple):
 
 
 def with_changes(
-    drift: ScoreDrift,
+    drift: JudgedScoreDrift,
     verdicts: Verdicts,
     *,
     anchors: Sequence[JudgedAnchor] = (),
     differing: Collection[str] = (),
     incomplete: Sequence[Collection[AnswerId]] = ((), (), ()),
-) -> ScoreDrift:
+) -> JudgedScoreDrift:
     """Return a score with its two changes, or with the reason why there are none.
 
     Args:
@@ -95,8 +95,8 @@ def with_changes(
 
 
 def _rejudged(
-    drift: ScoreDrift, then: Column, again: Column, now: Column, bounds: Bounds | None
-) -> ScoreDrift:
+    drift: JudgedScoreDrift, then: Column, again: Column, now: Column, bounds: Bounds | None
+) -> JudgedScoreDrift:
     """Return a score with its changes, if the earlier answers were judged again."""
     prompts = applicable_prompts(then)
     both = scored_answers(then) & scored_answers(again)
@@ -119,8 +119,8 @@ def _rejudged(
 
 
 def _by_anchors(
-    drift: ScoreDrift, then: Column, now: Column, anchors: Sequence[JudgedAnchor], bounds: Bounds | None
-) -> ScoreDrift:
+    drift: JudgedScoreDrift, then: Column, now: Column, anchors: Sequence[JudgedAnchor], bounds: Bounds | None
+) -> JudgedScoreDrift:
     """Return a score with its changes by anchors, or the reason why they do not give any."""
     if drift.changes:
         return replace(drift, reason="judge changed")
@@ -144,8 +144,8 @@ def _by_anchors(
 
 
 def _with_model(
-    drift: ScoreDrift, paired: PairedValues, prompts: set[str | None], bounds: Bounds | None
-) -> ScoreDrift:
+    drift: JudgedScoreDrift, paired: PairedValues, prompts: set[str | None], bounds: Bounds | None
+) -> JudgedScoreDrift:
     """Return a score with the change of the model, which is less certain if it is computed with anchors."""
     if not paired.prompts:
         return replace(drift, reason="not scored")

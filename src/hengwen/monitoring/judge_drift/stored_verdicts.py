@@ -18,7 +18,7 @@ from hengwen.monitoring.judge_drift.judged_series import (
     member_verdicts,
 )
 from hengwen.monitoring.judge_drift.score_changes import Verdicts, with_changes
-from hengwen.monitoring.judge_drift.verdicts import ScoreDrift
+from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
 from hengwen.reports.view.build import task_views
 from hengwen.reports.view.models import ReportData
 from hengwen.reports.view.summary import summary_scores
@@ -91,9 +91,9 @@ class StoredVerdicts:
                 raise ConfigError(f"no judged score {address!r}{did_you_mean(address, judged)}")
         return [judged[address] for address in dict.fromkeys(addresses)]
 
-    def drifts(self, score: ScoreAddress) -> list[ScoreDrift]:
+    def drifts(self, score: ScoreAddress) -> list[JudgedScoreDrift]:
         """Return one score, followed by the members of its panel; verdicts are still missing."""
-        drift = ScoreDrift(address="/".join(score))
+        drift = JudgedScoreDrift(address="/".join(score))
         then, again, now = (None if run is None else self._series(run, score) for run in self._runs)
         if then is None or now is None:
             return [replace(drift, reason="not scored")]
@@ -121,7 +121,7 @@ class StoredVerdicts:
         panel = self._panel(run, score)
         return panel.incomplete if panel else set()
 
-    def _members(self, score: ScoreAddress, verdicts: Verdicts) -> list[ScoreDrift]:
+    def _members(self, score: ScoreAddress, verdicts: Verdicts) -> list[JudgedScoreDrift]:
         then, again, now = (self._panel(run, score) for run in self._runs)
         if then is None or now is None:
             return []
@@ -129,7 +129,7 @@ class StoredVerdicts:
         level, drifts = _level_of(score), []
         for earlier, later in matched_members(list(then.members), list(now.members)):
             member = later or earlier
-            drift = ScoreDrift(
+            drift = JudgedScoreDrift(
                 address="/".join(level), family="member", member=member, label=labels.get(member, member)
             )
             if not (earlier and later):

@@ -65,7 +65,7 @@ class AnchorAgreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreDrift:
+class JudgedScoreDrift:
     """The verdict on one judged score, or on one member of a panel, with its evidence."""
 
     address: str
@@ -116,7 +116,7 @@ def _largest(values: Iterable[int | None]) -> int | None:
     return max((value for value in values if value is not None), default=None)
 
 
-def decide(scores: Sequence[ScoreDrift], *, alpha: float = ALPHA) -> tuple[ScoreDrift, ...]:
+def decide(scores: Sequence[JudgedScoreDrift], *, alpha: float = ALPHA) -> tuple[JudgedScoreDrift, ...]:
     """Return the scores with p-values corrected for their number, and with verdicts.
 
     Scores are one family, corrected by Holm's method, separately for the model and for the judge. The
@@ -132,7 +132,7 @@ def decide(scores: Sequence[ScoreDrift], *, alpha: float = ALPHA) -> tuple[Score
         >>> lower = [0.5 if index % 5 else 0.25 for index in range(60)]
         >>> effect = paired_effect([0.5] * 60, lower, prompts, scale=(0, 1))
         >>> none = paired_effect([0.5] * 60, [0.5] * 60, prompts, scale=(0, 1))
-        >>> (score,) = decide([ScoreDrift(address="t/s", margin=0.04, model=none, judge=effect)])
+        >>> (score,) = decide([JudgedScoreDrift(address="t/s", margin=0.04, model=none, judge=effect)])
         >>> score.verdict
         'judge drifted'
     """
@@ -167,7 +167,7 @@ def decide(scores: Sequence[ScoreDrift], *, alpha: float = ALPHA) -> tuple[Score
     return tuple(decided)
 
 
-def _decided(score: ScoreDrift, model_p: float, judge_p: float, alpha: float) -> ScoreDrift:
+def _decided(score: JudgedScoreDrift, model_p: float, judge_p: float, alpha: float) -> JudgedScoreDrift:
     intervals = [effect.interval_90 for effect in (score.model, score.judge) if effect]
     if score.margin and all(is_within(interval, score.margin) for interval in intervals):
         return replace(score, verdict="stable")

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 Normalize = Literal["none", "strip", "fold", "words"]
 """Normalisation before a comparison: ``strip`` removes outer whitespace; ``fold`` applies NFKC (Unicode
 normalisation of width and form), removes outer whitespace and converts to lower case; ``words`` keeps only
-letters and digits, in lower case."""
+letters and digits, in lower case; ``none`` changes nothing."""
 MAX_SECONDS = 1.0
 """Default time limit of one regular expression search."""
 
 
 def check_normalize(normalize: str) -> None:
-    """Raise ValueError unless the normalisation is known."""
+    """Raise ValueError unless ``normalize`` is one of the names in ``Normalize``."""
     check_choice("normalize", normalize, get_args(Normalize))
 
 
 def normalized(text: str, normalize: Normalize) -> str:
-    """Return a text in the form in which it is compared.
+    """Return a text after the normalisation that ``normalize`` names.
 
     Raises:
         ValueError: ``normalize`` is unknown.
@@ -82,12 +82,12 @@ def contains(text: str, words: Sequence[str], *, every: bool = True, normalize: 
 
 
 def matches(text: str, pattern: str, *, whole: bool = False, seconds: float = MAX_SECONDS) -> bool:
-    """Return whether a regular expression matches a text, in bounded time.
+    """Return whether a regular expression matches a text; a search that takes too long is an error.
 
     Args:
         text: Any text.
         pattern: Regular expression in Python's syntax, searched by the library ``regex``.
-        whole: Require a match of the whole text.
+        whole: Whether the pattern must match the whole text.
         seconds: Time limit of the search.
 
     Raises:
@@ -114,7 +114,7 @@ def compile_pattern(pattern: str) -> Any:
     Raises:
         ValueError: The pattern is not a regular expression.
     """
-    import regex  # type: ignore[import-untyped, unused-ignore]  # comes with sacrebleu; re has no timeout
+    import regex  # type: ignore[import-untyped, unused-ignore]  # sacrebleu installs regex; re has no timeout
 
     try:
         return regex.compile(pattern)
@@ -123,15 +123,15 @@ def compile_pattern(pattern: str) -> Any:
 
 
 def json_fault(text: str, *, keys: Sequence[str] = (), fenced: bool = False) -> str | None:
-    """Return why a text is not the expected JSON; None if it is.
+    """Return the reason why a text is not the expected JSON; None if the text is as expected.
 
     Args:
         text: The whole text must be one JSON value, without NaN and Infinity.
         keys: Keys that the JSON object must have; if empty, any JSON value is accepted.
-        fenced: Also accept the JSON inside one Markdown code fence around the whole text.
+        fenced: Whether the whole text may also be one Markdown code fence with the JSON inside.
 
     Raises:
-        ValueError: The value is nested too deep to be parsed.
+        ValueError: The JSON value is nested too deep to be parsed.
 
     Examples:
         >>> json_fault('{"a": 1}', keys=["a"]) is None, json_fault('{"a": NaN}')
@@ -164,7 +164,7 @@ def _unfenced(text: str) -> str:
 
 
 def character_count(text: str) -> int:
-    """Return the number of characters without whitespace.
+    """Return the number of characters of a text; whitespace is not counted.
 
     Examples:
         >>> character_count("你好， OK\\n")

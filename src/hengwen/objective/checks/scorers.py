@@ -1,4 +1,4 @@
-"""Scorers for plans that check an answer: the score is 1 if the answer passes, else 0."""
+"""Scorers of a plan that check one answer; most of them give 1 if the answer passes and 0 if it fails."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PASS_SCALE = Scale(low=0, high=1, levels=(0, 1))
 
 
 class PassOrFail(SingleScore):
-    """Base of a scorer whose score is 1 if the answer passes a check, else 0."""
+    """Base class of a scorer whose score is 1 if the answer passes a check, else 0."""
 
     __slots__ = ()
     scale: ClassVar[Scale] = PASS_SCALE
@@ -32,7 +32,7 @@ class PassOrFail(SingleScore):
         return f"{self.prefix}.match"
 
     def pass_score(self, passed: bool, reason: str) -> Score:
-        """Return the score of a check, with the reason."""
+        """Return the score of a check (1 if the answer passed, else 0), with the reason."""
         return self.build_score(float(passed), reason=reason)
 
 
@@ -57,14 +57,14 @@ class Exact(PassOrFail):
         return [self.pass_score(passed, "" if passed else "equals no reference")]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Raise ValueError if the sample has no reference, or an empty one."""
+        """Raise ValueError if the sample has no reference, or an empty reference."""
         checks.exact("", sample.references, normalize=self.normalize)
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class Contains(PassOrFail):
-    """Check that the answer contains words, from the plan or from ``metadata[field]`` of each sample."""
+    """Check that the answer contains the words in the plan or in ``metadata[field]`` of the sample."""
 
     prefix: ClassVar[str] = "contains"
     words: str | Sequence[str] = ()
@@ -99,7 +99,7 @@ class Contains(PassOrFail):
         return [self.pass_score(passed, f"absent: {', '.join(absent)}" if absent else "")]
 
     def check_sample(self, sample: Sample) -> Iterable[str]:
-        """Raise ValueError if the sample has no words, or an empty one."""
+        """Raise ValueError if the sample has no list of words, or if one of its words is empty."""
         self._words_of(sample)
         return ()
 
@@ -117,14 +117,14 @@ class Contains(PassOrFail):
 
 @dataclass(frozen=True, slots=True)
 class Regex(PassOrFail):
-    """Check that a regular expression matches the answer, in bounded time."""
+    """Check that a regular expression matches the answer; a search over the time limit is an error."""
 
     prefix: ClassVar[str] = "regex"
     pattern: str
     whole: bool = False
     """Whether the pattern must match the whole answer."""
     absent: bool = False
-    """Whether the answer passes if the pattern does *not* match."""
+    """If true, the answer passes if the pattern does *not* match."""
     seconds: float = checks.MAX_SECONDS
     """Time limit of one search."""
 
@@ -196,7 +196,7 @@ class Length:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the scores; ``length.within`` comes first if there is a bound."""
+        """Names of the scores; if ``least`` or ``most`` is set, ``length.within`` comes first."""
         counts = ("length.characters", "length.words")
         return ("length.within", *counts) if self._bounded else counts
 
@@ -231,10 +231,10 @@ class Length:
 
 
 def parse_strings(value: object, name: str) -> tuple[str, ...]:
-    """Return an option as a tuple of strings; a single string becomes a tuple of one.
+    """Return an option as a tuple of strings; a single string becomes a tuple with one element.
 
     Raises:
-        ValueError: The value is not a string and not a list of strings.
+        ValueError: The value is neither a string nor a list of strings.
     """
     texts = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, (list, tuple)) else None
     if texts is None or not all(isinstance(text, str) for text in texts):

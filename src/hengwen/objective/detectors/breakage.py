@@ -1,4 +1,4 @@
-"""Detect broken output: an answer that is empty, garbled, unfinished thinking, or a loop."""
+"""Detect broken output: an answer that is empty, garbled, a loop, or ends inside its thinking block."""
 
 from __future__ import annotations
 
@@ -10,15 +10,22 @@ from hengwen.objective.detectors.markup import is_section_tag
 from hengwen.objective.detectors.thinking import strip_thinking
 from hengwen.objective.duplicates.similarity import normalize_text
 
-_LOOP = re.compile(r"(.{1,60}?)\1{4,}")
+MAX_PIECE = 60
+"""Maximum number of characters of the piece that a loop repeats."""
+MIN_COPIES = 5
+"""Minimum number of copies of the piece in a loop."""
+_LOOP = re.compile(rf"(.{{1,{MAX_PIECE}}}?)\1{{{MIN_COPIES - 1},}}")
 MIN_LOOP_CHARACTERS = 24
-"""Fewest characters of a loop; shorter repetitions may be laughter."""
+"""Minimum number of characters that a repetition must cover to count as a loop; a shorter one may be laughter
+(哈哈哈)."""
 MIN_LOOP_SHARE = 0.5
 """Minimum share of a text that a repeated piece must cover to count as a loop."""
 MAX_CONTROL_SHARE = 0.5
-"""Share of control characters above which a text is broken."""
+"""A text counts as broken if its share of control characters is above this value."""
+_USUAL_SPACES = str.maketrans("", "", "\n\r\t\u3000")
 MIN_LOST_SHARE = 0.01
-"""Minimum share of replacement characters (U+FFFD) in a garbled text; with fewer, the text is damaged."""
+"""Minimum share of replacement characters (U+FFFD) at which a text counts as unreadable. A text with a
+smaller share is only slightly damaged."""
 
 
 class Corruption(NamedTuple):
@@ -27,7 +34,7 @@ class Corruption(NamedTuple):
     en: str
     zh: str
     slight: bool = False
-    """Whether the rest of the text is readable."""
+    """Whether the damage is slight, so that the rest of the text is readable."""
     unit: str = ""
     """The repeated piece that the description quotes; empty if it quotes nothing."""
 
@@ -74,6 +81,8 @@ def find_breakage(text: str) -> Corruption | None:
 
 
 def _control_share(text: str) -> float:
+    if text.translate(_USUAL_SPACES).isprintable():  # so there is no control character to count
+        return 0.0
     controls = sum(
         unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn") and char not in "\n\r\t" for char in text
     )
@@ -92,16 +101,45 @@ def find_loop(text: str) -> str:
     """
     bare = "".join(text.split())
     min_length = max(MIN_LOOP_CHARACTERS, MIN_LOOP_SHARE * len(bare))
+    if not _has_long_period(bare, min_length):
+        return ""
     for match in _LOOP.finditer(bare):
         if match.end() - match.start() >= min_length:
             return match.group(1)
     return ""
 
 
+def _has_long_period(text: str, min_length: float) -> bool:
+    """Return whether a part of the text repeats every 60 characters or less and is long enough for a loop.
+
+    Such a part covers half of the text, so it contains one of the two characters in the middle. Without such
+    a part, the slow search for the loop is not needed.
+    """
+    length = len(text)
+    for middle in {(length - 1) // 2, length // 2}:
+        for period in range(1, min(MAX_PIECE, length // MIN_COPIES) + 1):
+            needed = max(MIN_COPIES * period, min_length) - period
+            if any(_run_length(text, start, period) >= needed for start in (middle, middle - period)):
+                return True
+    return False
+
+
+def _run_length(text: str, start: int, period: int) -> int:
+    """Return the number of neighbouring positions around ``start`` whose character returns after a period."""
+    if start < 0 or start + period >= len(text) or text[start] != text[start + period]:
+        return 0
+    first, end = start, start + 1
+    while first > 0 and text[first - 1] == text[first - 1 + period]:
+        first -= 1
+    while end + period < len(text) and text[end] == text[end + period]:
+        end += 1
+    return end - first
+
+
 def repeated_share(text: str) -> tuple[float, int]:
     """Return the share of lines that repeat an earlier line, and the number of lines.
 
-    Lines without words and section tags such as ``(verse)`` are not counted.
+    Section tags such as ``(verse)`` and lines without letters or digits are not counted.
 
     Args:
         text: An answer without its thinking block.
@@ -110,6 +148,7 @@ def repeated_share(text: str) -> tuple[float, int]:
         >>> repeated_share("(verse)\\n风起\\n云涌\\n风起！\\n风起")
         (0.5, 4)
     """
-    lines = [normalize_text(line) for line in text.splitlines() if not is_section_tag(line)]
-    lines = [line for line in lines if line]
+    raw_lines = [line for line in text.splitlines() if not is_section_tag(line)]
+    normalized = {line: normalize_text(line) for line in set(raw_lines)}
+    lines = [normalized[line] for line in raw_lines if normalized[line]]
     return (1 - len(set(lines)) / len(lines), len(lines)) if lines else (0.0, 0)

@@ -1,4 +1,4 @@
-"""Detect whether a text copies another one exactly, or except for particles and punctuation."""
+"""Detect copies of a text: exact copies, and copies that differ only in final particles and punctuation."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class CopyMatch(NamedTuple):
-    """How a text copies one of several others; ``exact`` and ``normalized`` are false if it does not."""
+    """How closely a text copies one of the references; both fields are false if it copies none of them."""
 
     exact: bool
-    """Whether the letters and digits are equal."""
+    """Whether the letters and digits of the text equal those of a reference."""
     normalized: bool
-    """Whether the texts are equal except for final particles and punctuation. An exact copy is usually
-    ``normalized`` as well. There are exceptions: punctuation can make a particle the end of a phrase in only
-    one of the two texts.
+    """Whether the text equals a reference except for final particles (such as 呀) and punctuation. An exact
+    copy is usually ``normalized`` as well, but not always: a particle is removed only before punctuation or
+    at the end of the text, and punctuation may follow it in only one of the two texts.
     """
 
 
@@ -28,7 +28,7 @@ def find_copy(text: str, references: Sequence[str]) -> CopyMatch | None:
 
     Args:
         text: An answer.
-        references: Texts that it is compared with.
+        references: Texts with which the answer is compared.
 
     Examples:
         >>> find_copy("晚上好呀", ["晚上好", "晚安"])

@@ -28,7 +28,8 @@ _SENTENCE_WORDS = re.compile(
     r"[说道想问是了吗的有要会我你他她它咱这那就都很真么如住得着看听记例比注对好先一不没今明昨早晚午]"
     r"|天气|秘密|提示|贴士|大家|各位|总之|结论|最后|首先|原来|其实|因为|所以|但|祝"
 )
-"""Characters and words of sentences: a short text before a colon that has one of them is not a name."""
+"""Pattern of characters and words that occur in sentences: a short text before a colon is not taken for a
+name if it contains one of them."""
 MARK_WORDS = {
     "label": "标签",
     "code fence": "代码块",
@@ -38,7 +39,7 @@ MARK_WORDS = {
     "HTML tag": "HTML 标签",
     "list items": "列表",
 }
-"""Kinds of markup, in English and Chinese."""
+"""Kinds of markup: the English name of each kind and its Chinese translation."""
 _MARKUP = (
     ("code fence", re.compile(r"^[^\S\n]*(?:```|~~~)", re.MULTILINE)),
     ("heading", re.compile(r"^\s{0,3}#{1,6}\s+\S[^\n]{0,20}", re.MULTILINE)),
@@ -57,23 +58,25 @@ _LIST_ITEM = re.compile(r"^[^\S\n]*(?:[-*+•]\s+\S|\d{1,2}[.)、）]\s*[^\d\s.]
 
 
 class MarkupHit(NamedTuple):
-    """One kind of markup in a text."""
+    """One kind of markup that was found in a text."""
 
     kind: str
     """A key of ``MARK_WORDS``."""
     evidence: str
-    """Description of the kind, with a few characters of the text."""
+    """Description of the markup that was found, with a few characters of the text."""
 
 
 def find_markup(text: str, names: str = "") -> list[MarkupHit]:
     """Return labels and markup in a text, one hit for each kind.
 
-    Section tags of lyrics, ``(verse)`` or ``[Chorus 2]``, belong to a format and do not count.
+    Section tags of lyrics, such as ``(verse)`` or ``[Chorus 2]``, are part of the format of a lyric and are
+    not reported.
 
     Args:
         text: An answer.
-        names: Text that contains the speaker's name. Without it, two to four Chinese characters before a
-            colon at the start count as a name unless they look like the start of a sentence.
+        names: Text that contains the speaker's name. If this argument is empty, two to four Chinese
+            characters before a colon at the start count as a name unless they look like the start of a
+            sentence.
 
     Examples:
         >>> [hit.evidence for hit in find_markup("【回答】**好**的")]

@@ -1,4 +1,4 @@
-"""Find the numbers in a text: digits of any width, with thousands separators, and Chinese numerals."""
+"""Find the numbers in a text, whether written in half-width digits, full-width digits or Chinese numerals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNITS = {"十": 10, "百": 100, "千": 1000}
 
 
 def find_numbers(text: str) -> list[Decimal]:
-    """Return the numbers written with digits, in order.
+    """Return the numbers that a text contains in digits, in order.
 
     Args:
         text: Any text.
@@ -35,7 +35,7 @@ def find_numbers(text: str) -> list[Decimal]:
 
 
 def find_chinese_numbers(text: str) -> list[tuple[int, str]]:
-    """Return the numbers written with Chinese numerals, each with its characters.
+    """Return each number that is written in Chinese numerals, together with its characters.
 
     Args:
         text: Any text.
@@ -87,17 +87,18 @@ def as_number(value: object) -> Decimal | None:
 
 
 def number_verdict(text: str, expected: Decimal, *, question: str = "") -> NumberVerdict:
-    """Return whether a text gives a number: in digits, or in Chinese numerals.
+    """Return whether a text contains the right number, in digits or in Chinese numerals.
 
     Args:
         text: An answer.
         expected: The right number.
-        question: Text of the question. If all numbers of the answer occur in it, none of them counts as
-            wrong.
+        question: Text of the question. If all numbers of the answer occur in the question, the result is
+            ``none``, not ``wrong``.
 
     Returns:
-        ``right``; ``wrong`` if there are only other numbers; ``none`` if there is no number; ``unclear`` if
-        the number occurs only as a single Chinese numeral, which may also be part of a word.
+        ``right`` if the answer contains the right number; ``wrong`` if it contains only other numbers;
+        ``none`` if it contains no number; ``unclear`` if the right number occurs only as a single Chinese
+        numeral, which may also be part of a word.
 
     Examples:
         >>> [number_verdict(text, Decimal(2181)) for text in ("是两千一百八十一", "2187-6=2180", "不会算")]
@@ -119,7 +120,7 @@ def number_verdict(text: str, expected: Decimal, *, question: str = "") -> Numbe
 
 
 def numbers_in(text: str) -> list[Decimal]:
-    """Return the numbers in digits, then those of two or more Chinese numerals.
+    """Return the numbers written in digits, then those written with two or more Chinese numerals.
 
     A single Chinese numeral does not count, because it may be part of a word.
 

@@ -1,1 +1,1 @@
-"""Diversity of texts: distinct n-grams, entropy, compression, repetition, self-BLEU."""
+"""Measure the diversity of texts: distinct n-grams, entropy, compression, repetition, self-BLEU."""

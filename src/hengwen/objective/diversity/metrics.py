@@ -1,4 +1,4 @@
-"""Diversity of texts: distinct n-grams, entropy, repetition within a text, compression."""
+"""Measure the diversity of texts: distinct n-grams, entropy, repetition within a text, compression."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def distinct_n(texts: Iterable[str], n: int = 2) -> float:
     """Return the share of distinct n-grams among all n-grams of a set of texts.
 
     Args:
-        texts: The texts; no n-gram spans two of them. Tokens are those of ``tokenize.mixed_tokens``.
+        texts: The texts; no n-gram spans two of them. ``tokenize.mixed_tokens`` splits each text into tokens.
         n: Length of the n-grams, >= 1.
 
     Returns:
@@ -46,16 +46,17 @@ def ngram_entropy(texts: Iterable[str], n: int = 2, *, normalize: bool = False) 
     """Return the Shannon entropy of the n-grams of a set of texts.
 
     Args:
-        texts: As in :func:`distinct_n`.
+        texts: The texts; no n-gram spans two of them. ``tokenize.mixed_tokens`` splits each text into tokens.
         n: Length of the n-grams, >= 1.
-        normalize: Divide by log2 of the number of n-grams, the largest possible entropy.
+        normalize: Whether to divide the entropy by its largest possible value, log2 of the number of n-grams.
 
     Returns:
-        The entropy in bits, >= 0; a single n-gram has 0 bits. With ``normalize`` a value in 0..1, which is 1
-        if all n-grams differ.
+        The entropy in bits, >= 0; a single n-gram has 0 bits. With ``normalize``, the result is a value in
+        0..1; it is 1 if all n-grams differ.
 
     Raises:
-        ValueError: There is no n-gram; or, with ``normalize``, only one n-gram (0/0).
+        ValueError: There is no n-gram, or ``normalize`` is true and there is only one n-gram (the result
+            would be 0/0).
 
     Notes:
         Zhang et al., Generating Informative and Diverse Conversational Responses, NeurIPS 2018 (Ent-n).
@@ -77,7 +78,7 @@ def repetition_rate(text: str, n: int = 4) -> float:
     """Return the share of a text's n-grams that repeat an earlier n-gram of the text.
 
     Args:
-        text: Any text. Tokens are those of ``tokenize.mixed_tokens``.
+        text: Any text; ``tokenize.mixed_tokens`` splits it into tokens.
         n: Length of the n-grams, >= 1.
 
     Returns:
@@ -87,7 +88,8 @@ def repetition_rate(text: str, n: int = 4) -> float:
         ValueError: The text is too short for an n-gram.
 
     Notes:
-        This is seq-rep-n of Welleck et al., Neural Text Generation with Unlikelihood Training, ICLR 2020.
+        The metric is called seq-rep-n in Welleck et al., Neural Text Generation with Unlikelihood Training,
+        ICLR 2020.
 
     Examples:
         >>> repetition_rate("哈哈哈哈哈", n=2)  # 哈哈 four times
@@ -101,16 +103,17 @@ def type_token_ratio(text: str, *, window: int | None = None) -> float:
     """Return the share of distinct tokens in a text.
 
     Args:
-        text: Any text. Tokens are those of ``tokenize.mixed_tokens``: for Chinese, characters.
-        window: Number of tokens in a window. The result is then the mean over all windows (moving-average
-            type-token ratio, MATTR), which does not fall with the length of the text. None uses the whole
-            text.
+        text: Any text; ``tokenize.mixed_tokens`` splits it into tokens. In Chinese text, each character is a
+            token.
+        window: Number of tokens in a window. With a window, the result is the mean over all windows
+            (moving-average type-token ratio, MATTR), which does not fall with the length of the text. None
+            uses the whole text at once.
 
     Returns:
         A share in (0, 1].
 
     Raises:
-        ValueError: There is no token, fewer than ``window``, or window < 1.
+        ValueError: The text has no token or fewer tokens than ``window``, or ``window`` is below 1.
 
     Notes:
         Covington and McFall, Cutting the Gordian Knot: MATTR, 2010.
@@ -147,15 +150,15 @@ def compression_ratio(texts: Iterable[str]) -> float:
             language, because Chinese compresses better than English.
 
     Returns:
-        Number of bytes before / after compression at level 9. The ratio is below 1 for very short texts, and
-        at most about 1030.
+        Number of bytes before compression (zlib level 9) divided by the number of bytes after it. The ratio
+        is below 1 for very short texts, and at most about 1030.
 
     Raises:
-        ValueError: There is no byte to compress.
+        ValueError: All texts are empty or consist of whitespace.
 
     Notes:
-        Shaib et al., Standardizing the Measurement of Text Diversity, 2024. The third digit can differ
-        between builds of zlib, so the scorer's signature has the zlib version.
+        Shaib et al., Standardizing the Measurement of Text Diversity, 2024. The third digit of the ratio can
+        differ between builds of zlib, so the scorer's signature contains the zlib version.
 
     Examples:
         >>> compression_ratio(["风吹过" * 100]) > 20 > 2 > compression_ratio(["风吹过山岗"])

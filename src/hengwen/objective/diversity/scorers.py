@@ -1,4 +1,4 @@
-"""Scorers for plans that measure the diversity of answers."""
+"""Scorers of a plan that measure the diversity of answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _NgramScorer(SingleScore):
-    """Base of a scorer of the n-grams of a set of answers."""
+    """Base class of the scorers that count n-grams in a set of answers."""
 
     prefix: ClassVar[str]
     version: ClassVar[int]
@@ -42,7 +42,7 @@ class _NgramScorer(SingleScore):
 
 @dataclass(frozen=True)
 class DistinctN(_NgramScorer):
-    """``distinct_n`` over the answers of a checkpoint to a task, or over the repeats of each sample."""
+    """Score a set of answers by its share of distinct n-grams, with the function ``distinct_n``."""
 
     prefix: ClassVar[str] = "distinct_n"
     version: ClassVar[int] = 2
@@ -59,7 +59,7 @@ class DistinctN(_NgramScorer):
 
 @dataclass(frozen=True)
 class NgramEntropy(_NgramScorer):
-    """Normalised ``ngram_entropy`` of a set of answers; the entropy in bits is in the details."""
+    """Score a set of answers by its normalised n-gram entropy; the details contain the entropy in bits."""
 
     prefix: ClassVar[str] = "ngram_entropy"
     version: ClassVar[int] = 1
@@ -78,7 +78,7 @@ class NgramEntropy(_NgramScorer):
 
 @dataclass(frozen=True, slots=True)
 class Compression(SingleScore):
-    """``compression_ratio`` of a set of answers."""
+    """Score a set of answers by its compression ratio, with the function ``compression_ratio``."""
 
     scale: ClassVar[Scale] = Scale(low=0, high=1100, higher_is_better=False)
     scope: Scope = "checkpoint"
@@ -88,7 +88,7 @@ class Compression(SingleScore):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value, including the version of zlib."""
+        """Text with every setting that can change the value, including the version of zlib."""
         return f"compression|scope:{self.scope}|utf-8|zlib:{zlib.ZLIB_RUNTIME_VERSION}|level:9|v:1"
 
     @property
@@ -103,7 +103,7 @@ class Compression(SingleScore):
 
 @dataclass(frozen=True, slots=True)
 class Repetition(SingleScore):
-    """``repetition_rate`` of each answer."""
+    """Score each answer by its share of repeated n-grams, with the function ``repetition_rate``."""
 
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
     n: int = 4
@@ -128,7 +128,7 @@ class Repetition(SingleScore):
 
 @dataclass(frozen=True, slots=True)
 class TypeTokenRatio(SingleScore):
-    """``type_token_ratio`` of each answer."""
+    """Score each answer by its share of distinct tokens, with the function ``type_token_ratio``."""
 
     window: int | None = None
 

@@ -1,4 +1,4 @@
-"""self-BLEU: the mean BLEU of each text of a set, with all other texts as references."""
+"""Compute self-BLEU: the BLEU of each text of a set against all other texts, averaged over the set."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width
     """Return the mean BLEU of each text against all other texts.
 
     Args:
-        texts: Two or more texts. The time grows with their total length, not with its square.
-        tokenize: As in ``bleu``, chosen once from all texts.
-        width: As in ``bleu``.
+        texts: Two or more texts. The computing time grows with the total length of the texts, not with its
+            square.
+        tokenize: Name of a tokenizer of ``bleu``; ``auto`` chooses a single tokenizer for all texts.
+        width: ``fold`` compares the texts after Unicode normalisation (NFKC), which makes full-width
+            characters half-width.
 
     Returns:
         A value in 0..100. A high value means little variety; 100 means that every text equals another text.
         The value grows with the number of texts, so compare only sets of the same size.
 
     Raises:
-        ValueError: There are fewer than two texts, or one is empty.
+        ValueError: There are fewer than two texts, or a text is empty.
 
     Notes:
         Zhu et al., Texygen, SIGIR 2018; each BLEU is sacrebleu's sentence BLEU with effective order (n-gram
@@ -54,10 +56,10 @@ def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width
 
 
 def self_bleus(texts: Sequence[str], options: BleuOptions) -> list[float]:
-    """Return the BLEU of each text against all the others, in order.
+    """Return the BLEU of each text against all other texts, in the order of the texts.
 
     Raises:
-        ValueError: As in :func:`self_bleu`.
+        ValueError: There are fewer than two texts, or a text is empty.
     """
     if len(texts) < 2:
         raise ValueError(f"self-BLEU needs two texts or more, got {len(texts)}")
@@ -92,7 +94,7 @@ def _top_counts(counts: Sequence[Counter[Gram]]) -> dict[Gram, TopCounts]:
 
 
 def _clipped_counts(text_counts: Counter[Gram], top_counts: dict[Gram, TopCounts], index: int) -> list[int]:
-    """Return the matches with the other texts, then the totals, for 1- to 4-grams each."""
+    """Return the counts of 1- to 4-grams that another text contains, then the counts of all 1- to 4-grams."""
     correct, total = [0] * MAX_ORDER, [0] * MAX_ORDER
     for gram, count in text_counts.items():
         first, first_index, second = top_counts[gram]
@@ -103,7 +105,7 @@ def _clipped_counts(text_counts: Counter[Gram], top_counts: dict[Gram, TopCounts
 
 
 def _closest_other(lengths: list[int], length: int) -> int:
-    """Return the length of another text that is closest; of two equally close lengths, the shorter.
+    """Return the length of another text that is closest to ``length``; of two equally close, the shorter.
 
     Args:
         lengths: Sorted lengths of all texts.
@@ -118,7 +120,7 @@ def _closest_other(lengths: list[int], length: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SelfBleu(SingleScore):
-    """``self_bleu`` over the repeats of a sample, or over all answers of a checkpoint to a task."""
+    """Score a set of answers by its self-BLEU: the mean BLEU of each answer against all other answers."""
 
     scale: ClassVar[Scale] = Scale(low=0, high=100, higher_is_better=False)
     scope: Scope = "repeats"
@@ -142,7 +144,7 @@ class SelfBleu(SingleScore):
         return f"self_bleu.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
-        """Return the score of a set of answers; a single answer is ``not_applicable``.
+        """Return the score of a set of answers; a set of only one answer is ``not_applicable``.
 
         Raises:
             ValueError: An answer is empty.

@@ -4,9 +4,9 @@ Similarity is the larger of two measures: the character ratio and the Jaccard in
 union) of the bigram sets. Two texts of lengths x and y whose character ratio is at least t share L >= t (x +
 y) / 2 characters in order; d = x + y - 2 L characters remain. The shared characters lie in at most d + 1
 blocks, so at least L - d - 1 bigrams are shared, counted with multiplicity. If the Jaccard index is at least
-t, the texts share at least a share t of the larger bigram set. In both cases some of the rarest bigrams of
-the two texts are the same, so the index holds only the rarest bigrams. (Chaudhuri, Ganti and Kaushik, A
-Primitive Operator for Similarity Joins, 2006.)
+t, the two texts have at least a share t of the larger bigram set in common. In both cases, some of the rarest
+bigrams of one text are also among the rarest bigrams of the other text, so the index stores only the rarest
+bigrams of each text. (Chaudhuri, Ganti and Kaushik, A Primitive Operator for Similarity Joins, 2006.)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Feature = tuple[str, int]
 """A bigram and the number of its earlier occurrences in the text."""
 _HEAD_SIZE = 8
-"""How many numbers at the start of each list ``first_match`` tries first."""
+"""Number of entries at the start of each list that ``first_match`` tests first."""
 _TOLERANCE = 1e-9
 """Allowance for rounding errors in bounds."""
 
@@ -39,7 +39,7 @@ def bigrams(text: str) -> list[str]:
 
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:
-    """Yield, for each text, ascending lists of earlier texts that may be similar; no other text can be.
+    """Yield, for each text, ascending lists of indices; together, the lists have every similar earlier text.
 
     Args:
         texts: Different texts, none of them empty.
@@ -63,11 +63,11 @@ def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int
 
 
 def fewest_shared_bigrams(total: int, threshold: float) -> int:
-    """Return how many bigrams (with multiplicity) two texts with a given character ratio share at least.
+    """Return the minimum number of bigrams, counted with multiplicity, that two similar texts share.
 
     Args:
         total: Length of both texts together.
-        threshold: Character ratio of the two texts.
+        threshold: Minimum character ratio of the two texts.
 
     Examples:
         >>> fewest_shared_bigrams(20, 0.9)  # 9 characters in at most 3 blocks, which have 6 bigrams
@@ -78,9 +78,9 @@ def fewest_shared_bigrams(total: int, threshold: float) -> int:
 
 
 def first_match(lists: Sequence[Sequence[int]], matches: Callable[[int], bool]) -> int | None:
-    """Return the smallest number in ascending lists that passes the test.
+    """Return the smallest number in ascending lists for which ``matches`` is true; None if there is none.
 
-    The start of each list is tried first, because a repeat usually repeats an early text.
+    The numbers at the start of each list are tested first, because a repeat usually repeats an early text.
 
     Examples:
         >>> first_match([[1, 4, 6], [2, 4]], lambda number: number % 2 == 0)
@@ -111,7 +111,7 @@ def _ranks(features: Sequence[Sequence[Feature]]) -> dict[Feature, int]:
 
 
 def _keys(text: str, ranks: list[int], features: Sequence[Feature], threshold: float) -> set[int]:
-    """Return the ranks of the rarest features, as many as both measures of similarity need."""
+    """Return the ranks of a text's rarest features, enough to find every text similar by either measure."""
     single = sorted(rank for rank, (_, occurrence) in zip(ranks, features, strict=True) if occurrence == 0)
     for_jaccard = len(single) - ceil(threshold * len(single) - _TOLERANCE) + 1
     for_ratio = len(ranks) - _bounds(len(text), threshold)[0] + 1
@@ -123,8 +123,8 @@ def _bounds(x: int, threshold: float) -> tuple[int, tuple[int, ...]]:
     """Return how many bigrams a text of x characters must share with a similar text.
 
     Returns:
-        The minimum over all lengths of the other text that require a shared bigram, and the lengths for which
-        similar texts may share no bigram.
+        (minimum, lengths): the minimum number of shared bigrams, over all lengths of a similar text that must
+        share a bigram; and the lengths at which a similar text may share no bigram.
     """
     fewest, without_shared = max(x - 1, 1), []
     reach = (2 - threshold) / threshold

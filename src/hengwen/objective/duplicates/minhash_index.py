@@ -1,13 +1,15 @@
 """MinHash index of near duplicates: it finds candidate pairs in linear time and memory.
 
-Each text gets MinHash values of its bigrams (pairs of adjacent characters). There are two sets of hashes: of
-bigrams counted with multiplicity for the character ratio, and of sets of bigrams for the Jaccard index. The
-hashes are divided into bands; two texts collide if all rows (hashes) of a band are equal. The number of rows
-in a band is chosen for the worst case: a pair exactly at the threshold that shares as few bigrams as possible
-collides in some band with a probability of at least 0.95 (0.99 for the Jaccard index). Most similar pairs
-share more bigrams and collide almost always. With more rows, fewer pairs collide by chance; only their number
-grows with the square of the number of texts. Candidates are then compared exactly, so there are no false
-positives; ``tests/objective/duplicates/test_minhash_index.py`` measures the false negatives.
+Each text gets MinHash values of its bigrams (pairs of adjacent characters). There are two sets of hashes:
+hashes of all bigrams, counted with multiplicity, find pairs with a high character ratio; hashes of the
+distinct bigrams find pairs with a high Jaccard index. The hashes are divided into bands; two texts collide if
+all rows (hashes) of a band are equal. The number of rows in a band is chosen for the worst case: a pair
+exactly at the threshold that shares as few bigrams as possible collides in some band with a probability of at
+least 0.95 (0.99 for the Jaccard index). Most similar pairs share more than this minimum of bigrams and almost
+always collide. With more rows in a band, fewer pairs of dissimilar texts collide by chance; only the number
+of these chance collisions grows with the square of the number of texts. Pairs that collide (candidates) are
+then compared exactly, so there are no false positives; ``tests/objective/duplicates/test_minhash_index.py``
+measures the false negatives.
 """
 
 from __future__ import annotations
@@ -24,18 +26,18 @@ if TYPE_CHECKING:
 
 _RATIO_HASHES, _RATIO_RECALL = 600, 0.95
 _JACCARD_HASHES, _JACCARD_RECALL = 130, 0.99
-"""Number of hashes, and the minimum probability that a pair at the threshold collides."""
+"""For each measure: number of hashes, and the minimum probability that a pair at the threshold collides."""
 _CHUNK_SIZE = 2000
 """Number of texts whose hashes fit into a processor cache."""
 _RNG = np.random.default_rng(20261120)
 _MULTIPLIERS = _RNG.integers(1, 2**32, size=_RATIO_HASHES + _JACCARD_HASHES, dtype=np.uint32) | np.uint32(1)
 
 Codes = tuple["NDArray[np.uint32]", "NDArray[np.intp]"]
-"""Hashes of the features of all texts in order, and the index at which each text begins."""
+"""Hashes of the bigrams of all texts in order, and the index at which the hashes of each text begin."""
 
 
 def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int]]]:
-    """Yield, for each text, ascending lists of earlier texts that may be similar.
+    """Yield, for each text, ascending lists of the indices of earlier texts that may be similar to it.
 
     Args:
         texts: One or more different texts, none of them empty.
@@ -63,12 +65,12 @@ def candidates(texts: Sequence[str], threshold: float) -> Iterator[list[list[int
 
 
 def rows_for(jaccard: float, hashes: int, recall: float) -> int:
-    """Return the largest number of rows in a band for which pairs still collide often enough.
+    """Return the largest number of rows (hashes) per band with which pairs collide often enough.
 
     Args:
         jaccard: Jaccard index of the pairs, in 0..1.
         hashes: Number of hashes, over all bands.
-        recall: Minimum probability that a pair collides in some band.
+        recall: Minimum probability with which a pair must collide in some band.
 
     Examples:
         >>> rows_for(0.38, 600, 0.95)  # 1 - (1 - 0.38^4)^150 = 0.957
@@ -81,7 +83,7 @@ def rows_for(jaccard: float, hashes: int, recall: float) -> int:
 def _groups(
     codes: Codes, multipliers: NDArray[np.uint32], rows: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield, for each band, the texts whose key another text shares, and the label of each text's group."""
+    """Yield, for each band, the indices of texts with equal keys, and the label of each text's group."""
     hashes, starts = codes
     edges = [*starts[::_CHUNK_SIZE].tolist(), len(hashes)]
     chunks = [
@@ -99,7 +101,7 @@ def _groups(
 def _key(
     hashes: NDArray[np.uint32], starts: NDArray[np.intp], multipliers: NDArray[np.uint32]
 ) -> NDArray[np.uint64]:
-    """Return the key of each text in one band."""
+    """Return the key of each text in one band: a hash of its MinHash values."""
     key = np.zeros(len(starts), dtype=np.uint64)
     for multiplier in multipliers:
         smallest = np.minimum.reduceat(hashes * multiplier, starts)
@@ -108,7 +110,7 @@ def _key(
 
 
 def _codes(texts: Sequence[str]) -> tuple[Codes, Codes]:
-    """Return the hashes of all bigrams (with the index of the occurrence), and of first occurrences only."""
+    """Return the hashes of all bigrams with their occurrence numbers, and the hashes of distinct bigrams."""
     parts = [_chunk_codes(texts[start : start + _CHUNK_SIZE]) for start in range(0, len(texts), _CHUNK_SIZE)]
     codes = np.concatenate([part[0] for part in parts])
     occurrence = np.concatenate([part[1] for part in parts])
@@ -124,7 +126,7 @@ def _codes(texts: Sequence[str]) -> tuple[Codes, Codes]:
 def _chunk_codes(
     texts: Sequence[str],
 ) -> tuple[NDArray[np.uint64], NDArray[np.intp], NDArray[np.intp]]:
-    """Return the bigram codes sorted within each text, the occurrence of each, and their number per text."""
+    """Return the sorted bigram codes of each text, each code's occurrence number, and the codes per text."""
     lengths = np.array([len(text) for text in texts])
     raw = "".join(texts).encode("utf-32-le", "surrogatepass")
     points = np.frombuffer(raw, dtype=np.uint32).astype(np.uint64)
@@ -148,7 +150,7 @@ def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return values mixed by the finaliser of splitmix64."""
+    """Return each value scrambled by the final mixing step of the hash function splitmix64."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))

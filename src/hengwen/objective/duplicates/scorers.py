@@ -1,4 +1,4 @@
-"""Scorers for plans: near duplicates among answers, and answers that copy training data."""
+"""Scorers of a plan that find near duplicates among answers, and answers that copy training data."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _REPORTED_THRESHOLDS = (0.8, 0.85, 0.9)
-"""Thresholds for which the details state the share of repeats."""
+"""Thresholds of similarity for which the details of a score state the share of repeats."""
 _REVIEW_THRESHOLD = 0.7
 """Minimum similarity at which a pair below the threshold is listed for review."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicates(SingleScore):
-    """Share of answers that repeat an earlier answer to the same sample, or to the task.
+    """Score a set of answers by the share of answers that repeat an earlier answer of the set.
 
-    The details list these answers, the answers that a person should review (similarity from 0.7 on), and the
-    shares at the thresholds 0.8, 0.85 and 0.9. The default threshold is this project's choice.
+    The details list the repeats, and the shares of repeats at the thresholds 0.8, 0.85 and 0.9. If the scope
+    is ``repeats``, the details also list pairs with a similarity from 0.7 to the threshold, which a person
+    should review. The default threshold was chosen by this project.
     """
 
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
@@ -52,7 +53,7 @@ class NearDuplicates(SingleScore):
         return f"near_duplicates.{self.scope}"
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Outcome]:
-        """Return the score of a set of answers; a single answer is ``not_applicable``."""
+        """Return the score of a set of answers; a set of only one answer is ``not_applicable``."""
         if len(items) < 2:
             return [self.not_applicable("near duplicates are pairs of answers, and there is only one answer")]
         texts = [response.text for _, response in items]
@@ -60,7 +61,7 @@ class NearDuplicates(SingleScore):
         reviewed = self.scope == "repeats" and self.threshold > _REVIEW_THRESHOLD
         thresholds = {*_REPORTED_THRESHOLDS, self.threshold, *([_REVIEW_THRESHOLD] if reviewed else [])}
         answers = AnswerSet(texts)
-        # the lowest first: what is below it need not be compared again
+        # in ascending order: long texts below the lowest threshold are not compared again for a higher one
         by_threshold = {threshold: answers.duplicates(threshold) for threshold in sorted(thresholds)}
         duplicates = by_threshold[self.threshold]
         details: dict[str, object] = {
@@ -84,7 +85,7 @@ class NearDuplicates(SingleScore):
 
 @dataclass(frozen=True, slots=True)
 class Leakage(SingleScore):
-    """How much of an answer is in training data: 1 for a copy, else the share of its 5-grams in one turn."""
+    """Score an answer by how much of it is in training data: 1 for a copy, else a share of 5-grams."""
 
     scale: ClassVar[Scale] = Scale(low=0, high=1, higher_is_better=False)
     corpus: str | Sequence[str]
@@ -106,7 +107,7 @@ class Leakage(SingleScore):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value, and a digest of the files."""
+        """Text with every setting that can change the value, and a digest of the training files."""
         return f"leakage|corpus:{self._digest}|near:{self.near:g}|gram:5|v:1"
 
     @property

@@ -1,4 +1,4 @@
-"""Similarity of two texts by characters, and the search for answers that repeat an earlier answer."""
+"""Measure the similarity of two texts by characters, and find answers that repeat an earlier answer."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ THRESHOLD = 0.85
 MAX_EXACT_TEXTS = 10_000
 """Maximum number of different texts for which the exact index is the default."""
 MIN_MINHASH_THRESHOLD = 0.8
-"""Below this threshold similar texts may share too few bigrams for MinHash."""
+"""Lowest threshold of similarity for MinHash; below it, similar texts may share too few bigrams."""
 
 _FINAL_PARTICLES = re.compile(r"(?<![啊呀呢嘛吧哦喵])(?<!的说)(?:的说|[啊呀呢嘛吧哦喵])++(?=\0|$)")
-"""Pattern of particles at the end of a phrase. It starts only at the first particle and does not backtrack,
-so the search takes linear time."""
+"""Pattern of particles at the end of a phrase. The pattern starts only at the first particle and does not
+backtrack, so the search takes linear time."""
 MAX_CHARACTERS = 1_000_000
 """Maximum number of letters, marks and digits of a text; a longer text is an error."""
 _FEW_TEXTS = 16
 """Maximum number of texts for which all pairs are compared without an index."""
 _SHORT_CELLS, _MEDIUM_CELLS = 1_000_000, 100_000_000
-"""Maximum products of two lengths, first for ratios that are not kept for other thresholds, then for ratios
-that are computed without a check of bounds first."""
+"""Two limits of the product of two text lengths. Up to the first limit, a character ratio is computed again
+for each threshold instead of being stored. Up to the second limit, the ratio is computed without comparing
+bigrams first."""
 _MAX_CELLS = 200_000_000_000
-"""Maximum sum of the products of lengths, over those pairs of longer texts that a comparison of bigrams
-cannot exclude."""
+"""Maximum sum of length products, over all pairs of longer texts that must be compared in full because a
+comparison of their bigrams did not exclude them."""
 _EMOJI_PARTS = re.compile(r"[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 
 
@@ -88,11 +89,11 @@ def similarity(a: str, b: str) -> float:
 
     Args:
         a: A text.
-        b: Another text; the order does not matter.
+        b: Another text; swapping the texts does not change the result.
 
     Returns:
-        0 (nothing in common) to 1 (equal). For texts without letters and digits, 1 if they are equal apart
-        from whitespace, else 0.
+        A number from 0 (nothing in common) to 1 (equal). Two texts without letters and digits get 1 if they
+        are equal apart from whitespace, else 0.
 
     Raises:
         ValueError: The texts are too long to compare.
@@ -114,17 +115,17 @@ def near_duplicates(
 ) -> list[Duplicate | None]:
     """Return, for each text, the first earlier text that it repeats.
 
-    A text is compared with every earlier text, also with texts that are repeats. Otherwise the result for
-    three similar texts A, A', A'' would depend on their order.
+    Each text is compared with every earlier text, even with earlier texts that are repeats themselves.
+    If repeats were skipped, the result for three similar texts A, A', A'' would depend on their order.
 
     Args:
         texts: Any number of answers, in order.
         threshold: Minimum :func:`similarity` of a repeat, in (0, 1].
         exact: True compares all pairs that can be similar, and misses no repeat. False compares only the
-            pairs that MinHash finds, in linear time. Then a reported repeat is always right, but in the worst
-            case (similarity exactly at the threshold, edits spread over the whole text) about 5 % of repeats
-            are missed; none of 5,400 was missed in a measurement. None chooses True for up to 10,000
-            different texts or a threshold below 0.8, else False.
+            pairs that MinHash finds, in linear time. With False, a reported repeat is always right, but in
+            the worst case (similarity exactly at the threshold, edits spread over the whole text) about 5 %
+            of repeats are missed; none of 5,400 was missed in a measurement. None (the default) means True
+            for up to 10,000 different texts or a threshold below 0.8, else False.
 
     Returns:
         For each text a :class:`Duplicate`, or None if the text repeats no earlier text.
@@ -133,7 +134,7 @@ def near_duplicates(
         ValueError: The threshold is not in (0, 1], or the texts are too long to compare.
 
     Notes:
-        The default threshold is this project's choice, so publish it with the result.
+        The default threshold was chosen by this project and is no standard, so publish it with the result.
 
     Examples:
         >>> near_duplicates(["晚上好，主人", "我想吃鱼", "晚上好呀，主人~"])
@@ -150,7 +151,7 @@ def check_threshold(threshold: float) -> None:
 
 class _Prepared(NamedTuple):
     bare: str
-    """The text without whitespace, used if it has only punctuation."""
+    """The text without whitespace; it is compared if the text has neither letters nor digits."""
     text: str
     """The normalised text."""
     bigrams: frozenset[str]
@@ -180,7 +181,7 @@ def _ratio(a: str, b: str) -> float:
 
 
 class AnswerSet:
-    """Texts that are prepared once, to find duplicates among them at several thresholds.
+    """Find repeats among texts at several thresholds; each text is normalised only once.
 
     Args:
         texts: Any number of answers, in order.
@@ -203,11 +204,12 @@ class AnswerSet:
         self._distinct = [index for index in self._first_index.values() if prepared[index].text]
         self._prepared = [prepared[index] for index in self._distinct]
         self._ratios: dict[tuple[int, int], tuple[float, float]] = {}
-        """For a pair of long texts: (bound, ratio). The ratio is 0 if the real ratio is below the bound."""
+        """Computed character ratios of pairs of long texts, as (bound, ratio). A ratio of 0 means that the
+        real ratio is below the bound."""
         self._cells = 0
 
     def duplicates(self, threshold: float, *, exact: bool | None = None) -> list[Duplicate | None]:
-        """Return, for each text, the first earlier text that it repeats; arguments as in ``near_duplicates``.
+        """Return, for each text, the first earlier text that it repeats; None if it repeats no earlier text.
 
         Args:
             threshold: Minimum :func:`similarity` of a repeat, in (0, 1].
@@ -229,7 +231,7 @@ class AnswerSet:
         ]
 
     def _matches(self, threshold: float, exact: bool | None) -> list[Duplicate | None]:
-        """Return, for each of the different texts, the first earlier text that it repeats."""
+        """Return, for each distinct text, the first earlier text that it repeats."""
         matches: list[Duplicate | None] = []
         for j, lists in enumerate(self._candidates(threshold, exact)):
             i = exact_index.first_match(lists, partial(self._is_similar, threshold, j))
@@ -253,7 +255,7 @@ class AnswerSet:
         return _compare(self._prepared[i], self._prepared[j], known)
 
     def _is_similar(self, threshold: float, j: int, i: int) -> bool:
-        """Return whether the similarity of two texts reaches the threshold; cheap bounds come first."""
+        """Return whether the similarity of two texts reaches the threshold; fast tests come first."""
         a, b, bound = self._prepared[i], self._prepared[j], threshold - 1e-4
         x, y = len(a.text), len(b.text)
         if 2 * min(x, y) >= bound * (x + y) and self._ratio_reaches(threshold, bound, i, j):
@@ -278,7 +280,7 @@ class AnswerSet:
         """Return the character ratio, or 0 if it is below the bound.
 
         Raises:
-            ValueError: The comparisons of very long texts exceed the limit.
+            ValueError: The comparisons of very long texts exceed the limit ``_MAX_CELLS``.
         """
         cells = len(a) * len(b)
         if cells <= _MEDIUM_CELLS:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 LeakKind = Literal["exact", "particle_only", "near", "none"]
 GRAM_LENGTH = 5
 MIN_CONTAINMENT = 0.8
-"""Minimum share of an answer's 5-grams in one turn of the training data for a near copy."""
+"""An answer counts as a near copy if one training answer contains at least this share of its character
+5-grams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +26,22 @@ class LeakMatch:
 
     kind: LeakKind
     of: int | None
-    """Index of the closest turn, from 0; None if no turn shares a 5-gram with the answer."""
+    """Index of the closest training answer, from 0; None if no training answer shares a 5-gram with the
+    answer."""
     containment: float
-    """Share of the answer's character 5-grams that are in this turn, in 0..1; 1 for ``exact`` and
-    ``particle_only``."""
+    """Share of the answer's character 5-grams that the closest training answer contains, in 0..1. The share
+    is 1 if the texts are equal (``exact``) or equal without final particles (``particle_only``)."""
 
 
 class TrainingSet:
-    """Index of the answers of a training set.
+    """Index of the answers (turns of the assistant) in a training set, which finds copies of an answer.
 
     Args:
         turns: The assistant's texts, in order.
         near: Minimum containment (share of 5-grams in one turn) of a near copy, in (0, 1].
 
     Raises:
-        ValueError: There is no turn with a letter or digit, or ``near`` is out of range.
+        ValueError: No turn has a letter or digit, or ``near`` is out of range.
 
     Examples:
         >>> train = TrainingSet(["晚上好呀，今天的月亮很圆呢", "我想吃鱼"])
@@ -80,8 +82,8 @@ class TrainingSet:
         """Return the closest match of an answer.
 
         Args:
-            answer: Any text. If it has fewer than five letters and digits, only a text that is equal (apart
-                from particles) matches.
+            answer: Any text. If the answer has fewer than five letters and digits, only a training answer
+                that is equal (apart from final particles) matches.
 
         Raises:
             ValueError: The answer has no letter or digit, so leakage cannot be assessed.
@@ -110,7 +112,7 @@ class TrainingSet:
 
 
 def with_particles(text: str) -> str:
-    """Return the letters, marks and digits of a text after NFKC, with particles.
+    """Return only the letters, combining marks and digits of a text after NFKC; final particles are kept.
 
     Examples:
         >>> with_particles("好的呀~ 走吧！")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hengwen.objective.lyrics.score import LyricScore
 
 Pair = tuple[str, str]
-"""(lyric, template)."""
+"""A lyric and the template against which it is scored."""
 
 
 @checked_arguments
@@ -34,12 +34,12 @@ def score_lyrics(
     """Score many lyrics; the options are those of ``score_lyric``.
 
     Args:
-        pairs: (lyric, template), any number.
-        rules: See ``score_lyric``.
-        carry_phase1: See ``score_lyric``.
-        strict_count: See ``score_lyric``.
-        rhyme_scope: See ``score_lyric``.
-        parse: See ``score_lyric``.
+        pairs: Pairs (lyric, template), any number.
+        rules: Rule set: ``document``, ``muchin``, or custom weights (as in ``score_lyric``).
+        carry_phase1: Whether the ratio of phase 1 also scales the points of all later phases.
+        strict_count: Whether phase 3 counts only lines with exactly the required number of characters.
+        rhyme_scope: Where rhymes are counted: in ``matched`` pairs of lines, or in the ``whole`` texts.
+        parse: ``exact`` scores the texts unchanged; ``lenient`` first removes what models add to a lyric.
         workers: Number of processes, at least 1; with 1, this process scores. Starting a process takes about
             a second, so further processes pay off from some thousand lyrics on.
 
@@ -47,7 +47,8 @@ def score_lyrics(
         One score for each pair, in the order of the pairs. The scores do not depend on ``workers``.
 
     Raises:
-        ValueError: As in ``score_lyric``, with the index of the pair from 0; or ``workers`` is below 1.
+        ValueError: A pair cannot be scored (the message has its index, from 0), an option is not allowed, or
+            ``workers`` is below 1.
 
     Examples:
         >>> template = "(verse)\\ncc"
@@ -66,10 +67,10 @@ def score_lyrics(
 def stream_scores(
     pairs: Iterable[Pair], options: LyricOptions, *, workers: int = 1
 ) -> Iterator[LyricScore | ValueError]:
-    """Yield the score of each pair in order, or its error; memory does not grow with the number of pairs.
+    """Yield the score of each pair, or the error of a pair; memory does not grow with the number of pairs.
 
     Args:
-        pairs: (lyric, template), any number; consumed lazily.
+        pairs: Pairs (lyric, template), any number; they are read one at a time.
         options: Options from ``options.build_options``.
         workers: Number of processes, at least 1; with 1, this process scores.
 

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineDiagnosis:
-    """One row: a template line, a lyric line, or both."""
+    """One row of the comparison: a template line and a lyric line side by side, or a single line."""
 
     section: str
     """The section's tag, such as ``(verse)``; empty for lines before the first tag."""
     section_number: int
-    """Number of the section among the rows, from 1."""
+    """Number of the section in the comparison, from 1."""
     matched: bool
-    """Whether the template's and the lyric's section are matched with each other."""
+    """Whether a section of the template and a section of the lyric are matched in this row."""
     template: str | None
     """The template line; None if the lyric has an additional line."""
     lyric: str | None
@@ -47,17 +47,17 @@ class LineDiagnosis:
     lyric_rhymes: bool
     """Whether the lyric line rhymes with another line of its section."""
     group: tuple[int, ...]
-    """Numbers of all lines of the section with the same rhyme class, including this line; empty if it has
-    none."""
+    """Numbers of all lyric lines of the section that have the rhyme class of this line, including this line.
+    The tuple is empty if this line has no rhyme class."""
 
     @property
     def rhyme_name(self) -> str:
-        """Chinese name of the rhyme class, ``十七庚``."""
+        """Chinese name of the rhyme class, such as ``十七庚``."""
         return rhyme_name(self.code)
 
     @property
     def rhymes_with(self) -> tuple[int, ...]:
-        """Numbers of the other lines of the section with the same rhyme class."""
+        """Numbers of the other lines of the section that have the rhyme class of this line."""
         return tuple([number for number in self.group if number != self.number])
 
     @property
@@ -67,7 +67,7 @@ class LineDiagnosis:
 
 
 def diagnose(template: ParsedLyric, lyric: ParsedLyric, rules: LyricRules) -> tuple[LineDiagnosis, ...]:
-    """Return a row for each line, in the order of the texts.
+    """Return the rows of the comparison, one for each pair of lines and for each line alone, in order.
 
     Examples:
         >>> from hengwen.objective import score_lyric

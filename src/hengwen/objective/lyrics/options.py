@@ -1,4 +1,4 @@
-"""The options of the lyric scorer, and their check."""
+"""Options of the lyric scorer, and the check of their values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hengwen.objective.signature import build_signature
 RhymeScope = Literal["matched", "whole"]
 Parse = Literal["exact", "lenient"]
 VERSIONS: dict[Parse, int] = {"exact": 1, "lenient": 2}
-"""Version of the scorer for each parse mode; it is raised whenever a score may change."""
+"""Version of the scorer for each parse mode. The version is raised whenever a change of the code may change a
+score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class LyricOptions:
     """All options that can change the score of a lyric against a template.
 
     Raises:
-        ValueError: An option has no allowed value, or does not exist in this rule set.
+        ValueError: The value of an option is not allowed, or the option does not exist in this rule set.
     """
 
     rules: LyricRules
@@ -64,7 +65,7 @@ def build_options(
     """Return checked options; ``rules`` may be the name of a rule set or a mapping.
 
     Raises:
-        ValueError: An option has no allowed value, or does not exist in this rule set.
+        ValueError: The value of an option is not allowed, or the option does not exist in this rule set.
 
     Examples:
         >>> build_options("document").signature

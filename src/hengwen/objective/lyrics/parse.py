@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 _TEMPLATE_PARSERS = {"document": parse_document.parse_template, "muchin": parse_muchin.parse_template}
 _LYRIC_PARSERS = {"document": parse_document.parse_lyric, "muchin": parse_muchin.parse_lyric}
 _MAX_CACHED_CHARACTERS = 10_000
-"""Templates with more characters are parsed at every call, so that the cache stays small."""
+"""Templates with more characters than this are parsed at every call, so that the cache of templates stays
+small."""
 
 
 def parse_pair(lyric: str, template: str, reading: RuleSetName) -> ParsedPair:

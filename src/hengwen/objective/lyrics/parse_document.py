@@ -1,6 +1,6 @@
 """Parse a template and a lyric under the rule set ``document``.
 
-In this rule set blank lines are ignored, and a section tag is a whole line.
+In the rule set ``document``, blank lines are ignored, and a section tag is a whole line.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def section_name(tag: str) -> str:
 
 
 def parse_line(line: str) -> LineReading:
-    """Simplify a stripped line to ``c`` for each character; return it without and with its rhyme mark ``R``.
+    """Replace each Han character of a line by ``c``; return the line without and with its rhyme mark ``R``.
 
     Examples:
         >>> parse_line("Oh 月光!").rhymed

@@ -1,4 +1,4 @@
-"""Parse a template and a lyric under the rule set ``muchin``: like the public program MuChin, uncleaned."""
+"""Parse a template and a lyric under the rule set ``muchin``, exactly as the public program MuChin does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HAN_ONLY = re.compile("([\u4e00-\u9fff]+)(\n?)")
 
 
 def parse_template(template: str) -> ParsedLyric:
-    """Parse a template into its sections; phase 1 compares its raw text."""
+    """Parse a template into its sections; its raw text is kept, because phase 1 compares it."""
     _, blocks = split(template)
     sections = tuple(
         Section(tag[1].upper(), tag, tuple([_template_line(line) for line in lines])) for tag, lines in blocks
@@ -30,7 +30,7 @@ def parse_template(template: str) -> ParsedLyric:
 
 
 def parse_lyric(lyric: str) -> ParsedLyric:
-    """Parse a lyric into its sections; text before the first tag stays unchanged before the sections.
+    """Parse a lyric into its sections; text before the first tag belongs to no section.
 
     Examples:
         >>> parse_lyric("hi(verse)\\n月亮\\n海洋\\n风").text
@@ -64,7 +64,7 @@ def split(text: str) -> tuple[str, list[tuple[str, list[str]]]]:
 
 
 def parse_line(line: str) -> LineReading:
-    """Simplify a line to ``c`` for each character; return it without and with its rhyme mark ``R``.
+    """Replace each Han character of a line by ``c``; return the line without and with its rhyme mark ``R``.
 
     Examples:
         >>> parse_line("月光c\\n").rhymed

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 MAX_CACHED_CHARACTERS = 100
-"""Lines with more characters are parsed at every call, so that the caches stay small."""
+"""Lines with more characters than this are parsed at every call, so that the caches of lines stay small."""
 
 
 class LyricLine(NamedTuple):
     """One line of a section."""
 
     text: str
-    """The line as in ``ParsedLyric.text``: ``c`` or ``R`` for a Han character, other characters unchanged."""
+    """The simplified line: ``c`` or ``R`` for each Han character, other characters unchanged."""
     length: int
-    """Number of characters for the denominator of p3 (phase 3, which compares characters)."""
+    """Number of characters of the line, used as denominator in phase 3 (which compares the lengths of
+    lines)."""
     effective: int
-    """Number of characters for the numerator of p3; in a template equal to ``length``."""
+    """Number of characters that count in phase 3, used as numerator; in a template equal to ``length``."""
     rhymes: int
-    """Number of rhyme marks (rule set ``muchin``), or 1 if there is any (rule set ``document``)."""
+    """Number of rhyme marks ``R`` in the line; at most 1 under the rule set ``document``."""
     code: str = ""
     """Rhyme class; empty in a template and in a line without a Han character."""
     source: str = ""
@@ -39,7 +40,7 @@ class ParsedLyric(NamedTuple):
     """A parsed template or lyric."""
 
     text: str
-    """The text that phase 1 compares."""
+    """The text that phase 1 (similarity of the whole texts) compares."""
     sections: tuple[Section, ...]
     msstr: str
     """The simplified text (``c`` and ``R`` for characters); in a template equal to ``text``."""
@@ -53,7 +54,7 @@ class ParsedPair(NamedTuple):
 
 
 class LineReading(NamedTuple):
-    """A line of a lyric without and with a rhyme mark, before it is known whether the line rhymes."""
+    """Both forms of a lyric line, without and with a rhyme mark; other lines decide which form is used."""
 
     code: str
     """Rhyme class; empty if the line has no Han character."""

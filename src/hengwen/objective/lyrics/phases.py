@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LyricPhases:
-    """Points of the six phases, and the ratios and counts from which they are computed.
+    """Points of the six phases, and the ratios and counts from which the points are computed.
 
-    The stated ranges of points are those of the default weights.
+    The ranges of points that the field descriptions state hold for the default weights.
     """
 
     phase1: float
@@ -44,16 +44,16 @@ class LyricPhases:
     p3_cr: float
     p4_rr: float
     r_ratio: float
-    """Number of rhymes divided by matched lines. It can exceed 1 only with ``rhyme_scope="whole"`` or several
-    rhyme marks in a line."""
+    """Number of rhymes divided by the number of matched lines. The ratio can exceed 1 only with
+    ``rhyme_scope="whole"`` or several rhyme marks in a line."""
     acmp_sr: float
-    """Alias of ``structure_ratio`` in the published description."""
+    """Name of ``structure_ratio`` in the published description."""
     rc_ino: int
-    """Alias of ``rhymes_required`` in the published description."""
+    """Name of ``rhymes_required`` in the published description."""
     rc_ing: int
-    """Alias of ``rhymes_found`` in the published description."""
+    """Name of ``rhymes_found`` in the published description."""
     pll_rc: int
-    """Alias of ``rhymes_aligned`` in the published description."""
+    """Name of ``rhymes_aligned`` in the published description."""
     lines_min: int
     """Number of matched lines."""
 
@@ -69,7 +69,7 @@ class LyricPhases:
 
     @property
     def structure_ratio(self) -> float:
-        """Product of the structure ratios, 0 to 1; it scales the phases 2.2, 3, 4 and the bonus."""
+        """Product of the ratios of sections and lines, 0 to 1; a factor of phases 2.2, 3, 4 and bonus."""
         return self.acmp_sr
 
     @property
@@ -89,7 +89,7 @@ class LyricPhases:
 
 
 def compute_phases(template: ParsedLyric, lyric: ParsedLyric, options: LyricOptions) -> LyricPhases:
-    """Return the points of every phase, with the ratios from which they are computed."""
+    """Return the points of every phase, and the ratios from which the points are computed."""
     ratios = _ratios(template, lyric, options)
     rules = options.rules
     sections_ratio = (ratios.p1_sr if options.carry_phase1 else 1.0) * ratios.p2_1_sr
@@ -117,7 +117,7 @@ def compute_phases(template: ParsedLyric, lyric: ParsedLyric, options: LyricOpti
 def match_sections(
     template: ParsedLyric, lyric: ParsedLyric, autojunk: bool
 ) -> tuple[float, list[tuple[int, int]]]:
-    """Return the similarity of the two lists of section names, and the matched (template, lyric) indices."""
+    """Return the similarity of the two lists of section names, and index pairs of matched sections."""
     signs: dict[str, str] = {}
     for section in chain(template.sections, lyric.sections):
         signs.setdefault(section.name, chr(len(signs) + 1))
@@ -137,9 +137,10 @@ def count_factor(template_line: LyricLine, lyric_line: LyricLine) -> float:
 def bonus_share(r_ratio: float, required: int, rhymed: int, aligned: int, rules: LyricRules) -> float:
     """Return the share of the rhyme bonus that a lyric gets.
 
-    The share is 1 if the share of rhyming lines is in the band (from ``band_low`` to ``band_high``). Outside
-    the band it is ``rules.strict_bonus`` if every rhyme is on a line that requires one. Otherwise it is
-    ``rules.near_bonus`` near the band, falling with the distance.
+    The result is 1 if the share of rhyming lines is in the band (from ``band_low`` to ``band_high``). Outside
+    the band, the result is ``rules.strict_bonus`` if every rhyme is on a line that requires a rhyme. For all
+    other lyrics, the result is at most ``rules.near_bonus``; it falls with the distance of the share from 0.7
+    and is 0 if the distance exceeds 0.3.
 
     Examples:
         >>> from hengwen.objective.lyrics.rules import NAMED_RULES
@@ -155,7 +156,7 @@ def bonus_share(r_ratio: float, required: int, rhymed: int, aligned: int, rules:
 
 
 class _Ratios(NamedTuple):
-    """Ratios and counts, named as in ``LyricPhases``."""
+    """Ratios and counts of the phases; the fields have the names of the fields of ``LyricPhases``."""
 
     p1_sr: float
     p2_1_sr: float
@@ -191,20 +192,20 @@ def _ratios(template: ParsedLyric, lyric: ParsedLyric, options: LyricOptions) ->
 
 
 class _Tally(NamedTuple):
-    """Sums over the matched sections."""
+    """Sums over all pairs of lines in matched sections."""
 
     matched: int
-    """Number of pairs of lines."""
+    """Number of pairs of lines in matched sections."""
     lines: int
-    """Number of lines of both texts together."""
+    """Number of lines of both texts together, in the matched sections."""
     product: float
-    """Product of the count factors of all pairs."""
+    """Product over all pairs of lines of the count factor (similarity of the numbers of characters)."""
     exact: int
     """Number of pairs with exactly the required number of characters."""
     required: int
-    """Number of the template's rhymes in these pairs."""
+    """Number of rhymes of the template in the pairs of lines."""
     rhymed: int
-    """Number of the lyric's rhymes in these pairs."""
+    """Number of rhymes of the lyric in the pairs of lines."""
     aligned: int
     """Number of pairs in which both lines rhyme."""
 

@@ -1,4 +1,4 @@
-"""Remove what models add to a lyric (such as code fences, rulers, timestamps), and list each change."""
+"""Remove what models add to a lyric (code fences, rulers like ``---``, timestamps); list each change."""
 
 from __future__ import annotations
 

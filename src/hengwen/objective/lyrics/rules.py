@@ -21,9 +21,10 @@ RulesLike: TypeAlias = "str | LyricRules | Mapping[str, object]"
 class LyricRules:
     """Checked weights of the lyric scorer.
 
-    ``reading`` decides how texts are parsed. ``document`` follows the published description of the score.
-    ``muchin`` reproduces the public program MuChin, to 3 units in the last place of a floating-point number.
-    All numbers can be changed; the defaults are those of ``document``.
+    The field ``reading`` decides how texts are parsed. The reading ``document`` follows the published
+    description of the score. The reading ``muchin`` gives the numbers of the public program MuChin, except
+    for rounding differences of up to 3 units in the last place. All numbers can be changed; the defaults are
+    those of ``document``.
 
     Raises:
         ValueError: The weights of the phases, or the two shares of the structure, do not sum to 1; or a
@@ -40,29 +41,30 @@ class LyricRules:
 
     reading: RuleSetName = "document"
     full: float = 100.0
-    """FP: points of a perfect lyric without the bonus."""
+    """Points of a perfect lyric without the bonus (``FP`` in the published description)."""
     bonus: float = 10.0
-    """ES: the highest bonus for rhyme."""
+    """Highest bonus for rhyme (``ES`` in the published description)."""
     overall: float = 0.10
-    """D1W: weight of phase 1."""
+    """Weight of phase 1 (``D1W`` in the published description)."""
     structure: float = 0.50
-    """D2W: weight of phases 2.1 and 2.2 together."""
+    """Weight of phases 2.1 and 2.2 together (``D2W`` in the published description)."""
     counts: float = 0.20
-    """D3W: weight of phase 3."""
+    """Weight of phase 3 (``D3W`` in the published description)."""
     rhyme: float = 0.20
-    """D4W: weight of phase 4."""
+    """Weight of phase 4 (``D4W`` in the published description)."""
     section_share: float = 0.65
-    """Share of ``structure`` that is for the names of the sections (phase 2.1)."""
+    """Share of the weight ``structure`` for the names of the sections (phase 2.1)."""
     line_share: float = 0.35
-    """Share of ``structure`` that is for the number of lines in each section (phase 2.2)."""
+    """Share of the weight ``structure`` for the number of lines in each section (phase 2.2)."""
     band_low: float = 0.6
-    """Lowest share of rhyming lines with the full bonus."""
+    """Lowest share of rhyming lines that gets the full bonus."""
     band_high: float = 0.8
-    """Highest share of rhyming lines with the full bonus."""
+    """Highest share of rhyming lines that gets the full bonus."""
     strict_bonus: float = 0.5
-    """Share of the bonus outside the band if every rhyme is on a line that requires one."""
+    """Share of the bonus for a lyric outside the band if every rhyme is on a line that requires a rhyme."""
     near_bonus: float = 0.0
-    """Share of the bonus near the band; it falls with the distance from 0.7. 0 switches it off."""
+    """Largest share of the bonus for a lyric near the band. The share falls with the distance from 0.7; the
+    value 0 means that such a lyric gets no bonus."""
     line_guard: float = 0.0
     """Number added to the denominator of ``p2_2_cr``, the ratio of phase 2.2."""
     no_rhyme: float = 1.0

@@ -23,9 +23,9 @@ class LyricScore(LyricPhases):
     """The lyric in the notation of a template: ``c`` for a character, ``R`` for a rhyming character."""
     options: LyricOptions
     lyric: str = field(repr=False)
-    """The lyric that was scored: after repairs if the parse was lenient."""
+    """The lyric that was scored; with ``parse="lenient"``, the repaired lyric."""
     template: str = field(repr=False)
-    """The template that was scored: after repairs if the parse was lenient."""
+    """The template against which the lyric was scored; with ``parse="lenient"``, the repaired template."""
     repairs: tuple[str, ...] = ()
     """Descriptions of the changes that lenient parsing made; empty with ``parse="exact"``."""
     parsed: ParsedPair | None = field(default=None, repr=False, compare=False)
@@ -36,7 +36,7 @@ class LyricScore(LyricPhases):
 
     @property
     def signature(self) -> str:
-        """Signature of the scorer: everything except the two texts that can change the score."""
+        """Signature of the scorer: a text with every setting that can change the score."""
         return self.options.signature
 
     @property

@@ -32,9 +32,9 @@ def score_lyric(
 
     Args:
         lyric: Lines of text under tags like ``(verse)``.
-        template: Lines under the same tags; each character is written ``c``, a rhyming one ``R``.
-        rules: ``document`` (the published description of the score), ``muchin`` (equal to the public program
-            MuChin, to 3 units in the last place), or custom weights: a ``LyricRules``, or a mapping of its
+        template: Lines under the same tags; each character is written ``c``, a rhyming character ``R``.
+        rules: ``document`` (the published description of the score), ``muchin`` (the numbers of the public
+            program MuChin, except for rounding), or custom weights: a ``LyricRules``, or a mapping of its
             fields.
         carry_phase1: Whether the ratio of phase 1 also scales the points of all later phases.
         strict_count: Whether phase 3 is the share of template lines whose lyric line has exactly the required
@@ -42,8 +42,8 @@ def score_lyric(
         rhyme_scope: Where rhymes are counted: in ``matched`` pairs of lines, or in the ``whole`` texts (only
             with rules ``document``).
         parse: ``exact`` scores the texts unchanged. ``lenient`` first removes what models add to a lyric
-            (code fences, rulers, timestamps, titles, remarks to the reader) and unifies the form of tags. It
-            lists each change.
+            (code fences, rulers, timestamps, titles, remarks to the reader) and unifies the form of tags;
+            each change is listed in the score.
 
     Returns:
         A score from 0 to 100 plus a bonus of up to 10, with all ratios and counts. An empty lyric scores 0.

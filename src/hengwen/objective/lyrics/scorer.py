@@ -25,7 +25,7 @@ class Lyric:
     """Score responses as lyrics against ``sample.metadata["template"]``; the fields are plan options.
 
     Raises:
-        ValueError: An option has no allowed value.
+        ValueError: The value of an option is not allowed.
 
     Examples:
         >>> Lyric(rules="muchin").signature
@@ -43,7 +43,7 @@ class Lyric:
     parse: Parse = "exact"
 
     options: LyricOptions = field(init=False, repr=False, compare=False)
-    """The checked values of the other fields."""
+    """Checked options, built from the other fields."""
 
     def __post_init__(self) -> None:
         options = build_options(
@@ -62,7 +62,7 @@ class Lyric:
         return [f"lyric.{part}" for part in PARTS]
 
     def score(self, sample: Sample, response: Response) -> Sequence[Score]:
-        """Return one score for each name.
+        """Return the scores of one answer, one for each name in ``names``.
 
         Raises:
             ValueError: The sample has no template, or the texts cannot be scored.

@@ -27,14 +27,15 @@ def to_msstr(lyric: str, *, rules: RulesLike = "document", clean: bool = False) 
 
     Args:
         lyric: Lines of text under tags like ``(verse)``.
-        rules: Rule set that parses the lyric, as in ``score_lyric``.
+        rules: Rule set under which the lyric is parsed: ``document`` or ``muchin``.
         clean: Whether to keep only tags, ``c``, ``R`` and line ends, so that the result can be used as a
             template; a line without Han characters is dropped.
 
     Returns:
-        The lyric with unchanged tags. Each Han character becomes ``c``, the last one of a rhyming line ``R``.
-        Without ``clean``, other characters stay unchanged (except that the letters ``c`` and ``R`` become
-        U+FFFD with rules ``document``): this is the text that the scorer compares.
+        The lyric in the notation of a template; its tags stay unchanged. Each Han character becomes ``c``,
+        but the last Han character of a rhyming line becomes ``R``. Without ``clean``, all other characters
+        stay unchanged, so the result is the text that the scorer compares. (With rules ``document``, the
+        letters ``c`` and ``R`` become U+FFFD.)
 
     Examples:
         >>> to_msstr("(verse)\\n夜, 月光\\noh\\n海洋\\n来")

@@ -1,1 +1,1 @@
-"""Matching blocks of two texts: the same as difflib's, but computed faster."""
+"""Find the matching blocks of two texts: the blocks that difflib finds, computed faster."""

@@ -1,9 +1,10 @@
-"""Gestalt pattern matching (Ratcliff and Obershelp): the same blocks as difflib, computed faster.
+"""Gestalt pattern matching (Ratcliff and Obershelp): find the blocks that difflib finds, but faster.
 
-A block is a stretch of text that both texts have. The algorithm selects the longest common block of two
-ranges. Of several longest blocks it selects the first in ``a``, and of these the first in ``b``. Then it
-searches the ranges to the left and to the right of the block in the same way. The next block to the right is
-often equally long, so one search returns a chain of blocks, and the remaining gaps are small.
+A block is a stretch of characters that both texts contain. The algorithm selects the longest common block of
+two ranges. If several blocks are equally long, the algorithm selects the first in ``a``, then the first in
+``b``. Then the algorithm searches the ranges to the left and to the right of the block in the same way. The
+next block to the right is often equally long, so one search returns several blocks of the same length, and
+only the small gaps between them remain to be searched.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from hengwen.objective.matching.search import After, Range
 
 WORK_LIMIT = 50_000_000
-"""Maximum number of positions that searches in long texts may visit (some seconds); then an error is
-raised."""
+"""Maximum number of positions that the searches in long texts may visit (some seconds of work); above it, an
+error is raised."""
 
 _MIN_JUNK_CHARACTERS = 200
 """Minimum length of ``b`` for difflib's junk heuristic."""
@@ -27,7 +28,7 @@ _MAX_MATRIX_CELLS = 4_000_000
 _MAX_ANCHOR_PAIRS = 200_000
 
 Block = tuple[int, int, int]
-"""(index in a, index in b, length)."""
+"""A matching block: (index in a, index in b, length)."""
 
 
 def matching_blocks(a: str, b: str, *, autojunk: bool = False) -> list[Block]:
@@ -64,13 +65,14 @@ def ratio(a: str, b: str, *, autojunk: bool = False) -> float:
     Args:
         a: The first text; swapping the texts can change the ratio.
         b: The second text.
-        autojunk: As in ``matching_blocks``.
+        autojunk: Whether to use difflib's heuristic for frequent characters, as ``matching_blocks`` describes
+            it.
 
     Returns:
         A number from 0 to 1; 1.0 for two empty texts.
 
     Raises:
-        ValueError: As in ``matching_blocks``.
+        ValueError: The texts are so long and repetitive that the search exceeds ``WORK_LIMIT``.
 
     Examples:
         >>> ratio("abcd", "bcde")
@@ -82,7 +84,7 @@ def ratio(a: str, b: str, *, autojunk: bool = False) -> float:
 
 
 class _Matcher:
-    """Two texts, and the cheapest search for the longest common block of two of their ranges."""
+    """Find the blocks of two texts; each search for a longest common block uses the cheapest method."""
 
     def __init__(self, a: str, b: str, autojunk: bool) -> None:
         self.a, self.b = a, b
@@ -130,7 +132,7 @@ class _Matcher:
         return self._ranks.longest(span, max_size)
 
     def _grow(self, i: int, j: int, size: int, span: Range) -> Block:
-        """Extend a block by equal neighbours that cannot start a block themselves."""
+        """Extend a block by equal neighbouring characters that are too frequent to start a block."""
         if not self.popular:
             return i, j, size
         alo, ahi, blo, bhi = span
@@ -142,7 +144,7 @@ class _Matcher:
         return i - before, j - before, before + size + after
 
     def _prefix(self, alo: int, ahi: int, blo: int, bhi: int) -> list[Block]:
-        """Return the common prefix of two ranges, which is a block even if no character can start one."""
+        """Return the common prefix of two ranges, which is a block even if its characters are frequent."""
         size = self._grow(alo, blo, 0, (alo, ahi, blo, bhi))[2]
         return [(alo, blo, size)] if size else []
 

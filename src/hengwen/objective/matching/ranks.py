@@ -1,9 +1,9 @@
 """Find the longest common block of two long ranges by ranks of windows.
 
-A window is a stretch of 2, 4, 8, ... characters. Its rank is the rank of its content among the contents of
-all windows of that length, so windows with equal ranks have equal contents. A window of any other length
-consists of two overlapping windows whose length is a power of two. The search is exact, and takes nearly
-linear time for each length that is tried.
+A window is a stretch of characters whose length is a power of two (2, 4, 8 and so on). The rank of a window
+is the rank of its content among the contents of all windows of that length, so windows with equal ranks have
+equal contents. A stretch of any other length consists of two overlapping windows whose length is a power of
+two. The search is exact; the test of one length takes nearly linear time.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 
 class Ranks:
-    """Ranks of the windows of two texts.
+    """Ranks of all windows of two texts, which find the longest common block of two ranges.
 
     Args:
         a: The first text.
         b: The second text.
-        popular: Characters that never match.
-        spend: Function that each step calls with the number of windows it visits. It may raise an error.
+        popular: Frequent characters, which count as unequal to every character.
+        spend: Function that each step calls with the number of windows it visits. The function may raise an
+            error to stop the search.
     """
 
     def __init__(self, a: str, b: str, popular: frozenset[str], spend: Callable[[int], None]) -> None:
@@ -47,7 +48,7 @@ class Ranks:
         return size, self._after(span, size)
 
     def _size(self, span: Range, max_size: int) -> int:
-        """Find the size: go down from ``max_size`` (usually close) in doubling steps, then bisect."""
+        """Find the size of the longest block: go down from ``max_size`` in doubling steps, then bisect."""
         low, high, step = 0, max_size, 1
         while low < high:
             size = max(high - step + 1, low + 1) if step < high - low else (low + high + 1) // 2
@@ -64,7 +65,7 @@ class Ranks:
         return bool(np.isin(in_a, in_b).any())
 
     def _windows(self, span: Range, size: int) -> tuple[Ints, Ints]:
-        """Return a number for each window of a size in both ranges; equal numbers are equal windows."""
+        """Return a number for each window of ``size`` characters; equal windows have equal numbers."""
         alo, ahi, blo, bhi = span
         self._spend(ahi - alo + bhi - blo)
         power = size.bit_length() - 1

@@ -1,8 +1,8 @@
 """Three searches for the longest common block of two ranges; which one is cheapest depends on the ranges.
 
-Each search returns ``(size, after)``: ``after(x, y)`` returns the first block of that size at or behind index
-``x`` in ``a`` and ``y`` in ``b``, or None. It must be called with ascending indices. Size 0 means no common
-block.
+Each search returns ``(size, after)``: ``after(x, y)`` returns the first block of that size at or after index
+``x`` in ``a`` and index ``y`` in ``b``, or None. ``after`` must be called with ascending indices. A size of 0
+means that there is no common block.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Range = tuple[int, int, int, int]
-"""(start in a, stop in a, start in b, stop in b)."""
+"""A range of each text: (start in a, stop in a, start in b, stop in b)."""
 After = Callable[[int, int], "tuple[int, int] | None"]
-"""Function that returns the next block at or behind two indices."""
+"""Function that returns the next block at or after an index in ``a`` and an index in ``b``."""
 
 
 def by_scan(a: str, b: str, span: Range) -> tuple[int, After]:
-    """Look for a longer block from each index of ``a``; cheapest for short ranges. It finds one block."""
+    """Return the first longest block by trying each index of ``a`` in turn; cheapest for short ranges."""
     alo, ahi, blo, bhi = span
     part = b[blo:bhi]
     best, first = 0, (0, 0)
@@ -41,9 +41,10 @@ def by_scan(a: str, b: str, span: Range) -> tuple[int, After]:
 
 
 class Matrix:
-    """Matrix of bits, one for each pair of characters; cheapest for some hundred to some thousand characters.
+    """Search a matrix with a bit for each pair of characters; cheapest for about 100 to 2,000 characters.
 
-    Neighbours on a diagonal are a whole number of bytes apart, so slices of bytes find runs of set bits.
+    The bits of two adjacent cells on a diagonal are a whole number of bytes apart, so operations on slices of
+    bytes find runs of set bits.
     """
 
     def __init__(self, a: str, b: str) -> None:
@@ -53,7 +54,7 @@ class Matrix:
         self._codes = np.arange(len(codes), dtype=kind)
 
     def longest(self, span: Range) -> tuple[int, After]:
-        """Return the size, and all blocks of that size in order."""
+        """Return the size of the longest block, and a function that returns the blocks of that size."""
         alo, ahi, blo, bhi = span
         width = (bhi - blo + 8) // 8 * 8 + 7
         few_codes = len(self._codes) < ahi - alo
@@ -67,10 +68,11 @@ class Matrix:
 
 
 def _longest_diagonal(cells: NDArray[np.uint8], step: int) -> tuple[int, NDArray[np.intp]]:
-    """Return the length of the longest run of set bits ``step`` bytes apart, and the bits where it starts.
+    """Return the length of the longest run of set bits ``step`` bytes apart, and the bits that start one.
 
-    A run of 2, 4, 8, ... bits starts where a run of half the length is followed by another run of that
-    length. The exact length is then the sum of such powers of two, from the largest down.
+    A run whose length is a power of two starts where a run of half the length is followed by another run of
+    half the length. The exact length is then found as a sum of such powers of two, beginning with the
+    largest.
     """
     powers = [cells]
     while (offset := step << (len(powers) - 1)) < len(powers[-1]):
@@ -91,7 +93,7 @@ def _longest_diagonal(cells: NDArray[np.uint8], step: int) -> tuple[int, NDArray
 
 
 class Anchors:
-    """Pairs of equal characters that may start a block; cheapest for texts with few such characters."""
+    """Search from pairs of equal characters that may start a block; cheapest if there are few such pairs."""
 
     def __init__(self, a: str, b: str, popular: frozenset[str]) -> None:
         self._a = a
@@ -99,11 +101,11 @@ class Anchors:
         self._in_a = sorted([i for char in self._in_b for i in _indices(a, char)])
 
     def pairs(self) -> int:
-        """Return the number of pairs of equal anchors."""
+        """Return the number of pairs of equal characters that may start a block."""
         return sum([len(self._in_b[self._a[i]]) for i in self._in_a])
 
     def longest(self, span: Range) -> tuple[int, After]:
-        """Return the size, and all blocks of that size in order."""
+        """Return the size of the longest block, and a function that returns the blocks of that size."""
         alo, ahi, blo, bhi = span
         best, previous = 0, -1
         starts: list[tuple[int, int]] = []

@@ -1,1 +1,1 @@
-"""Overlap of texts with references: BLEU, chrF, TER and ROUGE, for one text and for a corpus."""
+"""Measure the overlap of texts with references: BLEU, chrF, TER and ROUGE, for one text and for a corpus."""

@@ -1,6 +1,6 @@
-"""BLEU, computed by sacrebleu, with a tokenizer that fits the script of the references.
+"""Compute BLEU with sacrebleu and with a tokenizer that fits the script of the references.
 
-The hypothesis is the text to score. BLEU measures which share of its n-grams the references have.
+BLEU measures which share of the n-grams of the hypothesis (the text to score) occur in the references.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Tokenize = Literal["auto"] | BleuTokenizer
 _ZH_CHARACTERS_ONLY = re.compile(
     r"[\s\u3001-\u303f\u3400-\u4db5\u4e00-\u9fbb\uff01-\uff20\uff3b-\uff40\uff5b-\uffef]*"
 )
-"""Pattern of texts in which sacrebleu's ``zh`` makes every character a token. Such texts are split here,
-which is faster."""
+"""Pattern of texts in which sacrebleu's ``zh`` makes every character a token. This module splits such texts
+itself, which is faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Bleu:
     hypothesis_length: int
     """Length of the hypothesis in tokens."""
     reference_length: int
-    """Length in tokens of the reference whose length is closest (of two, the shorter); for a corpus, the
-    sum."""
+    """Number of tokens of the reference whose length is closest to the length of the hypothesis (of two
+    equally close, the shorter). For a corpus, this number is the sum over all texts."""
     tokenizer: BleuTokenizer
     """Tokenizer that was used."""
     signature: str
-    """All settings: Hengwen's own, and sacrebleu's signature."""
+    """Text with all settings that can change the value; it ends with sacrebleu's own signature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class BleuOptions:
         return _splitter(self, tokenizer)
 
     def result_signature(self, tokenizer: BleuTokenizer, references: int) -> str:
-        """Return the signature of a value; it names jieba, which splits the text before sacrebleu does."""
+        """Return the signature of a value; it names jieba if jieba split the text before sacrebleu."""
         peer = sacre.signature("BLEU", self.for_sacrebleu(tokenizer), references)
         if tokenizer == "jieba":
             peer = peer.replace("tok:none", "tok:jieba")
@@ -99,7 +99,7 @@ class BleuOptions:
 
     @property
     def plan_signature(self) -> str:
-        """Signature before any text is known; ``tok:auto`` means that the references decide."""
+        """Signature before any text is known; ``tok:auto`` means that the references will decide."""
         case, order = "lc" if self.lowercase else "mixed", "yes" if self.effective_order else "no"
         return (
             f"width:{self.width}|case:{case}|eff:{order}|tok:{self.tokenize}|smooth:{self.smooth}"
@@ -132,7 +132,7 @@ def _for_sacrebleu(options: BleuOptions, tokenizer: BleuTokenizer) -> sacre.Metr
         ("smooth_method", options.smooth),
         ("effective_order", options.effective_order),
         ("lowercase", options.lowercase),
-        ("force", True),  # no advice on stderr about texts that end in " ."
+        ("force", True),  # suppress the advice on stderr about texts that end in " ."
     )
 
 
@@ -154,14 +154,14 @@ def bleu(
         references: One or more references. A string is one reference; a reference that is None or blank is
             ignored.
         tokenize: sacrebleu's ``13a``, ``zh``, ``char``, ``intl`` or ``none``, or ``jieba`` for Chinese words.
-            ``auto`` chooses by the script of the references (``tokenize.choose_bleu_tokenizer``). sacrebleu's
-            ``ja-mecab``, ``ko-mecab`` and ``flores200`` need additional packages.
-        smooth: Smoothing method for precisions that are 0. The published formula is ``none`` with
+            ``auto`` chooses a tokenizer by the script of the references (``tokenize.choose_bleu_tokenizer``).
+            sacrebleu's ``ja-mecab``, ``ko-mecab`` and ``flores200`` need additional packages.
+        smooth: Smoothing method for precisions that are 0. The published formula of BLEU uses ``none`` with
             ``effective_order=False``.
         effective_order: Whether to skip orders (n-gram lengths) for which the hypothesis has no n-gram. If
-            not, a text with fewer than four tokens has no BLEU.
+            false, a text with fewer than four tokens has no BLEU.
         lowercase: Whether to ignore case.
-        width: ``fold`` compares after NFKC, so that ``，`` equals ``,``.
+        width: ``fold`` compares the texts after Unicode normalisation (NFKC), so that ``，`` equals ``,``.
 
     Returns:
         A :class:`Bleu`; its ``score`` is in 0..100.
@@ -172,7 +172,7 @@ def bleu(
         PluginError: A package of the tokenizer is not installed.
 
     Notes:
-        Papineni et al., BLEU, 2002; the numbers are sacrebleu's. BLEU was designed for a corpus
+        Papineni et al., BLEU, 2002; sacrebleu computes the numbers. BLEU was designed for a corpus
         (:func:`corpus_bleu`); the BLEU of a corpus is not the mean over its texts.
 
     Examples:
@@ -210,17 +210,19 @@ def corpus_bleu(
     """Return the BLEU of a corpus from counts summed over its texts; it is not the mean of sentence BLEUs.
 
     Args:
-        hypotheses: The texts to score. A blank text has no matches but its reference's length counts.
+        hypotheses: The texts to score. A blank text adds no matches, but the length of its reference counts.
         references: For each text, its references or its only reference. sacrebleu's own functions take one
             list for each *set* of references instead.
-        tokenize: As in :func:`bleu`, chosen once from all references.
-        smooth: As in :func:`bleu`.
-        effective_order: As in :func:`bleu`.
-        lowercase: As in :func:`bleu`.
-        width: As in :func:`bleu`.
+        tokenize: Name of a tokenizer of :func:`bleu`; ``auto`` chooses a single tokenizer from all
+            references.
+        smooth: Smoothing method for precisions that are 0.
+        effective_order: Whether to skip orders (n-gram lengths) for which the corpus has no n-gram.
+        lowercase: Whether to ignore case.
+        width: ``fold`` compares the texts after Unicode normalisation (NFKC), so that ``，`` equals ``,``.
 
     Raises:
-        ValueError: As in :func:`bleu`, or the lengths differ.
+        ValueError: The numbers of texts and references differ, all texts are blank, a text has no reference,
+            no text has a 4-gram (an error only without effective order), or an option is invalid.
 
     Examples:
         >>> result = corpus_bleu(["今晚月色真美", "你好"], ["今晚月色很美", "你好呀"])
@@ -250,16 +252,16 @@ def corpus_statistics(
 def bleu_from_statistics(
     total: Sequence[float], options: BleuOptions, tokenizer: BleuTokenizer, references: int
 ) -> Bleu:
-    """Return the BLEU for summed statistics.
+    """Return the BLEU that follows from n-gram counts (statistics) summed over texts.
 
     Args:
-        total: Sums, in the order of :func:`ngram_counts.bleu_counts`.
+        total: Sums of the counts, in the order of :func:`ngram_counts.bleu_counts`.
         options: Settings of the metric.
         tokenizer: Tokenizer that was used.
         references: Number of references of each text; -1 if the number differs between texts.
 
     Raises:
-        ValueError: There is no token, or no 4-gram without effective order.
+        ValueError: There is no token; or there is no 4-gram, and effective order is off.
     """
     length, fourgrams = int(total[0]), total[2 + 2 * MAX_ORDER - 1]
     if not length:

@@ -1,4 +1,4 @@
-"""chrF, computed by sacrebleu: the F-score of character n-grams, which needs no tokenizer for any script."""
+"""Compute chrF (character n-gram F-score) with sacrebleu; it needs no tokenizer in any script."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Chrf:
     score: float
     """chrF in 0..100."""
     signature: str
-    """All settings: Hengwen's own, and sacrebleu's signature."""
+    """Text with all settings that can change the value; it ends with sacrebleu's own signature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class ChrfOptions:
         return ("word_order", self.word_order), ("beta", self.beta), ("lowercase", self.lowercase)
 
     def result_signature(self, references: int) -> str:
-        """Return the signature of a value."""
+        """Return the signature (all settings) of a computed value."""
         peer = sacre.signature("CHRF", self.for_sacrebleu, references)
         return f"chrf|width:{self.width}|beta:{self.beta}|{peer}|v:1"
 
     @property
     def plan_signature(self) -> str:
-        """Signature before any text is known."""
+        """Signature of the settings, before any text is known."""
         case = "lc" if self.lowercase else "mixed"
         return (
             f"width:{self.width}|beta:{self.beta}|case:{case}|nc:6|nw:{self.word_order}"
@@ -77,13 +77,13 @@ def chrf(
 
     Args:
         hypothesis: The text to score.
-        references: One or more references; the one with the best score counts. A string is one reference; a
-            reference that is None or blank is ignored.
-        word_order: Longest word n-grams to count as well; 2 gives chrF++. Words are what is between blanks,
-            so this does not suit Chinese.
-        beta: Weight of recall.
+        references: One or more references; the reference with the best score counts. A string is one
+            reference; a reference that is None or blank is ignored.
+        word_order: Length of the longest word n-grams that are counted in addition to characters; 2 gives
+            chrF++. Words are split at blanks, so word n-grams do not suit Chinese.
+        beta: Weight of recall relative to precision.
         lowercase: Whether to ignore case.
-        width: ``fold`` compares after NFKC.
+        width: ``fold`` compares the texts after Unicode normalisation (NFKC), so that ``，`` equals ``,``.
 
     Returns:
         A :class:`Chrf`; its ``score`` is in 0..100. Orders (n-gram lengths) for which a text is too short are
@@ -93,7 +93,7 @@ def chrf(
         ValueError: The text is empty, there is no reference, or an option is invalid.
 
     Notes:
-        Popović, chrF, 2015; the numbers are sacrebleu's.
+        Popović, chrF, 2015; sacrebleu computes the numbers.
 
     Examples:
         >>> chrf("你好呀", "你好呀").score
@@ -122,10 +122,11 @@ def corpus_chrf(
     lowercase: bool = False,
     width: Width = "keep",
 ) -> Chrf:
-    """Return the chrF of a corpus, from summed counts; arguments as in ``corpus_bleu`` and :func:`chrf`.
+    """Return the chrF of a corpus, computed from counts summed over its texts.
 
     Raises:
-        ValueError: As in :func:`chrf`, or the lengths differ.
+        ValueError: The numbers of texts and references differ, all texts are blank, a text has no reference,
+            or an option is invalid.
 
     Examples:
         >>> round(corpus_chrf(["今晚月色真美", "你好"], ["今晚月色很美", "你好呀"]).score, 2)
@@ -140,13 +141,13 @@ def corpus_chrf(
 def corpus_statistics(
     hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: ChrfOptions
 ) -> list[list[float]]:
-    """Return the statistics of each text of a validated corpus."""
+    """Return the n-gram counts (statistics) of each text of a validated corpus."""
     texts = [fold_width(text, options.width) for text in hypotheses]
     reference_sets = [[fold_width(text, options.width) for text in texts] for texts in references]
     return sacre.statistics("CHRF", options.for_sacrebleu, texts, reference_sets)
 
 
 def chrf_from_statistics(total: Sequence[float], options: ChrfOptions, references: int) -> Chrf:
-    """Return the chrF for summed statistics."""
+    """Return the chrF that follows from n-gram counts (statistics) summed over texts."""
     peer = sacre.score("CHRF", options.for_sacrebleu, total)
     return Chrf(min(peer.score, 100.0), options.result_signature(references))

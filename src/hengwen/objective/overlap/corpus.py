@@ -1,4 +1,4 @@
-"""Metrics of a whole corpus with intervals and signatures, as ``hengwen score --refs`` prints them."""
+"""Compute metrics of a whole corpus with confidence intervals; ``hengwen score --refs`` prints them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class CorpusScore:
     """Number of texts from which the value is computed."""
     failures: int = 0
     """Number of texts that are left out: those without a reference and, for ROUGE, those without a token. For
-    other metrics a blank text is not left out: it has no matches, but its reference's length counts."""
+    all other metrics, a blank text is not left out: it adds no matches, but the length of its reference
+    counts."""
     tokenizer: str
     """Tokenizer that was used."""
     signature: str
@@ -40,15 +41,15 @@ class CorpusScore:
     scale: Scale
     """Range and direction of the value."""
     details: Mapping[str, object] = field(default_factory=dict)
-    """Parts of the value, as values for JSON."""
+    """Parts of the value (such as the precisions of BLEU), as values for JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """Settings of the interval of a corpus value."""
+    """Settings for the confidence interval of a corpus value."""
 
     clusters: tuple[str, ...]
-    """Cluster of each text."""
+    """Cluster (group of dependent texts) of each text."""
     confidence: float = 0.95
     resamples: int = RESAMPLES
     seed: int = 0
@@ -76,13 +77,12 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
             ignored; a text without any other reference is left out and counted in ``failures``.
         metrics: Names from ``METRICS``. BLEU, chrF and TER are computed from counts summed over the texts;
             ROUGE is the mean F of the texts.
-        tokenize: Tokenizer of BLEU, TER or ROUGE. A metric that does not know it uses ``auto``, which chooses
-            by the references.
-        width: ``fold`` compares after NFKC.
-        clusters: Cluster of each text; texts of one cluster are not independent. By default each text is a
-            cluster of its own.
+        tokenize: Tokenizer of BLEU, TER or ROUGE. A metric that has no tokenizer of this name uses ``auto``,
+            which chooses a tokenizer by the references.
+        width: ``fold`` compares the texts after Unicode normalisation (NFKC), so that ``，`` equals ``,``.
+        clusters: Cluster (group of dependent texts) of each text. By default, all texts are independent.
         confidence: Confidence level of the intervals, in (0, 1).
-        resamples: Number of bootstrap samples; the bootstrap is used from 30 clusters on.
+        resamples: Number of bootstrap samples; the bootstrap is used only if there are 30 clusters or more.
         seed: Seed of the bootstrap.
         options: Further options by name, either for every metric that has them (``{"lowercase": True}``) or
             for one metric (``{"ter.tokenize": "whitespace"}``).
@@ -91,8 +91,8 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
         One :class:`CorpusScore` for each metric, in the order of ``metrics``.
 
     Raises:
-        ValueError: The lengths differ, no text has a reference, a metric or an option is unknown, or a value
-            is not defined (no token, too short for 4-grams).
+        ValueError: The numbers of texts and references differ, no text has a reference, a metric or an option
+            is unknown, or a value is not defined (no token, too short for 4-grams).
 
     Examples:
         >>> (score,) = corpus_scores(["今晚月色真美", "你好"], ["今晚月色很美", "你好呀"], metrics=["bleu"])
@@ -111,7 +111,7 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
 
 
 def score_rows(rows: CorpusRows, sampling: Sampling) -> CorpusScore:
-    """Return the value of a corpus with its interval, clipped to the scale."""
+    """Return the value of a corpus with its interval; the interval is cut to the scale."""
     reason = {"first_failure": rows.first_failure} if rows.failures else {}
     return CorpusScore(
         name=rows.name,

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 PERCENT_SCALE = Scale(low=0.0, high=100.0)
 RATIO_SCALE = Scale(low=0.0, high=1.0)
 TER_SCALE = Scale(low=0.0, high=1e6, higher_is_better=False)
-"""Scale of TER, which has no upper bound: a hypothesis may be much longer than its reference."""
+"""Scale of TER (translation edit rate), which has no upper bound: a hypothesis may be much longer than its
+reference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +32,11 @@ class CorpusRows:
     name: str
     """Name of the score, such as ``bleu.corpus``."""
     rows: Sequence[Sequence[float]]
-    """Statistics of each text that has a value."""
+    """Statistics (counts) of each text that has a value."""
     kept: Sequence[int]
-    """Index of each of these texts in the corpus."""
+    """For each row of statistics, the index of its text in the corpus."""
     value_of: Callable[[Sequence[float]], float]
-    """Function that returns the value for summed statistics."""
+    """Function that computes the value from statistics (counts) summed over texts."""
     value: float
     """Value of the corpus."""
     scale: Scale
@@ -47,13 +48,13 @@ class CorpusRows:
     failures: int = 0
     """Number of texts without a value."""
     first_failure: str = ""
-    """Reason why the first text without a value has none."""
+    """Reason why the first text without a value has no value."""
 
 
 def bleu_rows(
     hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: bleus.BleuOptions
 ) -> CorpusRows:
-    """Return BLEU and its statistics for a validated corpus."""
+    """Return the BLEU of a validated corpus, with the n-gram counts of each text."""
     tokenizer, rows = bleus.corpus_statistics(hypotheses, references, options)
     total = sacre.sum_statistics(rows)
     bleu = bleus.bleu_from_statistics(total, options, tokenizer, sacre.reference_count(references))
@@ -78,7 +79,7 @@ def bleu_rows(
 def chrf_rows(
     hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: chrfs.ChrfOptions
 ) -> CorpusRows:
-    """Return chrF and its statistics for a validated corpus."""
+    """Return the chrF of a validated corpus, with the n-gram counts of each text."""
     rows = chrfs.corpus_statistics(hypotheses, references, options)
     chrf = chrfs.chrf_from_statistics(sacre.sum_statistics(rows), options, sacre.reference_count(references))
     return CorpusRows(
@@ -96,7 +97,7 @@ def chrf_rows(
 def ter_rows(
     hypotheses: Sequence[str], references: Sequence[Sequence[str]], options: ters.TerOptions
 ) -> CorpusRows:
-    """Return TER and its statistics for a validated corpus."""
+    """Return the TER (translation edit rate) of a validated corpus, with the edits in each text."""
     tokenizer, rows = ters.corpus_statistics(hypotheses, references, options)
     total = sacre.sum_statistics(rows)
     ter = ters.ter_from_statistics(total, options, tokenizer, sacre.reference_count(references))
@@ -119,7 +120,7 @@ def rouge_rows(
     """Return the mean ROUGE F and the F of each text; references may be missing.
 
     Raises:
-        ValueError: No text has a ROUGE; the message has the first reason.
+        ValueError: ROUGE is defined for none of the texts; the message has the reason for the first text.
     """
     scores: dict[int, rouges.Rouge] = {}
     reason = ""

@@ -1,4 +1,4 @@
-"""Options of corpus metrics: an option is for every metric that has it, or for one metric."""
+"""Assign options to corpus metrics: an option is for every metric that has it, or for one named metric."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def options_by_metric(metrics: Sequence[str], settings: Mapping[str, Any]) -> di
 
     Args:
         metrics: Names from ``METRICS``.
-        settings: Values by option. ``ter.width`` is for the metric ``ter``, ``width`` for every metric that
-            has this option. ``tokenize`` is for the metrics that have a tokenizer of this name; the others
-            keep ``auto``.
+        settings: Values by name of the option. ``ter.width`` applies only to the metric ``ter``, ``width`` to
+            every metric that has this option. ``tokenize`` applies to the metrics that have a tokenizer of
+            this name; the remaining metrics keep ``auto``.
 
     Raises:
-        ValueError: A metric, an option or a value is unknown, or no metric has the option.
+        ValueError: A metric, an option or a value is unknown, or none of the metrics has the option.
 
     Examples:
         >>> options = options_by_metric(["bleu", "rougeL"], {"tokenize": "13a", "rougeL.beta": 2})
@@ -58,7 +58,7 @@ def options_by_metric(metrics: Sequence[str], settings: Mapping[str, Any]) -> di
 
 
 def metrics_without_tokenizer(metrics: Sequence[str], tokenizer: object) -> list[str]:
-    """Return the metrics that have an option ``tokenize`` but do not know this tokenizer.
+    """Return the metrics that have an option ``tokenize`` but no tokenizer of this name.
 
     Examples:
         >>> metrics_without_tokenizer(["bleu", "chrf", "rougeL"], "13a")
@@ -77,7 +77,8 @@ def build_rows(
     """Return the value and the statistics of a corpus, for the texts that have a reference.
 
     Raises:
-        ValueError: The lengths differ, no text has a reference, or the value is not defined.
+        ValueError: The numbers of texts and references differ, no text has a reference, or the value is not
+            defined.
     """
     corpus = usable_corpus(hypotheses, references)
     if isinstance(options, RougeOptions):  # ROUGE also leaves out texts without a token

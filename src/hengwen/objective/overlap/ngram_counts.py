@@ -1,4 +1,4 @@
-"""Clipped n-gram counts, from which BLEU is computed, in the order that sacrebleu uses.
+"""Count clipped n-grams, from which BLEU is computed; the counts are in sacrebleu's order.
 
 Clipped means that an n-gram of the text counts at most as often as it occurs in a reference.
 """
@@ -17,12 +17,12 @@ MAX_ORDER = 4
 
 
 def bleu_counts(tokens: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-    """Return length, closest reference length, matches of 1- to 4-grams, and totals of 1- to 4-grams.
+    """Return length, closest reference length, numbers of matching 1- to 4-grams and of all 1- to 4-grams.
 
     Args:
         tokens: Tokens of the hypothesis.
-        references: Tokens of each reference. An n-gram counts at most as often as in the reference that has
-            it most often.
+        references: Tokens of each reference. An n-gram counts at most as often as it occurs in the reference
+            that has it most often.
 
     Examples:
         >>> bleu_counts("the the the".split(), ["the cat".split(), "the the".split()])
@@ -61,7 +61,7 @@ def all_ngrams(tokens: Sequence[str]) -> Counter[tuple[str, ...]]:
     second, third, fourth = tokens[1:], tokens[2:], tokens[3:]
     return Counter(
         chain(
-            zip(tokens),  # one argument
+            zip(tokens),  # 1-grams as tuples of one token
             zip(tokens, second, strict=False),
             zip(tokens, second, third, strict=False),
             zip(tokens, second, third, fourth, strict=False),

@@ -1,4 +1,4 @@
-"""Check that the packages or the model that some tokenizers of sacrebleu need are installed."""
+"""Check that the packages and the model that some of sacrebleu's tokenizers need are installed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DOWNLOAD = 'python -c "from sacrebleu.tokenizers.tokenizer_spm import Flores200
 
 
 def check_installed(tokenizer: str) -> None:
-    """Raise unless the packages and the model of a tokenizer are installed; nothing is downloaded.
+    """Raise an error unless the packages and the model of a tokenizer are installed; nothing is downloaded.
 
     Raises:
         PluginError: A package or the model is missing; the message has the command that installs it.
@@ -34,7 +34,7 @@ def check_installed(tokenizer: str) -> None:
 
 
 def _check_model() -> None:
-    """Raise unless the model of flores200 is in sacrebleu's folder; otherwise sacrebleu would download it."""
+    """Raise an error unless sacrebleu's folder has the model of flores200; sacrebleu would download it."""
     from pathlib import Path
 
     from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS

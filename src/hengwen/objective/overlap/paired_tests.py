@@ -43,7 +43,7 @@ class SystemComparison:
     system: float
     """Value of the system, for the texts for which both systems have a value."""
     baseline: float
-    """Value of the baseline, for the same texts."""
+    """Value of the baseline, for the texts for which both systems have a value."""
     difference: float
     """Value of the system minus value of the baseline."""
     p: float
@@ -74,24 +74,24 @@ def compare_systems(
     Args:
         hypotheses: Texts of the system.
         baseline: Texts of the system to compare with, in the same order.
-        references: For each text, its references or its only reference, as in ``corpus_scores``.
-        metrics: Names of metrics, as in ``corpus_scores``.
+        references: For each text, its references or its only reference.
+        metrics: Names of metrics that ``corpus_scores`` knows.
         test: ``ar`` for approximate randomisation, ``bs`` for the paired bootstrap.
         trials: Number of trials; default: 10,000 for ``ar``, 1,000 for ``bs``.
         seed: Seed of the trials, at least 1.
-        options: Options of the metrics, as in ``corpus_scores``.
+        options: Options of the metrics by name, such as ``{"lowercase": True}``.
 
     Returns:
-        One :class:`SystemComparison` for each metric, in the order of ``metrics``. With several metrics, some
-        p-values are small by chance.
+        One :class:`SystemComparison` for each metric, in the order of ``metrics``. If several metrics are
+        tested, some p-values can be small by chance.
 
     Raises:
-        ValueError: The lengths differ, no text can be compared, an option is unknown or wrong, or the test
-            needs too much memory.
+        ValueError: The numbers of texts and references differ, no text can be compared, an option is unknown
+            or wrong, or the test needs too much memory.
 
     Notes:
         Riezler and Maxwell, On Some Pitfalls in Automatic Evaluation, 2005; Koehn, Statistical Significance
-        Tests for Machine Translation Evaluation, 2004; the p-values are sacrebleu's.
+        Tests for Machine Translation Evaluation, 2004; sacrebleu computes the p-values.
 
     Examples:
         >>> references = ["今晚月色很美", "你好呀", "我在灯下等你"] * 5
@@ -115,10 +115,10 @@ def compare_systems(
 
 
 def compare_rows(system: CorpusRows, baseline: CorpusRows, settings: PairedTestSettings) -> SystemComparison:
-    """Return the difference between two systems over the texts for which both have a value.
+    """Return the difference between two systems over the texts for which both systems have a value.
 
     Raises:
-        ValueError: There is no text for which both have a value, or the test needs too much memory.
+        ValueError: There is no text for which both systems have a value, or the test needs too much memory.
     """
     statistics = [dict(zip(rows.kept, rows.rows, strict=True)) for rows in (baseline, system)]
     common = [index for index in system.kept if index in statistics[0]]
@@ -166,7 +166,7 @@ def _paired_test(
 
 
 class _StatisticsMetric:
-    """Metric for sacrebleu's tests; instead of texts it gets the statistics of texts as hypotheses."""
+    """Metric for sacrebleu's tests; its hypotheses are the counts (statistics) of texts, not texts."""
 
     def __init__(self, value_of: Callable[[Sequence[float]], float]) -> None:
         self._value_of = value_of
@@ -177,7 +177,7 @@ class _StatisticsMetric:
     def _aggregate_and_compute(self, stats: Any) -> Any:
         from sacrebleu import utils
 
-        add: Any = utils.sum_of_lists  # sums in sacrebleu's order, for equal p-values
+        add: Any = utils.sum_of_lists  # add up in sacrebleu's order, so that p-values are equal
         return self._compute_score_from_stats(add(stats))
 
     def _compute_score_from_stats(self, stats: Any) -> Any:

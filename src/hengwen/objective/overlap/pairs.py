@@ -17,16 +17,16 @@ class UsableCorpus(NamedTuple):
     kept: list[int]
     """Index of each text in the whole corpus."""
     failures: int
-    """Number of texts that were left out."""
+    """Number of texts that were left out because they have no reference."""
     first_failure: str
-    """Reason why the first of them was left out; empty if no text was."""
+    """Reason why the first of the left-out texts was left out; empty if no text was left out."""
 
 
 def as_references(references: References) -> tuple[str, ...]:
     """Return the references of one text that are not missing; a string is one reference.
 
     Raises:
-        ValueError: There is no reference, or all are missing.
+        ValueError: There is no reference, or all references are missing.
 
     Examples:
         >>> as_references("你好"), as_references(["a", "", None, "b"])
@@ -54,7 +54,7 @@ def reference_label(index: int, count: int) -> str:
 
 
 def check_hypothesis(hypothesis: str) -> None:
-    """Raise unless the hypothesis has text to compare.
+    """Raise an error unless the hypothesis has text to compare.
 
     Raises:
         ValueError: The hypothesis is empty or only whitespace.
@@ -71,8 +71,8 @@ def as_corpus(hypotheses: Sequence[str], references: Sequence[References]) -> li
         references: For each hypothesis, its references or its only reference.
 
     Raises:
-        ValueError: The lengths differ, the corpus is empty, all hypotheses are blank, or a text has no
-            reference.
+        ValueError: The numbers of texts and references differ, the corpus is empty, all hypotheses are blank,
+            or a text has no reference.
         TypeError: A string is passed where a list of strings is meant.
 
     Examples:
@@ -88,16 +88,17 @@ def as_corpus(hypotheses: Sequence[str], references: Sequence[References]) -> li
 def usable_corpus(
     hypotheses: Sequence[str], references: Sequence[References], names: Sequence[str] | None = None
 ) -> UsableCorpus:
-    """Return the texts of a corpus that have a reference, and the number of the others.
+    """Return the texts of a corpus that have a reference, and the number of texts that have none.
 
     Args:
         hypotheses: The texts to score; not all of them may be blank.
         references: For each hypothesis, its references or its only reference.
-        names: Name of each text in the reason; default: ``text 1``, ``text 2`` and so on.
+        names: Name of each text in error messages and in ``first_failure``; default: ``text 1``, ``text 2``
+            and so on.
 
     Raises:
-        ValueError: The lengths differ, the corpus is empty, all hypotheses are blank, or no text has a
-            reference.
+        ValueError: The numbers of texts and references differ, the corpus is empty, all hypotheses are blank,
+            or no text has a reference.
         TypeError: A string is passed where a list of strings is meant.
 
     Examples:

@@ -1,4 +1,4 @@
-"""Intervals for corpus values that are not means: texts are resampled, and the value is recomputed."""
+"""Compute intervals of corpus values that are not means: resample the texts and recompute the value."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 RESAMPLES = 1000
 MIN_BOOTSTRAP_CLUSTERS = 30
-"""Minimum number of clusters for the bootstrap. With fewer clusters its intervals are too narrow, and t
-intervals are used, which are not."""
+"""Minimum number of clusters (groups of dependent texts) for the bootstrap. With fewer clusters, bootstrap
+intervals are too narrow, so Student's t intervals are used instead."""
 _MAX_BATCH_COUNTS = 4_000_000
-"""Maximum number of drawn counts that are in memory together."""
+"""Maximum size (bootstrap samples x clusters) of the table of draws that is in memory at a time."""
 
 
 def corpus_interval(
@@ -32,20 +32,22 @@ def corpus_interval(
     """Return the interval of a value that is computed from statistics summed over texts.
 
     Args:
-        statistics: For each text, k numbers.
-        value: Function that returns the value for the k sums.
-        clusters: The cluster of each text; texts of one cluster are drawn together.
+        statistics: For each text, a row of k numbers.
+        value: Function that computes the value from the k sums over the texts.
+        clusters: Cluster (group of dependent texts) of each text; the texts of a cluster are drawn together.
         confidence: Confidence level, in (0, 1).
         resamples: Number of bootstrap samples, >= 1.
         seed: Seed of the bootstrap.
 
     Returns:
-        (low, high), or None if there are fewer than two clusters. From 30 clusters on, the bounds are
-        percentiles of the bootstrap. With fewer clusters percentiles would be too narrow, so the result is a
-        t interval with the standard error of a jackknife, which leaves out one cluster at a time.
+        The interval (low, high), or None if there are fewer than two clusters. From 30 clusters on, the
+        bounds are percentiles of the bootstrap. With fewer clusters, a bootstrap interval would be too
+        narrow, so the result is a Student's t interval; its standard error comes from a jackknife, which
+        leaves out one cluster at a time.
 
     Raises:
-        ValueError: The lengths differ, confidence is not in (0, 1), or resamples is below 1.
+        ValueError: The numbers of texts and clusters differ, confidence is not in (0, 1), or resamples is
+            below 1.
 
     Notes:
         Koehn, Statistical Significance Tests for Machine Translation Evaluation, 2004; Efron and Tibshirani,

@@ -1,4 +1,4 @@
-"""ROUGE scores: ROUGE-N counts shared n-grams, ROUGE-L and ROUGE-Lsum use longest common subsequences."""
+"""Compute ROUGE: ROUGE-N counts shared n-grams, ROUGE-L and ROUGE-Lsum use longest common subsequences."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from hengwen.objective.overlap.pairs import References
 
 RougeKind = str
-"""``rouge1`` to ``rouge9``, ``rougeL``, ``rougeLsum``."""
+"""Kind of ROUGE: ``rouge1`` to ``rouge9``, ``rougeL`` or ``rougeLsum``."""
 MultiRef = Literal["best", "mean", "pooled"]
-"""Value for several references: ``best`` is the one with the best F, ``mean`` the mean over all references,
-``pooled`` the ratios of counts summed over the references."""
+"""How several references give one value: ``best`` uses the reference with the best F, ``mean`` averages over
+all references, ``pooled`` computes the ratios from counts summed over all references."""
 Sentences = Literal["newline", "punctuation"]
 _KIND = re.compile(r"rouge([1-9]|L|Lsum)")
 _SENTENCE_END = re.compile(r"\n|(?<=[。！？!?…])(?![。！？!?…”’」』\")])|(?<=[。！？!?…][”’」』\")])")
@@ -43,7 +43,7 @@ class Rouge(NamedTuple):
 
 
 class _Overlap(NamedTuple):
-    """Number of matched tokens (or n-grams), and the totals of the text and of the reference."""
+    """Numbers of tokens (or n-grams): those that match, all of the text, and all of the reference."""
 
     matched: int
     hypothesis_total: int
@@ -65,7 +65,8 @@ class RougeOptions:
     """Function that splits a text into token sequences: a single one, or for ``rougeLsum`` one per
     sentence."""
     order: int = field(init=False, repr=False, compare=False)
-    """Length of the n-grams; for ``rougeL`` and ``rougeLsum`` it is 1, because one token is enough."""
+    """Length of the n-grams; for ``rougeL`` and ``rougeLsum`` it is 1, because a text of one token can be
+    scored."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.kind, str) or not _KIND.fullmatch(self.kind):
@@ -86,7 +87,7 @@ class RougeOptions:
 
     @property
     def split(self) -> TokenSplit:
-        """Name of the tokenizer. ``auto`` is ``mixed``, which splits by the script of each character."""
+        """Name of the tokenizer. ``auto`` means ``mixed``, which splits by the script of each character."""
         return "mixed" if self.tokenize == "auto" else self.tokenize
 
     @property
@@ -122,20 +123,20 @@ def rouge(  # noqa: PLR0913 - keyword-only options
         hypothesis: The text to score.
         references: One or more references; a string is one reference. A reference that is None, blank,
             without a token or too short for the n-grams is ignored.
-        kind: ``rouge1`` .. ``rouge9`` count shared n-grams, each at most as often as both texts have it.
-            ``rougeL`` uses the longest common subsequence of the texts. ``rougeLsum`` works by sentence: for
-            each reference sentence it finds the longest common subsequence with each sentence of the
-            hypothesis, and counts each matched token once.
+        kind: ``rouge1`` to ``rouge9`` count shared n-grams, each at most as often as it occurs in each of the
+            texts. ``rougeL`` uses the longest common subsequence of the texts. ``rougeLsum`` works by
+            sentence: for each reference sentence it finds the longest common subsequence with each sentence
+            of the hypothesis, and counts each matched token once.
         tokenize: ``auto`` and ``mixed`` split into CJK (Chinese, Japanese, Korean) characters and lower-case
             words without punctuation (``tokenize.mixed_tokens``); ``char`` into characters; ``jieba`` into
             Chinese words; ``whitespace`` at whitespace.
         beta: Weight of recall R against precision P: F = (1 + beta^2) P R / (R + beta^2 P).
-        multi_ref: Value for several references. ``best``: the reference with the best F (of equal ones, the
-            first). ``mean``: the mean over the references. ``pooled``: matches and tokens are summed over the
-            references, as ROUGE-1.5.5 does with ``-f A``.
+        multi_ref: How several references give one value. ``best``: the reference with the best F (the first
+            of several equally good references). ``mean``: the mean over the references. ``pooled``: matches
+            and tokens are summed over the references, as ROUGE-1.5.5 does with ``-f A``.
         stem: Whether to replace ASCII words of more than three letters by their Porter stems, as rouge-score
             does; needs nltk.
-        width: ``fold`` compares after NFKC.
+        width: ``fold`` compares the texts after Unicode normalisation (NFKC), so that ``Ａ`` equals ``A``.
         sentences: How ``rougeLsum`` finds sentences: one per line, or also split after 。！？!?…
 
     Returns:
@@ -143,8 +144,9 @@ def rouge(  # noqa: PLR0913 - keyword-only options
 
     Raises:
         ValueError: The text or every reference has no token or is too short for the n-grams, there is no
-            reference, or an option is invalid. A text that cannot be read is never scored 0.
-        PluginError: ``stem`` without nltk.
+            reference, or an option is invalid. A text that cannot be compared is always an error, never a
+            score of 0.
+        PluginError: ``stem`` is true, but nltk is not installed.
 
     Notes:
         Lin, ROUGE: A Package for Automatic Evaluation of Summaries, 2004. On English text the values equal
@@ -277,7 +279,7 @@ def _stemmed(split: TokenSplit) -> Callable[[str], list[str]]:
 
 
 def score_prefix(kind: RougeKind) -> str:
-    """Return the first part of the score names of a kind.
+    """Return the first part of the score names for a kind of ROUGE.
 
     Examples:
         >>> score_prefix("rougeL"), score_prefix("rougeLsum"), score_prefix("rouge2")

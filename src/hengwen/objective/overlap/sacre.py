@@ -1,4 +1,4 @@
-"""Access to sacrebleu: statistics (counts) of each text, their sum, and the score for the sum.
+"""Call sacrebleu: get the statistics (counts) of each text, add them up, and score the sums.
 
 Only this module calls private methods of sacrebleu: the two methods that sacrebleu's significance tests call.
 ``tests/objective/overlap/test_overlap.py`` compares the results with sacrebleu's public functions.
@@ -20,7 +20,7 @@ MetricOptions = tuple[tuple[str, Any], ...]
 
 @lru_cache(maxsize=32)
 def metric(family: Family, options: MetricOptions) -> Any:
-    """Return a metric of sacrebleu; calls with equal options share one metric and its caches."""
+    """Return a metric object of sacrebleu; calls with equal options share one object and its caches."""
     from sacrebleu.metrics import bleu, chrf, ter
 
     factory = {"BLEU": bleu.BLEU, "CHRF": chrf.CHRF, "TER": ter.TER}[family]
@@ -30,12 +30,12 @@ def metric(family: Family, options: MetricOptions) -> Any:
 def statistics(
     family: Family, options: MetricOptions, hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> list[list[float]]:
-    """Return the statistics of each text; the statistics of a corpus are their sum.
+    """Return the statistics (counts) of each text; the statistics of a corpus are their sum.
 
     Args:
-        family: The metric.
+        family: Name of the metric, such as ``BLEU``.
         options: Keyword arguments of the metric.
-        hypotheses: n texts.
+        hypotheses: The texts to score.
         references: One or more references for each text.
     """
     largest = max(map(len, references))
@@ -58,16 +58,16 @@ def sum_statistics(rows: Sequence[Sequence[float]]) -> list[float]:
 
 
 def score(family: Family, options: MetricOptions, total: Sequence[float]) -> Any:
-    """Return sacrebleu's score object for summed statistics."""
+    """Return sacrebleu's score object for statistics (counts) summed over texts."""
     return metric(family, options)._compute_score_from_stats(list(total))
 
 
 @lru_cache(maxsize=128)
 def signature(family: Family, options: MetricOptions, references: int) -> str:
-    """Return sacrebleu's signature.
+    """Return sacrebleu's signature of a metric: a text with its settings.
 
     Args:
-        family: The metric.
+        family: Name of the metric, such as ``BLEU``.
         options: Keyword arguments of the metric.
         references: Number of references of each text; -1 if the number differs between texts.
 

@@ -1,4 +1,4 @@
-"""Scorers for plans that compare answers with references, one by one or all answers of a checkpoint."""
+"""Scorers of a plan that compare answers with references: each answer alone, or all answers together."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class RequiresReferences:
-    """Mixin of scorers that need references: it checks that each sample has one."""
+    """Mixin of scorers that need references: it checks that each sample has a reference."""
 
     __slots__ = ()
 
@@ -48,7 +48,7 @@ class AutoTokenizerMixin:
     __slots__ = ()
 
     def for_samples(self, samples: Collection[Sample]) -> Any:
-        """Return the scorer with the tokenizer that fits the references, which its signature names."""
+        """Return this scorer with the tokenizer that fits the references; its signature names it."""
         scorer: Any = self
         references = [text for sample in samples for text in sample.references]
         if scorer.tokenize != "auto" or not references:
@@ -57,7 +57,7 @@ class AutoTokenizerMixin:
 
 
 class OverlapScore(SingleScore):
-    """Base of a scorer whose options are those of a metric."""
+    """Base class of a scorer whose options are the options of a metric."""
 
     prefix: ClassVar[str]
     score_name: ClassVar[str]
@@ -70,13 +70,13 @@ class OverlapScore(SingleScore):
 
     @property
     def signature(self) -> str:
-        """Every setting that can change the value; sacrebleu's own signature is in the score's details."""
+        """Text with every setting that can change the value; the details have sacrebleu's own signature."""
         return f"{self.prefix}|{self.plan_signature}"
 
 
 @dataclass(frozen=True)
 class BleuScorer(RequiresReferences, AutoTokenizerMixin, OverlapScore, bleus.BleuOptions):
-    """BLEU of each answer; ``tokenize: auto`` chooses by the references of the task."""
+    """Score each answer by its BLEU; ``tokenize: auto`` chooses the tokenizer by the task's references."""
 
     prefix: ClassVar[str] = "bleu"
     score_name: ClassVar[str] = "bleu.sentence"
@@ -96,7 +96,7 @@ class BleuScorer(RequiresReferences, AutoTokenizerMixin, OverlapScore, bleus.Ble
 
 @dataclass(frozen=True)
 class ChrfScorer(RequiresReferences, OverlapScore, chrfs.ChrfOptions):
-    """chrF of each answer."""
+    """Score each answer by its chrF (character n-gram F-score)."""
 
     prefix: ClassVar[str] = "chrf"
     score_name: ClassVar[str] = "chrf.sentence"
@@ -110,7 +110,7 @@ class ChrfScorer(RequiresReferences, OverlapScore, chrfs.ChrfOptions):
 
 @dataclass(frozen=True)
 class TerScorer(RequiresReferences, OverlapScore, ters.TerOptions):
-    """TER (translation edit rate) of each answer; lower is better."""
+    """Score each answer by its TER (translation edit rate); lower is better."""
 
     prefix: ClassVar[str] = "ter"
     score_name: ClassVar[str] = "ter.sentence"
@@ -125,7 +125,7 @@ class TerScorer(RequiresReferences, OverlapScore, ters.TerOptions):
 
 @dataclass(frozen=True)
 class RougeScorer(RequiresReferences, rouges.RougeOptions):
-    """ROUGE of each answer: F, precision and recall for one kind of ROUGE."""
+    """Score each answer by one kind of ROUGE: F, precision and recall."""
 
     several: rouges.MultiRef | None = None
     """Older name of ``multi_ref``; it takes precedence if it is set."""
@@ -154,10 +154,10 @@ class RougeScorer(RequiresReferences, rouges.RougeOptions):
 
 @dataclass(frozen=True)
 class _CorpusScorer(OverlapScore):
-    """Base of a scorer with one value for all answers of a checkpoint; the details have its interval."""
+    """Base class of a scorer that gives one value to all answers of a checkpoint, with its interval."""
 
     metric: ClassVar[Callable[..., CorpusRows]]
-    """Function of texts, references and options that returns the value and its statistics."""
+    """Function that takes texts, references and options, and returns the value and the counts behind it."""
     level: float = 0.95
     """Confidence level of the interval."""
     resamples: int = RESAMPLES
@@ -205,7 +205,7 @@ class _CorpusScorer(OverlapScore):
 
 @dataclass(frozen=True)
 class CorpusBleu(AutoTokenizerMixin, _CorpusScorer, bleus.BleuOptions):
-    """BLEU of a corpus by the published formula, in which no n-gram length is skipped."""
+    """Score all answers together by corpus BLEU, with the published formula (no n-gram length is skipped)."""
 
     prefix: ClassVar[str] = "bleu.corpus"
     score_name: ClassVar[str] = "bleu.corpus"
@@ -216,7 +216,7 @@ class CorpusBleu(AutoTokenizerMixin, _CorpusScorer, bleus.BleuOptions):
 
 @dataclass(frozen=True)
 class CorpusChrf(_CorpusScorer, chrfs.ChrfOptions):
-    """chrF of a corpus."""
+    """Score all answers together by corpus chrF (character n-gram F-score)."""
 
     prefix: ClassVar[str] = "chrf.corpus"
     score_name: ClassVar[str] = "chrf.corpus"
@@ -226,7 +226,7 @@ class CorpusChrf(_CorpusScorer, chrfs.ChrfOptions):
 
 @dataclass(frozen=True)
 class CorpusTer(_CorpusScorer, ters.TerOptions):
-    """TER of a corpus; lower is better."""
+    """Score all answers together by corpus TER (translation edit rate); lower is better."""
 
     prefix: ClassVar[str] = "ter.corpus"
     score_name: ClassVar[str] = "ter.corpus"

@@ -1,4 +1,4 @@
-"""Translation edit rate (TER), computed by sacrebleu: edits per 100 tokens of the reference.
+"""Compute the translation edit rate (TER) with sacrebleu: edits per 100 tokens of the reference.
 
 An edit is an insertion, a deletion, a substitution or a shift of words.
 """
@@ -32,7 +32,7 @@ class Ter:
     """TER of a text or of a corpus; lower is better."""
 
     score: float
-    """Edits per 100 reference tokens; 0 for equal texts. There is no upper bound."""
+    """Edits per 100 reference tokens; 0 for equal texts. The score has no upper bound."""
     edits: float
     """Number of edits."""
     reference_length: float
@@ -40,7 +40,7 @@ class Ter:
     tokenizer: Split
     """Tokenizer that was used."""
     signature: str
-    """All settings: Hengwen's own, and sacrebleu's signature."""
+    """Text with all settings that can change the value; it ends with sacrebleu's own signature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,13 @@ class TerOptions:
         return " ".join(char_tokens(folded)) if tokenizer == "char" else folded
 
     def result_signature(self, tokenizer: Split, references: int) -> str:
-        """Return the signature of a value."""
+        """Return the signature (all settings) of a computed value."""
         peer = sacre.signature("TER", self.for_sacrebleu(tokenizer), references)
         return f"ter|split:{tokenizer}|width:{self.width}|{peer}|v:1"
 
     @property
     def plan_signature(self) -> str:
-        """Signature before any text is known; ``split:auto`` means that the references decide."""
+        """Signature before any text is known; ``split:auto`` means that the references will decide."""
         case = "mixed" if self.case_sensitive else "lc"
         return f"split:{self.tokenize}|width:{self.width}|case:{case}|sacrebleu:{sacre.version()}|v:1"
 
@@ -113,26 +113,27 @@ def ter(
 
     Args:
         hypothesis: The text to score.
-        references: One or more references; the one with the fewest edits counts. A string is one reference; a
-            reference that is None or blank is ignored.
+        references: One or more references; the reference with the fewest edits counts. A string is one
+            reference; a reference that is None or blank is ignored.
         tokenize: ``tercom`` is sacrebleu's tokenizer with ``normalized`` and ``asian_support``, which splits
             Han characters. ``char`` splits every character. ``whitespace`` is sacrebleu's default, which
             splits at blanks only. ``auto`` is ``char`` for kana, Hangul and Thai, which ``tercom`` does not
             split, else ``tercom``.
         case_sensitive: Whether case matters; by default it does not, as in sacrebleu.
-        width: ``fold`` compares after NFKC.
+        width: ``fold`` compares the texts after Unicode normalisation (NFKC), so that ``，`` equals ``,``.
         max_characters: Maximum length of a text, above which an error is raised. The time grows with the
             square of the length.
 
     Returns:
-        A :class:`Ter`; 0 is perfect, 100 is one edit per reference token, more is possible.
+        A :class:`Ter`. A score of 0 means no edits, 100 means one edit per reference token; scores above 100
+        are possible.
 
     Raises:
         ValueError: A text is too long, the hypothesis is empty, there is no reference, or an option is
             invalid.
 
     Notes:
-        Snover et al., A Study of Translation Edit Rate, 2006; the numbers are sacrebleu's.
+        Snover et al., A Study of Translation Edit Rate, 2006; sacrebleu computes the numbers.
 
     Examples:
         >>> ter("你好呀", "你好吗").score == 100 / 3
@@ -161,10 +162,11 @@ def corpus_ter(
     width: Width = "keep",
     max_characters: int = MAX_CHARACTERS,
 ) -> Ter:
-    """Return the TER of a corpus: all edits divided by all reference lengths; arguments as in :func:`ter`.
+    """Return the TER of a corpus: the edits of all texts divided by the sum of the reference lengths.
 
     Raises:
-        ValueError: As in :func:`ter`, or the lengths differ.
+        ValueError: The numbers of texts and references differ, a text is too long, all texts are blank, a
+            text has no reference, or an option is invalid.
 
     Examples:
         >>> corpus_ter(["今晚月色真美", "你好"], ["今晚月色很美", "你好呀"]).score == 100 * 2 / 9
@@ -191,7 +193,7 @@ def corpus_statistics(
 def ter_from_statistics(
     total: Sequence[float], options: TerOptions, tokenizer: Split, references: int
 ) -> Ter:
-    """Return the TER for summed statistics.
+    """Return the TER that follows from the sum of edits and the sum of reference lengths.
 
     Raises:
         ValueError: The reference has no token.

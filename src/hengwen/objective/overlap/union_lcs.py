@@ -1,4 +1,4 @@
-"""Union of longest common subsequences (LCS) for ROUGE-Lsum, computed with one row of bits per token."""
+"""Compute the union of longest common subsequences (LCS) for ROUGE-Lsum, with one row of bits per token."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 MAX_CELLS = 2_000_000_000
 """Maximum product of the numbers of tokens of two compared sentences: 250 MB of bits."""
 MAX_STEPS = 200_000_000
-"""Maximum work for all pairs of different sentences, in the unit of ``_steps``."""
+"""Maximum work for all pairs of different sentences, in steps of about 10 ns (see ``_steps``)."""
 _STEPS_PER_TOKEN, _STEPS_PER_PAIR = 30, 60
 
 
@@ -28,10 +28,10 @@ def union_hits(reference: Sequence[Sequence[str]], hypothesis: Sequence[Sequence
         ValueError: The texts are too long to compare.
 
     Notes:
-        If there are several longest subsequences, the choice is that of rouge-score. It goes back from the
-        ends of both sentences and takes an equal pair. If the tokens differ, it steps back in the hypothesis
-        if this loses no match and a step back in the reference would lose one. Otherwise it steps back in the
-        reference.
+        If there are several longest subsequences, the function chooses the one that rouge-score chooses. The
+        search goes backwards from the ends of both sentences and matches equal tokens. If the tokens differ,
+        the search steps back in the hypothesis if only a step back in the reference would lose a match.
+        In all other cases, the search steps back in the reference.
 
     Examples:
         >>> union_hits([list("abcde")], [list("abfgh"), list("acie")])  # ab and ace: a b c e
@@ -55,7 +55,7 @@ def union_hits(reference: Sequence[Sequence[str]], hypothesis: Sequence[Sequence
 def _matched_indices(
     reference: Sequence[Sequence[str]], hypothesis: Sequence[Sequence[str]]
 ) -> dict[tuple[str, ...], list[int]]:
-    """Return, for each different reference sentence, the indices that are in some LCS."""
+    """Return, for each distinct reference sentence, the token indices that are part of an LCS."""
     others = list(dict.fromkeys(map(tuple, hypothesis)))
     with_token: dict[str, list[int]] = {}
     for number, other in enumerate(others):

@@ -1,1 +1,1 @@
-"""Rhyme classes of Chinese characters."""
+"""Determine the rhyme classes of Chinese characters and lines."""

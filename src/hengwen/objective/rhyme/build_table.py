@@ -1,7 +1,8 @@
 """Build ``rhyme_table.txt`` from pypinyin and pypinyin-dict.
 
 ``python -m hengwen.objective.rhyme.build_table`` prints the table; with ``--write`` it writes the table into
-the package. A subprocess loads the dictionaries, because they change pypinyin for the whole process.
+the package. The table is built in a subprocess, because loading the dictionaries changes pypinyin for the
+whole process.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The rhyme class of a line: the class of its last Han character, as pronounced in the line's last word.
 
-A compact table (built by ``build_table``) holds the class of each character. It also lists the words that end
-in another class than their last character has alone. jieba is used only if a line ends in such a word.
+A compact table (built by ``build_table``) holds the rhyme class of each character. The table also lists the
+words at whose end the last character has another class than it has alone. jieba (word segmentation) is used
+only if a line ends in a listed word.
 """
 
 from __future__ import annotations
@@ -34,15 +35,16 @@ def rhyme_class(text: str, *, scheme: str = "eighteen") -> str | None:
         scheme: Name of the table of classes; ``eighteen`` is the only one.
 
     Returns:
-        A code of ``RHYME_CLASSES``. If the character is in none of the classes, the character itself or its
-        last bopomofo symbol. None if the line has no Han character (U+4E00..U+9FFF).
+        A code of ``RHYME_CLASSES``. If the character belongs to no class, the result is the character itself
+        or the last bopomofo (phonetic) symbol of its reading. The result is None if the line has no Han
+        character (U+4E00..U+9FFF).
 
     Raises:
         ValueError: The scheme is unknown.
 
     Notes:
-        Tones are ignored; 儿 is a syllable of its own (花儿 is 06E). Readings: pypinyin with large_pinyin and
-        cc_cedict of pypinyin-dict, words segmented by jieba.
+        Tones are ignored; 儿 is a syllable of its own (花儿 is 06E). The readings come from pypinyin with the
+        dictionaries large_pinyin and cc_cedict of pypinyin-dict; jieba segments the words.
 
     Examples:
         >>> rhyme_class("梦里的风"), rhyme_class("他写的歌。")
@@ -106,11 +108,11 @@ _class_of_short_run = lru_cache(maxsize=1 << 15)(_class_of_run)
 
 class _Table(NamedTuple):
     marks: str
-    """One letter for each character from U+4E00 on; ``codes`` maps letters to classes."""
+    """One letter for each Han character from U+4E00 on; ``codes`` gives the rhyme class of each letter."""
     codes: dict[str, str]
-    """Rhyme class by letter."""
+    """Rhyme class of each letter in ``marks``."""
     words: dict[str, str]
-    """Rhyme class by word, for words that end in another class than their last character has alone."""
+    """Rhyme class of each word whose last character has another class in the word than it has alone."""
     lengths: dict[str, tuple[int, ...]]
     """Lengths of the words in ``words``, by their last character."""
 
@@ -119,7 +121,7 @@ class _Table(NamedTuple):
         return self.codes.get(self.marks[ord(char) - _FIRST], char)
 
     def is_ambiguous(self, run: str) -> bool:
-        """Return whether a run may end in a word of ``words``."""
+        """Return whether a run of characters may end in one of ``words``, so that it must be segmented."""
         return any(run[-length:] in self.words for length in self.lengths.get(run[-1], ()))
 
 

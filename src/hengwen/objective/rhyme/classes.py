@@ -1,4 +1,4 @@
-"""The eighteen rhyme classes of modern Mandarin (十八韵, 五支 separate from 七齐) and their finals."""
+"""The eighteen rhyme classes (十八韵) of modern Mandarin, in which 五支 and 七齐 differ, and their finals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class RhymeClass:
     code: str
     name: str
     finals: tuple[str, ...]
-    """Finals in pinyin, ``v`` for ü; ``i`` is in 05Z after zh ch sh r z c s, in 07Q after other initials."""
+    """Finals of the class in pinyin, with ``v`` for ü. The final ``i`` belongs to class 05Z after zh, ch, sh,
+    r, z, c and s, and to class 07Q after all other initials."""
 
 
 _CLASSES = (
@@ -47,7 +48,7 @@ RHYME_CLASSES: Mapping[str, RhymeClass] = MappingProxyType({item.code: item for 
 
 
 def rhyme_name(code: str) -> str:
-    """Return the Chinese name of a class; the code itself if it is not one of the eighteen.
+    """Return the Chinese name of a class; the code itself if no class has this code.
 
     Examples:
         >>> rhyme_name("17G")
@@ -65,7 +66,7 @@ _BY_SYMBOL = {**dict.fromkeys("ㄓㄔㄕㄖㄗㄘㄙ", "05Z"), **{item[0]: item[
 
 
 def class_of_bopomofo(reading: str) -> str:
-    """Return the rhyme class of a syllable in bopomofo; a last symbol without a class is its own class.
+    """Return the rhyme class of a syllable in bopomofo, or its last symbol if that belongs to no class.
 
     Examples:
         >>> [class_of_bopomofo(syllable) for syllable in ("ㄌㄜˋ", "ㄕ", "ㄨㄥ", "ㄉㄨㄥ", "ㄒㄩㄥ", "ㄈㄥ")]

@@ -20,7 +20,7 @@ _MIXED = re.compile("[\u4e00-\u9fd5a-zA-Z0-9+#&._%-]*[\u4e00-\u9fd5]")
 
 
 class PinyinSource:
-    """Rhyme classes of characters and words by pypinyin, with large_pinyin and then cc_cedict loaded."""
+    """Source of rhyme classes: pypinyin, with the dictionaries large_pinyin and then cc_cedict loaded."""
 
     def __init__(self) -> None:
         from pypinyin.constants import PHRASES_DICT, PINYIN_DICT
@@ -40,7 +40,7 @@ class PinyinSource:
         return _class_of_pinyin(readings.split(",")[0]) if readings else char
 
     def words(self) -> Iterator[tuple[str, str]]:
-        """Yield (word, class of its ending) for each word ending in Han that a segmenter can return."""
+        """Yield (word, rhyme class of its end) for each word that jieba can return and that ends in Han."""
         for word, readings in self._phrases.items():
             if _ALL_HAN.fullmatch(word):
                 yield word, _class_of_pinyin(readings[-1][0])

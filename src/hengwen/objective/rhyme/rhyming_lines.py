@@ -14,8 +14,8 @@ def mark_rhymes(readings: Sequence[tuple[str, Line, Line]]) -> tuple[Line, ...]:
     """Return the lines of one section; lines are marked if at least two of them share a rhyme class.
 
     Args:
-        readings: For each line its rhyme class, the line without a mark, and the line with one. A line with
-            the empty class rhymes with no line.
+        readings: For each line its rhyme class, the line without a rhyme mark, and the line with a rhyme
+            mark. A line whose rhyme class is empty rhymes with no line.
 
     Examples:
         >>> mark_rhymes([("an", "a", "A"), ("ou", "b", "B"), ("an", "c", "C"), ("", "d", "D")])

@@ -1,1 +1,1 @@
-"""Tokenizers, word segmentation and traditional-to-simplified conversion."""
+"""Tokenize text, segment Chinese words, and convert traditional to simplified characters."""

@@ -1,4 +1,4 @@
-"""Chinese word segmentation by a jieba tokenizer of this package: words added to jieba change no score."""
+"""Segment Chinese words with a separate jieba tokenizer, so that words added to jieba change no score."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _tokenizer() -> Any:
         warnings.simplefilter("ignore")
         import jieba
     tokenizer = jieba.Tokenizer()
-    # the same as Tokenizer.initialize, but without messages on stderr and a cache file in a shared folder
+    # do what Tokenizer.initialize does, but without messages on stderr and a cache file in a shared folder
     with jieba.get_module_res("dict.txt") as lines:
         tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(lines)
     tokenizer.initialized = True

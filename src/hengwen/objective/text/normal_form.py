@@ -1,4 +1,4 @@
-"""Unicode normal forms in linear time, even for texts with thousands of combining marks in a row.
+"""Compute Unicode normal forms in linear time, even for texts with thousands of combining marks in a row.
 
 Python sorts the marks after a letter by insertion, in quadratic time. Long runs of marks are sorted here
 first, which does not change the result.
@@ -19,7 +19,8 @@ _MAYBE_MARKS = re.compile(
     r"[^\0-\u02ff\u0370-\u0482\u2000-\u20cf\u3000-\u3029\u3030-\u3098\u309b-\ua66e\uac00-\ufb1d\ufe30-\uff9d]"
     rf"{{{_MAX_RUN},}}"
 )
-"""Pattern of stretches that may contain marks: it has no characters of common scripts that are no marks."""
+"""Pattern of long stretches that may consist of combining marks; it excludes most characters that are not
+marks."""
 
 
 def normal_form(text: str, form: Form = "NFKC") -> str:

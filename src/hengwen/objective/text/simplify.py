@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 _PRONOUNS = str.maketrans("妳祂牠", "你他它")
 """Pronouns that are not used in mainland China; OpenCC does not replace them."""
 _ZHE = re.compile("(?<![名巨原土显编论遗昭卓专拙译])著(?!名(?![著字单片])|作(?![业文])|称|述)")
-"""Matches 著 that becomes 着 (not in words for writing or prominence); OpenCC does not replace it."""
+"""Pattern of 著 where it must become 着 (everywhere except in words about writing or fame); OpenCC does not
+replace it."""
 _RARE = re.compile("[\u3400-\u4dbf\U00020000-\U0003ffff]")
 _SURROGATES = re.compile("([\ud800-\udfff]+)")
 
@@ -21,9 +22,9 @@ _SURROGATES = re.compile("([\ud800-\udfff]+)")
 def simplify(text: str) -> str:
     """Return the text in simplified characters; the number of characters does not change.
 
-    OpenCC looks up words and characters: 乾 becomes 干 in 乾杯 but stays 乾 in 乾坤. A common character whose
-    simplified form is rare (outside U+4E00 to U+9FFF, such as for 喎) stays, because the rare form has no
-    rhyme class.
+    OpenCC looks up words and characters: 乾 becomes 干 in 乾杯 but stays 乾 in 乾坤. A common character stays
+    unchanged if its simplified form is rare (outside U+4E00 to U+9FFF, as for 喎), because the rare form has
+    no rhyme class.
 
     Examples:
         >>> simplify("我愛的音樂，聽著名著")
@@ -36,7 +37,7 @@ def simplify(text: str) -> str:
     convert = _converter()
     try:
         simplified = convert(text)
-    except UnicodeEncodeError:  # half a character outside the first plane, which UTF-8 cannot encode
+    except UnicodeEncodeError:  # a lone surrogate (half of a character above U+FFFF) has no UTF-8 form
         parts = _SURROGATES.split(text)
         simplified = "".join(part if i % 2 else convert(part) for i, part in enumerate(parts))
     if _RARE.search(simplified):

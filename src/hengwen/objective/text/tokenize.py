@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 Width = Literal["keep", "fold"]
-"""``fold`` applies NFKC (Unicode normalisation), which turns full-width letters and punctuation into
-ASCII."""
+"""``fold`` applies NFKC (Unicode normalisation), which turns full-width letters and punctuation into ASCII;
+``keep`` changes nothing."""
 BleuTokenizer = Literal["13a", "zh", "char", "intl", "none", "jieba", "ja-mecab", "ko-mecab", "flores200"]
 """sacrebleu's tokenizers, and ``jieba``; the last three need additional packages."""
 BLEU_TOKENIZERS: tuple[BleuTokenizer, ...] = get_args(BleuTokenizer)
@@ -30,7 +30,7 @@ _SYLLABLES = (  # bopomofo, kana, Hangul, Thai, Lao, Burmese, Khmer: no spaces b
 )
 _LETTER = re.compile(r"[^\W_]")
 _HAN_LETTER = re.compile(f"[{_HAN}]")
-_UNSPLIT = re.compile(  # left unsplit by sacrebleu's zh: the syllables above, and Han outside the BMP
+_UNSPLIT = re.compile(  # characters that sacrebleu's zh does not split: _SYLLABLES, and Han outside the BMP
     rf"[{_SYLLABLES}\u3005-\u3007\U00020000-\U0003ffff](?<![\W_])"
 )
 _PLAIN_HAN = r"\u3400-\u4dbf\u4e00-\u9fff"
@@ -41,11 +41,11 @@ _STOP = (  # whitespace, and punctuation of both widths
 _PLAIN = re.compile(f"[{_PLAIN_HAN}{_STOP}]*")
 _STOPS = re.compile(f"[{_STOP}]+")
 _MIN_CHAR_SHARE = 0.05
-"""Minimum share of letters that ``zh`` does not split for which ``char`` is chosen."""
+"""``char`` is chosen if at least this share of the letters is of a kind that ``zh`` does not split."""
 
 
 def fold_width(text: str, width: Width = "keep") -> str:
-    """Return the text, with ``fold`` normalised by NFKC, else unchanged.
+    """Return the text normalised by NFKC if ``width`` is ``fold``, otherwise unchanged.
 
     Examples:
         >>> fold_width("你好，ＡＢＣ１！", "fold")
@@ -57,10 +57,10 @@ def fold_width(text: str, width: Width = "keep") -> str:
 def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
     """Return the sacrebleu tokenizer that fits the script of the references.
 
-    The result is ``char`` if ``zh`` does not split at least one letter in twenty: kana, Hangul, Thai, Lao,
-    Burmese, Khmer, or Han outside the Basic Multilingual Plane (BMP, up to U+FFFF). It is also ``char`` if
-    there is no letter or digit at all, such as only emoji. Otherwise it is ``zh`` if there is any Han
-    character, else ``13a``.
+    The result is ``char`` if at least one letter in twenty is of a kind that ``zh`` does not split: kana,
+    Hangul, Thai, Lao, Burmese, Khmer, or Han outside the Basic Multilingual Plane (BMP, up to U+FFFF). The
+    result is also ``char`` if there is no letter or digit at all, such as only emoji. Otherwise, the result
+    is ``zh`` if there is any Han character, else ``13a``.
 
     Examples:
         >>> choose_bleu_tokenizer(["我爱 rock", "の"]), choose_bleu_tokenizer(["the cat", "chat"])
@@ -82,8 +82,8 @@ def mixed_tokens(text: str) -> list[str]:
     """Return the lower-case tokens of a text in any script, without punctuation, symbols and emoji.
 
     In Han, kana, Hangul, Thai, Lao, Burmese and Khmer, each character with its combining marks is a token. In
-    other scripts each run of letters, marks and digits is a token. On ASCII the tokens are those of
-    rouge-score.
+    other scripts each run of letters, marks and digits is a token. For ASCII text, the tokens are those of
+    the package rouge-score.
 
     Examples:
         >>> mixed_tokens("我爱 Rock2024_x，don't!")
@@ -96,7 +96,7 @@ def mixed_tokens(text: str) -> list[str]:
 
 
 def mixed_sequence(text: str) -> Sequence[str]:
-    """Return :func:`mixed_tokens`; if every token is one character, as one string, which compares faster.
+    """Return the tokens of a text; those of a purely Chinese text as one string, which is faster to compare.
 
     Examples:
         >>> mixed_sequence("你好，世界！"), mixed_sequence("OK，你好")

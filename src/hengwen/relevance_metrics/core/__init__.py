@@ -1,1 +1,1 @@
-"""Shared parts of the sequence metrics: checks of input, scores as small integers, codes of patterns."""
+"""Helpers that the sequence metrics share: input checks, scores as small integers, codes of patterns."""

@@ -1,4 +1,4 @@
-"""Convert two rankings of the same items (scores, mappings, or names, best first) to scores in one order."""
+"""Convert two rankings of the same items to two arrays of scores that list the items in the same order."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def aligned_scores(model: Any, human: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
     Args:
         model: Scores of items, higher is better; or a mapping from item to score; or names, best first.
-        human: The other ranking in the same form.
+        human: Human ranking of the same items, in the same form as ``model``.
 
     Raises:
-        ValueError: The items, shapes or forms differ, or a score is NaN.
+        ValueError: The two rankings differ in items, shape or form, or a score is NaN.
 
     Examples:
         >>> [scores.tolist() for scores in aligned_scores(["a", "c", "b"], ["a", "b", "c"])]

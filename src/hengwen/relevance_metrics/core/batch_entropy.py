@@ -25,7 +25,8 @@ _TOP_LANE = np.uint64(56)
 def entropy_of(counts: NDArray[Any]) -> float:
     """Return the entropy, in nats, of positive counts.
 
-    It uses the logarithm of the C library and adds in order, so that every CPU gives exactly the same result.
+    The function uses the logarithm of the C library and adds the terms in a fixed order, so that every CPU
+    gives exactly the same result.
 
     Examples:
         >>> entropy_of(np.array([3, 3]))
@@ -39,7 +40,7 @@ def entropy_of(counts: NDArray[Any]) -> float:
 
 
 def batch_entropies(rows: NDArray[Any], m: int, delay: int) -> NDArray[np.float64]:
-    """Return the permutation entropy, in nats, of each row; a tie counts as a rise.
+    """Return the permutation entropy, in nats, of each row; two equal scores count as a rise.
 
     Examples:
         >>> batch_entropies(np.array([[5, 4, 5, 4], [1, 2, 3, 4]]), 3, 1).tolist()
@@ -55,7 +56,7 @@ def batch_entropies(rows: NDArray[Any], m: int, delay: int) -> NDArray[np.float6
 
 
 def code_entropies(codes: NDArray[Any], m: int) -> NDArray[np.float64]:
-    """Return the entropy, in nats, of each row of codes of order m.
+    """Return the entropy, in nats, of each row of codes; the codes stand for patterns of m scores.
 
     Examples:
         >>> code_entropies(np.array([[0, 0, 1, 1], [2, 2, 2, 2]], np.uint8), 3).tolist()
@@ -70,7 +71,7 @@ def code_entropies(codes: NDArray[Any], m: int) -> NDArray[np.float64]:
 
 
 def _lane_entropies(codes: NDArray[np.uint8], m: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Count each pattern in eight bytes of one integer at once, and add the bytes by one multiplication."""
+    """Count a pattern in the eight bytes of an integer in parallel, and add the bytes by a multiplication."""
     rows, windows = codes.shape
     padded = np.full((rows, -(-windows // 8) * 8), 255, np.uint8)
     padded[:, :windows] = codes
@@ -85,7 +86,7 @@ def _lane_entropies(codes: NDArray[np.uint8], m: int, table: NDArray[np.float64]
 
 
 def _sorted_entropies(codes: NDArray[Any], _m: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Count patterns by sorting the codes and counting equal neighbours; for any m and long rows."""
+    """Count patterns by sorting the codes and counting equal neighbours; used for a large m or long rows."""
     rows, windows = codes.shape
     ranked = np.sort(codes, axis=1)
     first = np.ones((rows, windows), bool)
@@ -98,7 +99,7 @@ def _sorted_entropies(codes: NDArray[Any], _m: int, table: NDArray[np.float64]) 
 
 @lru_cache(maxsize=8)
 def term_table(windows: int) -> NDArray[np.float64]:
-    """Return the entropy term of each count from 0 to ``windows``.
+    """Return the term that each count from 0 to ``windows`` adds to the entropy, in nats.
 
     Examples:
         >>> term_table(2).tolist()
@@ -108,7 +109,7 @@ def term_table(windows: int) -> NDArray[np.float64]:
 
 
 def terms(counts: list[Any], total: float) -> NDArray[np.float64]:
-    """Return the entropy term of each count, in nats.
+    """Return the term that each count adds to the entropy, in nats.
 
     Examples:
         >>> terms([1, 2], 2.0).tolist()

@@ -21,7 +21,7 @@ def as_scores(x: ArrayLike, *, axis: int = -1) -> NDArray[Any]:
     Args:
         x: Numbers, as an array with at least one axis. Masked values become NaN. Infinite values are kept,
             because they can be ordered.
-        axis: Axis of the sequence.
+        axis: Axis of the array along which the scores of a sequence follow each other.
 
     Raises:
         TypeError: The scores are strings, None or complex numbers, or there is only a single number.
@@ -60,7 +60,7 @@ def as_sequence(x: ArrayLike) -> NDArray[Any]:
 
 
 def as_rows(scores: NDArray[Any]) -> NDArray[Any]:
-    """Return the sequences of a batch as rows; one sequence is one row.
+    """Return the sequences of a batch as the rows of a matrix; a single sequence becomes one row.
 
     Examples:
         >>> as_rows(np.zeros((2, 3, 4))).shape

@@ -14,14 +14,15 @@ _MAX_LEVELS = 64
 
 
 def few_levels(row: NDArray[Any]) -> NDArray[np.uint8] | None:
-    """Return integers (uint8) in the same order as the scores, or None if there are too many levels.
+    """Return small integers (uint8) that are ordered like the scores; None if there are too many levels.
 
     Args:
         row: One sequence without NaN.
 
     Returns:
-        Whole numbers with a range below 256 are shifted. Other scores are replaced by ranks, if the first
-        2048 scores have at most 64 levels and no other level follows.
+        Whole numbers with a range below 256 are shifted to begin at 0. Other scores are replaced by their
+        ranks if the first 2048 scores have at most 64 levels (different values) and the remaining scores have
+        no other level.
 
     Examples:
         >>> few_levels(np.array([0.5, 1.0, 0.5])).tolist()

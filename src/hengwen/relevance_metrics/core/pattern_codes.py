@@ -1,8 +1,8 @@
 """Encode ordinal patterns (the order of the scores in a window) as numbers, by comparisons without sorting.
 
 The code of the window (x[t], x[t+d], ..) is the sum of j! * S_j. S_j is the number of earlier scores in the
-window that are greater than its score j. This Lehmer code has exactly one value for each pattern, where the
-pattern is the stable argsort of the window.
+window that are greater than score j of the window. This Lehmer code has exactly one value for each pattern,
+where the pattern is the stable argsort of the window.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COMPARED_KINDS = 6
 
 
 def window_count(n: int, m: int, delay: int) -> int:
-    """Return the number of windows of order m and delay in a sequence of n scores.
+    """Return the number of windows of m scores, ``delay`` positions apart, in a sequence of n scores.
 
     Raises:
         ValueError: The sequence is too short for one window.
@@ -49,8 +49,8 @@ def window_count(n: int, m: int, delay: int) -> int:
 def pattern_codes(x: NDArray[Any], m: int, delay: int) -> NDArray[Any]:
     """Return the code of each window along the last axis; windows with equal codes have equal patterns.
 
-    A tie counts as a rise. Up to m = 20 the code is the Lehmer code, which is below m!. Above m = 20, codes
-    are labels that are comparable within one call only.
+    Two equal scores count as a rise. Up to m = 20, the code is the Lehmer code, which is below m!. Above
+    m = 20, codes are labels that are comparable only within one call.
 
     Examples:
         >>> pattern_codes(np.array([1, 2, 3, 2, 1]), 3, 1).tolist()

@@ -1,4 +1,4 @@
-"""Count the inversions of a long permutation by its digits of seven bits, with numpy only."""
+"""Count the inversions of a long permutation from the seven-bit digits of its numbers, with numpy only."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _MIN_SHIFT = 8
 def permutation_inversions(order: NDArray[np.intp]) -> int:
     """Count the inversions of a permutation of 0..n-1; its inverse has the same count.
 
-    Values are split by their leading digit. Pairs with different digits are counted in blocks; pairs with
-    equal digits are counted in the next round, within the group of their digit.
+    The numbers are grouped by their leading digit. Pairs whose leading digits differ are counted first, in
+    blocks. Pairs with equal leading digits are counted in the next round, by their next digit.
 
     Examples:
         >>> permutation_inversions(np.arange(1000)[::-1])
@@ -57,7 +57,7 @@ def _inside(columns: NDArray[np.uint8]) -> int:
 
 
 def _between(digits: NDArray[np.uint8], width: int) -> int:
-    """Count the inversions between the blocks of each group."""
+    """Count the inversions whose two numbers lie in different blocks of the same group."""
     groups, length = digits.shape
     blocks = length // width
     kinds = 1 << _BITS

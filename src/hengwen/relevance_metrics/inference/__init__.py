@@ -1,1 +1,1 @@
-"""Distributions in random order, permutation tests and confidence intervals of the sequence metrics."""
+"""Permutation tests, confidence intervals and random-order distributions of the sequence metrics."""

@@ -42,8 +42,8 @@ class Interval:
 
     metric: Metric
     statistic: str
-    """Statistic of ``low``, ``high`` and ``estimate``: ``pen`` in nats, ``tau_b`` (correlation
-    with time) for ``cin``, or ``lis`` and ``lnds`` of the means over prompts."""
+    """Quantity that ``estimate``, ``low`` and ``high`` measure: ``pen`` (in nats); ``tau_b`` (rank
+    correlation with time) for the metric ``cin``; ``lis`` or ``lnds`` of the means over prompts."""
     estimate: float
     """Value of the statistic for the scores; its bias is not corrected."""
     low: float
@@ -54,21 +54,22 @@ class Interval:
     """Confidence level, between 0 and 1."""
     method: Method
     n: int
-    """Number of scores; for ``prompts``, the number of positions."""
+    """Number of scores; for the method ``prompts``, the number of positions (columns)."""
     windows: int | None
     """Number of ordinal patterns for ``pen``; None for the other metrics."""
     prompts: int | None
-    """Number of prompts; None for one sequence."""
+    """Number of prompts; None if there is only one sequence of scores."""
     tied_share: float
     """Share of the pairs of scores that are equal, from 0 to 1."""
     block: int | None
-    """Number of patterns in a block (for ``stationary``, the mean number); None without blocks."""
+    """Number of patterns in a block (for ``stationary``, the mean number); None if the method has no
+    blocks."""
     n_boot: int | None
     """Number of bootstrap samples; None for ``u-statistic``."""
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     seed: int
 
 
@@ -99,28 +100,28 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
     The methods never resample single scores, because this would destroy the order that the metrics measure:
 
     - ``moving-block`` and ``stationary``, for ``pen``: resample blocks of neighbouring ordinal patterns.
-    - ``u-statistic``, for ``cin``: interval of tau-b against time. It assumes that neighbouring scores are
-      independent.
-    - ``prompts``, for each metric of the means over prompts: resample whole prompts.
+    - ``u-statistic``, for ``cin``: interval of tau-b (rank correlation with time), which is valid if
+      neighbouring scores are independent.
+    - ``prompts``, for each metric, computed from the means over prompts: resample whole prompts.
 
-    Other combinations raise a ValueError.
+    Any other combination of metric and method raises a ValueError.
 
     Args:
         x: Scores in order; for ``prompts``, a row for each prompt and a column for each position.
         metric: ``pen``, ``cin``, ``lis`` (strictly increasing) or ``lnds`` (longest non-decreasing).
-        method: Method of the interval. The default is ``prompts`` for data with two axes, otherwise the first
-            method of the metric.
+        method: Method of the interval. The default is ``prompts`` for data with two axes, otherwise
+            ``moving-block`` for ``pen`` and ``u-statistic`` for ``cin``.
         confidence: Confidence level, between 0 and 1.
         n_boot: Number of bootstrap samples, at least 2.
         block: Number of patterns in a block (for ``stationary``, the mean number). The default is 1.75 times
             the cube root of the number of patterns, at least m.
         m: Number of scores in an ordinal pattern, at least 2.
-        delay: Positions from one score of a pattern to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
         seed: Seed of the bootstrap.
 
     Returns:
         An `Interval`. Entropy from few patterns is too low, so intervals from blocks are shifted by twice the
-        bias that the bootstrap estimates. Their upper end is at most log m!.
+        bias that the bootstrap estimates. The upper end of such an interval is at most log m!.
 
     Raises:
         TypeError: A score is not a number.
@@ -128,7 +129,8 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
             or an option is out of range.
 
     Notes:
-        Kuensch (1989); Politis and Romano (1994); Samara and Randles (1988) for the variance of tau.
+        Kuensch (1989) and Politis and Romano (1994) describe the block bootstraps, Samara and Randles (1988)
+        the variance of tau.
 
     Examples:
         >>> interval = bootstrap_ci([1, 3, 2, 4, 6, 5, 7, 9, 8, 10], "cin")
@@ -146,7 +148,7 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
     rows = _rows(as_scores(x), method)
     resolved: Method = method or ("prompts" if rows.ndim == 2 else METHODS[metric][0])
     _refuse(metric, resolved, rows.ndim)
-    # sums have the same order as means, without rounding that could break ties
+    # sums are ordered like means, but are not rounded, so equal values stay equal
     row = rows.sum(axis=0) if rows.ndim == 2 else rows
     windows = window_count(len(row), m, delay) if metric == "pen" else None
     by_blocks = resolved in ("moving-block", "stationary")

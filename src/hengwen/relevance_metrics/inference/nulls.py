@@ -35,7 +35,7 @@ class NullMoments:
     mean: float
     """Mean over the orders, in the unit of the metric: pairs for ``cin``, nats for ``pen``, else scores."""
     sd: float
-    """Standard deviation over the orders, in the same unit; at least 0."""
+    """Standard deviation over the orders, in the unit of the metric; at least 0."""
     exact: bool
     """Whether mean and standard deviation are exact (formula or all orders) instead of simulated."""
     orders: int
@@ -49,7 +49,7 @@ class NullMoments:
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     seed: int
 
 
@@ -60,11 +60,13 @@ def null_moments(
     """Return the mean and standard deviation of a metric over random orders of the same scores.
 
     Args:
-        x: One sequence of scores; their order does not matter. ``pen`` needs (m - 1) * delay + 1 or more.
-        metric: ``cin``, ``pen``, ``lis`` or ``lnds``. For ``cin`` there is a formula, also with ties. The
-            others are evaluated for all orders if there are at most ``draws``, otherwise for random orders.
+        x: One sequence of scores; their order does not matter. ``pen`` needs (m - 1) * delay + 1 or more
+            scores.
+        metric: ``cin``, ``pen``, ``lis`` or ``lnds``. ``cin`` is computed by a formula, which allows equal
+            scores. The other metrics are evaluated for all orders if there are at most ``draws`` orders,
+            otherwise for random orders.
         m: Number of scores in an ordinal pattern, at least 2.
-        delay: Positions from one score of a pattern to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
         draws: Number of simulated orders, at least 1.
         seed: Seed of the simulation.
 
@@ -73,8 +75,8 @@ def null_moments(
         ValueError: There are too few scores for m and delay, a score is NaN, or the metric is unknown.
 
     Notes:
-        The variance with ties is from Kendall, Rank Correlation Methods, chapter 4. Do not use 2 sqrt(n) for
-        the mean of LIS: for n = 50 it is 25 % too high.
+        The formula of the variance with ties is from Kendall, Rank Correlation Methods, chapter 4. Do not use
+        the approximation 2 sqrt(n) for the mean of ``lis``: for n = 50, it is 25 % too high.
 
     Examples:
         >>> null_moments([1, 2, 3]).mean, null_moments([1, 2, 3]).sd.__round__(4)
@@ -112,7 +114,7 @@ def null_moments(
 
 
 def inversion_moments(row: NDArray[Any]) -> tuple[float, float]:
-    """Return mean and standard deviation of the inversions over random orders, with ties.
+    """Return the mean and standard deviation of the inversions over random orders; scores may be equal.
 
     Examples:
         >>> inversion_moments(np.array([1, 1, 2]))
@@ -126,7 +128,7 @@ def inversion_moments(row: NDArray[Any]) -> tuple[float, float]:
 
 
 def evaluate(rows: NDArray[Any], metric: Metric, m: int, delay: int) -> NDArray[np.float64]:
-    """Return the metric of each row.
+    """Return the value of a metric for each row of scores.
 
     Examples:
         >>> evaluate(np.array([[1, 2, 3], [3, 2, 1]]), "cin", 3, 1).tolist()
@@ -140,7 +142,7 @@ def evaluate(rows: NDArray[Any], metric: Metric, m: int, delay: int) -> NDArray[
 
 
 def in_chunks(draws: int, n: int) -> Iterator[int]:
-    """Yield sizes of batches of orders, so that memory stays bounded.
+    """Yield the sizes of batches into which a number of orders is split, so that memory stays bounded.
 
     Examples:
         >>> list(in_chunks(5, 1_000_000))
@@ -189,7 +191,7 @@ def all_orders(row: NDArray[Any]) -> NDArray[Any]:
 
 
 def _orders(sizes: list[int]) -> list[tuple[int, ...]]:
-    """Return all orders of a multiset, given the number of members of each level."""
+    """Return all orders of a multiset, given how often each of its values occurs."""
     if not any(sizes):
         return [()]
     orders = []
@@ -216,7 +218,7 @@ def group_orders(row: NDArray[Any], groups: Sequence[NDArray[np.intp]]) -> NDArr
 
 
 def block_orders(row: NDArray[Any], blocks: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
-    """Return all orders of the blocks of a row.
+    """Return the row with its blocks in every possible order.
 
     Examples:
         >>> block_orders(np.array([1, 2, 3]), [np.array([0, 1]), np.array([2])]).tolist()

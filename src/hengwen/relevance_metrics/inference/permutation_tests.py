@@ -46,11 +46,12 @@ class PermutationTest:
     statistic: float
     """Value of the metric: pairs for ``cin``, nats for ``pen``, scores for ``lis`` and ``lnds``."""
     null_mean: float
-    """Mean over the orders that the null hypothesis allows, in the same unit."""
+    """Mean of the metric over the orders that the null hypothesis allows."""
     null_sd: float
-    """Standard deviation over these orders, in the same unit; at least 0."""
+    """Standard deviation of the metric over the orders that the null hypothesis allows; at least 0."""
     z: float | None
-    """(statistic - null_mean) / null_sd; None if all orders give the same value."""
+    """Distance from the null mean in standard deviations, (statistic - null_mean) / null_sd; None if all
+    orders give the same value."""
     p: float
     """p-value, above 0 and at most 1."""
     p_floor: float
@@ -58,7 +59,7 @@ class PermutationTest:
     exact: bool
     """Whether all orders were evaluated instead of a sample."""
     orders: int
-    """Number of orders from which the p-value is computed, including the observed one."""
+    """Number of orders from which the p-value is computed, including the observed order."""
     alternative: Alternative
     null: Null
     n: int
@@ -70,7 +71,7 @@ class PermutationTest:
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     block: int | None
     """Length of a block, in scores; None unless blocks are exchanged."""
     groups: int | None
@@ -110,31 +111,33 @@ def significance(  # noqa: PLR0913 - keyword-only options
     stability.
 
     Args:
-        x: One sequence of scores in order, at least one; for ``pen`` at least (m - 1) * delay + 1.
+        x: One sequence of scores in order; ``pen`` needs at least (m - 1) * delay + 1 scores.
         metric: ``cin``, ``pen``, ``lis`` (strictly increasing) or ``lnds`` (longest non-decreasing).
         n_perm: Number of random orders, at least 1; if there are at most this many orders, all of them are
             evaluated.
-        alternative: ``two-sided`` counts orders at least as far from the null mean, ``greater`` and ``less``
-            count orders on one side.
+        alternative: ``two-sided`` counts the orders whose value is at least as far from the null mean as the
+            observed value; ``greater`` and ``less`` count only orders on one side.
         seed: Seed of the random orders.
-        null: Which scores change places. ``shuffle``: all scores. ``block``: whole blocks of neighbours, if
-            scores depend on previous scores. ``within-prompt``: only scores of the same prompt, if prompts
-            differ in level.
+        null: Which scores the test exchanges. ``shuffle`` exchanges all scores. ``block`` exchanges whole
+            blocks of neighbouring scores, for scores that depend on previous scores. ``within-prompt``
+            exchanges only scores of the same prompt, for prompts that differ in difficulty.
         block: Length of a block; the default is the cube root of n, rounded up, at least 2.
         prompts: Name of the prompt of each score, for ``within-prompt``.
         m: Number of scores in an ordinal pattern, at least 2.
-        delay: Positions from one score of a pattern to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
 
     Returns:
-        A `PermutationTest`. With ties or few scores the test is valid, but only few p-values are possible.
+        A `PermutationTest`. If scores are equal or few, the test is valid, but only few different p-values
+        are possible.
 
     Raises:
         TypeError: A score is not a number.
-        ValueError: There are no scores or too few for m and delay, a score is NaN, or an option does not fit
-            the others.
+        ValueError: There are no scores or too few for m and delay, a score is NaN, or the options do not fit
+            together.
 
     Notes:
-        Phipson and Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9: p = (1 + hits) / (1 + orders) is never 0.
+        The p-value from random orders is (1 + hits) / (1 + orders), which is never 0, as proposed by Phipson
+        and Smyth (2010), Stat. Appl. Genet. Mol. Biol. 9.
 
     Examples:
         >>> test = significance([1, 2, 3, 4])

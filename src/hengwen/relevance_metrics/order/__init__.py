@@ -1,1 +1,1 @@
-"""Inversions, increasing subsequences, rank correlation."""
+"""Count inversions, find increasing subsequences, and compute rank correlations."""

@@ -1,4 +1,4 @@
-"""Count inversions, exactly for any length."""
+"""Count inversions (pairs in which the later score is lower), exactly for sequences of any length."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ def count_inversions(
     """Count the pairs i < j with x[i] > x[j]. Ties do not count.
 
     Args:
-        x: Scores in order, n >= 0; for a batch any shape.
+        x: Scores in order, n >= 0; an array with several axes is a batch of sequences.
         normalize: None returns the count, ``pairs`` the count divided by the number of all n(n-1)/2 pairs,
             and ``untied`` the count divided by the number of pairs with different scores.
-        axis: Axis of the sequences in a batch.
+        axis: Axis of a batch along which the scores of a sequence follow each other.
 
     Returns:
         An int from 0 (never falls) to n(n-1)/2 (always falls), or a float from 0 to 1 if normalized. For a
-        batch, an array.
+        batch, the result is an array.
 
     Raises:
         TypeError: A score is not a number.
         ValueError: A score is NaN, the axis does not exist, or the count is to be divided by 0 pairs.
 
     Notes:
-        The count is Kendall's tau distance to the sorted order (Knuth, TAOCP vol. 3, 5.1.1). Its mean over
-        random orders is half of the number of untied pairs.
+        The count is Kendall's tau distance to the sorted order (Knuth, TAOCP vol. 3, 5.1.1). The mean count
+        over random orders is half of the number of pairs with different scores.
 
     Examples:
         >>> count_inversions([1, 3, 2])
@@ -143,7 +143,7 @@ def _count(row: NDArray[Any]) -> int:
 
 
 def _stable_order(row: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the stable sort order. Without ties every sort is stable, so the faster default sort is used."""
+    """Return the stable sort order; if no scores are equal, the faster default sort gives the same order."""
     if row.dtype.kind == "f":
         order = np.argsort(row)
         ranked = row[order]
@@ -153,7 +153,7 @@ def _stable_order(row: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _count_levels(level: NDArray[np.uint8], low: int, high: int) -> int:
-    """Count inversions by splitting the levels into a low and a high half; then count within each half."""
+    """Count inversions between the low and the high half of the levels, then inside each half in turn."""
     if high - low < 2 or len(level) < 2:
         return 0
     middle = (low + high) // 2

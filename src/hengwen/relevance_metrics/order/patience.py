@@ -1,4 +1,4 @@
-"""Compute lengths of longest increasing subsequences by patience sorting; fast for few levels and batches."""
+"""Compute lengths of longest increasing subsequences by patience sorting, fast for few different scores."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def column_lengths(steps: Iterable[NDArray[Any]], columns: int, strict: bool) ->
     Args:
         steps: The scores of all columns at each step, as unsigned integers below the maximum of their type.
         columns: Number of columns.
-        strict: Whether equal scores may not follow each other.
+        strict: Whether each member must be greater than the previous member; otherwise it may also be equal.
 
     Examples:
         >>> column_lengths(np.array([[1, 3], [2, 2], [2, 1]], np.uint8), 2, True).tolist()

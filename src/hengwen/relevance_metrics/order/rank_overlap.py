@@ -1,4 +1,4 @@
-"""Overlap of two rankings at the top; ties are broken at random, and the expected value is returned."""
+"""Measure the overlap of two rankings at the top: the expected value if ties are broken at random."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def top_overlap(a: NDArray[Any], b: NDArray[Any], depth: int) -> float:
         depth: Number of top items, from 1 to the number of items.
 
     Raises:
-        ValueError: The depth is outside that range.
+        ValueError: The depth is below 1 or above the number of items.
 
     Examples:
         >>> top_overlap(np.array([3, 2, 1]), np.array([3, 1, 2]), 2)
@@ -56,16 +56,17 @@ def rank_biased_overlap(a: Ranking | ArrayLike, b: Ranking | ArrayLike, persiste
     Args:
         a: Scores of the items, higher is better, as a list or an array; or a mapping from item to score; or
             names of items, best first.
-        b: The other ranking of the same items in the same form.
+        b: The other ranking of the same items, in the same form as ``a``.
         persistence: Parameter p between 0 and 1, the probability that a reader continues to the next rank.
 
     Returns:
-        A number from 0 to 1, in which the top ranks have the most weight. It is the expected value over
-        random tie breaks (RBO-a), so the overlap of a ranking that has ties with itself is below 1.
+        A number from 0 to 1, in which the top ranks have the most weight. The number is the expected value if
+        ties are broken at random (RBO-a), so a ranking with ties has an overlap below 1 with itself.
 
     Raises:
         TypeError: A score is not a number.
-        ValueError: p is outside (0, 1), there are no items, the items or forms differ, or a score is NaN.
+        ValueError: ``persistence`` is outside (0, 1), there are no items, the two rankings differ in items or
+            form, or a score is NaN.
 
     Notes:
         Webber, Moffat and Zobel (2010), ACM TOIS 28, 20, equation 32; Corsi and Urbano (2024) for ties.
@@ -90,7 +91,7 @@ def overlap_of_scores(a: NDArray[Any], b: NDArray[Any], persistence: float) -> f
     """Return the rank-biased overlap of validated scores of the same items in the same order.
 
     Raises:
-        ValueError: p is outside (0, 1).
+        ValueError: ``persistence`` is outside (0, 1).
     """
     if not 0 < persistence < 1:
         raise ValueError(f"persistence must be between 0 and 1, got {persistence!r}")

@@ -1,4 +1,4 @@
-"""Length and members of the longest increasing subsequence."""
+"""Find the longest increasing subsequence: its length and its members."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def longest_increasing_subsequence(
     """Return the length of the longest increasing subsequence.
 
     Args:
-        x: Scores in order, n >= 0; for a batch any shape.
-        strict: Whether each member must be greater than the previous one; otherwise it may be equal. A strict
-            subsequence has at most as many members as there are different scores (5 on a scale from 1 to 5),
-            so ``strict=False`` is more informative on such scales.
+        x: Scores in order, n >= 0; an array with several axes is a batch of sequences.
+        strict: Whether each member must be greater than the previous member; otherwise it may also be equal.
+            A strict subsequence has at most as many members as there are different scores (5 on a scale from
+            1 to 5), so ``strict=False`` is more informative on such scales.
         decreasing: Whether to look for the longest decreasing subsequence instead.
-        axis: Axis of the sequences in a batch.
+        axis: Axis of a batch along which the scores of a sequence follow each other.
 
     Returns:
-        An int from 1 (0 if empty) to n; for a batch an array of int64.
+        An int from 1 to n (0 for an empty sequence); for a batch, an array of int64.
 
     Raises:
         TypeError: A score is not a number.
@@ -73,7 +73,7 @@ def longest_increasing_indices(x: ArrayLike, *, strict: bool = True, decreasing:
 
     Args:
         x: One sequence of scores in order, n >= 0.
-        strict: Whether each member must be greater than the previous one; otherwise it may be equal.
+        strict: Whether each member must be greater than the previous member; otherwise it may also be equal.
         decreasing: Whether to look for a longest decreasing subsequence instead.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Kendall's tau-b of scores against time, and its confidence interval."""
+"""Compute Kendall's tau-b (rank correlation) of scores with time, and its confidence interval."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MIN_SCORES = 10
 
 
 def tau_b(row: NDArray[Any]) -> float | None:
-    """Return tau-b against time, from -1 (always falls) to 1 (always rises); None if all scores are equal.
+    """Return tau-b of scores with time: -1 always falls, 1 always rises; None if all scores are equal.
 
     Examples:
         >>> tau_b(np.array([1, 2, 3])), tau_b(np.array([1, 1]))
@@ -29,7 +29,7 @@ def tau_b(row: NDArray[Any]) -> float | None:
 
 
 def tau_rows(rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Return tau-b against time for each row; 0 if all scores are equal.
+    """Return tau-b of scores with time for each row; 0 if all scores of the row are equal.
 
     Examples:
         >>> tau_rows(np.array([[3, 2, 1], [1, 1, 1]])).tolist()
@@ -44,10 +44,10 @@ def tau_rows(rows: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def u_statistic_interval(row: NDArray[Any], confidence: float) -> tuple[float, float, float]:
-    """Return (low, tau-b, high), computed on Fisher's z scale, for scores independent of their neighbours.
+    """Return tau-b with its interval, (low, tau-b, high); scores must not depend on their neighbours.
 
-    The standard error is the jackknife error of a U-statistic. If there is a trend, it makes the interval
-    wider than necessary, not too narrow.
+    The interval is computed on Fisher's z scale; its standard error is the jackknife error of a U-statistic.
+    If the scores have a trend, this error makes the interval wider than necessary, not too narrow.
 
     Raises:
         ValueError: There are fewer than ten scores, or tau does not vary.

@@ -1,1 +1,1 @@
-"""Ordinal patterns: counts, entropies, transitions, distances."""
+"""Count ordinal patterns, and compute their entropies, transitions and distances."""

@@ -44,18 +44,19 @@ def pattern_counts(
     """Count the ordinal patterns of a sequence.
 
     Args:
-        x: One sequence of scores in order, at least (m - 1) * delay + 1.
+        x: One sequence of at least (m - 1) * delay + 1 scores, in order.
         m: Number of scores in a window, at least 2.
-        delay: Positions from one score of a window to the next, at least 1.
-        ties: Policy for ties, as in `permutation_entropy`.
-        nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.
+        delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
+        ties: Policy for equal scores (ties): any value that `permutation_entropy` accepts.
+        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` (remove
+            NaN first).
         seed: Seed for ``ties="random"``.
         draws: Number of random tie breaks for ``ties="random"``, at least 1.
 
     Returns:
         Counts of the patterns that occur, sorted by pattern. A pattern is the stable argsort of its window:
-        (0, 1, 2) rises, (2, 1, 0) falls. Under ``ties="dense"`` it is the tuple of dense ranks. Counts are
-        whole numbers, except under ``random`` and ``average``.
+        (0, 1, 2) rises, (2, 1, 0) falls. Under ``ties="dense"``, a pattern is the tuple of dense ranks.
+        Counts are whole numbers, except under ``ties="random"`` and ``ties="average"``.
 
     Raises:
         TypeError: A score is not a number.
@@ -83,7 +84,7 @@ class MissingPatterns:
     possible: int
     """Number of possible patterns: m!, or more under ``ties="dense"``."""
     share: float
-    """``missing`` / ``possible``, from 0 to below 1."""
+    """Share of the possible patterns that do not occur: ``missing`` / ``possible``, from 0 to below 1."""
     expected: float
     """Mean number of missing patterns in random orders of the same scores."""
     examples: tuple[tuple[int, ...], ...]
@@ -97,7 +98,7 @@ class MissingPatterns:
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     ties: Ties
 
 
@@ -115,12 +116,14 @@ def missing_patterns(
     """Count the ordinal patterns that never occur.
 
     Args:
-        x: One sequence of scores in order, at least (m - 1) * delay + 1.
+        x: One sequence of at least (m - 1) * delay + 1 scores, in order.
         m: Number of scores in a window, at least 2.
-        delay: Positions from one score of a window to the next, at least 1.
-        ties: Policy for ties: ``stable``, ``dense``, ``drop`` or ``raise``.
-        nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.
-        seed: Seed of the random orders behind ``expected``.
+        delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
+        ties: Policy for equal scores (ties), described in `permutation_entropy`: ``stable``, ``dense``,
+            ``drop`` or ``raise``.
+        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` (remove
+            NaN first).
+        seed: Seed of the random orders from which ``expected`` is computed.
         draws: Number of random orders.
 
     Raises:

@@ -74,28 +74,29 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
     """Return the Shannon entropy of the ordinal patterns of a sequence; 0 if only one pattern occurs.
 
     Args:
-        x: Scores in order, at least (m - 1) * delay + 1; for a batch any shape.
-        m: Number of scores in a window, at least 2. For a fair estimate n should be well above 5 m!.
-        delay: Positions from one score of a window to the next, at least 1.
+        x: At least (m - 1) * delay + 1 scores in order; an array with several axes is a batch of sequences.
+        m: Number of scores in a window, at least 2. For a reliable estimate, the number of scores should be
+            well above 5 m!.
+        delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         base: Base of the logarithm: ``"e"`` gives nats, ``2`` gives bits.
-        normalize: None returns the entropy. ``m!`` divides it by the logarithm of the number of possible
-            patterns, ``attainable`` by the logarithm of min(m!, windows), ``null`` by the mean over random
-            orders of the same scores. With ``null``, 1 means "as in random order", also with ties and for
-            short sequences.
+        normalize: None returns the entropy. ``m!`` divides the entropy by the logarithm of the number of
+            possible patterns, ``attainable`` by the logarithm of min(m!, windows), ``null`` by the mean
+            entropy over random orders of the same scores. With ``null``, the value 1 means "as in random
+            order", even if scores are equal or the sequence is short.
         ties: Policy for equal scores. ``stable`` reads a tie as a rise (the published definition), ``random``
             breaks ties at random and averages, ``average`` divides a window with ties among all orders that
-            are possible, ``dense`` counts windows with ties as separate patterns, ``drop`` skips them, and
-            ``raise`` raises an error.
-        bias: None, or the correction ``miller-madow``: it adds (patterns that occur - 1) / (2 windows), and
-            warns if there are fewer than 5 m! windows.
+            are possible, ``dense`` counts windows with ties as separate patterns, ``drop`` skips windows with
+            ties, and ``raise`` raises an error.
+        bias: None, or ``miller-madow``: a correction that adds (number of patterns that occur - 1) / (2 *
+            number of windows), and warns if there are fewer than 5 m! windows.
         nan: Policy for NaN: ``raise``; ``omit-window`` skips windows with a NaN; ``omit`` removes NaN before
             windows are formed; ``propagate`` returns NaN for that sequence.
-        axis: Axis of the sequences in a batch.
+        axis: Axis of a batch along which the scores of a sequence follow each other.
         seed: Seed for ``ties="random"`` and ``normalize="null"``.
         draws: Number of random tie breaks for ``ties="random"``, at least 1.
 
     Returns:
-        A float, at most log m! (with ``bias`` it may be larger); for a batch an array.
+        A float, at most log m! (with ``bias`` it may be larger); for a batch, an array.
 
     Raises:
         TypeError: A score is not a number.
@@ -103,9 +104,10 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
             ``normalize`` would divide by 0.
 
     Notes:
-        Bandt and Pompe (2002), Phys. Rev. Lett. 88, 174102. The entropy does not depend on the level of the
-        scores: every strictly increasing function of them has the same entropy. ``stable`` favours rising
-        patterns: for random scores from 1 to 5 and m = 3 the entropy is .966 log 3!, not log 3!.
+        Bandt and Pompe (2002), Phys. Rev. Lett. 88, 174102. The entropy does not depend on how high the
+        scores are: applying a strictly increasing function to all scores does not change the entropy.
+        ``stable`` favours rising patterns: for random scores from 1 to 5 and m = 3, the entropy is
+        .966 log 3!, not log 3!.
 
     Examples:
         >>> permutation_entropy([5, 4, 5, 4, 5, 4, 5, 4])
@@ -141,7 +143,7 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
 
 
 def count_sets(row: NDArray[Any], options: PatternOptions) -> list[NDArray[Any]]:
-    """Return the counts of the patterns that occur in one row, one array for each random tie break."""
+    """Return the counts of the patterns in one row: one array, or one array for each random tie break."""
     if options.ties == "random":
         plain = PatternOptions(m=options.m, delay=options.delay, nan=options.nan)
         return [count_sets(ranks, plain)[0] for ranks in broken_ties(row, options)]

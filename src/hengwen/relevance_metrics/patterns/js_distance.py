@@ -1,4 +1,4 @@
-"""Distance between the pattern distributions of two sequences."""
+"""Measure the distance between the ordinal patterns of two sequences."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ def pattern_js_distance(
     """Return the Jensen-Shannon distance between the ordinal patterns of two sequences.
 
     Args:
-        a: Scores of one sequence in order, at least (m - 1) * delay + 1.
+        a: At least (m - 1) * delay + 1 scores of one sequence, in order.
         b: Scores of the other sequence in order; the lengths may differ.
         m: Number of scores in a window, at least 2.
-        delay: Positions from one score of a window to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         base: Base of the logarithm; with ``2`` the distance is from 0 to 1.
-        ties: Policy for ties, as in `permutation_entropy`.
-        nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``.
+        ties: Policy for equal scores (ties): any value that `permutation_entropy` accepts.
+        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN), or ``omit`` (remove
+            NaN first).
 
     Returns:
         The square root of the Jensen-Shannon divergence: 0 if all patterns have equal shares in both
         sequences, 1 (with base 2) if the sequences have no common pattern. Short sequences hardly ever reach
-        0, so compare the distance with that between two random orders.
+        0, so compare the distance with the distance between two random orders.
 
     Raises:
         TypeError: A score is not a number.

@@ -1,4 +1,4 @@
-"""Number the ordinal pattern of each window, under each policy for ties (equal scores) and NaN."""
+"""Give each window the number of its ordinal pattern, under each policy for ties (equal scores) and NaN."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PatternOptions:
 
     @property
     def possible(self) -> int:
-        """Number of possible patterns: m!, or the weak orders of m under ``ties="dense"``.
+        """Number of possible patterns: m!, or the number of orders with ties under ``ties="dense"``.
 
         Examples:
             >>> [PatternOptions(m=m, ties="dense").possible for m in (2, 3, 4)]
@@ -62,7 +62,7 @@ class PatternOptions:
         return _weak_orders(self.m) if self.ties == "dense" else factorial(self.m)
 
     def resolve_nan(self, row: NDArray[Any]) -> NDArray[Any]:
-        """Return the row after the NaN policy: NaN refused, removed, or kept for windows to skip."""
+        """Return the row after the NaN policy: raise an error, remove NaN, or keep NaN for later skipping."""
         if self.nan == "raise":
             refuse_nan(row, NAN_WAY_OUT)
         return row[~np.isnan(row)] if self.nan == "omit" and has_nan(row) else row
@@ -77,9 +77,9 @@ class Labels:
 
 
 def label_windows(row: NDArray[Any], options: PatternOptions) -> Labels:
-    """Label the windows of one row after its NaN policy; windows with equal labels have equal patterns.
+    """Label the windows of a row after its NaN policy was applied; equal labels mean equal patterns.
 
-    The policies ``random`` and ``average`` are not handled here.
+    This function does not handle the tie policies ``random`` and ``average``.
 
     Raises:
         ValueError: No window is left, or there is a tie under ``ties="raise"``.
@@ -133,9 +133,9 @@ def pattern_of(window: NDArray[Any], ties: Ties) -> tuple[int, ...]:
 
 
 def named_counts(row: NDArray[Any], options: PatternOptions) -> dict[tuple[int, ...], float]:
-    """Count the patterns of one row after its NaN policy.
+    """Count the patterns of one row, to which the NaN policy is already applied.
 
-    Counts are whole numbers, except under ``random`` and ``average``.
+    Counts are whole numbers, except under the tie policies ``random`` and ``average``.
     """
     if options.ties == "average":
         return _spread_ties(named_counts(row, _with_ties(options, "dense")))
@@ -184,7 +184,7 @@ def _with_ties(options: PatternOptions, ties: Ties) -> PatternOptions:
 
 
 def _without_ties(row: NDArray[Any], keep: NDArray[np.bool_], options: PatternOptions) -> NDArray[np.bool_]:
-    """Return for each window whether it has no ties; raise if ties are refused or no window is left."""
+    """Return whether each window has no ties; raise an error if ties are refused or no window is left."""
     tied = tied_windows(row, options)
     refused = tied & keep
     if options.ties == "raise" and refused.any():
@@ -206,7 +206,7 @@ def _nan_windows(row: NDArray[Any], options: PatternOptions) -> NDArray[np.bool_
 
 
 def _weak_codes(row: NDArray[Any], options: PatternOptions) -> NDArray[np.int64]:
-    """Encode orders with ties: each member by the numbers of earlier members that are greater or equal."""
+    """Encode orders with ties: for each member, count earlier greater members and earlier equal members."""
     windows = window_count(len(row), options.m, options.delay)
     code = np.zeros(windows, np.int64)
     greater = np.zeros(len(row), np.int64)
@@ -223,7 +223,7 @@ def _weak_codes(row: NDArray[Any], options: PatternOptions) -> NDArray[np.int64]
 
 
 def _spread_ties(weak: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], float]:
-    """Divide the count of each pattern with ties equally among the orders that are possible."""
+    """Divide the count of each pattern with ties equally among the orders that breaking its ties gives."""
     totals: dict[tuple[int, ...], float] = {}
     for ranks, count in weak.items():
         groups = [[i for i, rank in enumerate(ranks) if rank == value] for value in range(max(ranks) + 1)]

@@ -1,4 +1,4 @@
-"""Transitions from one ordinal pattern to the next."""
+"""Count the transitions from one ordinal pattern to the next."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class Transitions:
     counts: tuple[tuple[int, ...], ...]
     """``counts[i][j]`` is the number of transitions from pattern i to pattern j."""
     conditional_entropy: float
-    """Entropy, in nats, of the next pattern given the current one; 0 if the current one determines it."""
+    """Entropy, in nats, of the next pattern given the current pattern; 0 if the current pattern determines
+    the next."""
     n: int
     """Number of scores."""
     windows: int
@@ -37,7 +38,7 @@ class Transitions:
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     ties: Ties
 
     def probabilities(self) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
@@ -60,10 +61,11 @@ def ordinal_transitions(
     Args:
         x: One sequence of scores in order, enough for two windows.
         m: Number of scores in a window, at least 2.
-        delay: Positions from one score of a window to the next, at least 1.
-        ties: Policy for ties: ``stable``, ``dense``, ``drop`` or ``raise``. A dropped window has no
-            transitions.
-        nan: Policy for NaN: ``raise``, ``omit-window`` or ``omit``. An omitted window has no transitions.
+        delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
+        ties: Policy for equal scores (ties), described in `permutation_entropy`: ``stable``, ``dense``,
+            ``drop`` or ``raise``. A window that ``drop`` skips has no transitions.
+        nan: Policy for NaN: ``raise`` an error, ``omit-window`` (skip windows with NaN; a skipped window has
+            no transitions), or ``omit`` (remove NaN first).
 
     Raises:
         TypeError: A score is not a number.

@@ -23,7 +23,8 @@ def triple_counts(x: ArrayLike) -> dict[tuple[int, int, int], int]:
         x: One sequence of scores in order, n >= 0. A tie is read as a rise.
 
     Returns:
-        Counts of all six patterns, which are stable argsorts; the counts add up to n(n-1)(n-2)/6.
+        Count of each of the six patterns (a pattern is the stable argsort of a triple). The counts add up to
+        n(n-1)(n-2)/6.
 
     Raises:
         TypeError: A score is not a number.
@@ -31,8 +32,8 @@ def triple_counts(x: ArrayLike) -> dict[tuple[int, int, int], int]:
 
     Notes:
         The time is O(n^2), because the counts follow from the numbers of greater and lesser scores on both
-        sides of each score. Published code draws triples with replacement instead; the variance of its result
-        is larger than the differences that it is meant to show.
+        sides of each score. Published code draws random triples with replacement instead; its result varies
+        more than the differences that it is meant to show.
 
     Examples:
         >>> list(triple_counts([1, 2, 3, 4]).values())
@@ -65,11 +66,11 @@ def triple_counts(x: ArrayLike) -> dict[tuple[int, int, int], int]:
 def triple_entropy(x: ArrayLike) -> float:
     """Return the entropy, in nats, of the patterns of all triples: from 0 to log 6.
 
-    The entropy is 0 for a sequence that always rises and for one that always falls. A sequence and its
-    reverse have the same entropy.
+    The entropy is 0 for a sequence that always rises and also for a sequence that always falls. A sequence
+    and its reverse have the same entropy.
 
     Args:
-        x: At least three scores in order, one sequence. A tie is read as a rise.
+        x: One sequence of at least three scores in order. A tie is read as a rise.
 
     Raises:
         TypeError: A score is not a number.

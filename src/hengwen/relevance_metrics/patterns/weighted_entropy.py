@@ -49,19 +49,21 @@ def weighted_permutation_entropy(
 ) -> float | NDArray[np.float64]:
     """Return the entropy of ordinal patterns, each window weighted by the variance of its scores.
 
-    Unlike `permutation_entropy`, it depends on the size of the ups and downs. Constant windows have weight 0.
+    Unlike `permutation_entropy`, this entropy depends on the size of the ups and downs. Constant windows have
+    weight 0.
 
     Args:
-        x: Scores in order, finite, at least (m - 1) * delay + 1; for a batch any shape.
+        x: At least (m - 1) * delay + 1 finite scores in order; an array with several axes is a batch of
+            sequences.
         m: Number of scores in a window, at least 2.
-        delay: Positions from one score of a window to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a window; 1 means adjacent scores.
         base: Base of the logarithm; ``"e"`` gives nats.
-        normalize: None, or ``m!`` to divide by log m!.
-        axis: Axis of the sequences in a batch.
+        normalize: None returns the entropy; ``m!`` divides it by log m!, the largest possible entropy.
+        axis: Axis of a batch along which the scores of a sequence follow each other.
 
     Returns:
-        A float from 0 to log m!; for a batch an array. It is 0 if only one pattern occurs, as in a constant
-        sequence. Ties are read as rises.
+        A float from 0 to log m!; for a batch, an array. The entropy is 0 if only one pattern occurs, as in a
+        constant sequence. Two equal scores count as a rise.
 
     Raises:
         TypeError: A score is not a number.

@@ -1,1 +1,1 @@
-"""Summaries of a sequence: all metrics at once, rolling, streaming, rankings."""
+"""Summarize sequences: all metrics at once, in rolling windows, of a stream, or of rankings."""

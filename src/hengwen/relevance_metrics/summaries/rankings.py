@@ -38,40 +38,41 @@ class RankingComparison:
     cin: int
     """Number of pairs that the two rankings order differently."""
     lis: int
-    """Largest number of items that the model ranks in human order."""
+    """Longest increasing subsequence: the largest number of items that the model ranks in human order."""
     pen: float | None
     """Permutation entropy of ``ranks`` in nats, with windows of 3."""
     pen_triples: float | None
-    """Entropy of all triples of ``ranks``, in nats. It is 0 for a perfect ranking and for a reversed one, so
-    read tau too."""
+    """Entropy of all triples of ``ranks``, in nats. The entropy is 0 for a perfect ranking and also for a
+    reversed ranking, so look at ``tau_b`` as well."""
     windows: int
-    """Number of ordinal patterns behind ``pen``: n - 2, at least 0."""
+    """Number of ordinal patterns from which ``pen`` is computed: n - 2, at least 0."""
     triples: int
-    """Number of triples behind ``pen_triples``."""
+    """Number of triples from which ``pen_triples`` is computed."""
     tau_b: float | None
-    """Kendall's tau-b, from -1 (reversed) to 1 (equal); None if one ranking has ties only."""
+    """Kendall's tau-b, from -1 (reversed) to 1 (equal); None if all items of one ranking are tied."""
     tau_p: float | None
     """Two-sided p-value of tau-b."""
     spearman: float | None
-    """Spearman's rank correlation, from -1 to 1; None if one ranking has ties only."""
+    """Spearman's rank correlation, from -1 to 1; None if all items of one ranking are tied."""
     spearman_p: float | None
     """Two-sided p-value of Spearman's correlation."""
     weighted_tau: float | None
     """Weighted rank correlation (tau); disagreement at the top has more weight."""
     top_overlap: dict[int, float]
-    """For each depth, the share of top items that both rankings have, expected over random tie breaks."""
+    """For each depth, the share of top items that both rankings have in common: the expected value if ties
+    are broken at random."""
     rbo: float
-    """Rank-biased overlap, from 0 to 1."""
+    """Rank-biased overlap of the two rankings, from 0 to 1; the top ranks have the most weight."""
     persistence: float
-    """Parameter of ``rbo``."""
+    """Parameter p of the rank-biased overlap ``rbo``."""
     tied_share_model: float
     """Share of the pairs of items that the model ties, from 0 to 1."""
     tied_share_human: float
     """Share of the pairs of items that humans tie, from 0 to 1."""
     intervals: dict[str, tuple[float, float]]
-    """Percentile intervals from a bootstrap of prompts, by metric; empty without prompts."""
+    """Percentile interval of each metric from a bootstrap of prompts; empty if there are no prompts."""
     prompts: int | None
-    """Number of prompts; None for one ranking each."""
+    """Number of prompts; None if model and humans each gave a single ranking."""
     confidence: float
     """Confidence level of the intervals, between 0 and 1."""
     n_boot: int | None
@@ -95,7 +96,7 @@ def compare_rankings(
     Args:
         model: Scores of items, higher is better; or a mapping from item to score; or names of items, best
             first; or scores with a row for each prompt and a column for each item, averaged over prompts.
-        human: Human ranking in the same form.
+        human: Human ranking of the same items, in the same form as ``model``.
         depths: Depths of the overlap at the top; depths beyond the number of items are ignored.
         persistence: Parameter of the rank-biased overlap, between 0 and 1.
         confidence: Confidence level of the intervals, between 0 and 1.
@@ -103,16 +104,18 @@ def compare_rankings(
         seed: Seed of the bootstrap.
 
     Returns:
-        A `RankingComparison`; with prompts it has intervals for tau_b, cin, lis, pen, pen_triples and rbo.
+        A `RankingComparison`; if there is a row for each prompt, it has intervals for tau_b, cin, lis, pen,
+        pen_triples and rbo.
 
     Raises:
         TypeError: A score is not a number.
-        ValueError: There are fewer than two items, the items or forms differ, or a score is NaN.
+        ValueError: There are fewer than two items, the two rankings differ in items or form, or a score is
+            NaN.
 
     Notes:
-        PEN, CIN and LIS follow PiCO (arXiv 2402.01830): human ranks are read in the order of the model. All
-        triples are counted instead of sampled ones. Items that the model ties are put in human order, so that
-        a tie is not a disagreement.
+        ``pen``, ``cin`` and ``lis`` are computed as in PiCO (arXiv 2402.01830): from the human ranks in the
+        order of the model. Where PiCO samples triples of items, all triples are counted here. Items that the
+        model ties are put in human order, so that a tie is not a disagreement.
 
     Examples:
         >>> comparison = compare_rankings(["c", "a", "b", "d"], ["a", "b", "c", "d"])
@@ -160,7 +163,7 @@ def _human_ranks(model: NDArray[Any], human: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _metrics(model: NDArray[Any], human: NDArray[Any], persistence: float) -> dict[str, float]:
-    """Return the metrics that get intervals, without undefined values."""
+    """Return the metrics for which intervals are computed, without undefined values."""
     ranks = _human_ranks(model, human)
     cin = int(batch_inversions(ranks[None])[0])
     metrics: dict[str, float] = {"cin": cin, "lis": row_length(ranks, strict=False)}

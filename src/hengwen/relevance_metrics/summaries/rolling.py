@@ -42,11 +42,11 @@ class Rolling:
     window: int
     """Number of scores in a window."""
     step: int
-    """Distance between the starts of two windows."""
+    """Distance between the starts of two neighbouring windows."""
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     base: float | str
     """Base of the logarithm of ``pen``; ``"e"`` for nats."""
 
@@ -68,13 +68,13 @@ def rolling(
     """Compute the metrics of each window: x[0:window], x[step:step + window] and so on.
 
     Args:
-        x: One sequence of scores in order, at least ``window``.
-        window: Number of scores in a window, at least 1; with ``pen`` at least (m - 1) * delay + 1.
+        x: One sequence of at least ``window`` scores, in order.
+        window: Number of scores in a window, at least 1; ``pen`` needs at least (m - 1) * delay + 1 scores.
         metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict). Only ``mean``
-            depends on the level of the scores.
-        step: Distance between the starts of two windows, at least 1.
+            depends on how high the scores are.
+        step: Distance between the starts of two neighbouring windows, at least 1.
         m: Number of scores in an ordinal pattern, at least 2.
-        delay: Positions from one score of a pattern to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
         base: Base of the logarithm of ``pen``; ``"e"`` gives nats.
 
     Raises:
@@ -136,7 +136,7 @@ def _entropies(row: NDArray[Any], window: int, step: int, m: int, delay: int) ->
 
 
 def _inversions(row: NDArray[Any], window: int, step: int) -> NDArray[np.int64]:
-    """Update the count for each window: subtract pairs of the removed score, add pairs of the new score."""
+    """Update the inversions per window: subtract pairs of the removed score, add pairs of the new score."""
     if step * 4 > window:
         return batch_inversions(sliding_window_view(row, window)[::step])
     levels = few_levels(row)

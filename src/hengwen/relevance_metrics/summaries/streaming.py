@@ -1,4 +1,4 @@
-"""Metrics of the last scores of a stream, updated with each new score."""
+"""Compute metrics of the last scores of a stream, and update them with each new score."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Snapshot:
     """Metrics of the scores in the window. A metric is None if it was not requested or is not yet defined."""
 
     n: int
-    """Number of scores so far."""
+    """Number of scores that the stream has had so far."""
     size: int
     """Number of scores in the window."""
     windows: int
@@ -36,7 +36,7 @@ class Snapshot:
     mean: float | None = None
     """Mean of the scores in the window."""
     pen: float | None = None
-    """Permutation entropy in the base of the stream."""
+    """Permutation entropy, with the base of the logarithm that the stream was given."""
     cin: int | None = None
     """Number of pairs i < j in the window with x[i] > x[j]."""
     lis: int | None = None
@@ -48,15 +48,15 @@ class Snapshot:
 class StreamingMetrics:
     """Metrics of the last ``window`` scores of a stream.
 
-    For a window of w scores, an update takes O(m) for ``pen``, a binary search and a memory shift for
+    For a window of w scores, an update takes O(m) steps for ``pen``, a binary search and a memory shift for
     ``cin``, O(w) for ``mean``, and O(w log w) for ``lis`` and ``lnds``. Leave ``lis`` and ``lnds`` out for
     long windows.
 
     Args:
-        window: Number of scores in the window; with ``pen`` at least (m - 1) * delay + 1.
+        window: Number of scores in the window; ``pen`` needs at least (m - 1) * delay + 1 scores.
         metrics: Any of ``mean``, ``pen``, ``cin``, ``lis`` (strict) and ``lnds`` (not strict).
         m: Number of scores in an ordinal pattern, at least 2.
-        delay: Positions from one score of a pattern to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
         base: Base of the logarithm of ``pen``; ``"e"`` gives nats.
 
     Raises:
@@ -98,7 +98,8 @@ class StreamingMetrics:
 
         Raises:
             TypeError: The score is not a number; the stream is unchanged.
-            ValueError: The score is NaN, or infinite with ``mean``; the stream is unchanged.
+            ValueError: The score is NaN, or it is infinite although ``mean`` is computed; the stream is
+                unchanged.
         """
         value = _as_number(score, finite="mean" in self.metrics)
         if len(self._scores) == self.window:
@@ -145,7 +146,7 @@ Stream = StreamingMetrics
 
 
 class _Patterns:
-    """Counts of ordinal patterns in a window. A new score adds a digit to the codes of patterns it is in."""
+    """Counts of the ordinal patterns in the window of a stream, updated with each new score."""
 
     def __init__(self, m: int, delay: int, window: int) -> None:
         self.m, self.delay = m, delay

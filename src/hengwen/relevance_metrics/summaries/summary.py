@@ -1,4 +1,4 @@
-"""Summarize a sequence: its level, and the metrics that depend only on its order."""
+"""Summarize a sequence: how high its scores are, and the metrics that depend only on their order."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _MAX_SHUFFLED_SCORES = 4_000_000
-"""Maximum number of scores in all random orders of one test together."""
+"""Maximum number of scores that one test shuffles (number of random orders x length of the sequence)."""
 _MIN_ORDERS = 99
 _MIN_NORMAL_LENGTH = 2000
-"""Sequences longer than this use the normal approximation for the inversions."""
+"""For sequences longer than this, the p-value of the inversions comes from the normal distribution."""
 _MAX_TIED_LEVELS = 10
 _ALPHA = 0.05
 
@@ -38,20 +38,22 @@ class MetricResult:
     value: float
     """Value of the metric: pairs for ``cin``, nats for ``pen``, scores for ``lis`` and ``lnds``."""
     null_mean: float | None
-    """Mean over random orders, in the same unit; None if there is no test."""
+    """Mean of the metric over random orders; None if there is no test."""
     null_sd: float | None
-    """Standard deviation over random orders, in the same unit; None if there is no test."""
+    """Standard deviation of the metric over random orders; None if there is no test."""
     z: float | None
-    """(value - null_mean) / null_sd; None if there is no test, or all orders give the same value."""
+    """Distance from the mean in random order, in standard deviations: (value - null_mean) / null_sd. None if
+    there is no test, or all orders give the same value."""
     p: float | None
     """Two-sided p-value; it is not corrected for the number of metrics (four) that are tested."""
     orders: int
-    """Number of orders from which the p-value is computed; 0 with the normal approximation or no test."""
+    """Number of orders from which the p-value is computed; 0 if the normal approximation or no test was
+    used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SequenceSummary:
-    """Metrics of the level and of the order of a sequence."""
+    """Metrics of a sequence: how high its scores are, and in which order they come."""
 
     n: int
     """Number of scores."""
@@ -72,7 +74,7 @@ class SequenceSummary:
     m: int
     """Number of scores in an ordinal pattern."""
     delay: int
-    """Positions from one score of a pattern to the next."""
+    """Distance in positions between consecutive scores of a pattern; 1 means adjacent scores."""
     windows: int
     """Number of ordinal patterns; 0 if the sequence is too short."""
     pen: MetricResult | None
@@ -84,13 +86,15 @@ class SequenceSummary:
     pairs: int
     """Number of pairs, n(n-1)/2."""
     tau_b: float | None
-    """Tau-b against time: 1 always rises, -1 always falls; None for a constant sequence."""
+    """Rank correlation tau-b with time: 1 if the scores always rise, -1 if they always fall; None if they are
+    constant."""
     lis: MetricResult
     """Length of the longest strictly increasing subsequence, from 1 to n."""
     lnds: MetricResult
     """Length of the longest non-decreasing subsequence, from 1 to n."""
     warnings: tuple[Caveat, ...]
-    """What makes the numbers weak, such as ``short`` or ``ties``; ``explain`` says it in words."""
+    """Names of what makes the numbers unreliable, such as ``short`` or ``ties``; ``explain`` says it in
+    words."""
     seed: int
 
     def explain(self, language: Literal["en", "zh"] = "en") -> str:
@@ -113,19 +117,20 @@ class SequenceSummary:
 def summarize(
     x: ArrayLike, *, m: int = 3, delay: int = 1, top: float | None = None, n_perm: int = 999, seed: int = 0
 ) -> SequenceSummary:
-    """Summarize a sequence: its level, and PEN, CIN and LIS compared with their values in random order.
+    """Summarize a sequence: its mean, and the metrics of its order compared with random order.
 
     Args:
-        x: One sequence of scores in order, at least one, finite.
+        x: One sequence of one or more finite scores, in order.
         m: Number of scores in an ordinal pattern, at least 2.
-        delay: Positions from one score of a pattern to the next, at least 1.
+        delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.
         top: Lowest score that counts for ``top_share``; by default the greatest score.
         n_perm: Number of random orders for each test; fewer are used for long sequences. For more than about
-            40,000 scores, not even 99 orders are possible, and only ``cin`` is tested.
+            40,000 scores, fewer than 99 orders would be used, so only ``cin`` is tested.
         seed: Seed of the random orders.
 
     Returns:
-        A `SequenceSummary`; its `explain` describes it in words. A sequence too short for m has no ``pen``.
+        A `SequenceSummary`; its `explain` describes it in words. If the sequence is too short for m, ``pen``
+        is None.
 
     Raises:
         TypeError: A score is not a number.

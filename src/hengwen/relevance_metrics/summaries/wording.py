@@ -66,4 +66,4 @@ TEXTS: dict[str, dict[str, str]] = {
         "untested": "注意：序列太长，未做随机排列，只检验了逆序数。",
     },
 }
-"""Sentences by language and key; warnings have the key of their caveat."""
+"""Sentences by language and key; the key of a warning is its name in ``SequenceSummary.warnings``."""

@@ -1,1 +1,1 @@
-"""Renderers: HTML, Markdown, JSON, charts."""
+"""Render a report as HTML, Markdown or JSON, and draw its charts."""

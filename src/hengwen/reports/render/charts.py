@@ -25,7 +25,7 @@ def score_chart(score: ScoreView, view: View, key: str) -> Markup:
 
     Args:
         score: The score to draw.
-        view: The view that the score belongs to.
+        view: Data of the report (the view) that contains the score.
         key: Identifier of the chart, unique in the page.
     """
     language, names = view.language, axis_labels(view.runs, view.labels)
@@ -43,7 +43,7 @@ def score_chart(score: ScoreView, view: View, key: str) -> Markup:
 
 
 def axis_labels(runs: Sequence[Run], labels: Sequence[str]) -> list[str]:
-    """Return short labels of checkpoints: steps if all runs have one, else names without their common prefix.
+    """Return short checkpoint labels: steps if all runs have a step, else names without their common prefix.
 
     Args:
         runs: Runs in training order.

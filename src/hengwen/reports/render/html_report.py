@@ -26,7 +26,7 @@ def to_html(view: View) -> str:
 
 
 def _charts(view: View) -> dict[str, Markup]:
-    """Return a chart for each headline score, by address."""
+    """Return a chart for each headline (main) score, under the address of the score."""
     headlines = (score for task in view.tasks for score in task.headlines)
     return {score.address: score_chart(score, view, f"c{i}") for i, score in enumerate(headlines)}
 

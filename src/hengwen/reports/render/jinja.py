@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def report_variables(view: View) -> dict[str, Any]:
-    """Return the variables of a template: the view, its language, and ``t(zh, en)``, which picks a language.
+    """Return the template variables: report data (the view), language, and ``t(zh, en)``, which picks a text.
 
     Args:
-        view: The view of the report.
+        view: Data that the report shows (the view).
     """
 
     def text(zh: str, en: str) -> str:

@@ -7,12 +7,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from hengwen.reports.text.sanitize import sanitize
+from hengwen.results.comparisons import ALPHA
 
 if TYPE_CHECKING:
     from hengwen.records import Run, Scale
     from hengwen.reports.view.cells import ScoreCell
     from hengwen.reports.view.models import ScoreView, View
     from hengwen.reports.view.trajectory import Trajectory
+    from hengwen.results.comparisons import Comparison
 
 SCHEMA = 1
 
@@ -32,6 +34,12 @@ def to_json(view: View) -> dict[str, Any]:
         "runs": [_run(run, i, view.scores) for i, run in enumerate(view.runs)],
         "summary": {
             "tests": view.tests,
+            "alpha": ALPHA,
+            "correction": "holm",
+            "baseline": view.baseline or None,
+            "comparisons": [
+                _comparison(item, score, view.runs) for score in view.scores for item in score.comparisons
+            ],
             "findings": [
                 {"address": item.address, "weight": item.weight, "zh": item.zh, "en": item.en}
                 for item in view.findings
@@ -60,6 +68,23 @@ def json_schema() -> dict[str, Any]:
     text = files("hengwen.reports.render").joinpath("report.schema.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
+
+
+def _comparison(item: Comparison, score: ScoreView, runs: tuple[Run, ...]) -> dict[str, Any]:
+    is_worse = item.significant and (item.test.difference < 0) == score.higher_is_better
+    return {
+        "address": score.address,
+        "earlier": runs[item.earlier].id,
+        "later": runs[item.later].id,
+        "outcome": "worse" if is_worse else "better" if item.significant else "no difference seen",
+        "difference": item.test.difference,
+        "ci": None if item.interval is None else list(item.interval),
+        "p": item.test.p,
+        "p_adjusted": item.p_adjusted,
+        "detectable": item.detectable,
+        "prompts": item.test.prompts,
+        "clusters": item.test.clusters,
+    }
 
 
 def _run(run: Run, index: int, scores: tuple[ScoreView, ...]) -> dict[str, Any]:

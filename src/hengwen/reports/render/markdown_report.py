@@ -75,7 +75,7 @@ def cell_text(cell: ScoreCell | None, score: ScoreView, language: Language) -> M
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = report_environment(
-        autoescape=False,  # the finalizer escapes, for Markdown instead of HTML
+        autoescape=False,  # the function ``finalize`` escapes for Markdown, so no HTML escaping
         finalize=lambda value: escape(value) if isinstance(value, str) else value,
     )
     environment.globals.update(cell_text=cell_text, MARKS=MARKS)

@@ -36,7 +36,7 @@ class Point:
     hint: str = ""
     """Tooltip and text for screen readers, with the full name, mean and interval."""
     joined: bool = True
-    """Whether a line connects this point with the previous one, because their signatures are equal."""
+    """Whether a line connects this point with the previous point; it does if both signatures are equal."""
     flagged: bool = False
     """Whether the point is marked, because the score changed significantly for the worse."""
 
@@ -60,11 +60,11 @@ class Axis(NamedTuple):
 
 
 def axis_for(values: Iterable[float], limits: tuple[float, float] | None = None) -> Axis:
-    """Return an axis: the whole scale if the values span half of it, otherwise the range of the values.
+    """Return an axis: the whole scale if the values span at least half of it, otherwise only their range.
 
     Args:
         values: Means and ends of intervals; may be empty.
-        limits: The ends of the scale; the axis stays within them.
+        limits: Lowest and highest value of the scale; the axis stays between them.
 
     Examples:
         >>> axis_for([0.1, 0.9], (0, 1)).ticks
@@ -104,7 +104,7 @@ def _rounded(low: float, high: float, limits: tuple[float, float] | None) -> Axi
 
 
 def tick_step(span: float, max_steps: float = 4) -> float:
-    """Return the smallest of 1, 2, 2.5, 4, 5 times a power of ten that needs at most ``max_steps`` steps.
+    """Return the smallest of 1, 2, 2.5, 4, 5 times a power of ten that gives at most ``max_steps`` steps.
 
     Examples:
         >>> tick_step(100), tick_step(12), tick_step(1)
@@ -149,7 +149,7 @@ def line_chart(
         key: Identifier of the chart, unique in the page; letters, digits and hyphens.
         title: Name of the chart for screen readers.
         description: Description of the chart for screen readers.
-        limits: The ends of the scale.
+        limits: Lowest and highest value of the scale.
 
     Raises:
         ValueError: ``points`` is empty.
@@ -209,7 +209,7 @@ def _grid(axis: Axis) -> list[Markup]:
 
 
 def _names(points: Sequence[Point], xs: Sequence[float]) -> list[Markup]:
-    """Draw the names of checkpoints below the axis; only every second, third, ... name if they do not fit."""
+    """Draw the names of checkpoints below the axis; leave out names at regular steps if they do not fit."""
     slot = xs[1] - xs[0] if len(xs) > 1 else WIDTH - LEFT - RIGHT
     width = min(max(text_width(p.label) for p in points), 84.0) + 8
     every = max(1, ceil(min(width, 66.0) / slot))
@@ -263,7 +263,7 @@ def _mark(point: Point, x: float, axis: Axis, radius: float) -> Markup:
 
 
 def _values(points: Sequence[Point], xs: Sequence[float], axis: Axis) -> list[Markup]:
-    """Print the means above their intervals; only lowest, highest and last if points are close together."""
+    """Print means above their intervals; if points are close together, only the lowest, highest and last."""
     means = [p.mean for p in points if p.mean is not None]
     spacious = len(xs) < 2 or xs[1] - xs[0] >= MIN_VALUE_SPACING
     last = max((i for i, p in enumerate(points) if p.mean is not None), default=-1)

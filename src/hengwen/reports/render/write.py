@@ -58,7 +58,7 @@ def write_report(view: View, path: str | Path) -> Path:
     """Write a report and return its path. The file is replaced atomically.
 
     Args:
-        view: The view of the report.
+        view: Data that the report shows (the view).
         path: File name that ends with ``.html``, ``.md`` or ``.json``; its folder must exist.
 
     Raises:

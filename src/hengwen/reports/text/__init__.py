@@ -1,1 +1,1 @@
-"""Wording, number formatting and sanitising of untrusted text."""
+"""Word reports, format numbers, and make untrusted text safe to print."""

@@ -18,12 +18,13 @@ def decimals_for(scale: Scale | None, values: Iterable[float | None] = ()) -> in
     """Return the number of decimals for the means of one score, from its scale or its largest value.
 
     Args:
-        scale: Scale of the score; None if it has none.
+        scale: Scale of the score; None if the score has no scale.
         values: All values of a table row, which get the same number of decimals; None is skipped.
 
     Returns:
-        1 if the scale spans at least 20 (such as 0-100), 2 if it spans at least 2 (1-5), else 3 (0-1); 0 for
-        values in the thousands.
+        Number of decimals. With a scale: 0 if the scale spans at least 5000, 1 if it spans at least 20 (such
+        as 0-100), 2 if it spans at least 2 (1-5), else 3 (0-1). Without a scale: 0, 1 or 2 if the largest
+        value is at least 1000, 10 or 1, else 3.
 
     Examples:
         >>> from hengwen.records import Scale

@@ -1,4 +1,4 @@
-"""Make untrusted text safe to print: remove control characters, escape sequences and bidi overrides."""
+"""Make untrusted text safe to print: remove control characters, escape sequences, direction overrides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def one_line(text: str, width: int = 80) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the text; if it is longer than ``limit``, its first characters and the number of omitted ones.
+    """Return the text; cut it after ``limit`` characters, and state the number of omitted characters.
 
     Examples:
         >>> shorten("abcdef", 4)

@@ -21,7 +21,7 @@ KIND_WORDS = {
     "human": ("人工", "human"),
 }
 MARKS = {"note": "", "alarm": "▼"}
-"""For each weight of a finding, the mark that is printed before it."""
+"""For each weight of a finding (``note``, ``alarm``), the mark that is printed before the finding."""
 STATUS_WORDS = {
     "finished": ("完成", "finished"),
     "running": ("进行中", "running"),

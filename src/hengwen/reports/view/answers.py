@@ -1,6 +1,7 @@
 """Select the answers that a report shows: the lowest and highest scores of each task and checkpoint.
 
-A report first streams all answers to rank them, and then loads the few that it shows. The others are counted.
+A report first streams all answers to rank them, and then loads the few that it shows. All other answers are
+only counted.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ REASON_LIMIT = 600
 
 Rank = Literal["lowest", "highest", "failed", ""]
 SourceKey = Any
-"""Hashable key by which a source finds an answer that it streamed."""
+"""Hashable key by which an answer source finds an answer that it has streamed before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,15 +78,15 @@ class AnswerSource(Protocol):
         ...
 
     def load(self, keys: Sequence[SourceKey]) -> Mapping[SourceKey, AnswerRecord]:
-        """Return the answers with these keys."""
+        """Return the answers that have these keys."""
         ...
 
 
 class AnswerList:
-    """``AnswerSource`` for answers in memory.
+    """Answer source (see ``AnswerSource``) that has all answers in memory.
 
     Args:
-        records: All answers, in the order in which ties are shown.
+        records: All answers; answers with equal scores are shown in this order.
     """
 
     def __init__(self, records: Iterable[AnswerRecord] = ()) -> None:
@@ -102,20 +103,20 @@ class AnswerList:
             yield StreamedAnswer(index, record.task, record.checkpoint, record.sample_id, record.text, scores)
 
     def load(self, keys: Sequence[SourceKey]) -> Mapping[SourceKey, AnswerRecord]:
-        """Return the answers with these keys."""
+        """Return the answers that have these keys."""
         return {key: self._records[key] for key in keys}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeLine:
-    """One outcome of an answer, as a report shows it."""
+    """One score or failure of an answer, as a report shows it."""
 
     name: str
     kind: str
     value: str
     """The value as it is printed; empty for a failure."""
     status: str
-    """``ok`` or the status of the failure."""
+    """Status: ``ok`` for a score, otherwise the status of the failure."""
     reason: str
 
 
@@ -129,7 +130,7 @@ class AnswerView:
     text: str
     rank: Rank
     headline: str
-    """The value of the score that ranks the answers, as it is printed, or the status of its failure."""
+    """Printed value of the score that ranks the answers; if that score failed, the status of the failure."""
     excerpt: str
     """The beginning of the answer on one line."""
     outcomes: tuple[OutcomeLine, ...]
@@ -142,7 +143,7 @@ class AnswerGroup:
     task: str
     checkpoint: str
     ranked_by: str
-    """Name of the score that ranks the answers; empty if there is none."""
+    """Name of the score that ranks the answers; empty if no score ranks them."""
     answers: tuple[AnswerView, ...]
     total: int
 
@@ -159,7 +160,7 @@ class Ranking:
     ranked_by: str
     total: int = 0
     scored: list[tuple[float, int, SourceKey]] = field(default_factory=list)
-    """(value, index in the stream, key) of answers that may be shown."""
+    """Each answer that may be shown, as (value, index in the stream, key)."""
     unscored: list[SourceKey] = field(default_factory=list)
 
     def add(self, answer: StreamedAnswer) -> None:
@@ -177,7 +178,7 @@ class Ranking:
     def picks(self) -> list[tuple[SourceKey, Rank]]:
         """Return the answers to show: first the lowest, then the highest; equal values keep their order.
 
-        If fewer than ``MAX_SHOWN`` answers have the score, answers without it are added.
+        If fewer than ``MAX_SHOWN`` answers have the score, answers without the score are added.
         """
         keys = [key for _, _, key in sorted(self.scored, key=_value_and_index)]
         picks: list[tuple[SourceKey, Rank]]
@@ -220,7 +221,8 @@ class AnswerPicker:
         Args:
             source: Source that streamed the answers.
             tasks: Names of tasks in the order to show; other tasks follow in the order of their first answer.
-            checkpoints: Names of checkpoints in the order to show; others follow as in ``tasks``.
+            checkpoints: Names of checkpoints in the order to show; other checkpoints follow in the order of
+                their first answer.
         """
         task_order = _positions([*tasks, *(task for task, _ in self._rankings)])
         checkpoint_order = _positions([*checkpoints, *(name for _, name in self._rankings)])

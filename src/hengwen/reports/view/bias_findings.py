@@ -29,9 +29,10 @@ class LengthBiasDetector:
     """Collects lengths and levels of streamed answers, and reports judges whose levels correlate with length.
 
     The answers of all checkpoints are taken together. A judge is reported if |rho| (rank correlation) is at
-    least 0.3 and its interval excludes 0. A judge is skipped if its signature changed between answers, or if
-    there are fewer than 10 prompts. The finding is a note, not an alarm: longer answers may be better. If
-    human labels have at least two different values, their correlation is given for comparison.
+    least 0.3 and the confidence interval of rho excludes 0. A judge is skipped if its signature changed
+    between answers, or if there are fewer than 10 prompts. The finding is a note, not an alarm: longer
+    answers may be better. If human labels have at least two different values, their correlation with length
+    is given for comparison.
 
     Examples:
         >>> from hengwen.reports.view.answers import ScoreValue, StreamedAnswer
@@ -105,7 +106,7 @@ def _finding(address: str, bias: LengthBias, points: Sequence[_Point]) -> Findin
 
 
 def _human_comparison(points: Sequence[_Point]) -> tuple[str, str]:
-    """Return the correlation for human labels, or the advice to label, in Chinese and English."""
+    """Return the correlation of human labels with length, or the advice to label, in both languages."""
     from hengwen.judges.trust.biases import length_bias
 
     labelled = [(point.length, point.value, point.human) for point in points if point.human is not None]

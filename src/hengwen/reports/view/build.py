@@ -1,4 +1,4 @@
-"""Build the view that all report formats share: aggregate, sort and group the scores, and select answers."""
+"""Build the data that every report format shows (the view): aggregate and group scores, select answers."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ KIND_ORDER: tuple[Kind, ...] = ("scorer", "judge", "human")
 
 @checked_arguments
 def build_view(data: ReportData) -> View:
-    """Return the view of a report: tasks and scores in the table's order, scorers before judges.
+    """Return the data of a report (the view): tasks and scores in the table's order, scorers first.
 
     Args:
-        data: Runs in training order with the table of their outcomes; rows of other runs are ignored.
+        data: Runs in training order with the table of their scores and failures; rows of other runs are
+            ignored.
 
     Examples:
         >>> from hengwen.records import Row, Run, Score
@@ -72,6 +73,7 @@ def build_view(data: ReportData) -> View:
         language=data.language,
         runs=data.runs,
         labels=labels,
+        baseline=data.baseline,
         tasks=tasks,
         findings=(
             *with_judge_notes(findings, (score for task in tasks for score in task.scores)),
@@ -104,7 +106,7 @@ def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def section_of(name: str, kind: Kind) -> tuple[Section, str]:
-    """Return the section of the report that shows a score, and its name without the section's prefix.
+    """Return the section of the report that shows a score, and the score's name without the section's prefix.
 
     Examples:
         >>> section_of("anchor.craft.level", "judge"), section_of("human.craft.level", "human")
@@ -154,7 +156,7 @@ def _is_final(name: str, kind: Kind) -> bool:
 
 
 def _is_rule(score: ScoreView) -> bool:
-    """Return whether a score belongs to a rule that caps a judge's level (the final score includes it)."""
+    """Return whether a score belongs to a rule that caps a judge's level; final scores include the cap."""
     return any(
         RULE_SIGNATURE_TAG in signature for cell in score.cells if cell for signature in cell.signatures
     ) and (score.kind == "scorer")
@@ -201,7 +203,7 @@ def _named_note(base: str, note: Bilingual) -> Bilingual:
 
 
 def _ranking_score(task: TaskView, table: ScoreTable) -> str:
-    """Return the first headline score of single answers (not of sets of answers), preferring final scores."""
+    """Return the score that ranks answers: the first main score of single answers, preferably final."""
     names = {
         key.name
         for key, column in table.series.items()

@@ -20,15 +20,16 @@ DECISIONS_ZH = {"certified": "可信", "not certified": "不可信", "insufficie
 
 
 def with_calibrations(view: View, calibrations: Iterable[Calibration]) -> View:
-    """Return the view with notes that say how well its judges agree with human labels.
+    """Return the report data (the view) with notes on how well its judges agree with human labels.
 
-    The summary names the judges that are not certified, because they have no calibration, a calibration with
-    another decision, or a stale one. If there are no calibrations at all, nothing is added.
+    The summary names the judges that are not certified: those whose calibration is missing, is stale or has
+    another result. If there are no calibrations at all, no notes are added.
 
     Args:
-        view: The view of a report.
-        calibrations: Calibrations; those of scores that the view does not show are ignored. A calibration is
-            stale if its judge or rubric differs from that of the runs; a warning names the difference.
+        view: Data that a report shows (the view).
+        calibrations: Calibrations; a calibration of a score that the view does not show is ignored. A
+            calibration is stale if its judge or rubric differs from the judge or rubric of the runs; a
+            warning names the difference.
     """
     by_address = {calibration.address: calibration for calibration in calibrations}
     notes: dict[str, Bilingual] = {}
@@ -72,10 +73,10 @@ def sentence(calibration: Calibration) -> Bilingual:
 
 
 def _certificate_notes(view: View, by_address: Mapping[str, Calibration]) -> dict[str, Bilingual]:
-    """Return for each judged score, by address, what the summary says about the certificate of its judge.
+    """Return, by address of a judged score, what the summary says about the certification of its judge.
 
-    If a score has no calibration (such as a final score), the calibration of another score of its judge is
-    used.
+    If a score has no calibration (such as a final score), the calibration of another score of the same judge
+    is used.
     """
     judged = [score for score in view.scores if score.section == "score" and score.kind == "judge"]
     notes = {score.address: _certificate_note(score, by_address.get(score.address)) for score in judged}

@@ -56,12 +56,12 @@ class ScoreCell:
 
     @property
     def reasons(self) -> str:
-        """Text with the failures by status, the most frequent first, each with its first message."""
+        """Text with the failures by status, the most frequent first, each with the message of one failure."""
         return failure_text(self.failures, self.first_messages)
 
     @property
     def complete(self) -> bool:
-        """Whether no prompt and no answer is known to lack a score."""
+        """Whether all prompts and answers have a score, as far as the numbers are known."""
         return self.coverage in (None, 1.0) and self.prompt_coverage in (None, 1.0)
 
     def counts(self, language: Language) -> str:
@@ -111,12 +111,12 @@ class ScoreCell:
 
     @property
     def has_no_prompts(self) -> bool:
-        """Whether the cell is one value for a group of answers whose prompts are unknown."""
+        """Whether the mean is one value for a group of answers whose prompts are unknown."""
         return self.n > 0 and self.prompts == 0
 
 
 def cell_of(summary: Summary, comparability: ComparabilityKey = UNKNOWN) -> ScoreCell:
-    """Return the cell for the summary of a series; a negative zero becomes 0.
+    """Return the table cell for the summary of one score in one run; a negative zero becomes 0.
 
     Examples:
         >>> from hengwen.results.aggregate import Summary

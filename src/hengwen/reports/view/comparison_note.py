@@ -14,7 +14,7 @@ def comparison_note(view: View) -> Bilingual:
     """Explain how the summary compares checkpoints; return empty texts if it has no paired test.
 
     Args:
-        view: The view of a report.
+        view: Data that a report shows (the view).
     """
     counts = [len(score.comparisons) for score in view.scores if score.comparisons]
     if not counts:
@@ -42,12 +42,18 @@ def comparison_note(view: View) -> Bilingual:
         if no_steps
         else ""
     )
+    baseline = next(
+        (name for run, name in zip(view.runs, view.labels, strict=True) if run.id == view.baseline), ""
+    )
+    last_zh, last_en = (
+        (f"基线 {baseline} ", f"the baseline {baseline}") if baseline else ("第一个", "the first")
+    )
     return Bilingual(
-        "每个检查点与前一个比较，最后一个再与第一个比较，在双方都有得分的题目上作配对检验"
+        f"每个检查点与前一个比较，最后一个再与{last_zh}比较，在双方都有得分的题目上作配对检验"
         f"（{tests_zh}）。方括号为 95% 区间，是否重叠不能代替检验。"
         "“可看出的最小差别”：真实差别有这么大时，十次评测有八次能看出来；检验越多，它越大。"
         f"{order_zh}",
-        "Each checkpoint is compared with the one before it, and the last with the first, in a paired test "
+        f"Each checkpoint is compared with the one before it, and the last with {last_en}, in a paired test "
         f"on the prompts for which both have a score ({tests_en}, and up to .05 is significant). Brackets "
         "are 95% intervals; whether they overlap is no test. Smallest visible difference: if the true "
         "difference is this large, eight evaluations in ten show it; it grows with the number of tests."

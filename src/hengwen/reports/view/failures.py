@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class FailureRow(NamedTuple):
-    """The failures of one status at one checkpoint. Scores with equal numbers of failures share one entry."""
+    """The failures of one status at one checkpoint; scores with equal numbers of failures share a row."""
 
     addresses: tuple[str, ...]
     """Scores (``TASK/SCORE``) of one task with these failures; all criteria of a judge fail together."""
@@ -25,7 +25,7 @@ class FailureRow(NamedTuple):
 
 
 def failure_rows(view: View) -> list[FailureRow]:
-    """Return the failures of a view in the order of its scores; for each score, the most frequent first."""
+    """Return the failures in a report in the order of its scores, for each score the most frequent first."""
     addresses: dict[tuple[str, str, str, int, str, str], list[str]] = {}
     for score in view.scores:
         for label, cell in zip(view.labels, score.cells, strict=True):
@@ -40,8 +40,8 @@ def failure_lines(view: View, limit: int = 8) -> list[str]:
     """Return one line for each status and message, with the total number over all scores and checkpoints.
 
     Args:
-        view: The view of a report.
-        limit: Maximum number of lines; a last line counts the others.
+        view: Data that a report shows (the view).
+        limit: Maximum number of lines; if there are more, a last line gives their number.
     """
     totals: dict[tuple[str, str], int] = {}
     for row in failure_rows(view):

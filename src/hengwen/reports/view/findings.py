@@ -1,4 +1,4 @@
-"""Findings: one line for each headline score, based on paired tests on the prompts that checkpoints share."""
+"""Write a finding (one line) for each main score, from paired tests on the prompts that checkpoints share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 SATURATED_SHARE = 0.8
-"""Share of prompts with the same value from which on a finding says that the score hardly distinguishes
+"""If at least this share of prompts has the same value, the finding says that the score hardly distinguishes
 checkpoints."""
 
 
@@ -31,11 +31,12 @@ class Finding:
     zh: str
     en: str
     weight: Literal["note", "alarm"] = "note"
-    """``alarm``: a significant change for the worse, or a comparison that is impossible."""
+    """Importance: ``alarm`` for a significant change for the worse or an impossible comparison, otherwise
+    ``note``."""
 
 
 class ScoreContext(NamedTuple):
-    """One score over the checkpoints, with everything that its finding needs."""
+    """One score over the checkpoints, with all data from which the finding about the score is written."""
 
     address: str
     checkpoints: Sequence[str]
@@ -45,13 +46,17 @@ class ScoreContext(NamedTuple):
     comparisons: Sequence[Comparison]
     """Paired tests of this score, corrected for all tests of the report."""
     pairs: int
-    """Number of pairs of checkpoints that the report would test with enough prompts."""
+    """Number of pairs of checkpoints that the report would test if there were enough prompts."""
     higher_is_better: bool = True
     decimals: int = 3
     ranks_answers: bool = True
     """Whether the report shows the lowest and highest answers by this score."""
     order_problem: str = ""
     """Reason why the order of the checkpoints is not known; empty if it is known."""
+    baseline: int = 0
+    """Index of the checkpoint that the last one is compared with."""
+    is_pinned: bool = False
+    """Whether a run was pinned as the baseline; otherwise it is the first checkpoint."""
 
     def value(self, index: int) -> str:
         """Format the mean of a checkpoint with its interval."""
@@ -71,9 +76,9 @@ class ScoreContext(NamedTuple):
 def finding_of(score: ScoreContext) -> Finding:
     """Return the finding about a score.
 
-    It names a change only if a paired test on common prompts is significant after Holm's correction for all
-    tests of the report. A change for the worse has priority over a change for the better. If no test is
-    possible, the finding says why, and what would make it possible.
+    The finding names a change only if a paired test on common prompts is significant after Holm's correction
+    for all tests of the report. A change for the worse has priority over a change for the better. If no test
+    is possible, the finding says why, and what would make a test possible.
 
     Examples:
         >>> from hengwen.reports.view.cells import ScoreCell
@@ -114,7 +119,7 @@ def finding_of(score: ScoreContext) -> Finding:
 
 
 def _not_applicable(score: ScoreContext) -> Finding | None:
-    """Return why a score is not applicable to any answer; None if an answer failed or is missing instead."""
+    """Return why a score applies to no answer; None if an answer has no score for another reason."""
     cells = [cell for cell in score.cells if cell is not None]
     reasons = [cell.first_messages.get("not_applicable", "") for cell in cells if not cell.failures]
     if not reasons or len(reasons) < len(cells) or not all(reasons):
@@ -284,7 +289,7 @@ def _next_step(score: ScoreContext, item: Comparison, is_worse: bool) -> tuple[s
 
 
 def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, str]:
-    """Describe the comparison of the last checkpoint with the first, and count other significant changes."""
+    """Describe the comparison of the last checkpoint with the baseline, and count significant changes."""
     others = [item for item in score.comparisons if item is not reported]
     visible = [item.detectable for item in others or [reported] if item.detectable is not None]
     low, high = (number(end(visible), score.decimals) if visible else NOTHING for end in (min, max))
@@ -293,10 +298,10 @@ def _other_comparisons(score: ScoreContext, reported: Comparison) -> tuple[str, 
     if not others:
         return range_zh, range_en
     for item in others:
-        if (item.earlier, item.later) == (0, len(score.checkpoints) - 1):
+        if (item.earlier, item.later) == (score.baseline, len(score.checkpoints) - 1):
             change, p = signed(item.test.difference, score.decimals), p_text(item.p_adjusted)
-            range_zh += f"；末个与首个相差 {change}，p {p}"
-            range_en += f"; last against first: {change}, p {p}"
+            range_zh += f"；末个与{'基线' if score.is_pinned else '首个'}相差 {change}，p {p}"
+            range_en += f"; last against {'baseline' if score.is_pinned else 'first'}: {change}, p {p}"
     significant = [item for item in others if item.significant]
     if not significant:
         return (

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def collect_view(
     store: Store, runs: Sequence[Run], warnings: Sequence[str] = (), language: Language = "zh"
 ) -> View:
-    """Return the view of runs.
+    """Return the view of a report on runs in a store.
 
     Args:
         store: Store with the runs.
@@ -39,6 +39,10 @@ def collect_view(
     """
     order = training_order(runs)
     table = store.table(order.runs)
+    baseline = store.baseline(runs[0].plan)
+    if baseline is not None and baseline.id not in {run.id for run in runs}:
+        warnings = (*warnings, _absent_baseline(baseline))
+        baseline = None
     return build_view(
         ReportData(
             plan=runs[0].plan,
@@ -51,17 +55,25 @@ def collect_view(
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             version=version("hengwen"),
             language=language,
+            baseline=baseline.id if baseline else "",
         )
     )
 
 
+def _absent_baseline(baseline: Run) -> str:
+    return (
+        f"the pinned baseline {baseline.checkpoint} ({baseline.id}) is not in this report, so the last "
+        "checkpoint is compared with the first; to see it, name the runs: hengwen report RUN RUN"
+    )
+
+
 class StoredAnswers:
-    """``AnswerSource`` for runs in a store: streams all texts, and reads outcomes only for the shown answers.
+    """Answer source for runs in a store: it streams all texts, but reads all details only of shown answers.
 
     Args:
         store: Store with the runs.
         runs: Runs in training order.
-        table: Table with all outcomes of the runs.
+        table: Table with all scores and failures of the runs.
     """
 
     def __init__(self, store: Store, runs: Sequence[Run], table: ScoreTable) -> None:
@@ -80,7 +92,7 @@ class StoredAnswers:
                 )
 
     def load(self, keys: Sequence[SourceKey]) -> Mapping[SourceKey, AnswerRecord]:
-        """Read the answers with these keys."""
+        """Read the answers that have these keys."""
         keys_by_run: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
         for run_id, task, sample_id, repeat in keys:
             keys_by_run[run_id].append((task, sample_id, repeat))

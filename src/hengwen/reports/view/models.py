@@ -26,7 +26,7 @@ Section = Literal["score", "human", "anchor"]
 TASK_SCORE_SUFFIXES = (".published", ".normalised")
 """Suffixes of the names of scores that are one number for a whole task."""
 RULE_SIGNATURE_TAG = "|rule:cap|"
-"""Part of the signature of a rule that caps a judge's level."""
+"""Part of the signature of every rule that caps (limits) a judge's level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,14 @@ class ReportData:
     version: str = ""
     """Version of Hengwen."""
     language: Language = "zh"
-    """Language of the report; a report has only one."""
+    """Language of the report; a report has only one language."""
+    baseline: str = ""
+    """Id of the run that is pinned as the baseline; empty if none of these runs is pinned."""
+
+    @property
+    def baseline_index(self) -> int:
+        """Index of the run with which the last checkpoint is compared; 0 if no run is pinned as baseline."""
+        return next((index for index, run in enumerate(self.runs) if run.id == self.baseline), 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +71,14 @@ class ScoreView:
     kind: Kind
     section: Section
     headline: bool
-    """Whether the score is the first of its scorer, a final score, or a score of the whole task."""
+    """Whether the score is a main score: the first of its scorer, a final score, or one of the whole task."""
     scale: Scale | None
     decimals: int
     cells: tuple[ScoreCell | None, ...]
-    """One cell per run; None if the run does not have the score."""
+    """Table cell of each run, with mean, interval and counts; None if the run does not have the score."""
     trajectory: Trajectory
     notes: tuple[Bilingual, ...]
-    """Sentences about the signatures of the score."""
+    """Sentences about the signatures of the score, such as that fixed rules gave it."""
     comparisons: tuple[Comparison, ...] = ()
     """Paired tests between checkpoints, corrected for all tests of the report; empty if the summary does not
     name the score."""
@@ -85,7 +92,7 @@ class ScoreView:
 
     @property
     def group(self) -> str:
-        """``published`` for a score of the whole task, otherwise the kind of the score."""
+        """Group in a report: ``published`` for a score of the whole task, otherwise the kind of the score."""
         return "published" if is_published(self.name, self.kind) else self.kind
 
     @property
@@ -95,7 +102,7 @@ class ScoreView:
 
     @property
     def drops(self) -> Mapping[int, Comparison]:
-        """Significant changes for the worse, by index of the later run; a neighbouring run has priority."""
+        """For the index of a run, its significant change for the worse, preferably from the previous run."""
         worse = [item for item in self.comparisons if item.significant and self._is_worse(item)]
         return {item.later: item for item in sorted(worse, key=lambda item: item.earlier)}
 
@@ -112,12 +119,12 @@ class TaskView:
 
     @property
     def headlines(self) -> tuple[ScoreView, ...]:
-        """Scores of the whole task, and the first and the final score of each scorer or judge."""
+        """Main scores: scores of the whole task, and the first and final score of each scorer or judge."""
         return tuple(score for score in self.scores if score.headline)
 
     @property
     def others(self) -> tuple[ScoreView, ...]:
-        """Scores of scorers and judges that are not headlines."""
+        """Scores of scorers and judges that are not main scores."""
         return tuple(score for score in self.scores if score.section == "score" and not score.headline)
 
     @property
@@ -129,19 +136,19 @@ class TaskView:
 
     @property
     def anchor_heads(self) -> tuple[ScoreView, ...]:
-        """Anchor scores that belong to the first score of a judge, or to a score with human labels."""
+        """Scores of anchors (fixed answers): the first of each judge, and those that have human labels."""
         first = {s.base.split(".", 1)[0]: s.base for s in reversed(self.anchors)}
         names = {*first.values(), *(s.base for s in self.anchors if s.kind == "human")}
         return tuple(score for score in self.anchors if score.base in names)
 
     @property
     def anchor_rest(self) -> tuple[ScoreView, ...]:
-        """Anchor scores that are not in ``anchor_heads``."""
+        """All scores of anchors (fixed answers) that are not in ``anchor_heads``."""
         return tuple(score for score in self.anchors if score not in self.anchor_heads)
 
     @property
     def human_pairs(self) -> tuple[tuple[ScoreView, ...], ...]:
-        """For each score with human labels: the scores of the same name, judges first."""
+        """For each score with human labels: all scores of that name, judges first."""
         humans = [score for score in self.scores if score.section == "human"]
         return tuple(
             (*(s for s in self.scores if s.section == "score" and s.base == human.base), human)
@@ -169,6 +176,17 @@ class View:
     notes: Mapping[str, Bilingual]
     language: Language = "zh"
     """Language of the report."""
+    baseline: str = ""
+    """Id of the run that is pinned as the baseline; empty if none of these runs is pinned."""
+
+    @property
+    def column_heads(self) -> tuple[str, ...]:
+        """Labels of the runs as headings of table columns; the label of the baseline run is marked."""
+        mark = "（基线）" if self.language == "zh" else " (baseline)"
+        return tuple(
+            f"{label}{mark}" if run.id == self.baseline else label
+            for run, label in zip(self.runs, self.labels, strict=True)
+        )
 
     @property
     def scores(self) -> tuple[ScoreView, ...]:

@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 def summarize(
     tasks: Sequence[TaskView], data: ReportData, labels: Sequence[str], ranking: Mapping[str, str]
 ) -> tuple[tuple[TaskView, ...], list[Finding]]:
-    """Run the paired tests of the summary scores of all tasks, corrected for their total number.
+    """Run the paired tests of all scores in the summary; p-values are corrected for the number of tests.
 
     Args:
         tasks: Tasks with their scores.
-        data: Runs with their outcomes; nothing is tested if their order is not known.
+        data: Runs with their outcomes; nothing is tested if the order of the runs is not known.
         labels: Name of each run in the report.
-        ranking: For each task the name of the score by which answers are shown.
+        ranking: For each task, the name of the score by which the shown answers are ranked.
 
     Returns:
-        The tasks, in which summary scores have their comparisons, and one finding for each summary score.
+        The tasks, with the paired tests of the scores in the summary, and one finding for each of these
+        scores.
     """
     scores = [score for task in tasks for score in summary_scores(task)]
     run_ids = [run.id for run in data.runs]
@@ -45,11 +46,11 @@ def summarize(
         for score in scores
     }
     paired = [] if data.order_problem else [item for item in series.values() if any(item.values)]
-    comparisons = compare_checkpoints(paired)
+    comparisons = compare_checkpoints(paired, data.baseline_index)
     by_address: dict[str, list[Comparison]] = {address: [] for address in series}
     for comparison in comparisons:
         by_address[comparison.address].append(comparison)
-    pairs = sum(len(comparable_pairs(item)) for item in paired)
+    pairs = sum(len(comparable_pairs(item, data.baseline_index)) for item in paired)
     findings = [
         finding_of(
             ScoreContext(
@@ -63,6 +64,8 @@ def summarize(
                 decimals=score.decimals,
                 ranks_answers=score.name == ranking.get(score.task),
                 order_problem=data.order_problem,
+                baseline=data.baseline_index,
+                is_pinned=bool(data.baseline),
             )
         )
         for score in scores
@@ -71,7 +74,7 @@ def summarize(
 
 
 def summary_scores(task: TaskView) -> list[ScoreView]:
-    """Return the headline scores in the summary; for a judge its final score if it has one, else its level.
+    """Return the scores of the summary; for a judge, its final score if it has a final score, else its level.
 
     Scores of a whole task are left out, because they repeat the score that they are computed from.
     """

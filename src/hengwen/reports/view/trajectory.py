@@ -1,7 +1,7 @@
-"""Describe one score over the checkpoints: its level and its order.
+"""Describe how one score changes over the checkpoints, by its means and by the order of its means.
 
-The level is the first and the last mean. The order is described by permutation entropy (PEN), count of
-inversions (CIN) and longest increasing subsequence (LIS).
+The first and the last mean show how high the score is. The order of the means is described by permutation
+entropy (PEN), count of inversions (CIN) and longest increasing subsequence (LIS).
 """
 
 from __future__ import annotations
@@ -22,31 +22,32 @@ if TYPE_CHECKING:
 ORDER = 3
 """Number of means in a window of the permutation entropy."""
 MIN_WINDOWS = 5 * factorial(ORDER)
-"""Minimum number of windows; with fewer, the entropy is mostly bias, and the report says "too short"."""
+"""Minimum number of windows; with fewer windows, the entropy is mostly bias, and the report says "too
+short"."""
 MAX_NAMES = 4
-"""Maximum number of checkpoints that a reason names; it counts the others."""
+"""Maximum number of checkpoints that a reason names; further checkpoints are only counted."""
 NO_REASON = Bilingual("", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
-    """First and last mean of the checkpoints, and PEN, CIN and LIS of all means, which ignore the level."""
+    """First and last mean of the checkpoints, and three metrics of the order of all means."""
 
     n: int
     """Number of checkpoints."""
     first: float | None = None
     last: float | None = None
     pen: float | None = None
-    """Permutation entropy in nats, with windows of 3 means."""
+    """Permutation entropy of the means in nats, with windows of 3 means."""
     cin: int | None = None
-    """Pairs of checkpoints whose later mean is lower."""
+    """Number of pairs of checkpoints in which the later mean is lower (inversions)."""
     pairs: int = 0
     """Number of all pairs of checkpoints, which is the largest possible ``cin``."""
     lis: int | None = None
     windows: int = 0
     too_short: bool = True
     reason: Bilingual = NO_REASON
-    """Reason why a value is None."""
+    """Reason why ``pen``, ``cin`` or ``lis`` is None."""
 
 
 def trajectory_of(
@@ -56,7 +57,8 @@ def trajectory_of(
 
     Args:
         checkpoints: Names in training order.
-        cells: One cell per checkpoint, in the same order; None if the run does not have the score.
+        cells: Table cell (mean, interval, counts) of each checkpoint; None if the run does not have the
+            score.
         order_problem: Reason why the order of the checkpoints is not known; empty if it is known.
 
     Returns:
@@ -107,7 +109,7 @@ def trajectory_of(
 
 
 def obstacle(checkpoints: Sequence[str], cells: Sequence[ScoreCell | None]) -> Bilingual:
-    """Return why the means of these cells cannot be compared; empty if they can."""
+    """Return why the means of a score over checkpoints cannot be compared; empty if they can."""
     missing = [
         name for name, cell in zip(checkpoints, cells, strict=True) if cell is None or cell.mean is None
     ]
@@ -155,7 +157,7 @@ def signature_conflict(checkpoints: Sequence[str], cells: Sequence[ScoreCell | N
 
 
 def distinct_parts(signatures: Sequence[str]) -> list[str]:
-    """Return each signature without the parts that all share, or all in full if one would become empty.
+    """Return the signatures without their common parts; in full if a signature would become empty.
 
     Examples:
         >>> distinct_parts(["lyric|rules:document|v:1", "lyric|rules:muchin|v:1"])

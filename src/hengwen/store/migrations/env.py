@@ -1,4 +1,4 @@
-"""Entry point of Alembic: migrate on the connection that ``hengwen.store.schema`` passes."""
+"""Entry point of Alembic: run migrations on the database connection that ``hengwen.store.schema`` passes."""
 
 from alembic import context
 

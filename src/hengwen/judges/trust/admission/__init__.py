@@ -1,1 +1,1 @@
-"""The admission test: can a judge be trusted with a rubric?"""
+"""The admission test shows whether a judge can be trusted to apply a rubric."""

@@ -1,4 +1,4 @@
-"""Cases of the admission test: two characters with good answers, and ways to make an answer worse."""
+"""Packaged cases of the admission test: two characters with good answers, and ways to spoil an answer."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
 Degradation = Literal["labelled", "off_topic", "truncated", "duplicated", "scrambled"]
 DEGRADATIONS: tuple[Degradation, ...] = get_args(Degradation)
-"""Ways to make an answer worse by any rubric; ``labelled`` only if the rubric asks for plain text."""
+"""Ways to make an answer worse under any rubric. ``labelled`` is used only if the rubric asks for plain
+text."""
 
 TRUNCATED_SHARE = 0.4
-"""Share of the characters that a truncated answer keeps."""
+"""Share of the characters that is kept when an answer is truncated."""
 DUPLICATE_COUNT = 4
-"""Number of copies in a duplicated answer."""
+"""Number of copies of the text in a duplicated answer."""
 MIN_CUT_LENGTH = 10
-"""Fewest characters of an answer that is truncated or scrambled; a shorter answer may stay as good."""
+"""Answers with fewer characters than this are not truncated or scrambled, because they might not become
+worse."""
 
 _LABELLED_TEMPLATES = {
     "zh": "【回答】\n## 正文\n{text}\n\n【分类】日常对话\n【字数】{size}",
@@ -36,7 +38,7 @@ _LABELLED_TEMPLATES = {
 
 
 class AdmissionPersona(StrictModel):
-    """A character and its answers; each answer has the key of its input."""
+    """A character with inputs and its good answers; an input and its answer have the same key."""
 
     id: Key
     persona: Bilingual
@@ -51,7 +53,8 @@ class AdmissionFixtures(StrictModel):
     inputs: dict[Key, Bilingual]
     off_topic: Bilingual
     padding: Bilingual
-    """Sentences without content; they make an answer no better, at most a little worse."""
+    """Sentences without content, which make an answer no better, and at most a little worse, if they are
+    appended."""
 
     @property
     def hash(self) -> str:
@@ -78,7 +81,7 @@ def load_cases() -> AdmissionFixtures:
 
 
 def degrade(text: str, how: Degradation, language: Language = "zh") -> str | None:
-    """Return a worse copy of a good answer; equal arguments give equal copies.
+    """Return a spoiled copy of a good answer; the result depends only on the arguments.
 
     Args:
         text: The good answer.
@@ -89,8 +92,9 @@ def degrade(text: str, how: Degradation, language: Language = "zh") -> str | Non
         language: Language of the labels and of the off-topic text.
 
     Returns:
-        The copy, or None if it might be as good as the original: for an empty answer, and for truncating or
-        scrambling an answer of fewer than 10 characters without whitespace.
+        The spoiled copy. If the copy might be as good as the original, the result is None: for an empty
+        answer, and for truncating or scrambling an answer with fewer than 10 characters (whitespace not
+        counted).
 
     Examples:
         >>> degrade("The sea is calm tonight, my friend.", "truncated")

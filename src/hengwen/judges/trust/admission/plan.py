@@ -1,4 +1,4 @@
-"""List all verdicts (values by the judge) that an admission test needs, before any call is made."""
+"""List all verdicts (values that the judge must give) of an admission test, before any call is made."""
 
 from __future__ import annotations
 
@@ -26,31 +26,32 @@ class AdmissionItem:
     sample: Sample
     text: str
     level: float | None = None
-    """Correct level by the rubric; None for a good answer without a known level."""
+    """Correct level of the answer; None for a good answer whose exact level is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeQuery:
-    """One verdict to request."""
+    """One verdict to request from the judge."""
 
     sample: Sample
     text: str
     hidden_example: int | None = None
-    """Index of the example to remove from the rubric."""
+    """Index of the example that is removed from the judge's rubric for this query; None to remove none."""
     persona: str | None = None
-    """Persona for the judge; None for the judge's own persona."""
+    """Persona that the judge reads for this query; None for the persona that the judge already has."""
     round_no: int = 0
-    """Number of the repeat; a later round must not reuse the reply of an earlier round."""
+    """Number of the round if the judge is asked repeatedly; a round must not reuse replies of an earlier
+    round."""
 
     @property
     def key(self) -> QueryKey:
-        """Key of the query; queries with equal keys share one verdict."""
+        """Key of the query. Queries with equal keys are asked only once and share the verdict."""
         return (self.hidden_example, self.persona, self.round_no, self.sample.hash, self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTrial:
-    """A trial (one test that the judge passes or fails) and the keys of the verdicts that decide it."""
+    """One trial (a test that the judge passes or fails), and the keys of the verdicts that decide it."""
 
     check: CheckName
     item: str
@@ -69,12 +70,12 @@ class AdmissionCase:
     hidden_example: int | None = None
     persona: str | None = None
     other_personas: tuple[tuple[str, str], ...] = ()
-    """Ids and descriptions of the characters that did not give this answer."""
+    """(id, description) of each character that did not give this answer."""
     expected: float | None = None
     good: bool = True
 
     def query(self, *, text: str | None = None, persona: str | None = None, round_no: int = 0) -> JudgeQuery:
-        """Return the query for the level of this answer or of a changed copy."""
+        """Return the query that asks for the level of this answer or of a changed copy of it."""
         return JudgeQuery(
             sample=self.sample,
             text=self.text if text is None else text,
@@ -92,9 +93,9 @@ class AdmissionPlan:
     trials: list[PlannedTrial] = field(default_factory=list)
     notes: dict[CheckName, str] = field(default_factory=dict)
     not_applicable: set[CheckName] = field(default_factory=set)
-    """Checks that this rubric makes impossible."""
+    """Names of checks that are impossible with this rubric."""
     bases: set[QueryKey] = field(default_factory=set)
-    """Keys of the queries for the unchanged good answers."""
+    """Keys of the queries that ask for the levels of unchanged good answers."""
 
     def add(
         self,
@@ -122,8 +123,8 @@ def plan_admission(
 
     Args:
         rubric: The rubric of the judge.
-        items: Additional answers, as in ``admission_test``.
-        repeats: Verdicts on each answer, >= 2.
+        items: Additional answers: good answers, or answers with a known level.
+        repeats: How often the judge is asked about each answer in the check ``repeats``, >= 2.
         language: ``zh`` or ``en``.
         hidden: Whether examples can be removed from the judge's rubric.
 
@@ -218,7 +219,7 @@ def _degraded_copies(rubric: Rubric, case: AdmissionCase, language: Language) ->
 
 
 def _add_notes(plan: AdmissionPlan, rubric: Rubric, hidden: bool) -> None:
-    """Note why a check has no trials, and which checks the final decision does not need."""
+    """Add notes on why checks have no trials, and on which checks the final decision does not need."""
     tried = {trial.check for trial in plan.trials}
     if "examples_exact" not in tried:
         names: tuple[CheckName, CheckName] = ("examples_exact", "examples_near")

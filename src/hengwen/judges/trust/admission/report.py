@@ -1,4 +1,4 @@
-"""The result of an admission test: trials, checks with thresholds and intervals, and a decision."""
+"""The result of an admission test: single trials, checks that group them, and the decision."""
 
 from __future__ import annotations
 
@@ -21,28 +21,31 @@ CheckStatus = Literal["passed", "failed", "unclear", "not_applicable"]
 Decision = Literal["admitted", "not admitted", "inconclusive"]
 
 MIN_COVERAGE = 0.8
-"""Share of trials that must have all their verdicts (the judge's values) for a check to pass."""
+"""A check can pass only if the judge gave all needed verdicts in at least this share of its trials."""
 MIN_BASES = 6
-"""Fewest good answers with a verdict; with fewer, the result may hold for these answers only."""
+"""Fewest good answers on which the judge must give a verdict. With fewer good answers, the result may hold
+only for these answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionCriterion:
-    """Thresholds of a check; a check groups trials of one kind, such as ``persona_swap``."""
+    """Thresholds of a check. A check groups all trials of one kind, such as ``persona_swap``."""
 
     rate: float
-    """Minimum share of trials passed. The check fails if the whole interval is below this share."""
+    """Minimum share of passed trials. The check fails if the whole confidence interval of the share of passed
+    trials is below ``rate``."""
     chance: float | None = None
-    """Share that a judge reaches by guessing; the lower end of the interval must be above it."""
+    """Share of trials that a judge passes by guessing; the lower end of the interval must be above it."""
     rate_per_kind: float | None = None
-    """Minimum share for every kind of trial, so that other kinds do not hide a kind that fails."""
+    """Minimum share of passed trials for every single kind of degraded copy, so that good results on some
+    kinds cannot hide a kind that fails."""
 
 
 CRITERIA: Mapping[CheckName, AdmissionCriterion] = {
     # A rubric has 2 to 6 examples. These are too few to require an interval above a useful threshold.
     "examples_exact": AdmissionCriterion(rate=0.5),
     "examples_near": AdmissionCriterion(rate=0.8),
-    # A trial has two outcomes (lower or not): a judge that guesses passes half of the trials.
+    # A trial passes if the value is lower, so a judge that guesses passes half of the trials.
     "persona_swap": AdmissionCriterion(rate=0.75, chance=0.5),
     "degraded": AdmissionCriterion(rate=0.8, chance=0.5, rate_per_kind=0.5),
     # A judge that rewards length raises every padded answer that is below the best level.
@@ -54,17 +57,18 @@ CRITERIA: Mapping[CheckName, AdmissionCriterion] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One test that the judge passes or fails."""
+    """One test of the judge, which it passes or fails."""
 
     check: CheckName
     item: str
     """Name of the answer: ``example 1``, ``scales.day`` or the sample id of the caller's item."""
     kind: str = ""
-    """Kind of degradation, or the character whose description replaced the right one."""
+    """How the answer was spoiled, or the character whose description replaced the right one."""
     outcome: TrialResult
-    """``no_verdict``: a value is missing, so the trial is neither passed nor failed."""
+    """Result of the trial. ``no_verdict`` means that a value is missing, so the trial is neither passed nor
+    failed."""
     values: tuple[float | None, ...]
-    """The judge's values: one value, the values of the original and the changed copy, or one value per
+    """The judge's values: one value, two values (of the original and of the changed copy), or one value per
     repeat. A missing value is None."""
     expected: float | None = None
     """Correct level of an example."""
@@ -86,18 +90,18 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """The trials of one check, and whether they pass it."""
+    """One check of the admission test: its trials, and whether it is passed."""
 
     name: CheckName
     trials: tuple[Trial, ...] = ()
     note: str = ""
-    """Why there are no trials, or a remark on them."""
+    """Why there are no trials, or a remark on the trials."""
     required: bool = True
     """Whether the decision needs this check; False if the rubric makes it impossible."""
 
     @property
     def n(self) -> int:
-        """Number of trials with all their verdicts."""
+        """Number of trials for which the judge gave all needed verdicts."""
         return self.passed + self.failed
 
     @property
@@ -112,17 +116,17 @@ class Check:
 
     @property
     def no_verdict(self) -> int:
-        """Number of trials with a missing verdict, neither passed nor failed."""
+        """Number of trials that are neither passed nor failed, because a verdict is missing."""
         return len(self.trials) - self.n
 
     @property
     def rate(self) -> float | None:
-        """Share of ``n`` that passed; None if ``n`` is 0."""
+        """Share of the ``n`` complete trials that the judge passed; None if ``n`` is 0."""
         return self.passed / self.n if self.n else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % Wilson interval of the rate; the trials of one answer are one cluster (not independent)."""
+        """95 % Wilson interval of the rate. Trials of one answer are treated as dependent (one cluster)."""
         trials = [trial for trial in self.trials if trial.outcome != "no_verdict"]
         if not trials:
             return None
@@ -132,7 +136,7 @@ class Check:
 
     @property
     def by_kind(self) -> dict[str, dict[TrialResult, int]]:
-        """Number of trials by kind and outcome; the kinds are in the order of the trials."""
+        """For each kind of trial, the number of trials by result; kinds are in the order of the trials."""
         counts = {kind: Counter(trial.outcome for trial in trials) for kind, trials in self._kinds().items()}
         return {
             kind: {outcome: count[outcome] for outcome in get_args(TrialResult)}
@@ -141,7 +145,7 @@ class Check:
 
     @property
     def status(self) -> CheckStatus:
-        """``passed`` or ``failed`` by the criterion; ``unclear`` if neither, or with too few verdicts."""
+        """``passed`` or ``failed`` by the thresholds; ``unclear`` if neither, or if verdicts are missing."""
         if not self.required:
             return "not_applicable"
         criterion, rate, interval = CRITERIA[self.name], self.rate, self.interval
@@ -177,8 +181,9 @@ class AdmissionReport:
     ``admitted``: at least ``MIN_BASES`` good answers have a verdict, every required check passed, and the
     attacks (if given) do not raise the judge's values. ``not admitted``: attacks raise the values, or a check
     failed. A check fails if the upper end of its interval, or of the interval of one kind of degraded copies,
-    is below the threshold in ``CRITERIA``. ``inconclusive``: neither of the two, because there are too few
-    answers or verdicts. A comparison with human labels is a separate test.
+    is below the threshold in ``CRITERIA``. ``inconclusive``: neither ``admitted`` nor ``not admitted`` can be
+    decided, because there are too few answers or verdicts. The judge is not compared with human labels here;
+    ``calibrate`` does that.
     """
 
     judge: str
@@ -190,12 +195,12 @@ class AdmissionReport:
     language: str
     checks: tuple[Check, ...]
     verdicts: int
-    """Number of verdicts requested."""
+    """Number of verdicts that were requested from the judge."""
     bases: int
-    """Number of good answers with a verdict."""
+    """Number of good answers on which the judge gave a verdict."""
     usage: Usage = field(default_factory=Usage)
     attacks: CanaryReport | None = None
-    """The attacks on the same judge; None if they were not run. Then the checks alone decide."""
+    """Results of the attacks on this judge; None if they were not run, and the checks alone decide."""
 
     @property
     def verdict(self) -> Decision:
@@ -234,7 +239,7 @@ class AdmissionReport:
         return bool(values) and all(value is None for value in values)
 
     def __getitem__(self, name: CheckName) -> Check:
-        """Return the check with a name."""
+        """Return the check that has this name."""
         return next(check for check in self.checks if check.name == name)
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The admission test: judge answers whose correct level or rank is known, before the judge is used."""
+"""The admission test: before a judge is used, it judges answers whose correct level or rank is known."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
     from hengwen.protocols import Judge
 
 MIN_DROP = 0.1
-"""Minimum drop of the value for a worse answer, as a share of the smallest step between levels."""
+"""A spoiled answer must lower the value by at least this share of the smallest step between levels."""
 MAX_SPREAD = 0.5
-"""Maximum difference of two values that count as equal, as a share of the smallest step between levels."""
+"""Two values count as equal if they differ by at most this share of the smallest step between levels."""
 
 _PERSONA_TEMPLATES = {"zh": "（人设：{persona}）\n{text}", "en": "(Persona: {persona})\n{text}"}
 
 
 @dataclass(frozen=True, slots=True)
 class FixedJudgeFactory:
-    """Stand-in for a judge that cannot be rebuilt: the persona goes into the input instead."""
+    """Used for a judge that cannot be rebuilt with another persona: the persona is put into the input."""
 
     judge: Judge
     language: Language
 
     def sample(self, query: JudgeQuery) -> Sample:
-        """Return the sample of a query, with the persona before the input."""
+        """Return the sample of a query; its input begins with the persona."""
         if query.persona is None:
             return query.sample
         text = _PERSONA_TEMPLATES[self.language].format(persona=query.persona, text=query.sample.text)
@@ -72,30 +72,33 @@ async def admission_test(
     """Test a judge on answers whose correct level or rank is known.
 
     - ``examples_exact``, ``examples_near``: each example of the rubric must get its level (near: at most one
-      level off). The judge's prompt has all *other* examples (leave one out): it could copy the level of an
-      example that it reads, and without any examples it would be another judge.
-    - ``persona_swap``: an answer in character must get a lower value if the judge reads the description of
-      another character. There are two characters with four inputs each.
+      level off). The example is removed from the judge's prompt, because the judge could copy its level; all
+      other examples stay.
+    - ``persona_swap``: an answer that fits its character must get a lower value if the judge reads the
+      description of another character. There are two characters with four inputs each.
     - ``degraded``: a copy that ``degrade`` made worse must get a lower value than the original. Originals are
-      the good answers: examples at the best level, the characters' answers and ``items``.
+      good answers: examples at the best level, the characters' answers and ``items``.
     - ``padded``: a good answer or an example followed by sentences without content must not get a higher
       value, and its value may drop by at most one level.
-    - ``repeats``: several verdicts on the same answer (argument ``repeats``) must give the same level.
+    - ``repeats``: if the judge is asked several times about one answer (argument ``repeats``), it must give
+      the same level.
 
-    A trial with a missing verdict neither passes nor fails. ``CRITERIA`` holds the thresholds of the checks.
-    With fewer than six good answers that have a verdict, the result is inconclusive. Attacks are a separate
-    test, ``run_canaries``. Add its report to the decision with ``dataclasses.replace(report, attacks=...)``.
+    A trial with a missing verdict is neither passed nor failed. ``CRITERIA`` contains the thresholds of the
+    checks. If fewer than six good answers have a verdict, the result is inconclusive. Attacks are tested
+    separately by ``run_canaries``; ``dataclasses.replace(report, attacks=...)`` adds the report on the
+    attacks to the decision.
 
     Args:
-        judge: A judge of the rubric. A ``CappedJudge`` is tested without its caps, which lower levels
-            independently of the judge inside.
+        judge: A judge that uses the rubric. A ``CappedJudge`` is tested without its caps, because these lower
+            levels whatever the wrapped judge says.
         rubric: The rubric of the judge.
         make: Function that rebuilds the judge with another rubric or persona, or for another round. The
-            judges of this package need no ``make``. For any other judge without ``make``, examples cannot be
-            removed, so their checks stay unclear; the persona is put before the input; repeats call the same
-            judge again.
+            judges of this package need no ``make``. If ``make`` is missing for another kind of judge,
+            examples cannot be removed from the prompt of this judge, so the checks with examples stay
+            unclear. For this kind of judge, the persona is put before the input, and repeats call the
+            unchanged judge again.
         items: Additional answers: good answers, or answers with a known level.
-        repeats: Verdicts on each answer, >= 2.
+        repeats: How often the judge is asked about each answer in the check ``repeats``, >= 2.
         language: Language of the judge's prompt; used for examples, characters and degraded copies.
         concurrency: Maximum number of concurrent verdicts, >= 1.
 
@@ -174,7 +177,7 @@ async def _judge_all(
 
 
 def without_example(rubric: Rubric, index: int | None) -> Rubric:
-    """Return a copy of a rubric without one of its examples; the copy has another hash.
+    """Return a copy of a rubric without one of its examples; its hash differs from the rubric's.
 
     Args:
         rubric: A rubric with examples.

@@ -1,4 +1,4 @@
-"""Variants of a judge: with another rubric, with another persona, or for another round of calls."""
+"""Build variants of a judge: with another rubric, another persona, or for another round of calls."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ _NOT_COPIED = ("rubric", "evidence_signature")
 
 
 class JudgeFactory(Protocol):
-    """Function that builds a variant of the tested judge; only what the arguments name differs."""
+    """Function that builds a variant of the tested judge, which differs only in the given arguments."""
 
     def __call__(self, *, rubric: Rubric, persona: str | None, round_no: int) -> Judge:
-        """Return a judge.
+        """Return a variant of the judge.
 
         Args:
             rubric: Rubric of the variant.
-            persona: Description of the character; None keeps the judge's own.
+            persona: Description of the character; None keeps the persona that the judge has.
             round_no: Number of the round, from 0; a round must not reuse replies of an earlier one.
         """
         ...
 
 
 class FreshCallBackend:
-    """Backend that gives requests other call keys in every round.
+    """Backend that changes requests in every round, so that replies of an earlier round are not reused.
 
-    A call key identifies a request. With new keys the ledger (the store of paid replies) does not return a
-    reply of an earlier round.
+    Stored replies are found by a call key that identifies the request. The ``repeat`` of a request is part of
+    this key, so this backend changes it.
 
     Args:
         backend: The wrapped backend.
-        round_no: Number of the round; 0 changes nothing.
+        round_no: Number of the round; in round 0 requests are not changed.
     """
 
     def __init__(self, backend: Backend, round_no: int) -> None:
@@ -63,13 +63,13 @@ class FreshCallBackend:
         return self._backend.endpoint
 
     async def complete(self, request: Request) -> Reply:
-        """Send a request, with its repeat index changed for this round."""
+        """Send a request after changing its ``repeat`` for this round."""
         return await self._backend.complete(self._shifted(request))
 
     async def complete_parsed(
         self, request: Request, parse: Callable[[Reply], Parsed]
     ) -> tuple[Reply, Parsed]:
-        """Return a reply with its parsed value; the repeat index of the request is changed for this round."""
+        """Return a reply with its parsed value; ``repeat`` of the request is changed for this round."""
         return await self._parsing_backend.complete_parsed(self._shifted(request), parse)
 
     def _shifted(self, request: Request) -> Request:
@@ -81,7 +81,7 @@ class FreshCallBackend:
 
 
 def judge_factory_for(judge: Judge) -> JudgeFactory | None:
-    """Return the factory of a judge of this package, or None for any other judge.
+    """Return a function that builds variants of a judge of this package; None for any other judge.
 
     A rules judge is returned unchanged: it uses neither examples nor personas and is deterministic.
 
@@ -106,7 +106,7 @@ def judge_factory_for(judge: Judge) -> JudgeFactory | None:
 
 
 def _rubric_judge(judge: RubricJudge, rubric: Rubric, persona: str | None, round_no: int) -> RubricJudge:
-    """Build a variant from the judge's options; each option is an attribute with the same name.
+    """Build a variant from the options of a judge, which are attributes of the judge.
 
     ``evidence_signature`` is left out, because the test has no rules that could provide evidence.
     """

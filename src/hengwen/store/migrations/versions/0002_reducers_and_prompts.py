@@ -1,4 +1,4 @@
-"""Add the reducers of a run, and the table of long prompt prefixes."""
+"""Add a column for reducers (how scores of repeats are combined), and a table for long prompt prefixes."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Drop the table of human labels: labels are read from the plan's file, never from the store."""
+"""Drop the table of human labels, because labels are read from a file that the plan names."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Add the facts of a run: which prompts and answers it has, and which package versions scored them."""
+"""Add a column for facts of a run: its prompts and answers, and the package versions that scored them."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,5 +8,5 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Add the column; runs written before have no facts."""
+    """Add the column; in runs that were written before, it is empty."""
     op.add_column("run", sa.Column("facts", sa.Text, nullable=False, server_default="{}"))

@@ -1,4 +1,4 @@
-"""Rename two columns of attempts, and the kind of scores by scorers, to the terms used elsewhere."""
+"""Rename two columns of the table of attempts, and the value that marks the scores of scorers."""
 
 from alembic import op
 

@@ -1,4 +1,4 @@
-"""Add the table of looks, which counts the runs that were tested against one baseline."""
+"""Add the table ``look``, which numbers the runs that were tested against the same baseline."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,0 +1,84 @@
+"""``hengwen power PLAN``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hengwen.cli.ui import language, options
+
+RUN_HELP = "a run id, a prefix of one, or a checkpoint name (its newest run)"
+
+
+def power(
+    plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")],
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            help=f"The run to estimate variances from: {RUN_HELP}; default: the pinned run, else the newest.",
+        ),
+    ] = None,
+    other: Annotated[
+        str | None,
+        typer.Option(
+            "--other",
+            help="A run of another checkpoint to pair it with, named likewise; default: the newest one.",
+        ),
+    ] = None,
+    score: Annotated[
+        list[str] | None,
+        typer.Option("--score", help="Plan only for TASK/SCORE; repeatable; the level is divided by these."),
+    ] = None,
+    difference: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--difference",
+            help="A true difference to detect, on the scale of the score; repeatable; default: what the "
+            "present plan detects, half and a quarter of it.",
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option("--budget", help="Cost of one run, for which to find the smallest visible difference."),
+    ] = None,
+    power: Annotated[float, typer.Option("--power", help="Probability of detecting the difference.")] = 0.8,
+    correlation: Annotated[
+        float,
+        typer.Option(
+            "--correlation",
+            help="Assumed correlation of two checkpoints over prompts, if only one has a run; 0 is cautious.",
+        ),
+    ] = 0.0,
+    store: options.Store = options.DEFAULT_STORE,
+    lang: language.Lang = None,
+    trust: options.Trust = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show what a plan can detect, and the cheapest numbers of prompts and repeats for a difference."""
+    from hengwen.cli.monitoring.power_table import power_json, print_power
+    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.trust import load_trusted
+    from hengwen.monitoring.power.plan_power import plan_power
+
+    loaded = load_trusted(plan, trust=trust)
+    with open_existing_store(store) as opened:
+        result = plan_power(
+            opened,
+            loaded,
+            baseline=baseline,
+            other=other,
+            scores=score or (),
+            differences=difference or (),
+            power=power,
+            correlation=correlation,
+            budget=budget,
+            trust=True,
+        )
+    if as_json:
+        typer.echo(power_json(result))
+    elif not quiet:
+        print_power(result, language.report_language(lang, (result.baseline,)))

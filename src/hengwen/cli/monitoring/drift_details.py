@@ -1,0 +1,174 @@
+"""Lines of a drift report that describe a score: its course, its variance, prompts, human rankings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.cli.monitoring import drift_words as words
+from hengwen.reports.text.bilingual import Bilingual
+from hengwen.reports.text.numbers import decimals_for, number, p_text, percent, signed
+
+if TYPE_CHECKING:
+    from hengwen.monitoring.drift.score_drift import Course, HumanAgreement, PromptChange, ScoreDrift
+    from hengwen.relevance_metrics import MetricResult
+
+MAX_HUMAN = 6
+"""Maximum number of checkpoints whose agreement with humans is printed; of more, the newest ones."""
+MIN_WINDOWS = 30
+"""Minimum number of patterns of a permutation entropy that is not mostly bias."""
+
+
+def detail_lines(score: ScoreDrift) -> list[Bilingual]:
+    """Return the lines below the two answers.
+
+    Args:
+        score: A score with at least two checkpoints.
+    """
+    return [
+        *(_course_lines(score.course) if score.course else []),
+        *_variance_lines(score),
+        *_prompt_lines(score),
+        *_human_lines(score),
+    ]
+
+
+def _course_lines(course: Course) -> list[Bilingual]:
+    summary = course.summary
+    cin = f"CIN {summary.cin.value:.0f}/{summary.pairs}{_null(summary.cin, course.block_p.get('cin'))}"
+    lis = f"LIS {summary.lis.value:.0f}/{summary.n}{_null(summary.lis, course.block_p.get('lis'))}"
+    pen = ""
+    if summary.pen is not None:
+        pen = f"PEN {number(summary.pen.value, 2)}{_null(summary.pen, course.block_p.get('pen'))}"
+    parts = "; ".join(part for part in (cin, lis, pen) if part)
+    parts_zh = parts.replace("; ", "；").replace(", ", "，")
+    lines = [
+        Bilingual(
+            f"走势（均值的次序；方括号内为随机次序的均值，p 未校正）：{parts_zh}",
+            f"course (order of the means; in brackets the mean of random orders, p not corrected): {parts}",
+        )
+    ]
+    if summary.windows < MIN_WINDOWS:
+        n = summary.windows
+        lines.append(
+            Bilingual(
+                f"PEN 只有 {n} 个模式，少于 {MIN_WINDOWS} 个时偏低，不作判断",
+                f"PEN has {n} patterns; below {MIN_WINDOWS} it is too low and says nothing",
+            )
+        )
+    if course.block:
+        lines.append(
+            Bilingual(
+                f"p* 按 {course.block} 个一块整体换位，容许相邻均值相关；两种 p 不同时以 p* 为准",
+                f"p* exchanges blocks of {course.block}: it allows for means that depend on the one before; "
+                "where the two differ, use p*",
+            )
+        )
+    return lines
+
+
+def _null(result: MetricResult, block_p: float | None) -> str:
+    if result.null_mean is None or result.p is None:
+        return ""
+    block = "" if block_p is None else f", p* {p_text(block_p)}"
+    return f" [{number(result.null_mean, 1)}], p {p_text(result.p)}{block}"
+
+
+def _variance_lines(score: ScoreDrift) -> list[Bilingual]:
+    variance = score.variance
+    if variance is None:
+        return []
+    judge = variance.judge
+    repeat = None if variance.repeat is None else variance.repeat - (judge or 0.0)
+    shares = {
+        Bilingual("题目", "prompt"): variance.prompt,
+        Bilingual("检查点", "checkpoint"): variance.checkpoint,
+        Bilingual("题目×检查点", "prompt x checkpoint"): variance.interaction,
+        Bilingual("重复回答", "repeat"): repeat,
+        Bilingual("重复评判", "judge repeat"): judge,
+    }
+    total = sum(max(0.0, part) for part in shares.values() if part is not None)
+    if total <= 0:
+        return [Bilingual("方差为零：所有得分相同", "no variance: all scores are equal")]
+    texts = [
+        (name, Bilingual("未知", "unknown") if part is None else _both(percent(max(0.0, part) / total)))
+        for name, part in shares.items()
+    ]
+    zh = "，".join(f"{name.zh} {text.zh}" for name, text in texts)
+    en = ", ".join(f"{name.en} {text.en}" for name, text in texts)
+    n = variance.prompts
+    return [Bilingual(f"方差来源（{n} 题）：{zh}", f"variance by source ({words.plural(n, 'prompt')}): {en}")]
+
+
+def _both(text: str) -> Bilingual:
+    return Bilingual(text, text)
+
+
+def _prompt_lines(score: ScoreDrift) -> list[Bilingual]:
+    if not score.prompts_vary:
+        return [words.NO_CHANGES]
+    if not score.changes:
+        return []
+    fine = max(2, decimals_for(score.scale, [item.mean for item in score.means]))
+    rises = [change for change in score.changes if change.shrunken > 0]
+    falls = [change for change in score.changes if change.shrunken < 0][::-1]
+    kind = (
+        Bilingual("已按多次回答的波动收缩", "shrunken by the noise of repeats")
+        if score.shrunken
+        else Bilingual("没有多次回答，未收缩", "not shrunken, there are no repeats")
+    )
+    lines = [
+        Bilingual(
+            f"逐题变化（探索性，未检验，{kind.zh}）：",
+            f"changes of prompts (exploratory, not tested, {kind.en}):",
+        )
+    ]
+    for name, changes in ((Bilingual("升", "up"), rises), (Bilingual("降", "down"), falls)):
+        if changes:
+            text = ", ".join(_change(change, fine) for change in changes)
+            lines.append(Bilingual(f"　{name.zh}：{text.replace(', ', '，')}", f"  {name.en}: {text}"))
+    return lines
+
+
+def _change(change: PromptChange, decimals: int) -> str:
+    return f"{change.prompt} {signed(change.shrunken, decimals)}"
+
+
+def _human_lines(score: ScoreDrift) -> list[Bilingual]:
+    over = [item for item in score.human if not item.checkpoint]
+    by_checkpoint = [item for item in score.human if item.checkpoint]
+    lines = []
+    if over:
+        lines.append(
+            Bilingual(
+                f"人对检查点的排序与此分数：{_agreement(over[0], 'zh')}",
+                f"human ranking of the checkpoints: {_agreement(over[0], 'en')}",
+            )
+        )
+    rest = len(by_checkpoint) - MAX_HUMAN
+    lines += [
+        Bilingual(
+            f"人的排序与 {item.checkpoint}：{_agreement(item, 'zh')}",
+            f"human ranking at {item.checkpoint}: {_agreement(item, 'en')}",
+        )
+        for item in by_checkpoint[-MAX_HUMAN:]
+    ]
+    if rest > 0:
+        lines.append(
+            Bilingual(
+                f"之前 {rest} 个检查点见 --json", f"{words.plural(rest, 'earlier checkpoint')}: see --json"
+            )
+        )
+    return lines
+
+
+def _agreement(item: HumanAgreement, language: str) -> str:
+    ranking = item.ranking
+    pairs = ranking.n * (ranking.n - 1) // 2
+    cin, lis = f"CIN {ranking.cin}/{pairs}", f"LIS {ranking.lis}/{ranking.n}"
+    if language == "zh":
+        tau = "不可计算（全部并列）" if ranking.tau_b is None else signed(ranking.tau_b, 2)
+        p = "" if ranking.tau_p is None else f"，p {p_text(ranking.tau_p)}"
+        return f"tau-b {tau}{p}，{cin}，{lis}，{ranking.n} 项"
+    tau = "undefined (all tied)" if ranking.tau_b is None else signed(ranking.tau_b, 2)
+    p = "" if ranking.tau_p is None else f", p {p_text(ranking.tau_p)}"
+    return f"tau-b {tau}{p}, {cin}, {lis}, {words.plural(ranking.n, 'item')}"

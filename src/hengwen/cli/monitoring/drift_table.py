@@ -1,0 +1,326 @@
+"""Print a drift report in words: both answers for each score, then their evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from hengwen.cli.monitoring import drift_words as words
+from hengwen.cli.monitoring.drift_details import detail_lines
+from hengwen.cli.monitoring.drift_words import plural
+from hengwen.monitoring.drift.score_drift import MIN_MANN_KENDALL
+from hengwen.reports.text.bilingual import Bilingual
+from hengwen.reports.text.numbers import decimals_for, interval, number, p_text, signed
+from hengwen.results.comparisons import min_clusters
+from hengwen.stats.checkpoints.change_point import MIN_CHECKPOINTS as MIN_PETTITT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.monitoring.drift.score_drift import BaselineDifference, DriftReport, ScoreDrift, StepTests
+    from hengwen.prompts.language import Language
+
+MAX_MEANS = 12
+"""Maximum number of checkpoints whose means are all printed; of more, the first and the last."""
+MAX_NAMES = 8
+"""Maximum number of scores or checkpoints that a list names."""
+_STYLES = {"better": "green", "worse": "red"}
+
+
+def print_drift(report: DriftReport, language: Language, console: Console | None = None) -> None:
+    """Print the answers to both questions for each score, and the evidence.
+
+    Args:
+        report: What ``drift_report`` returns.
+        language: Language of the text.
+        console: Console to print on; by default standard output.
+    """
+    console = console or Console(highlight=False)
+    console.print(Text(_title(report).in_language(language), style="bold"))
+    for line in _header(report):
+        console.print(Text(line.in_language(language), style="dim"))
+    for score in report.scores:
+        style = _STYLES.get(score.direction, "yellow" if score.differs == "differ" else "")
+        console.print()
+        console.print(
+            Text.assemble(
+                (score.address, "bold"), ": ", (words.headline_text(score).in_language(language), style)
+            )
+        )
+        for indent, line in _score_lines(report, score):
+            console.print(Padding(Text(line.in_language(language)), (0, 0, 0, indent), expand=False))
+
+
+def _title(report: DriftReport) -> Bilingual:
+    n, plan = len(report.runs), report.newest.plan
+    if n == 1:
+        return Bilingual(f"{plan}：{report.labels[0]}", f"{plan}: {report.labels[0]}")
+    if report.order_problem:
+        return Bilingual(f"{plan}：{n} 个检查点，先后未知", f"{plan}: {n} checkpoints in unknown order")
+    course = f"{report.labels[0]} → {report.labels[-1]}"
+    return Bilingual(f"{plan}：{course}，{n} 个检查点", f"{plan}: {course}, {n} checkpoints")
+
+
+def _header(report: DriftReport) -> list[Bilingual]:
+    lines = []
+    if report.order_problem:
+        problem, hint = report.order_problem, words.ORDER_HINT
+        lines.append(Bilingual(f"检查点先后未知（{problem}）：{hint.zh}", f"{problem}: {hint.en}"))
+    name = report.labels[0]
+    if report.pinned:
+        lines.append(Bilingual(f"基线 {name}", f"baseline {name}"))
+    elif not report.order_problem and len(report.runs) > 1:
+        lines.append(
+            Bilingual(
+                f"基线 {name}（第一个检查点；可用 hengwen runs pin 指定）",
+                f"baseline {name} (the first checkpoint; choose another with: hengwen runs pin)",
+            )
+        )
+    if report.before_baseline:
+        n = len(report.before_baseline)
+        lines.append(
+            Bilingual(
+                f"基线之前的 {n} 个检查点不参与检验",
+                f"{plural(n, 'checkpoint')} before the baseline {'is' if n == 1 else 'are'} left out",
+            )
+        )
+    looks = report.looks
+    for question, look, alpha, tests in (
+        (1, looks.differ, looks.differ_alpha, report.differ_tests),
+        (2, looks.drift, looks.drift_alpha, report.drift_tests),
+    ):
+        if look is not None and alpha is not None:
+            level = p_text(alpha).removeprefix("= ")
+            lines.append(
+                Bilingual(
+                    f"问题 {question}：共 {tests} 次检验，p 按 Holm 法校正；第 {look} 次查看此基线，"
+                    f"显著性水平 {level}",
+                    f"question {question}: {plural(tests, 'test')}, p corrected by Holm; look {look} at this "
+                    f"baseline, level {level}",
+                )
+            )
+    if report.other_scores:
+        scores = report.other_scores
+        lines.append(
+            Bilingual(
+                f"未检验的细项（用 --score 指定）：{names_text(scores, ' 等 {n} 项')}",
+                f"not tested, name them with --score: {names_text(scores)}",
+            )
+        )
+    return lines
+
+
+def names_text(names: Sequence[str], rest_text: str = " and {rest} more") -> str:
+    """Return the first names of a list, and how many there are.
+
+    Args:
+        names: All names.
+        rest_text: Text after a shortened list, with the number of all names (n) or of the others (rest).
+
+    Examples:
+        >>> names_text(["a", "b"]), names_text([str(k) for k in range(10)])
+        ('a, b', '0, 1, 2, 3, 4, 5, 6, 7 and 2 more')
+    """
+    rest = len(names) - MAX_NAMES
+    listed = ", ".join(names[:MAX_NAMES])
+    return listed if rest <= 0 else listed + rest_text.format(n=len(names), rest=rest)
+
+
+def _score_lines(report: DriftReport, score: ScoreDrift) -> list[tuple[int, Bilingual]]:
+    """Return lines with their indents."""
+    lines = [(2, words.left_out_text(item)) for item in score.left_out]
+    if score.means:
+        lines.insert(0, (2, _means_line(score)))
+    if score.drifts == "one checkpoint":
+        return [*lines, (2, words.ONE_CHECKPOINT)]
+    if score.drifts in ("missing scores", "not comparable"):
+        return lines
+    answers = (words.differs_text(score), words.drifts_text(score))
+    for question, answer, evidence in (
+        (words.FIRST, answers[0], _first_lines(report, score)),
+        (words.SECOND, answers[1], _second_lines(score)),
+    ):
+        lines.append((2, Bilingual(f"{question.zh}{answer.zh}", f"{question.en} {_sentence(answer.en)}")))
+        lines += [(4, line) for line in evidence]
+    return [*lines, *((2, line) for line in detail_lines(score))]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _means_line(score: ScoreDrift) -> Bilingual:
+    decimals = decimals_for(score.scale, [item.mean for item in score.means])
+    texts = [f"{item.checkpoint} {number(item.mean, decimals)}" for item in score.means]
+    if len(texts) > MAX_MEANS:
+        texts = [*texts[:3], "…", *texts[-3:]]
+    return Bilingual(f"均值：{'，'.join(texts)}", f"means: {', '.join(texts)}")
+
+
+def _first_lines(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
+    lines = []
+    difference, overall = score.difference, score.overall
+    if score.problem == "group score":
+        lines.append(words.GROUP_SCORE_REASON)
+    if difference is not None:
+        lines += _difference_lines(score, difference)
+    if overall is not None:
+        p = p_text(overall.p if overall.p_adjusted is None else overall.p_adjusted)
+        raw_zh, raw_en = _raw(overall.p_adjusted)
+        n, prompts = overall.checkpoints, _prompts(overall.prompts, overall.clusters)
+        lines.append(
+            Bilingual(
+                f"{n} 个检查点一起检验（Friedman）：p {p}{raw_zh}，{prompts.zh}",
+                f"all {n} checkpoints together (Friedman): p {p}{raw_en}, {prompts.en}",
+            )
+        )
+    if score.differs == "too few prompts":
+        least = _least_clusters(report, score)
+        lines.append(
+            Bilingual(
+                f"至少需要 {least} 个互相独立的题目才可能显著",
+                f"at least {least} independent prompts are needed for any result to be significant",
+            )
+        )
+    return lines
+
+
+def _least_clusters(report: DriftReport, score: ScoreDrift) -> int:
+    tests = (score.difference is not None) + (score.overall is not None)
+    return min_clusters(max(1, tests), report.looks.differ_alpha or report.alpha)
+
+
+def _difference_lines(score: ScoreDrift, difference: BaselineDifference) -> list[Bilingual]:
+    decimals = decimals_for(score.scale, difference.means)
+    fine = max(2, decimals)
+    members = len(difference.baseline)
+    baseline = Bilingual(
+        difference.baseline[0] if members == 1 else f"{difference.baseline[0]} 等 {members} 个检查点合为基线",
+        difference.baseline[0]
+        if members == 1
+        else f"baseline of {members} ({difference.baseline[0]} … {difference.baseline[-1]})",
+    )
+    change = f"{number(difference.means[0], decimals)} → {number(difference.means[1], decimals)}"
+    bounds = difference.interval.bounds
+    size = f"{signed(difference.difference, fine)} {interval(bounds, fine) if bounds else ''}".rstrip()
+    p = p_text(difference.p if difference.p_adjusted is None else difference.p_adjusted)
+    raw_zh, raw_en = _raw(difference.p_adjusted)
+    prompts = _prompts(difference.prompts, difference.clusters)
+    effects = difference.effects
+    visible = Bilingual("各题差别全部相同", "all prompts have the same difference")
+    if difference.detectable is not None:
+        value = number(difference.detectable, fine)
+        visible = Bilingual(f"可看出的最小差别 {value}", f"smallest visible difference {value}")
+    lines = [
+        Bilingual(
+            f"{baseline.zh} → {difference.newest}：{change}，相差 {size}，p {p}{raw_zh}，{prompts.zh}",
+            f"{baseline.en} → {difference.newest}: {change}, difference {size}, p {p}{raw_en}, {prompts.en}",
+        ),
+        Bilingual(
+            f"{visible.zh}；胜 {effects.wins}，负 {effects.losses}，平 {effects.ties}",
+            f"{visible.en}; {plural(effects.wins, 'win')}, {plural(effects.losses, 'loss', 'losses')}, "
+            f"{plural(effects.ties, 'tie')}",
+        ),
+    ]
+    if difference.subsampled:
+        n = difference.subsampled
+        lines.append(
+            Bilingual(
+                f"{n} 个题目的回答次数不等，各取相同次数",
+                f"{plural(n, 'prompt')} with unequal repeats: equally many of each checkpoint are used",
+            )
+        )
+    return lines
+
+
+def _raw(p_adjusted: float | None) -> tuple[str, str]:
+    return ("，未校正", ", not corrected") if p_adjusted is None else ("", "")
+
+
+def _prompts(prompts: int, clusters: int) -> Bilingual:
+    if prompts == clusters:
+        return Bilingual(f"{prompts} 题", plural(prompts, "prompt"))
+    return Bilingual(
+        f"{prompts} 题（{clusters} 组）", f"{plural(prompts, 'prompt')} in {plural(clusters, 'cluster')}"
+    )
+
+
+def _second_lines(score: ScoreDrift) -> list[Bilingual]:
+    steps = score.steps
+    if score.drifts == "order unknown":
+        return []
+    if steps is None:
+        return [words.FEW_CHECKPOINTS]
+    if steps.slope is None and steps.newest is None:
+        return [words.NO_MOVEMENT if score.drifts == "cannot be told from step noise" else words.ALL_EQUAL]
+    return [*_slope_lines(score, steps), *_newest_lines(score, steps), _further_tests(score, steps)]
+
+
+def _slope_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
+    slope = steps.slope
+    if slope is None or steps.slope_p_adjusted is None:
+        return [words.NO_MOVEMENT]
+    fine = _fine(score)
+    change = f"{signed(slope.slope, fine + 1)} {interval(slope.interval, fine + 1)}"
+    p, visible = p_text(steps.slope_p_adjusted), number(steps.slope_detectable, fine)
+    ratio = number(slope.signal_to_noise, 1)
+    usual = number(slope.residual_sd, fine)
+    return [
+        Bilingual(
+            f"趋势线：每个检查点 {change}，全程 {signed(slope.total, fine)}，p {p}；"
+            f"可看出的最小全程变化 {visible}",
+            f"line: {change} a checkpoint, {signed(slope.total, fine)} in all, p {p}; smallest visible total "
+            f"change {visible}",
+        ),
+        Bilingual(
+            f"信噪比 {ratio}：全程变化与平常波动 {usual} 之比",
+            f"signal to noise {ratio}: total change over the usual movement of {usual}",
+        ),
+    ]
+
+
+def _newest_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
+    newest = steps.newest
+    if newest is None or steps.newest_p_adjusted is None:
+        return []
+    fine = _fine(score)
+    change = f"{signed(newest.difference, fine)} {interval(newest.interval, fine)}"
+    p, visible = p_text(steps.newest_p_adjusted), number(steps.newest_detectable, fine)
+    n = newest.predecessors
+    return [
+        Bilingual(
+            f"最新检查点与之前 {n} 个之差 {change}，p {p}；可看出的最小差别 {visible}",
+            f"newest against its {n} predecessors: {change}, p {p}; smallest visible difference {visible}",
+        )
+    ]
+
+
+def _further_tests(score: ScoreDrift, steps: StepTests) -> Bilingual:
+    """Return the tests that decide nothing, in one line."""
+    kendall, change = steps.mann_kendall, steps.change_point
+    if kendall is None:
+        first = Bilingual(
+            f"Mann-Kendall 需要 {MIN_MANN_KENDALL} 个检查点",
+            f"Mann-Kendall needs {MIN_MANN_KENDALL} checkpoints",
+        )
+    else:
+        text = f"Mann-Kendall S {kendall.s:+d}, p {p_text(kendall.p)}"
+        first = Bilingual(text.replace(", ", "，"), text)
+    if len(score.means) < MIN_PETTITT:
+        second = Bilingual(f"Pettitt 需要 {MIN_PETTITT} 个检查点", f"Pettitt needs {MIN_PETTITT} checkpoints")
+    elif change is None:
+        second = Bilingual("Pettitt 无变点", "Pettitt: no change point")
+    else:
+        name, p = score.means[change.index].checkpoint, p_text(change.p)
+        second = Bilingual(f"Pettitt 变点在 {name}，p {p}", f"Pettitt: change at {name}, p {p}")
+    return Bilingual(
+        f"参考（未校正，不参与判断）：{first.zh}；{second.zh}",
+        f"beside it (not corrected, decides nothing): {first.en}; {second.en}",
+    )
+
+
+def _fine(score: ScoreDrift) -> int:
+    return max(2, decimals_for(score.scale, [item.mean for item in score.means]))

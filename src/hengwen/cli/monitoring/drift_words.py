@@ -1,0 +1,105 @@
+"""Words of a drift report, in Chinese and English."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.reports.text.bilingual import Bilingual
+from hengwen.reports.text.numbers import percent
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hengwen.monitoring.drift.score_drift import LeftOut, ScoreDrift
+
+DIFFERS: Mapping[str, Bilingual] = {
+    "differ": Bilingual("有差别", "differ"),
+    "no difference seen": Bilingual("未见差别", "no difference seen"),
+    "too few prompts": Bilingual("题目太少", "too few prompts"),
+    "missing scores": Bilingual("得分缺失过多，不下结论", "too many missing scores for a verdict"),
+    "not comparable": Bilingual("无法比较", "not comparable"),
+    "one checkpoint": Bilingual("只有一个检查点", "only one checkpoint"),
+}
+DRIFTS: Mapping[str, Bilingual] = {
+    "drift": Bilingual("发生漂移", "drift"),
+    "nothing beyond step noise seen": Bilingual("未见超出平常波动的变化", "nothing beyond step noise seen"),
+    "cannot be told from step noise": Bilingual("无法与平常波动区分", "cannot be told from step noise"),
+    "order unknown": Bilingual("检查点先后未知", "order of checkpoints unknown"),
+}
+DIRECTIONS: Mapping[str, Bilingual] = {
+    "better": Bilingual("，变好", " for the better"),
+    "worse": Bilingual("，变差", " for the worse"),
+    "": Bilingual("", ""),
+}
+FIRST = Bilingual("在这类题目上，检查点之间有差别吗？", "Do these checkpoints differ on prompts like these?")
+SECOND = Bilingual("差别是否超出检查点平常的波动？", "Is that more than checkpoints usually move?")
+ONE_CHECKPOINT = Bilingual(
+    "至少需要两个检查点；评测下一个检查点后再看", "two checkpoints are needed; come back after the next one"
+)
+GROUP_SCORE = Bilingual("没有逐题的值", "no values of prompts")
+GROUP_SCORE_REASON = Bilingual(
+    "整组回答只有一个数值，无法逐题比较", "one value for all answers, so prompts cannot be compared"
+)
+FEW_CHECKPOINTS = Bilingual(
+    "至少需要 4 个检查点，才知道平常的波动有多大",
+    "4 checkpoints are needed to know how far one usually moves",
+)
+NO_MOVEMENT = Bilingual(
+    "之前的检查点毫无波动，没有可比的尺度",
+    "the earlier checkpoints do not move at all: nothing to compare with",
+)
+ALL_EQUAL = Bilingual("各检查点的均值全部相同", "all checkpoints have the same mean")
+NO_CHANGES = Bilingual(
+    "逐题变化（探索性）：不超过多次回答之间的波动，不列题目",
+    "changes of prompts (exploratory): no larger than repeats vary, so no prompt is named",
+)
+ORDER_HINT = Bilingual(
+    "给每个检查点写上 step，或在同一个计划里按训练顺序列出",
+    "give every checkpoint a step, or list them in training order in one plan",
+)
+
+
+def differs_text(score: ScoreDrift) -> Bilingual:
+    """Return the answer to the first question."""
+    return GROUP_SCORE if score.problem == "group score" else DIFFERS[score.differs]
+
+
+def drifts_text(score: ScoreDrift) -> Bilingual:
+    """Return the answer to the second question, with the direction of a drift."""
+    answer = DRIFTS.get(score.drifts) or DIFFERS[score.drifts]
+    direction = DIRECTIONS[score.direction]
+    return Bilingual(f"{answer.zh}{direction.zh}", f"{answer.en}{direction.en}")
+
+
+def headline_text(score: ScoreDrift) -> Bilingual:
+    """Return both answers in one line; once, if they are the same."""
+    first, second = differs_text(score), drifts_text(score)
+    if first == second:
+        return first
+    return Bilingual(f"{first.zh}；{second.zh}", f"{first.en}; {second.en}")
+
+
+def left_out_text(item: LeftOut) -> Bilingual:
+    """Return why a checkpoint is left out of the tests of a score."""
+    name = item.checkpoint
+    if item.problem == "keys":
+        return Bilingual(f"略去 {name}：评分设置不同（{item.detail}）", f"{name} left out: {item.detail}")
+    if item.problem == "coverage":
+        share, least = percent(item.coverage), percent(MIN_PROMPT_COVERAGE)
+        return Bilingual(
+            f"略去 {name}：有得分的题目只占 {share}，低于 {least}；哪些题失败可能与质量有关",
+            f"{name} left out: only {share} of the prompts have a score, below {least}; which prompts fail "
+            "may depend on quality",
+        )
+    return Bilingual(f"略去 {name}：没有这项分数", f"{name} left out: it does not have this score")
+
+
+def plural(n: int, noun: str, plural_noun: str = "") -> str:
+    """Return a count with its noun.
+
+    Examples:
+        >>> plural(1, "loss", "losses"), plural(2, "loss", "losses"), plural(2, "win")
+        ('1 loss', '2 losses', '2 wins')
+    """
+    return f"{n} {noun if n == 1 else plural_noun or noun + 's'}"

@@ -1,0 +1,1 @@
+"""Do checkpoints differ, and is that more than checkpoints usually move?"""

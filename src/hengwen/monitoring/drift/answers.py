@@ -1,0 +1,226 @@
+"""Test all scores of a report, correct the p-values of each question, and answer both questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from hengwen.monitoring.drift.difference import friedman_test, prompt_differences
+from hengwen.monitoring.drift.score_drift import (
+    BaselineDifference,
+    OverallTest,
+    StepTests,
+)
+from hengwen.monitoring.drift.steps import baseline_members, is_constant, mann_kendall
+from hengwen.stats.checkpoints.change_point import pettitt_test
+from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS, newest_test, slope_test
+from hengwen.stats.paired import enough_clusters, holm
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.monitoring.drift.difference import Friedman, PromptDifferences
+    from hengwen.monitoring.drift.score_drift import Course, DiffersAnswer, Direction, DriftAnswer, Problem
+    from hengwen.monitoring.drift.series import TestedSeries
+    from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
+
+Obstacle = Literal["missing scores", "not comparable", "one checkpoint"]
+"""Answer to both questions of a score that cannot be tested."""
+
+
+@dataclass(slots=True)
+class FirstQuestion:
+    """The tests of one score whose units are prompts."""
+
+    series: TestedSeries
+    members: Sequence[int]
+    """Positions of the checkpoints of the baseline in the series."""
+    differences: PromptDifferences | None
+    friedman: Friedman | None
+
+    @classmethod
+    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float) -> FirstQuestion:
+        """Run the tests of a score, as far as its checkpoints allow.
+
+        Args:
+            series: The score.
+            order_known: Whether the training order is known; otherwise no checkpoint is the newest, except of
+                two, and none can be pooled.
+            mean_variance: Variance with which a mean is measured.
+        """
+        if not series.has_newest or series.checkpoints < 2 or series.matrix.is_group_score:
+            return cls(series, [], None, None)
+        members = baseline_members(series.means, mean_variance) if order_known else [0]
+        has_newest = order_known or series.checkpoints == 2
+        differences = prompt_differences(series, members) if has_newest else None
+        return cls(series, members, differences, friedman_test(series))
+
+    def tests(self) -> dict[str, tuple[float, int]]:
+        """Return p-value and number of clusters of each test, by name."""
+        tests = {}
+        if self.differences is not None:
+            tests["baseline"] = (self.differences.test.p, self.differences.test.clusters)
+        if self.friedman is not None:
+            tests["overall"] = (self.friedman.p, self.friedman.clusters)
+        return tests
+
+    def answer(self, adjusted: Mapping[str, float], alpha: float) -> DiffersAnswer:
+        """Return the answer from the corrected p-values of the score's tests."""
+        obstacle = _obstacle(self.series)
+        if obstacle is not None:
+            return obstacle
+        if not self.tests():
+            return "not comparable"
+        if not adjusted:
+            return "too few prompts"
+        return "differ" if min(adjusted.values()) <= alpha else "no difference seen"
+
+    def problem(self) -> Problem:
+        """Return why the score has no tests by prompts; empty if it has, or if the answer says it."""
+        if self.series.matrix.is_group_score:
+            return "group score"
+        return self.series.left_out[-1].problem if self.series.left_out and not self.tests() else ""
+
+    def baseline_difference(self, p_adjusted: float | None, level: float) -> BaselineDifference | None:
+        """Return the difference to the baseline; ``level`` is that of a single test."""
+        values = self.differences
+        if values is None:
+            return None
+        labels = self.series.labels
+        return BaselineDifference(
+            baseline=tuple(labels[position] for position in self.members),
+            newest=labels[-1],
+            means=(float(values.before.mean()), float(values.after.mean())),
+            difference=values.test.difference,
+            interval=values.interval,
+            p=values.test.p,
+            p_adjusted=p_adjusted,
+            detectable=values.test.detectable(level),
+            effects=values.effects,
+            prompts=values.test.prompts,
+            clusters=values.test.clusters,
+            subsampled=values.subsampled,
+        )
+
+    def overall_test(self, p_adjusted: float | None) -> OverallTest | None:
+        """Return the test of all checkpoints together."""
+        if self.friedman is None:
+            return None
+        return OverallTest(
+            p=self.friedman.p,
+            p_adjusted=p_adjusted,
+            checkpoints=self.series.checkpoints,
+            prompts=self.friedman.prompts,
+            clusters=self.friedman.clusters,
+        )
+
+
+@dataclass(slots=True)
+class SecondQuestion:
+    """The tests of one score whose units are checkpoints."""
+
+    series: TestedSeries
+    slope: SlopeTest | None
+    newest: NewestTest | None
+    order_known: bool
+
+    @classmethod
+    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float) -> SecondQuestion:
+        """Run the deciding tests of a score; arguments as for the first question."""
+        if not (order_known and series.has_newest):
+            return cls(series, None, None, order_known)
+        newest = newest_test(series.means, min_variance=mean_variance)
+        return cls(series, slope_test(series.means), newest, order_known)
+
+    @property
+    def has_course(self) -> bool:
+        """Whether the means have an order that can be described."""
+        return self.order_known and self.series.has_newest and self.series.checkpoints > 1
+
+    def tests(self) -> dict[str, float]:
+        """Return the p-values of the deciding tests, by name."""
+        tests = {"slope": self.slope, "newest": self.newest}
+        return {name: test.p for name, test in tests.items() if test is not None}
+
+    def answer(self, adjusted: Mapping[str, float], alpha: float) -> DriftAnswer:
+        """Return the answer from the corrected p-values of the score's tests."""
+        obstacle = _obstacle(self.series)
+        if obstacle is not None:
+            return obstacle
+        if not self.order_known:
+            return "order unknown"
+        if self.series.checkpoints < MIN_CHECKPOINTS:
+            return "cannot be told from step noise"
+        if adjusted:
+            return "drift" if min(adjusted.values()) <= alpha else "nothing beyond step noise seen"
+        return (
+            "nothing beyond step noise seen"
+            if is_constant(self.series.means)
+            else "cannot be told from step noise"
+        )
+
+    def direction(self, adjusted: Mapping[str, float]) -> Direction:
+        """Return the direction of a drift, by the test with the smallest p-value."""
+        name = min(adjusted, key=lambda test: adjusted[test])
+        if name == "slope":
+            change = self.slope.slope if self.slope else 0.0
+        else:
+            change = self.newest.difference if self.newest else 0.0
+        return "better" if (change > 0) == self.series.matrix.higher_is_better else "worse"
+
+    def step_tests(
+        self, adjusted: Mapping[str, float], level: float, course: Course | None
+    ) -> StepTests | None:
+        """Return the evidence; ``level`` is that of a single test. None below 4 checkpoints."""
+        if not self.has_course or self.series.checkpoints < MIN_CHECKPOINTS:
+            return None
+        return StepTests(
+            slope=self.slope,
+            slope_p_adjusted=adjusted.get("slope"),
+            slope_detectable=self.slope.detectable(level) if self.slope else None,
+            newest=self.newest,
+            newest_p_adjusted=adjusted.get("newest"),
+            newest_detectable=self.newest.detectable(level) if self.newest else None,
+            mann_kendall=mann_kendall(self.series.means, course.summary) if course else None,
+            change_point=pettitt_test(self.series.means),
+        )
+
+
+def corrected(tests: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
+    """Return the p-values of each score, corrected by Holm's method for the tests of all scores.
+
+    Examples:
+        >>> corrected([{"slope": 0.01, "newest": 0.04}, {"slope": 0.03}])
+        [{'slope': 0.03, 'newest': 0.06}, {'slope': 0.06}]
+    """
+    adjusted = holm({f"{index}/{name}": p for index, row in enumerate(tests) for name, p in row.items()})
+    return [{name: adjusted[f"{index}/{name}"] for name in row} for index, row in enumerate(tests)]
+
+
+def with_enough_clusters(
+    tests: Sequence[Mapping[str, tuple[float, int]]], alpha: float
+) -> list[dict[str, float]]:
+    """Return the p-values of tests with enough clusters for a result to be significant in their family.
+
+    Args:
+        tests: For each score, p-value and number of clusters of each test.
+        alpha: Level of the family.
+
+    Examples:
+        >>> with_enough_clusters([{"baseline": (0.5, 30), "overall": (0.5, 5)}], 0.05)
+        [{'baseline': 0.5}]
+    """
+    enough = iter(enough_clusters([count for row in tests for _, count in row.values()], alpha))
+    return [{name: p for name, (p, _) in row.items() if next(enough)} for row in tests]
+
+
+def _obstacle(series: TestedSeries) -> Obstacle | None:
+    """Return the answer to both questions of a score that cannot be tested; None if it can."""
+    if not series.has_newest:
+        return "missing scores"
+    if series.checkpoints > 1:
+        return None
+    if len(series.score.labels) == 1:
+        return "one checkpoint"
+    problems = {item.problem for item in series.left_out}
+    return "missing scores" if problems == {"coverage"} else "not comparable"

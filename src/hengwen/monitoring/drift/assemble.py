@@ -1,0 +1,125 @@
+"""Answer both questions for all scores of a report, and describe each score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from hengwen.monitoring.drift.answers import FirstQuestion, SecondQuestion, corrected, with_enough_clusters
+from hengwen.monitoring.drift.human_agreement import human_agreements
+from hengwen.monitoring.drift.judge_repeats import judge_repeat_variance
+from hengwen.monitoring.drift.prompt_changes import rank_changes
+from hengwen.monitoring.drift.score_drift import ALPHA, Looks, ScoreDrift
+from hengwen.monitoring.drift.steps import course_of
+from hengwen.stats.alpha_spending import alpha_at_look
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hengwen.monitoring.drift.human_values import HumanValues
+    from hengwen.monitoring.drift.series import TestedSeries
+    from hengwen.records import Run
+    from hengwen.stats.checkpoints.variance_by_source import VarianceBySource
+    from hengwen.store import Store
+
+
+def answer_scores(
+    series: Sequence[TestedSeries], *, order_known: bool, count_look: Callable[[str], int]
+) -> tuple[tuple[ScoreDrift, ...], Looks]:
+    """Return the answers for each score, and the number of this look for each question.
+
+    Args:
+        series: The scores.
+        order_known: Whether the training order is known.
+        count_look: Returns the number of this look at the baseline for a question, ``differ`` or ``drift``;
+            called only if a test of the question is possible.
+    """
+    measured = [(item, item.mean_variance() if item.has_newest else 0.0) for item in series]
+    first = [
+        FirstQuestion.of(item, order_known=order_known, mean_variance=variance) for item, variance in measured
+    ]
+    second = [
+        SecondQuestion.of(item, order_known=order_known, mean_variance=variance)
+        for item, variance in measured
+    ]
+    differ = count_look("differ") if any(question.tests() for question in first) else None
+    drift = count_look("drift") if any(question.tests() for question in second) else None
+    differ_alpha = ALPHA if differ is None else alpha_at_look(differ, ALPHA)
+    drift_alpha = ALPHA if drift is None else alpha_at_look(drift, ALPHA)
+    differ_p = corrected(with_enough_clusters([question.tests() for question in first], differ_alpha))
+    drift_p = corrected([question.tests() for question in second])
+    differ_level = differ_alpha / max(1, sum(map(len, differ_p)))
+    drift_level = drift_alpha / max(1, sum(map(len, drift_p)))
+    scores = []
+    for prompts, steps, p_differ, p_drift in zip(first, second, differ_p, drift_p, strict=True):
+        answer = steps.answer(p_drift, drift_alpha)
+        course = course_of(steps.series.means) if steps.has_course else None
+        scores.append(
+            replace(
+                _description(prompts),
+                differs=prompts.answer(p_differ, differ_alpha),
+                drifts=answer,
+                direction=steps.direction(p_drift) if answer == "drift" else "",
+                difference=prompts.baseline_difference(p_differ.get("baseline"), differ_level),
+                overall=prompts.overall_test(p_differ.get("overall")),
+                steps=steps.step_tests(p_drift, drift_level, course),
+                course=course,
+            )
+        )
+    looks = Looks(
+        differ=differ,
+        differ_alpha=None if differ is None else differ_alpha,
+        drift=drift,
+        drift_alpha=None if drift is None else drift_alpha,
+    )
+    return tuple(scores), looks
+
+
+def _description(prompts: FirstQuestion) -> ScoreDrift:
+    """Return what is known of a score without any answer."""
+    series = prompts.series
+    variance = series.variance()
+    ranked = None
+    if prompts.differences is not None:
+        repeat_variance = series.matrix.repeat_variance(series.included)
+        ranked = rank_changes(prompts.differences, repeat_variance)
+    return ScoreDrift(
+        address=series.score.address,
+        differs="not comparable",
+        drifts="not comparable",
+        problem=prompts.problem(),
+        scale=series.score.scale,
+        means=series.checkpoint_means(),
+        left_out=series.left_out,
+        changes=ranked.changes if ranked else (),
+        prompts_vary=ranked is None or ranked.prompts_vary,
+        shrunken=ranked is not None and ranked.shrunken,
+        variance=variance,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FurtherEvidence:
+    """What is read from the store or a file besides the values of scores: humans and repeated verdicts."""
+
+    store: Store
+    runs: Sequence[Run]
+    human: HumanValues | None
+
+    def add(self, score: ScoreDrift, series: TestedSeries) -> ScoreDrift:
+        """Return a score with the agreement of humans, and with the variance of repeated verdicts."""
+        return replace(
+            score,
+            human=human_agreements(series, self.runs, self.human),
+            variance=self._with_judge_repeats(score.variance, series),
+        )
+
+    def _with_judge_repeats(
+        self, variance: VarianceBySource | None, series: TestedSeries
+    ) -> VarianceBySource | None:
+        """Add the variance of repeated verdicts on the answers of the newest checkpoint, if there are any."""
+        if variance is None or not series.score.has_judge_samples:
+            return variance
+        rows = self.store.rows(self.runs[-1:])
+        judge = judge_repeat_variance(rows, series.score.task, series.score.name)
+        return replace(variance, judge=judge)

@@ -1,0 +1,162 @@
+"""Read the scores of many runs, one run at a time, into one matrix of prompts and checkpoints for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hengwen.errors import ConfigError
+from hengwen.monitoring.drift.score_drift import LeftOut
+from hengwen.monitoring.tested_scores import named_scores, tested_scores
+from hengwen.reports.view.trajectory import distinct_parts
+from hengwen.results.comparability import comparability_of
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.results.score_matrix import ScoreMatrix
+from hengwen.results.score_table import Column, SeriesKey
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.records import Kind, Run, Scale
+    from hengwen.results.comparability import ComparabilityKey
+    from hengwen.results.score_table import ScoreTable
+    from hengwen.store import Store
+
+    AnswerPairs = tuple[list[float], list[float]]
+    """Value and human value of each answer that has both."""
+
+EQUALIZED_PARTS = ("repeats",)
+"""Parts of comparability keys that are made equal: of unequal repeats, equally many are used."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CollectedScore:
+    """One score at every checkpoint of a report, in the order of its runs."""
+
+    task: str
+    name: str
+    kind: Kind
+    scale: Scale | None
+    labels: Sequence[str]
+    """Names of the checkpoints."""
+    matrix: ScoreMatrix = field(default_factory=ScoreMatrix)
+    keys: list[ComparabilityKey | None] = field(default_factory=list)
+    """For each checkpoint, its comparability key; None if it does not have the score."""
+    signatures: list[str] = field(default_factory=list)
+    human: list[AnswerPairs] = field(default_factory=list)
+    """For each checkpoint, the answers with a human value of the same score."""
+
+    has_judge_samples: bool = False
+    """Whether the judge of the newest checkpoint gave several verdicts on an answer."""
+
+    @property
+    def address(self) -> str:
+        """``TASK/SCORE``."""
+        return f"{self.task}/{self.name}"
+
+    def add(self, run: Run, table: ScoreTable) -> None:
+        """Append the checkpoint of a run."""
+        key = SeriesKey(run.id, self.task, self.name, self.kind)
+        column = table.series.get(key)
+        self.matrix.add(column or Column())
+        self.signatures.append(" + ".join(sorted(column.signatures)) if column else "")
+        self.keys.append(comparability_of(key, table, run.facts) if column else None)
+        self.has_judge_samples = column is not None and ("method", "samples") in column.provenance
+        human = table.series.get(SeriesKey(run.id, self.task, f"human.{self.name}", "human"))
+        self.human.append(_answer_pairs(column, human))
+
+    def included(self) -> tuple[list[int], tuple[LeftOut, ...]]:
+        """Return the indices of the checkpoints to test, and those that are left out.
+
+        Checkpoints whose signature or data differ from those of the newest checkpoint are left out, and those
+        that scored fewer than 95 % of their prompts.
+        """
+        included: list[int] = []
+        left_out: list[LeftOut] = []
+        for index, label in enumerate(self.labels):
+            coverage = self.matrix.coverages[index]
+            conflict = self._conflict(index)
+            if self.keys[index] is None:
+                left_out.append(LeftOut(checkpoint=label, problem="not scored"))
+            elif conflict:
+                left_out.append(LeftOut(checkpoint=label, problem="keys", detail=conflict, coverage=coverage))
+            elif coverage < MIN_PROMPT_COVERAGE:
+                left_out.append(LeftOut(checkpoint=label, problem="coverage", coverage=coverage))
+            else:
+                included.append(index)
+        return included, tuple(left_out)
+
+    def _conflict(self, index: int) -> str:
+        """Return how a checkpoint differs from the newest in its scorer or its data; empty if it does not."""
+        this, newest = self.signatures[index], self.signatures[-1]
+        if this and newest and this != newest:
+            parts = distinct_parts([this, newest])
+            return f"signatures differ: {parts[0]} ({self.labels[index]}); {parts[1]} ({self.labels[-1]})"
+        key, newest_key = self.keys[index], self.keys[-1]
+        if key is None or newest_key is None:
+            return ""
+        return "; ".join(
+            f"{item.part} differ: {item.this} ({self.labels[index]}), {item.that} ({self.labels[-1]})"
+            for item in key.differences(newest_key)
+            if item.part not in EQUALIZED_PARTS
+        )
+
+
+def collect_scores(
+    store: Store, runs: Sequence[Run], labels: Sequence[str], addresses: Sequence[str] = ()
+) -> tuple[list[CollectedScore], tuple[str, ...]]:
+    """Return the scores to test, and the addresses of the others.
+
+    At most one run is in memory with all its outcomes; of the others, only the values of these scores.
+
+    Args:
+        store: Holds the runs.
+        runs: Runs in training order; the scores of the last one are tested.
+        labels: Names of the checkpoints.
+        addresses: Addresses of the only scores to test; default: the headline scores.
+
+    Raises:
+        ConfigError: The newest run has no scores, or there is no score with an address.
+    """
+    newest = store.table(runs[-1:])
+    views = tested_scores(runs[-1:], newest)
+    if not views:
+        raise ConfigError(f"{labels[-1]} has no scores; see: hengwen runs show {runs[-1].id}")
+    chosen = named_scores(views, addresses, "test for drift") if addresses else views
+    scores = [
+        CollectedScore(task=view.task, name=view.name, kind=view.kind, scale=view.scale, labels=labels)
+        for family, view in chosen
+        if family == "headline"
+    ]
+    names = {pair for score in scores for pair in _names_to_read(score)}
+    for run in runs:
+        table = newest if run is runs[-1] else store.table([run], names)
+        for score in scores:
+            score.add(run, table)
+    tested = {score.address for score in scores}
+    return scores, tuple(view.address for _, view in views if view.address not in tested)
+
+
+def _names_to_read(score: CollectedScore) -> list[tuple[str, str]]:
+    """Return task and name of a score, of its human values, and of the level that a judge derives it from."""
+    names = [score.name, f"human.{score.name}"]
+    if score.kind == "judge":
+        names.append(f"{score.name.partition('.')[0]}.level")
+    return [(score.task, name) for name in names]
+
+
+def _answer_pairs(column: Column | None, human: Column | None) -> AnswerPairs:
+    if column is None or human is None:
+        return [], []
+    values = {
+        (sample, repeat): value
+        for sample, repeat, value in zip(column.sample_ids, column.repeats, column.values, strict=True)
+        if value is not None and sample is not None
+    }
+    pairs: AnswerPairs = ([], [])
+    for sample, repeat, value in zip(human.sample_ids, human.repeats, human.values, strict=True):
+        score = None if sample is None else values.get((sample, repeat))
+        if score is not None and value is not None:
+            pairs[0].append(score)
+            pairs[1].append(value)
+    return pairs

@@ -1,0 +1,115 @@
+"""The first question: do these checkpoints differ on prompts like these? Prompts are the units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.stats.difference_interval import difference_interval
+from hengwen.stats.effect_sizes import effect_sizes
+from hengwen.stats.paired import sign_flip_test
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from hengwen.monitoring.drift.series import TestedSeries
+    from hengwen.stats.difference_interval import DifferenceInterval
+    from hengwen.stats.effect_sizes import EffectSizes
+    from hengwen.stats.paired import PairedTest
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptDifferences:
+    """The values of the common prompts at the baseline and at the newest checkpoint, with their test."""
+
+    prompts: tuple[str, ...]
+    before: Floats
+    """Value of each prompt, averaged over the checkpoints of the baseline."""
+    after: Floats
+    repeats: Floats
+    """For each prompt, 2 / (1 / repeats at the baseline + 1 / repeats at the newest checkpoint)."""
+    test: PairedTest
+    interval: DifferenceInterval
+    effects: EffectSizes
+    subsampled: int
+
+
+def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptDifferences | None:
+    """Compare the newest checkpoint with the baseline, prompt by prompt.
+
+    Of unequal numbers of repeats, the first ones are used, equally many of every checkpoint.
+
+    Args:
+        series: The score.
+        baseline: Positions of the checkpoints of the baseline in the series.
+
+    Returns:
+        The comparison; None if no prompt has a score at both.
+    """
+    columns = [*baseline, series.checkpoints - 1]
+    counts = series.counts[:, columns]
+    common = (counts[:, -1] > 0) & (counts[:, :-1] > 0).any(axis=1)
+    if not common.any():
+        return None
+    limits = np.where(counts == 0, np.iinfo(np.int64).max, counts).min(axis=1)
+    table = series.matrix.means(limits, [series.included[column] for column in columns])[common]
+    scored = ~np.isnan(table[:, :-1])
+    before = np.where(scored, table[:, :-1], 0.0).sum(axis=1) / scored.sum(axis=1)
+    after = table[:, -1]
+    names = [name for name, kept in zip(series.matrix.prompts, common, strict=True) if kept]
+    clusters = [name for name, kept in zip(series.matrix.clusters, common, strict=True) if kept]
+    scale = series.score.scale
+    fewest = limits[common]
+    return PromptDifferences(
+        prompts=tuple(names),
+        before=before,
+        after=after,
+        repeats=2 * fewest / (1 + 1 / scored.sum(axis=1)),  # the baseline has more of them
+        test=sign_flip_test(before, after, clusters),
+        interval=difference_interval(
+            after - before, clusters, scale=None if scale is None else (scale.low, scale.high)
+        ),
+        effects=effect_sizes(before, after, higher_is_better=series.matrix.higher_is_better),
+        subsampled=int(((counts > limits[:, None]) & (counts > 0)).any(axis=1)[common].sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Friedman:
+    """Result of Friedman's test."""
+
+    p: float
+    prompts: int
+    clusters: int
+
+
+def friedman_test(series: TestedSeries) -> Friedman | None:
+    """Test whether any of the checkpoints differ, in whatever order.
+
+    Args:
+        series: A score with values of prompts.
+
+    Returns:
+        The test; None below 3 checkpoints, or if fewer than two clusters have a score at every checkpoint.
+
+    Notes:
+        ``scipy.stats.friedmanchisquare``; the blocks are clusters of prompts.
+    """
+    if series.checkpoints < 3:
+        return None
+    blocks, prompts = series.blocks(series.equal_repeats())
+    blocks = blocks.round(12)  # means of equal values may differ in the last digit
+    if len(blocks) < 2:
+        return None
+    if (np.ptp(blocks, axis=1) == 0).all():
+        return Friedman(p=1.0, prompts=prompts, clusters=len(blocks))
+    from scipy.stats import friedmanchisquare
+
+    p = float(friedmanchisquare(*blocks.T).pvalue)
+    return Friedman(p=max(p, 5e-324), prompts=prompts, clusters=len(blocks))

@@ -1,0 +1,141 @@
+"""``drift_report``: do the checkpoints of a plan differ, and is that more than checkpoints usually move?"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hengwen.argument_types import checked_arguments
+from hengwen.errors import ConfigError
+from hengwen.monitoring.drift.assemble import FurtherEvidence, answer_scores
+from hengwen.monitoring.drift.collect import collect_scores
+from hengwen.monitoring.drift.human_values import read_human_values
+from hengwen.monitoring.drift.score_drift import DriftReport
+from hengwen.monitoring.drift.series import TestedSeries
+from hengwen.reports.view.build import run_labels
+from hengwen.results.run_order import training_order
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.records import Run
+    from hengwen.results.run_order import RunOrder
+    from hengwen.store import Store
+
+
+@checked_arguments
+def drift_report(
+    store: Store,
+    runs: Sequence[str] = (),
+    *,
+    plan: str | None = None,
+    baseline: str | None = None,
+    scores: Sequence[str] = (),
+    human: str | Path | None = None,
+) -> DriftReport:
+    """Answer two questions for each headline score, and never mix the answers.
+
+    First: do these checkpoints differ on prompts like these? The newest checkpoint is compared with the
+    baseline by the exact sign-flip test, and all checkpoints by Friedman's test. Second: is that more than
+    checkpoints usually move? The slope of the means over the checkpoints and the newest mean against its
+    predecessors decide. The tests of all scores of a question are one family (Holm), and its level falls with
+    every look at the same baseline, so that 5 % is the error of all looks together.
+
+    Args:
+        store: Holds the runs. The number of the look is recorded in it, unless it is read-only.
+        runs: Run ids, prefixes of ids, or checkpoint names (their newest runs); default: the newest run of
+            each checkpoint of the plan.
+        plan: Name of the plan of the runs; default: the plan of the newest run.
+        baseline: The run from which on checkpoints are tested, named likewise; default: the pinned run of the
+            plan, otherwise the first checkpoint. Earlier checkpoints are left out.
+        scores: Addresses (``TASK/SCORE``) of the only scores to test; default: the headline scores.
+        human: A file with human values of checkpoints, prompts or answers; default: the labels in the store.
+
+    Returns:
+        One record a score. The word "drift" stands only in the answer to the second question.
+
+    Raises:
+        ConfigError: There is no run, or a run or a score does not exist.
+        DataError: The file of human values is malformed.
+
+    Examples:
+        >>> from importlib.resources import files
+        >>> from hengwen import drift_report, open_store, run_plan
+        >>> with open_store("sqlite://") as store:
+        ...     _ = run_plan(files("hengwen.demo") / "data" / "plan.yaml", store=store)
+        ...     report = drift_report(store, scores=["persona/persona_generic.level"])
+        >>> (score,) = report.scores
+        >>> score.differs, score.drifts
+        ('differ', 'nothing beyond step noise seen')
+        >>> round(score.difference.difference, 3), round(score.steps.slope.p, 3)
+        (-0.333, 0.429)
+    """
+    human_values = None if human is None else read_human_values(Path(human))
+    chosen, base = _chosen_runs(store, runs, plan, baseline)
+    order = training_order(chosen)
+    names = {run.id: label for run, label in zip(order.runs, run_labels(order.runs), strict=True)}
+    tested, before = _from_baseline(order, base)
+    labels = tuple(names[run.id] for run in tested)
+    collected, others = collect_scores(store, tested, labels, scores)
+    first_run, newest = tested[0], tested[-1]
+
+    def count_look(question: str) -> int:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        return store.count_look(f"{question}:{first_run.id}", newest, now)
+
+    series = [TestedSeries.of(score) for score in collected]
+    answered, looks = answer_scores(series, order_known=not order.problem, count_look=count_look)
+    evidence = FurtherEvidence(store, tested, human_values)
+    return DriftReport(
+        runs=tested,
+        labels=labels,
+        pinned=base is not None,
+        before_baseline=tuple(names[run.id] for run in before),
+        order_problem=order.problem,
+        looks=looks,
+        scores=tuple(evidence.add(score, item) for score, item in zip(answered, series, strict=True)),
+        other_scores=others,
+        other_prompts=() if runs else run_labels(store.left_out(plan)),
+        unchecked=tuple(label for label, run in zip(labels, tested, strict=True) if not run.facts),
+    )
+
+
+def _from_baseline(order: RunOrder, base: Run | None) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
+    """Return the runs from the baseline on, and those before it; without an order, the baseline is first."""
+    if base is None:
+        return order.runs, ()
+    start = [run.id for run in order.runs].index(base.id)
+    if not order.problem:
+        return order.runs[start:], order.runs[:start]
+    return (base, *order.runs[:start], *order.runs[start + 1 :]), ()
+
+
+def _chosen_runs(
+    store: Store, names: Sequence[str], plan: str | None, baseline: str | None
+) -> tuple[list[Run], Run | None]:
+    """Return the runs of the report, and the baseline if it is named or pinned.
+
+    The baseline replaces the newest run of its checkpoint, unless runs are named: then it is added.
+    """
+    if names:
+        runs = list({run.id: run for run in (store.find(name, plan) for name in names)}.values())
+    else:
+        runs = store.latest(plan)
+    if not runs:
+        of_plan = "" if plan is None else f" of plan {plan!r}"
+        raise ConfigError(f"no runs{of_plan} in {store.name}; see: hengwen run")
+    plans = sorted({run.plan for run in runs})
+    if len(plans) > 1:
+        raise ConfigError(f"the runs belong to several plans: {', '.join(plans)}; name runs of one plan")
+    if baseline is not None:
+        base = store.find(baseline, runs[0].plan)
+    else:
+        pinned = store.baseline(runs[0].plan)
+        if pinned is None or (names and pinned.id not in {run.id for run in runs}):
+            return runs, None
+        base = pinned
+    if base.id in {run.id for run in runs}:
+        return runs, base
+    others = runs if names else [run for run in runs if run.checkpoint != base.checkpoint]
+    return [*others, base], base

@@ -1,0 +1,284 @@
+"""Records of a drift report: the answers to its two questions for each score, and their evidence.
+
+The first question: do these checkpoints differ on prompts like these? Its units are prompts. The second: is
+that more than checkpoints usually move? Its units are checkpoints. The answers are never mixed: neighbouring
+checkpoints always differ a little, and only the second question can call a difference a drift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hengwen.records import Run, Scale
+    from hengwen.relevance_metrics import RankingComparison, SequenceSummary
+    from hengwen.stats.checkpoints.change_point import ChangePoint
+    from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
+    from hengwen.stats.checkpoints.variance_by_source import VarianceBySource
+    from hengwen.stats.difference_interval import DifferenceInterval
+    from hengwen.stats.effect_sizes import EffectSizes
+
+ALPHA = 0.05
+"""Probability of a false alarm of each question, over all scores and all looks at one baseline."""
+MIN_MANN_KENDALL = 5
+"""Minimum number of checkpoints of the Mann-Kendall test; with 4, the smallest p-value is .083."""
+
+DiffersAnswer = Literal[
+    "differ", "no difference seen", "too few prompts", "missing scores", "not comparable", "one checkpoint"
+]
+"""Answer to the first question. ``missing scores``: the newest checkpoint has a score for fewer than 95 % of
+its prompts. ``not comparable``: there is no value for each prompt, or no other checkpoint is comparable."""
+DriftAnswer = Literal[
+    "drift",
+    "nothing beyond step noise seen",
+    "cannot be told from step noise",
+    "order unknown",
+    "missing scores",
+    "not comparable",
+    "one checkpoint",
+]
+"""Answer to the second question; no other answer uses the word. ``cannot be told from step noise``: there are
+fewer than 4 checkpoints, or the earlier ones do not vary at all, so nothing says how far a checkpoint usually
+moves."""
+Direction = Literal["better", "worse", ""]
+Problem = Literal["", "group score", "coverage", "keys", "not scored"]
+"""Reason why a score, or a checkpoint of it, is left out of the tests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A checkpoint that the tests of a score leave out."""
+
+    checkpoint: str
+    problem: Problem
+    """``coverage``: fewer than 95 % of the prompts have a score. ``keys``: the scorer or the data differ from
+    those of the newest checkpoint."""
+    detail: str = ""
+    """How the comparability keys or signatures differ."""
+    coverage: float | None = None
+    """Share of the prompts with a score; None if the checkpoint does not have the score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointMean:
+    """The mean of a score at one checkpoint."""
+
+    checkpoint: str
+    mean: float
+    """Mean over prompts, adjusted for missing prompts; without missing prompts it is the plain mean."""
+    prompts: int
+    """Number of prompts with a score."""
+    coverage: float
+    """Share of the prompts with a score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineDifference:
+    """The newest checkpoint against the baseline, on their common prompts."""
+
+    baseline: tuple[str, ...]
+    """Checkpoints of the baseline; several if they pass the second question, so that they can be pooled."""
+    newest: str
+    means: tuple[float, float]
+    """Mean over the common prompts at the baseline and at the newest checkpoint."""
+    difference: float
+    """Newest minus baseline."""
+    interval: DifferenceInterval
+    p: float
+    """p-value of the sign-flip test, not corrected."""
+    p_adjusted: float | None
+    """p-value corrected by Holm's method for all tests of the first question; None if there are too few
+    prompts for any result to be significant."""
+    detectable: float | None
+    """Smallest true difference that is detected with a probability of 80 %; None if prompts do not vary."""
+    effects: EffectSizes
+    prompts: int
+    clusters: int
+    subsampled: int
+    """Number of prompts with unequal numbers of repeats, of which equally many were used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverallTest:
+    """Friedman's test of all checkpoints together, with the clusters of prompts as blocks."""
+
+    p: float
+    """p-value, not corrected."""
+    p_adjusted: float | None
+    """p-value corrected by Holm's method for all tests of the first question; None as for the baseline."""
+    checkpoints: int
+    prompts: int
+    """Number of prompts with a score at every checkpoint."""
+    clusters: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MannKendall:
+    """The Mann-Kendall test of the checkpoint means: the count of inversions in another form."""
+
+    s: int
+    """Pairs of checkpoints that rise minus pairs that fall."""
+    tau_b: float | None
+    """Kendall's tau-b against the training order; None if all means are equal."""
+    p: float
+    """Two-sided p-value from all orders; with ties, from 9,999 random ones. It decides nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTests:
+    """Evidence for the second question; ``slope`` and ``newest`` decide."""
+
+    slope: SlopeTest | None
+    """None if all means lie on one line."""
+    slope_p_adjusted: float | None
+    """p-value corrected by Holm's method for the two deciding tests of all scores."""
+    slope_detectable: float | None
+    """Smallest total change of the line that is detected with a probability of 80 %."""
+    newest: NewestTest | None
+    """None if the earlier means do not vary."""
+    newest_p_adjusted: float | None
+    newest_detectable: float | None
+    mann_kendall: MannKendall | None
+    """None below 5 checkpoints."""
+    change_point: ChangePoint | None
+    """Pettitt's test; None below 8 checkpoints, or if all means are equal. It decides nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """The order of the means: permutation entropy, inversions, longest increasing subsequence."""
+
+    summary: SequenceSummary
+    """Values with their mean and p-value over random orders of the same means."""
+    block_p: Mapping[str, float]
+    """p-values of ``pen``, ``cin`` and ``lis`` over orders that keep blocks of neighbours together; they
+    allow for means that depend on the one before. Empty below 25 checkpoints."""
+    block: int
+    """Number of checkpoints in a block; 0 if there are too few."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptChange:
+    """The change of one prompt from the baseline to the newest checkpoint; exploratory, without a test."""
+
+    prompt: str
+    change: float
+    """Newest minus baseline."""
+    shrunken: float
+    """The change, drawn towards the mean change as far as repeats vary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HumanAgreement:
+    """A ranking by humans against the ranking by the score."""
+
+    checkpoint: str
+    """Checkpoint whose prompts or answers are ranked; empty if the checkpoints themselves are ranked."""
+    ranking: RankingComparison
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreDrift:
+    """Both answers for one score."""
+
+    address: str
+    """``TASK/SCORE``."""
+    differs: DiffersAnswer
+    drifts: DriftAnswer
+    direction: Direction = ""
+    """Direction of a drift, by the test with the smaller p-value; empty without a drift."""
+    problem: Problem = ""
+    """Reason why the score is not comparable or has no difference by prompts."""
+    scale: Scale | None = None
+    means: tuple[CheckpointMean, ...] = ()
+    """Checkpoints that are tested, in training order if it is known."""
+    left_out: tuple[LeftOut, ...] = ()
+    difference: BaselineDifference | None = None
+    overall: OverallTest | None = None
+    """None below 3 checkpoints: the difference to the baseline is the only one."""
+    steps: StepTests | None = None
+    course: Course | None = None
+    """None if the training order is not known, or for a single checkpoint."""
+    changes: tuple[PromptChange, ...] = ()
+    """Prompts with the largest shrunken rise and fall, largest rise first."""
+    prompts_vary: bool = True
+    """Whether the changes of prompts vary more than repeats do; if not, no prompt is named."""
+    shrunken: bool = False
+    """Whether ``changes`` are shrunken; without repeats, they cannot be."""
+    variance: VarianceBySource | None = None
+    human: tuple[HumanAgreement, ...] = ()
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether higher values are better; True if there is no scale."""
+        return self.scale is None or self.scale.higher_is_better
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks:
+    """Number of the look at this baseline, for each question; the level falls with every look."""
+
+    differ: int | None
+    """Number of the newest run among those whose difference was tested; None if nothing was tested."""
+    differ_alpha: float | None
+    """Level of the first question at this look, for all its tests together."""
+    drift: int | None
+    drift_alpha: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftReport:
+    """The answers for the headline scores of runs of one plan."""
+
+    runs: tuple[Run, ...]
+    """Runs from the baseline on, in training order if it is known: the last one is the newest then."""
+    labels: tuple[str, ...]
+    """Name of each run in the report."""
+    pinned: bool
+    """Whether the baseline was named or pinned; otherwise it is the first checkpoint."""
+    before_baseline: tuple[str, ...]
+    """Checkpoints that are left out because they come before the baseline."""
+    order_problem: str
+    """Reason why the training order is not known; empty if it is known."""
+    looks: Looks
+    scores: tuple[ScoreDrift, ...]
+    other_scores: tuple[str, ...]
+    """Addresses of scores that are not headline scores; each can be named."""
+    other_prompts: tuple[str, ...]
+    """Checkpoints of the plan that are left out because their prompts differ from those of the newest run."""
+    unchecked: tuple[str, ...]
+    """Checkpoints whose runs have no facts, so that nobody knows whether they are comparable."""
+    alpha: float = ALPHA
+    """Error of each question over all scores and all looks at the baseline."""
+
+    @property
+    def baseline(self) -> Run:
+        """The run at which the tests and the looks start."""
+        return self.runs[0]
+
+    @property
+    def newest(self) -> Run:
+        """The newest run, which is compared with the baseline."""
+        return self.runs[-1]
+
+    @property
+    def differ_tests(self) -> int:
+        """Number of tests that p-values of the first question are corrected for."""
+        return sum(
+            test is not None and test.p_adjusted is not None
+            for score in self.scores
+            for test in (score.difference, score.overall)
+        )
+
+    @property
+    def drift_tests(self) -> int:
+        """Number of tests that p-values of the second question are corrected for."""
+        return sum(
+            p is not None
+            for score in self.scores
+            if score.steps
+            for p in (score.steps.slope_p_adjusted, score.steps.newest_p_adjusted)
+        )

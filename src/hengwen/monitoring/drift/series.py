@@ -1,0 +1,131 @@
+"""``TestedSeries``: the checkpoints of one score that are tested, with the values of their prompts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.monitoring.drift.score_drift import CheckpointMean
+from hengwen.results.score_matrix import adjusted_means
+from hengwen.stats.checkpoints.variance_by_source import variance_by_source
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hengwen.monitoring.drift.collect import CollectedScore
+    from hengwen.monitoring.drift.score_drift import LeftOut
+    from hengwen.results.score_matrix import ScoreMatrix
+    from hengwen.stats.checkpoints.variance_by_source import VarianceBySource
+
+    Floats = NDArray[np.float64]
+
+
+@dataclass(slots=True, kw_only=True)
+class TestedSeries:
+    """One score at the checkpoints that are comparable and sufficiently scored."""
+
+    __test__ = False
+
+    score: CollectedScore
+    included: tuple[int, ...]
+    """Indices of these checkpoints among the runs of the report; the last one is the newest, if it is one."""
+    left_out: tuple[LeftOut, ...]
+    has_newest: bool
+    """Whether the newest checkpoint is among them."""
+    table: Floats
+    """Value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing."""
+    counts: NDArray[np.int64]
+    """Number of scored repeats, in the same shape."""
+    means: Floats
+    """Mean of each checkpoint, adjusted for missing prompts."""
+
+    @classmethod
+    def of(cls, score: CollectedScore) -> TestedSeries:
+        """Return the checkpoints of a score that can be tested."""
+        included, left_out = score.included()
+        matrix = score.matrix
+        empty = np.empty((len(matrix.prompts), 0))
+        counts = matrix.counts(included) if included else empty.astype(np.int64)
+        unequal_limits = None
+        if matrix.reducer != "mean" and included:  # the worst of five is lower than the worst of three
+            unequal_limits = _fewest(counts)
+        table = matrix.means(unequal_limits, included) if included else empty
+        return cls(
+            score=score,
+            included=tuple(included),
+            left_out=left_out,
+            has_newest=bool(included) and included[-1] == len(score.labels) - 1,
+            table=table,
+            counts=counts,
+            means=adjusted_means(table) if included else np.empty(0),
+        )
+
+    @property
+    def matrix(self) -> ScoreMatrix:
+        """The scored repeats of all checkpoints."""
+        return self.score.matrix
+
+    @property
+    def labels(self) -> list[str]:
+        """Names of the checkpoints."""
+        return [self.score.labels[index] for index in self.included]
+
+    @property
+    def checkpoints(self) -> int:
+        """Number of the checkpoints."""
+        return len(self.included)
+
+    def checkpoint_means(self) -> tuple[CheckpointMean, ...]:
+        """Return the mean of each checkpoint with its number of prompts."""
+        prompts = (~np.isnan(self.table)).sum(axis=0)
+        return tuple(
+            CheckpointMean(
+                checkpoint=label,
+                mean=float(mean),
+                prompts=0 if self.matrix.is_group_score else int(n),
+                coverage=self.matrix.coverages[index],
+            )
+            for label, mean, n, index in zip(self.labels, self.means, prompts, self.included, strict=True)
+        )
+
+    def equal_repeats(self) -> Floats:
+        """Return the table with equally many repeats of a prompt at every checkpoint that has it."""
+        if self.matrix.reducer != "mean" or (self.counts == self.counts[:, :1]).all():
+            return self.table
+        return self.matrix.means(_fewest(self.counts), self.included)
+
+    def blocks(self, table: Floats) -> tuple[Floats, int]:
+        """Return the mean of each cluster at each checkpoint, and the number of prompts behind them.
+
+        Only prompts with a value at every checkpoint count.
+
+        Args:
+            table: Value of each prompt at each checkpoint.
+        """
+        complete = ~np.isnan(table).any(axis=1)
+        names = np.array(self.matrix.clusters, dtype=object)[complete]
+        _, codes = np.unique(names.astype(str), return_inverse=True)
+        sizes = np.bincount(codes)
+        cells = table[complete]
+        sums = [np.bincount(codes, weights=column, minlength=len(sizes)) for column in cells.T]
+        return np.stack(sums, axis=1) / sizes[:, None], len(cells)
+
+    def variance(self) -> VarianceBySource | None:
+        """Return the variance components; None for a score without values of prompts."""
+        if self.matrix.is_group_score:
+            return None
+        return variance_by_source(self.table, self.counts, self.matrix.repeat_variance(self.included))
+
+    def mean_variance(self) -> float:
+        """Return the variance with which a mean is measured on these prompts; 0 if unknown."""
+        blocks, _ = self.blocks(self.table)
+        components = variance_by_source(blocks, np.ones(blocks.shape))
+        return components.mean_variance if components else 0.0
+
+
+def _fewest(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the smallest number of repeats of each prompt at the checkpoints that have any."""
+    counts = np.where(counts == 0, np.iinfo(np.int64).max, counts)
+    return np.asarray(counts.min(axis=1), np.int64)

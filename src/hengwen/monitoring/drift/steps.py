@@ -1,0 +1,112 @@
+"""The second question: is that more than checkpoints usually move? Checkpoints are the units."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.monitoring.drift.score_drift import ALPHA, MIN_MANN_KENDALL, Course, MannKendall
+from hengwen.relevance_metrics import significance, summarize
+from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS, newest_test, slope_test
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hengwen.relevance_metrics import SequenceSummary
+
+    Floats = NDArray[np.float64]
+
+MIN_BLOCKED = 25
+"""Minimum number of checkpoints for orders of blocks: five blocks of five have 120 orders."""
+ORDERS = 9999
+MAX_EXACT = 170
+"""Maximum number of checkpoints for which all orders are counted, in 10 ms."""
+
+
+def is_constant(means: Floats) -> bool:
+    """Return whether all means are equal, up to rounding."""
+    return bool(np.ptp(means) <= 1e-12 * (float(np.abs(means).max()) or 1.0))
+
+
+def baseline_members(means: Floats, mean_variance: float) -> list[int]:
+    """Return the positions of the checkpoints that are pooled as the baseline.
+
+    The first checkpoint is the baseline. The following ones join it, as many as pass the second question
+    together: neither deciding test is significant at 5 %, without any correction. Fewer than 4 members cannot
+    be tested and are not pooled. The newest checkpoint is never a member.
+
+    Args:
+        means: Mean of each checkpoint, in training order.
+        mean_variance: Variance with which a mean is measured.
+
+    Examples:
+        >>> baseline_members(np.array([0.5, 0.52, 0.49, 0.51, 0.5, 0.9]), 0.0)
+        [0, 1, 2, 3, 4]
+        >>> baseline_members(np.array([0.1, 0.21, 0.3, 0.4, 0.5, 0.6]), 0.0)
+        [0]
+    """
+    sizes = range(len(means) - 1, MIN_CHECKPOINTS - 1, -1)
+    members = next((size for size in sizes if _passes(means[:size], mean_variance)), 1)
+    return list(range(members))
+
+
+def _passes(means: Floats, mean_variance: float) -> bool:
+    if is_constant(means):
+        return True
+    tests = (slope_test(means), newest_test(means, min_variance=mean_variance))
+    return all(test is not None and test.p > ALPHA for test in tests)
+
+
+def course_of(means: Floats, seed: int = 0) -> Course:
+    """Return PEN, CIN and LIS of the means with their null distributions.
+
+    Args:
+        means: Mean of each checkpoint, in training order, at least 2.
+        seed: Seed of the random orders.
+
+    Examples:
+        >>> course = course_of(np.array([1.0, 2.0, 3.0, 4.0]))
+        >>> course.summary.cin.value, round(course.summary.cin.p, 3), course.block
+        (0.0, 0.083, 0)
+    """
+    n = len(means)
+    summary = summarize(means, n_perm=ORDERS, seed=seed)
+    if n < MIN_BLOCKED:
+        return Course(summary=summary, block_p={}, block=0)
+    block = round(n**0.5)
+    p_values = {
+        metric: significance(means, metric, n_perm=ORDERS, null="block", block=block, seed=seed).p
+        for metric in ("pen", "cin", "lis")
+    }
+    return Course(summary=summary, block_p=p_values, block=block)
+
+
+def mann_kendall(means: Floats, summary: SequenceSummary) -> MannKendall | None:
+    """Return the Mann-Kendall test; None below 5 checkpoints.
+
+    Args:
+        means: Mean of each checkpoint, in training order.
+        summary: Their summary. The statistic S is the number of pairs of different means, minus twice the
+            number of inversions; so the inversions are the same test.
+
+    Returns:
+        The test. Without ties, ``scipy.stats.kendalltau`` counts all orders; with ties, it has the p-value of
+        the inversions.
+
+    Examples:
+        >>> means = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+        >>> test = mann_kendall(means, course_of(means).summary)
+        >>> test.s, round(test.p, 4)
+        (10, 0.0167)
+    """
+    if summary.n < MIN_MANN_KENDALL or summary.cin.p is None:
+        return None
+    tied = round(summary.tied_share * summary.pairs)
+    s = summary.pairs - tied - 2 * int(summary.cin.value)
+    p = summary.cin.p
+    if not tied and summary.n <= MAX_EXACT:
+        from scipy.stats import kendalltau
+
+        p = float(kendalltau(np.arange(summary.n), means, method="exact").pvalue)
+    return MannKendall(s=s, tau_b=summary.tau_b, p=p)

@@ -1,0 +1,190 @@
+"""Collect the values of scores from the store, and estimate the variance of their differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.errors import ConfigError
+from hengwen.monitoring.compare.compare_runs import scoring_conflict
+from hengwen.monitoring.tested_scores import named_scores, tested_scores
+from hengwen.records import Score
+from hengwen.reports.view.build import run_labels
+from hengwen.results.paired_values import pair_values
+from hengwen.results.score_table import SeriesKey
+from hengwen.stats.paired_variance import paired_variance, variance_from_one_checkpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.monitoring.power.score_power import Basis, Problem
+    from hengwen.plans.suite import LoadedPlan, LoadedTask
+    from hengwen.records import Run
+    from hengwen.reports.view.models import ScoreView
+    from hengwen.results.paired_values import PairedValues
+    from hengwen.results.score_table import Column, ScoreTable
+    from hengwen.stats.paired_variance import PairedVariance
+    from hengwen.store.store import Store
+
+MIN_CLUSTERS = 3
+"""Minimum number of clusters of prompts to estimate variances from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreVariance:
+    """A score with the variance of its differences, or the reason why it is unknown."""
+
+    score: ScoreView
+    problem: Problem = ""
+    basis: Basis = "two checkpoints"
+    conflict: str = ""
+    """Why the second run is not used, if its settings differ."""
+    values: PairedValues | None = None
+    variance: PairedVariance | None = None
+    judge_variance: float | None = None
+    """Part of the variance of repeats that comes from the judge; None if it is unknown."""
+
+
+@dataclass
+class VarianceCollector:
+    """Reads the values of one or two runs.
+
+    Args:
+        store: Holds the runs.
+        suite: The plan.
+        first: The baseline run.
+        second: The run of another checkpoint, or None.
+        correlation: See ``plan_power``.
+    """
+
+    store: Store
+    suite: LoadedPlan
+    first: Run
+    second: Run | None
+    correlation: float
+    table: ScoreTable = field(init=False)
+    tasks: Mapping[str, LoadedTask] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.table = self.store.table(self.runs)
+        self.tasks = {task.spec.name: task for task in self.suite.tasks}
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs that are read."""
+        return (self.first,) if self.second is None else (self.first, self.second)
+
+    def scores(self, addresses: Sequence[str]) -> list[ScoreView]:
+        """Return the named scores, or all headline scores, of the tasks that the plan has.
+
+        Args:
+            addresses: Addresses of the scores; default: all headline scores.
+
+        Raises:
+            ConfigError: The runs have no scores, or none with an address.
+        """
+        views = [item for item in tested_scores(self.runs, self.table) if item[1].task in self.tasks]
+        if not views:
+            raise ConfigError(f"{' and '.join(run_labels(self.runs))}: no scores of the plan's tasks")
+        selected = named_scores(views, addresses, "plan for") if addresses else views
+        return [score for family, score in selected if family == "headline"]
+
+    def collect(self, score: ScoreView) -> ScoreVariance:
+        """Return a score with the variance of its differences."""
+        before, after = self._column(self.first, score), self._column(self.second, score)
+        if before is None:
+            return ScoreVariance(score=score, problem="not scored")
+        if None in before.sample_ids:
+            return ScoreVariance(score=score, problem="group score")
+        conflict = scoring_conflict(score, run_labels(self.runs)) if after is not None else ""
+        item = None
+        if after is not None and not conflict:
+            item = self._of_pair(score, pair_values(before, after))
+        if item is None or item.problem == "too few":
+            item = self._of_one(score, pair_values(before, before), conflict)
+        return item
+
+    def present_size(self, item: ScoreVariance) -> tuple[int, float]:
+        """Return the prompts of the plan to which a score applies, and the repeats per prompt.
+
+        The repeats are those of the plan if its checkpoint generates answers, otherwise those of the data.
+        """
+        task = self.tasks[item.score.task]
+        column = self._column(self.first, item.score)
+        assert column is not None  # the score has values
+        assert item.variance is not None
+        attempted = set(column.sample_ids)
+        applicable = {
+            sample
+            for sample, status in zip(column.sample_ids, column.statuses, strict=True)
+            if status != "not_applicable"
+        }
+        prompts = round(len(task.samples.samples) * len(applicable) / len(attempted))
+        is_generated = all(spec.backend is not None for spec in self.suite.plan.checkpoints)
+        if is_generated and item.variance.repeat is not None:
+            return prompts, float(task.spec.repeats)
+        return prompts, item.variance.repeats
+
+    def _column(self, run: Run | None, score: ScoreView) -> Column | None:
+        """Return the outcomes of a score in a run; None if nothing is scored."""
+        if run is None:
+            return None
+        column = self.table.series.get(SeriesKey(run.id, score.task, score.name, score.kind))
+        return column if column is not None and "ok" in column.statuses else None
+
+    def _of_pair(self, score: ScoreView, values: PairedValues) -> ScoreVariance:
+        differences = [after - before for before, after in zip(values.before, values.after, strict=True)]
+        return self._result(score, "two checkpoints", "", values, differences)
+
+    def _of_one(self, score: ScoreView, values: PairedValues, conflict: str) -> ScoreVariance:
+        return self._result(score, "one checkpoint", conflict, values, values.before)
+
+    def _result(
+        self,
+        score: ScoreView,
+        basis: Basis,
+        conflict: str,
+        values: PairedValues,
+        numbers: Sequence[float],
+    ) -> ScoreVariance:
+        item = ScoreVariance(score=score, basis=basis, conflict=conflict, values=values, problem="too few")
+        if values.cluster_count < MIN_CLUSTERS:
+            return item
+        repeats = [len(taken) for taken, _ in values.repeats]
+        data = (numbers, values.clusters, repeats, values.repeat_variance)
+        variance = (
+            paired_variance(*data)
+            if basis == "two checkpoints"
+            else variance_from_one_checkpoint(*data, self.correlation)
+        )
+        total = variance.of_prompt(variance.repeats)
+        problem: Problem = "" if total > 1e-18 * max(map(abs, numbers), default=0.0) ** 2 else "constant"
+        return ScoreVariance(
+            score=score,
+            problem="constant" if total == 0 else problem,
+            basis=basis,
+            conflict=conflict,
+            values=values,
+            variance=variance,
+            judge_variance=self._judge_variance(score, variance.repeat),
+        )
+
+    def _judge_variance(self, score: ScoreView, repeat_variance: float | None) -> float | None:
+        """Return the variance that a judge with several samples adds to the score of an answer.
+
+        It is a part of the variance of the repeats of a prompt, so it is never larger.
+        """
+        levels = self.suite.levels.get((score.task, score.name))
+        if score.kind != "judge" or levels is None or repeat_variance is None:
+            return None
+        variances = []
+        for row in self.store.rows([self.first]):
+            outcome = row.outcome
+            if row.task != score.task or outcome.name != score.name or not isinstance(outcome, Score):
+                continue
+            labels = outcome.details.get("labels")
+            if isinstance(labels, list) and len(labels) > 1:
+                variances.append(float(np.var([levels[label] for label in labels], ddof=1)) / len(labels))
+        return min(float(np.mean(variances)), repeat_variance) if variances else None

@@ -1,0 +1,58 @@
+"""Choose the scores of runs to test: the headline scores, or those that the user names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from hengwen.errors import ConfigError, did_you_mean
+from hengwen.reports.view.build import task_views
+from hengwen.reports.view.models import ReportData
+from hengwen.reports.view.summary import summary_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.records import Run
+    from hengwen.reports.view.models import ScoreView
+    from hengwen.results.score_table import ScoreTable
+
+Family = Literal["headline", "breakdown"]
+"""Headline scores are those of a report's summary, or the named ones; all others are breakdowns."""
+
+
+def tested_scores(runs: Sequence[Run], table: ScoreTable) -> list[tuple[Family, ScoreView]]:
+    """Return the scores of answers, without those of a whole task, of people or of anchors.
+
+    Args:
+        runs: Runs of one plan, at least one.
+        table: Their outcomes.
+    """
+    views: list[tuple[Family, ScoreView]] = []
+    for task in task_views(ReportData(plan=runs[0].plan, runs=tuple(runs), table=table)):
+        headline = {score.address for score in summary_scores(task)}
+        views += [
+            ("headline" if score.address in headline else "breakdown", score)
+            for score in task.scores
+            if score.section == "score" and score.group != "published"
+        ]
+    return views
+
+
+def named_scores(
+    views: Sequence[tuple[Family, ScoreView]], addresses: Sequence[str], verb: str
+) -> list[tuple[Family, ScoreView]]:
+    """Return the scores with these addresses as headline scores.
+
+    Args:
+        views: All scores.
+        addresses: Addresses, ``TASK/SCORE``; repeated ones count once.
+        verb: What is done with the scores, for the message of the error.
+
+    Raises:
+        ConfigError: There is no score with an address.
+    """
+    by_address = {score.address: score for _, score in views}
+    for address in addresses:
+        if address not in by_address:
+            raise ConfigError(f"no score {address!r} to {verb}{did_you_mean(address, by_address)}")
+    return [("headline", by_address[address]) for address in dict.fromkeys(addresses)]

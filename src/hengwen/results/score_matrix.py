@@ -1,0 +1,188 @@
+"""``ScoreMatrix``: the scored repeats of one score at many checkpoints, as arrays of 12 bytes a score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hengwen.results.aggregate import reduce_repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from hengwen.records import Reducer
+    from hengwen.results.score_table import Column
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+MAX_ROUNDS = 500
+"""Maximum number of rounds in which missing values are replaced by those of the fit."""
+
+
+class _Repeats(NamedTuple):
+    """Scored repeats of one checkpoint, sorted by prompt and repeat."""
+
+    prompts: NDArray[np.int32]
+    values: Floats
+
+
+@dataclass(slots=True)
+class ScoreMatrix:
+    """Scored repeats of one score: prompts x checkpoints.
+
+    A score of a group of answers (one number for all answers of a task) is one prompt with an empty name.
+
+    Examples:
+        >>> from hengwen.results.score_table import Column
+        >>> rest = {"clusters": ["a", "a"], "statuses": ["ok", "ok"]}
+        >>> matrix = ScoreMatrix()
+        >>> matrix.add(Column(sample_ids=["a", "a"], repeats=[1, 2], values=[0.0, 1.0], **rest))
+        >>> matrix.add(Column(sample_ids=["a"], repeats=[1], values=[1.0], clusters=["a"], statuses=["ok"]))
+        >>> matrix.means().tolist(), matrix.counts().tolist()
+        ([[0.5, 1.0]], [[2, 1]])
+        >>> matrix.means(matrix.counts().min(axis=1)).tolist()  # equally many repeats of each
+        [[0.0, 1.0]]
+    """
+
+    reducer: Reducer = "mean"
+    higher_is_better: bool = True
+    is_group_score: bool = False
+    coverages: list[float] = field(default_factory=list)
+    """For each checkpoint, prompts with a value / prompts to which the score applies."""
+    _codes: dict[str, int] = field(default_factory=dict)
+    _clusters: list[str] = field(default_factory=list)
+    _repeats: list[_Repeats] = field(default_factory=list)
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """Names of the prompts, in order of appearance."""
+        return tuple(self._codes)
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """For each prompt, its cluster."""
+        return tuple(self._clusters)
+
+    def add(self, column: Column) -> None:
+        """Append a checkpoint with the outcomes of a column."""
+        prompts: list[int] = []
+        repeats: list[int] = []
+        values: list[float] = []
+        applicable: set[int] = set()
+        rows = zip(
+            column.sample_ids, column.clusters, column.statuses, column.repeats, column.values, strict=True
+        )
+        for sample, cluster, status, repeat, value in rows:
+            if status == "not_applicable":
+                continue
+            code = self._codes.setdefault(sample or "", len(self._codes))
+            if code == len(self._clusters):
+                self._clusters.append(cluster)
+            applicable.add(code)
+            self.is_group_score = self.is_group_score or sample is None
+            if value is not None:
+                prompts.append(code)
+                repeats.append(repeat or 0)
+                values.append(value)
+        order = np.lexsort((np.array(repeats, np.int64), np.array(prompts, np.int64)))
+        self._repeats.append(_Repeats(np.array(prompts, np.int32)[order], np.array(values)[order]))
+        self.coverages.append(len(set(prompts)) / len(applicable) if applicable else 0.0)
+        if column.statuses:
+            self.reducer = column.reducer
+        if column.scale is not None:
+            self.higher_is_better = column.scale.higher_is_better
+
+    def counts(self, checkpoints: Sequence[int] | None = None) -> Ints:
+        """Return the number of scored repeats, shape (prompts, checkpoints).
+
+        Args:
+            checkpoints: Indices of the checkpoints; default: all.
+        """
+        chosen = self._chosen(checkpoints)
+        counts = [np.bincount(item.prompts, minlength=len(self._codes)) for item in chosen]
+        return np.stack(counts, axis=1).astype(np.int64)
+
+    def means(self, limits: Ints | None = None, checkpoints: Sequence[int] | None = None) -> Floats:
+        """Return the value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing.
+
+        Args:
+            limits: Maximum number of repeats for each prompt; the first ones are taken. Default: all.
+            checkpoints: Indices of the checkpoints; default: all.
+        """
+        columns = [self._reduced(item, limits) for item in self._chosen(checkpoints)]
+        return np.stack(columns, axis=1)
+
+    def repeat_variance(self, checkpoints: Sequence[int] | None = None) -> float | None:
+        """Return the pooled variance of the repeats of a prompt; None without repeats or if not averaged.
+
+        Args:
+            checkpoints: Indices of the checkpoints; default: all.
+        """
+        if self.reducer != "mean":
+            return None
+        squares, freedom = 0.0, 0
+        for item in self._chosen(checkpoints):
+            counts = np.bincount(item.prompts, minlength=len(self._codes))
+            means = self._reduced(item, None)
+            squares += float(np.square(item.values - means[item.prompts]).sum())
+            freedom += int(np.maximum(counts - 1, 0).sum())
+        return squares / freedom if freedom else None
+
+    def _chosen(self, checkpoints: Sequence[int] | None) -> list[_Repeats]:
+        return self._repeats if checkpoints is None else [self._repeats[index] for index in checkpoints]
+
+    def _reduced(self, item: _Repeats, limits: Ints | None) -> Floats:
+        """Return the value of each prompt at one checkpoint; NaN if it has no scored repeat."""
+        size = len(self._codes)
+        prompts, values = item
+        if limits is not None:
+            starts = np.searchsorted(prompts, prompts, side="left")
+            kept = np.arange(len(prompts)) - starts < limits[prompts]
+            prompts, values = prompts[kept], values[kept]
+        counts = np.bincount(prompts, minlength=size)
+        result = np.full(size, np.nan)
+        scored = counts > 0
+        if self.reducer == "mean":
+            result[scored] = np.bincount(prompts, weights=values, minlength=size)[scored] / counts[scored]
+            return result
+        cells = np.split(values, np.cumsum(counts[scored])[:-1]) if scored.any() else []
+        result[scored] = [
+            reduce_repeats(cell.tolist(), self.reducer, higher_is_better=self.higher_is_better)
+            for cell in cells
+        ]
+        return result
+
+
+def adjusted_means(table: Floats) -> Floats:
+    """Return the mean of each checkpoint, as if every prompt had a value at every checkpoint.
+
+    A checkpoint that misses hard prompts would look better than it is. So checkpoints and prompts are fitted
+    together: value = checkpoint + prompt (least squares). If no value is missing, the results are the means.
+
+    Args:
+        table: Value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing. Every
+            checkpoint needs a value.
+
+    Examples:
+        >>> adjusted_means(np.array([[0.0, 0.5], [1.0, np.nan]])).round(6).tolist()  # not [0.5, 0.5]
+        [0.5, 1.0]
+    """
+    table = table[~np.isnan(table).all(axis=1)]
+    missing = np.isnan(table)
+    if not missing.any():
+        return np.asarray(table.mean(axis=0), np.float64)
+    filled = np.where(missing, np.nanmean(table, axis=1, keepdims=True), table)
+    scale = float(np.abs(filled).max()) or 1.0
+    for _ in range(MAX_ROUNDS):
+        by_prompt, by_checkpoint = filled.mean(axis=1, keepdims=True), filled.mean(axis=0)
+        fitted = np.where(missing, by_prompt + by_checkpoint - filled.mean(), table)
+        change = float(np.abs(fitted - filled).max())
+        filled = fitted
+        if change <= 1e-12 * scale:
+            break
+    return np.asarray(filled.mean(axis=0), np.float64)

@@ -1,0 +1,1 @@
+"""Tests of the means of a sequence of checkpoints, whose units are checkpoints."""

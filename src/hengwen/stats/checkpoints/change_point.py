@@ -1,0 +1,82 @@
+"""Pettitt's test: is there a checkpoint after which the values lie higher or lower than before?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+MIN_CHECKPOINTS = 8
+"""Minimum number of checkpoints; with 6 or 7, no order of the values has a p-value below .10."""
+MAX_ORDERS = 40_320
+"""Number of orders (8!) up to which all are evaluated; otherwise ``RESAMPLES`` random orders are drawn."""
+RESAMPLES = 9999
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangePoint:
+    """The most likely change point of a sequence, and its p-value."""
+
+    index: int
+    """Index of the first value after the change."""
+    statistic: float
+    """Largest absolute value of Pettitt's U."""
+    p: float
+    """Probability of a statistic at least as large in random order."""
+    checkpoints: int
+
+
+def pettitt_test(values: ArrayLike, *, seed: int = 0) -> ChangePoint | None:
+    """Test whether the level of a sequence changes at one unknown position.
+
+    Args:
+        values: One value per checkpoint in training order, shape (K,).
+        seed: Seed of the random orders.
+
+    Returns:
+        The test; None if K < 8, or if all values are equal. Up to 8 checkpoints, the p-value is exact; above,
+        it comes from 9,999 random orders.
+
+    Notes:
+        Pettitt (1979), Applied Statistics 28, 126-135. ``scipy.stats.permutation_test`` computes the p-value,
+        because the usual formula is only an approximation, and a poor one for few values.
+
+    Examples:
+        >>> result = pettitt_test([1, 2, 3, 4, 11, 12, 13, 14])
+        >>> result.index, result.statistic, round(result.p, 4)
+        (4, 16.0, 0.0286)
+    """
+    from scipy.stats import permutation_test, rankdata
+
+    ranks = rankdata(np.asarray(values, np.float64))
+    n = len(ranks)
+    if n < MIN_CHECKPOINTS or np.ptp(ranks) == 0:
+        return None
+    sizes = np.abs(_statistics(ranks))
+    result = permutation_test(
+        (ranks,),
+        lambda orders, axis: np.abs(_statistics(np.moveaxis(orders, axis, -1))).max(axis=-1),
+        permutation_type="pairings",
+        vectorized=True,
+        n_resamples=MAX_ORDERS if n == MIN_CHECKPOINTS else RESAMPLES,
+        batch=max(1, 2_000_000 // n),
+        alternative="greater",
+        rng=np.random.default_rng(seed),
+    )
+    return ChangePoint(
+        index=int(sizes.argmax()) + 1,
+        statistic=float(sizes.max()),
+        p=float(result.pvalue),
+        checkpoints=n,
+    )
+
+
+def _statistics(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Pettitt's U after each value but the last: 2 * (sum of the first t ranks) - t (n + 1)."""
+    n = ranks.shape[-1]
+    sums = np.cumsum(ranks, axis=-1)[..., :-1]
+    return np.asarray(2 * sums - np.arange(1, n) * (n + 1), np.float64)

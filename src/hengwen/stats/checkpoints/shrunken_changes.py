@@ -1,0 +1,53 @@
+"""Rank the changes of single prompts, less those of prompts with few repeats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShrunkenChanges:
+    """Estimates of the true changes of prompts."""
+
+    changes: tuple[float, ...]
+    """For each prompt, the mean change plus a share of its distance from the mean change."""
+    shares: tuple[float, ...]
+    """For each prompt, that share: tau^2 / (tau^2 + noise), from 0 to 1."""
+    true_variance: float
+    """The variance tau^2 of the true changes between prompts, at least 0."""
+
+
+def shrink_changes(changes: ArrayLike, noise: ArrayLike) -> ShrunkenChanges:
+    """Return empirical-Bayes estimates of the true changes of prompts.
+
+    A prompt with few repeats changes much by chance alone. Its change is drawn towards the mean change of all
+    prompts, the more so the noisier it is. If tau^2 is 0, the changes vary no more than the repeats of one
+    prompt, and all estimates are equal.
+
+    Args:
+        changes: Later minus earlier value of each prompt, shape (n,), n >= 1.
+        noise: Variance of each change that comes from repeats, such as 2 sigma^2 / R.
+
+    Notes:
+        tau^2 is the variance of the changes minus the mean noise (moments). Efron and Morris (1975).
+
+    Examples:
+        >>> result = shrink_changes([-1.0, 0.0, 0.0, 1.0], [0.1, 0.1, 0.1, 2.0])
+        >>> [round(change, 2) for change in result.changes], round(result.true_variance, 3)
+        ([-0.48, 0.0, 0.0, 0.04], 0.092)
+    """
+    values, variances = np.asarray(changes, np.float64), np.asarray(noise, np.float64)
+    between = float(values.var(ddof=1)) - float(variances.mean()) if len(values) > 1 else 0.0
+    variance = max(0.0, between)
+    totals = variance + variances
+    shares = np.divide(variance, totals, out=np.zeros(len(values)), where=totals > 0)
+    estimates = values.mean() + shares * (values - values.mean())
+    return ShrunkenChanges(
+        changes=tuple(estimates.tolist()), shares=tuple(shares.tolist()), true_variance=variance
+    )

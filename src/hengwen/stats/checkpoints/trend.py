@@ -1,0 +1,184 @@
+"""Does a score move more from checkpoint to checkpoint than it usually does?
+
+The units of these tests are checkpoints: each has one value, its mean over prompts. Between two checkpoints
+of a training run, a mean always moves a little; these tests compare a change with that movement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+MIN_CHECKPOINTS = 4
+"""Minimum number of checkpoints of a test; fewer cannot tell a trend from the noise of single steps."""
+POWER = 0.8
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlopeTest:
+    """Least-squares line of the values over the positions 0, 1, ..., K - 1, and its t test."""
+
+    slope: float
+    """Change of the line from one checkpoint to the next."""
+    interval: tuple[float, float]
+    """95 % interval of the slope, not corrected for other tests."""
+    p: float
+    """Two-sided p-value of Student's t test with K - 2 degrees of freedom."""
+    error: float
+    """Standard error of the slope."""
+    residual_sd: float
+    """Standard deviation of the values around the line: how far a checkpoint usually moves."""
+    checkpoints: int
+
+    @property
+    def total(self) -> float:
+        """Change of the line from the first to the last checkpoint."""
+        return self.slope * (self.checkpoints - 1)
+
+    @property
+    def signal_to_noise(self) -> float:
+        """Size of the total change in units of ``residual_sd``."""
+        return abs(self.total) / self.residual_sd
+
+    def detectable(self, alpha: float = 0.05, power: float = POWER) -> float:
+        """Return the smallest total change that a test at ``alpha`` detects with probability ``power``.
+
+        Args:
+            alpha: Two-sided level, already divided by the number of tests.
+            power: Probability of detecting the change, in (0, 1).
+
+        Examples:
+            >>> round(slope_test([1.0, 3.0, 2.0, 4.0]).detectable(), 2)
+            6.83
+        """
+        return _quantile_sum(self.checkpoints - 2, alpha, power) * self.error * (self.checkpoints - 1)
+
+
+def slope_test(values: ArrayLike) -> SlopeTest | None:
+    """Test whether the values of checkpoints follow a line that rises or falls.
+
+    Args:
+        values: One value per checkpoint in training order, shape (K,).
+
+    Returns:
+        The test; None if K < 4, or if all values lie on a line: then there is no movement of single
+        checkpoints to compare the line with.
+
+    Notes:
+        ``scipy.stats.linregress`` computes the line. Positions count, and not the steps of training: with
+        unequal distances, one checkpoint far from the others would decide alone.
+
+    Examples:
+        >>> test = slope_test([1.0, 3.0, 2.0, 4.0])
+        >>> test.slope, round(test.p, 4), round(test.signal_to_noise, 2)
+        (0.8, 0.2, 2.53)
+        >>> slope_test([1.0, 2.0, 3.0]) is None, slope_test([0.5] * 6) is None
+        (True, True)
+    """
+    array = np.asarray(values, np.float64)
+    n = len(array)
+    if n < MIN_CHECKPOINTS:
+        return None
+    from scipy.special import stdtrit
+    from scipy.stats import linregress
+
+    positions = np.arange(n)
+    line = linregress(positions, array)
+    residuals = array - line.intercept - line.slope * positions
+    spread = sqrt(float(np.square(residuals).sum()) / (n - 2))
+    if spread <= _ROUNDING * _size(array):
+        return None
+    half = float(stdtrit(n - 2, 0.975)) * float(line.stderr)
+    return SlopeTest(
+        slope=float(line.slope),
+        interval=(float(line.slope) - half, float(line.slope) + half),
+        p=float(line.pvalue),
+        error=float(line.stderr),
+        residual_sd=spread,
+        checkpoints=n,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewestTest:
+    """The newest value against the mean of its predecessors."""
+
+    difference: float
+    """Newest value minus the mean of the predecessors."""
+    interval: tuple[float, float]
+    """95 % interval of the difference, not corrected for other tests."""
+    p: float
+    """Two-sided p-value of Student's t test, with one degree of freedom less than there are predecessors."""
+    error: float
+    """Standard error of the difference: sd * sqrt(1 + 1 / predecessors)."""
+    predecessors: int
+
+    def detectable(self, alpha: float = 0.05, power: float = POWER) -> float:
+        """Return the smallest difference that a test at ``alpha`` detects with probability ``power``.
+
+        Args:
+            alpha: Two-sided level, already divided by the number of tests.
+            power: Probability of detecting the difference, in (0, 1).
+        """
+        return _quantile_sum(self.predecessors - 1, alpha, power) * self.error
+
+
+def newest_test(values: ArrayLike, *, min_variance: float = 0.0) -> NewestTest | None:
+    """Test whether the newest checkpoint is farther from its predecessors than they are from each other.
+
+    Args:
+        values: One value per checkpoint in training order, shape (K,); the last one is the newest.
+        min_variance: Smallest variance of a checkpoint's value, such as the variance with which it is
+            measured. A larger variance of the predecessors replaces it. Near the end of a scale, a few
+            predecessors may be nearly equal by chance, and any other value would be an alarm.
+
+    Returns:
+        The test; None if K < 4, or if the predecessors do not vary.
+
+    Notes:
+        Without ``min_variance``, it equals ``scipy.stats.ttest_ind([newest], predecessors)``.
+
+    Examples:
+        >>> test = newest_test([1.0, 2.0, 3.0, 6.0])
+        >>> test.difference, round(test.p, 4)
+        (4.0, 0.0742)
+        >>> newest_test([1.0, 1.0, 1.0, 0.5]) is None
+        True
+    """
+    array = np.asarray(values, np.float64)
+    earlier = array[:-1]
+    n = len(earlier)
+    if n < MIN_CHECKPOINTS - 1:
+        return None
+    from scipy.special import stdtr, stdtrit
+
+    variance = max(float(earlier.var(ddof=1)), min_variance)
+    if sqrt(variance) <= _ROUNDING * _size(array):
+        return None
+    error = sqrt(variance * (1 + 1 / n))
+    difference = float(array[-1] - earlier.mean())
+    half = float(stdtrit(n - 1, 0.975)) * error
+    return NewestTest(
+        difference=difference,
+        interval=(difference - half, difference + half),
+        p=float(2 * stdtr(n - 1, -abs(difference) / error)),
+        error=error,
+        predecessors=n,
+    )
+
+
+def _size(array: NDArray[np.float64]) -> float:
+    return float(np.abs(array).max()) or 1.0
+
+
+def _quantile_sum(freedom: int, alpha: float, power: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 1 - alpha / 2) + stdtrit(freedom, power))

@@ -1,0 +1,83 @@
+"""Split the variance of scores into prompts, checkpoints, their interaction, repeats and judge repeats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VarianceBySource:
+    """Variance components of a single score; they add up to its variance, up to negative estimates."""
+
+    prompt: float
+    """Variance of the true means of prompts: some prompts are harder than others."""
+    checkpoint: float
+    """Variance of the true means of checkpoints on these prompts, which are the changes over training."""
+    interaction: float
+    """Variance of the changes of single prompts around the change of all. Without repeats, it includes
+    ``repeat``."""
+    repeat: float | None
+    """Variance of the repeats of one prompt at one checkpoint, including ``judge``; None without repeats."""
+    judge: float | None
+    """Variance of repeated verdicts on one answer; None if no answer was judged several times."""
+    prompts: int
+    """Number of prompts with a value at every checkpoint, from which the estimates come."""
+    checkpoints: int
+    mean_variance: float
+    """Variance with which the mean of a checkpoint is measured on these prompts: the interaction and the
+    repeats, divided by the number of prompts. It leaves out that other prompts may be harder."""
+
+
+def variance_by_source(
+    values: ArrayLike,
+    repeats: ArrayLike,
+    repeat_variance: float | None = None,
+    judge_variance: float | None = None,
+) -> VarianceBySource | None:
+    """Return the variance components of prompt means over checkpoints.
+
+    Args:
+        values: Mean value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing.
+        repeats: Number of repeats behind each value, in the same shape.
+        repeat_variance: Pooled variance of the repeats of a prompt at a checkpoint; None if unknown.
+        judge_variance: Variance of repeated verdicts on the same answer; None if unknown.
+
+    Returns:
+        The components, each at least 0; None if fewer than two prompts have a value at all checkpoints, or if
+        there are fewer than two checkpoints.
+
+    Notes:
+        Two-way random-effects analysis of variance of unweighted cell means, by moments. Searle, Casella and
+        McCulloch (1992), chapter 5.
+
+    Examples:
+        >>> result = variance_by_source([[0.2, 0.4], [0.5, 0.7], [0.8, 1.0]], [[2, 2]] * 3, 0.01)
+        >>> round(result.prompt, 4), round(result.checkpoint, 4), result.interaction, result.repeat
+        (0.09, 0.02, 0.0, 0.01)
+    """
+    table, counts = np.asarray(values, np.float64), np.asarray(repeats, np.float64)
+    complete = ~np.isnan(table).any(axis=1)
+    cells = table[complete]
+    prompts, checkpoints = cells.shape
+    if prompts < 2 or checkpoints < 2:
+        return None
+    by_prompt, by_checkpoint = cells.mean(axis=1), cells.mean(axis=0)
+    residuals = cells - by_prompt[:, None] - by_checkpoint + cells.mean()
+    error = float(np.square(residuals).sum()) / ((prompts - 1) * (checkpoints - 1))
+    noise = 0.0 if repeat_variance is None else repeat_variance * float((1 / counts[complete]).mean())
+    return VarianceBySource(
+        prompt=max(0.0, float(by_prompt.var(ddof=1)) - error / checkpoints),
+        checkpoint=max(0.0, float(by_checkpoint.var(ddof=1)) - error / prompts),
+        interaction=max(0.0, error - noise),
+        repeat=repeat_variance,
+        judge=judge_variance,
+        prompts=prompts,
+        checkpoints=checkpoints,
+        mean_variance=error / prompts,
+    )

@@ -1,0 +1,234 @@
+"""Variance of the differences between two checkpoints, and what numbers of prompts and repeats can detect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.stats.mean_interval import cluster_sums
+from hengwen.stats.power import detectable_effect, power_of_t
+from hengwen.stats.variance_components import variance_components
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+MAX_PROMPTS = 1_000_000
+"""Largest number of prompts that is searched for."""
+MIN_FREEDOM = 2
+"""Minimum degrees of freedom of a variance for an interval; below, its ends differ by a factor above 100."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedVariance:
+    """Variance of the difference between two checkpoints on a prompt, split by its causes.
+
+    The mean difference over n prompts with R repeats at each checkpoint has the variance
+    (m * cluster + prompt + 2 * repeat / R) / n, where m is the cluster size.
+    """
+
+    cluster: float
+    """Variance of the true difference between clusters of prompts; 0 if every prompt is a cluster."""
+    prompt: float
+    """Variance of the true difference between prompts of a cluster. If ``repeat`` is None, it includes the
+    variance of the repeats."""
+    repeat: float | None
+    """Variance of the repeats of a prompt at one checkpoint; None if it is unknown: then only ``repeats``
+    repeats can be planned."""
+    repeats: float
+    """Repeats per prompt in the data: their harmonic mean."""
+    cluster_size: float = 1.0
+    """Mean size of the cluster of a prompt: sum k^2 / sum k for clusters of k prompts."""
+    freedom: float
+    """Effective number of clusters in the data, minus 1."""
+    repeat_freedom: float = 0.0
+    """Degrees of freedom of ``repeat``."""
+
+    @property
+    def between(self) -> float:
+        """Variance between prompts with the design effect of clusters, which repeats cannot reduce."""
+        return self.cluster_size * self.cluster + self.prompt
+
+    def of_prompt(self, repeats: float) -> float:
+        """Return the variance that one prompt adds to the variance of the mean difference, times n.
+
+        Args:
+            repeats: Repeats per prompt at each checkpoint; may be infinite.
+
+        Raises:
+            ValueError: The variance of repeats is unknown, and ``repeats`` is not their number in the data.
+        """
+        if self.repeat is not None:
+            return self.between + 2 * self.repeat / repeats
+        if repeats != self.repeats:
+            raise ValueError("the variance of the repeats is unknown")
+        return self.between
+
+    def smallest_difference(
+        self, prompts: int, repeats: float, alpha: float = 0.05, power: float = 0.8
+    ) -> float | None:
+        """Return the smallest true difference that a run detects; None below two effective clusters.
+
+        Args:
+            prompts: Number of prompts.
+            repeats: Repeats per prompt at each checkpoint; may be infinite.
+            alpha: Two-sided level, already divided by the number of tests.
+            power: Probability of detecting the difference.
+        """
+        variance, freedom = self.of_prompt(repeats), prompts / self.cluster_size - 1
+        if freedom < 1:
+            return None
+        return detectable_effect(sqrt(variance / prompts), freedom, alpha, power) if variance > 0 else 0.0
+
+    def prompts_for(
+        self, difference: float, repeats: float, alpha: float = 0.05, power: float = 0.8, *, least: int = 2
+    ) -> int | None:
+        """Return the smallest number of prompts that detects a difference; None above a million.
+
+        Args:
+            difference: True difference to detect, not 0.
+            repeats: Repeats per prompt at each checkpoint.
+            alpha: Two-sided level, already divided by the number of tests.
+            power: Probability of detecting the difference.
+            least: Smallest number of prompts to return.
+        """
+        variance = self.of_prompt(repeats)
+
+        def detects(prompts: int) -> bool:
+            freedom = prompts / self.cluster_size - 1
+            error = sqrt(variance / prompts)
+            return error == 0 or power_of_t(difference, error, freedom, alpha) >= power
+
+        low = max(least, ceil(2 * self.cluster_size - 1e-9))
+        if detects(low):
+            return low
+        high = 2 * low
+        while not detects(high):
+            if high > MAX_PROMPTS:
+                return None
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if detects(middle) else (middle, high)
+        return high if high <= MAX_PROMPTS else None
+
+    def factors(self, repeats: float, confidence: float = 0.95) -> tuple[float, float] | None:
+        """Return the interval of the true variance, as factors of the estimated variance ``of_prompt``.
+
+        The needed number of prompts is proportional to the variance, so its interval has the same factors.
+
+        Args:
+            repeats: Repeats per prompt at each checkpoint.
+            confidence: Confidence level, in (0, 1).
+
+        Returns:
+            The factors; None if the data hold almost no information about the variance at this number.
+
+        Notes:
+            The chi-square interval of a normal variance, with the degrees of freedom of Satterthwaite (1946).
+        """
+        from scipy.special import chdtri
+
+        variance, freedom = self.of_prompt(repeats), self.freedom
+        if self.repeat and repeats != self.repeats:
+            change = 2 * self.repeat * (1 / repeats - 1 / self.repeats)
+            parts = self.of_prompt(self.repeats) ** 2 / self.freedom + change**2 / self.repeat_freedom
+            freedom = variance**2 / parts
+        if freedom < MIN_FREEDOM:
+            return None
+        tail = (1 - confidence) / 2
+        return freedom / float(chdtri(freedom, tail)), freedom / float(chdtri(freedom, 1 - tail))
+
+
+def paired_variance(
+    differences: ArrayLike,
+    clusters: Sequence[str],
+    repeats: ArrayLike,
+    repeat_variance: float | None,
+) -> PairedVariance:
+    """Split the variance of the differences between two checkpoints.
+
+    Args:
+        differences: Later minus earlier value of each prompt, shape (n,), in at least two clusters.
+        clusters: Cluster of each prompt.
+        repeats: Number of repeats behind each of the two values of a prompt.
+        repeat_variance: Variance of the repeats of a prompt at one checkpoint; None if it is unknown.
+
+    Raises:
+        ValueError: The lengths differ, or there are fewer than two clusters.
+
+    Examples:
+        >>> variance = paired_variance([4.0, 0.0, 2.0, -2.0], ["a", "b", "c", "d"], [2, 2, 2, 2], 3.0)
+        >>> round(variance.prompt, 3), variance.repeat  # 6.667 - 2 * 3 / 2
+        (3.667, 3.0)
+        >>> [variance.prompts_for(2.0, repeats) for repeats in (1, 2, 10)]
+        [21, 16, 11]
+    """
+    return _split(np.asarray(differences, np.float64), clusters, repeats, repeat_variance, copies=2)
+
+
+def variance_from_one_checkpoint(
+    values: ArrayLike,
+    clusters: Sequence[str],
+    repeats: ArrayLike,
+    repeat_variance: float | None,
+    correlation: float = 0.0,
+) -> PairedVariance:
+    """Return the variance of differences to expect from the values of one checkpoint.
+
+    Another checkpoint is assumed to have the same variances. If its true values correlate with those of this
+    one, the variance between prompts is 2 * (1 - correlation) times that of the values.
+
+    Args:
+        values: Value of each prompt, shape (n,), in at least two clusters.
+        clusters: Cluster of each prompt.
+        repeats: Number of repeats behind each value.
+        repeat_variance: Variance of the repeats of a prompt; None if it is unknown: then the correlation is
+            that of the values themselves.
+        correlation: Assumed correlation over prompts, in [0, 1); 0 gives the largest variance.
+
+    Raises:
+        ValueError: The lengths differ, there are fewer than two clusters, or the correlation is out of range.
+
+    Examples:
+        >>> rest = (["a", "b", "c", "d"], [1, 1, 1, 1], None)
+        >>> variance_from_one_checkpoint([1.0, 2.0, 3.0, 6.0], *rest).prompt
+        9.333333333333334
+    """
+    if not 0 <= correlation < 1:
+        raise ValueError(f"a correlation must lie in [0, 1), got {correlation:g}")
+    array = np.asarray(values, np.float64)
+    return _split(array, clusters, repeats, repeat_variance, copies=1, factor=2 * (1 - correlation))
+
+
+def _split(
+    array: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+    clusters: Sequence[str],
+    repeats: ArrayLike,
+    repeat_variance: float | None,
+    *,
+    copies: int,
+    factor: float = 1.0,
+) -> PairedVariance:
+    """Split a variance to which ``copies`` values add the variance of their repeats."""
+    counts = np.asarray(repeats, np.float64)
+    components = variance_components(array, clusters)
+    _, sizes = cluster_sums(array, clusters)
+    has_clusters = components.within is not None
+    rest = components.between if components.within is None else components.within
+    inverse = float(np.mean(1 / counts))
+    noise = 0.0 if repeat_variance is None else copies * repeat_variance * inverse
+    squares = float(np.square(sizes).sum())
+    return PairedVariance(
+        cluster=factor * components.between if has_clusters else 0.0,
+        prompt=factor * max(0.0, rest - noise),
+        repeat=repeat_variance,
+        repeats=float(counts[0]) if (counts == counts[0]).all() else 1 / inverse,
+        cluster_size=squares / len(array),
+        freedom=len(array) ** 2 / squares - 1,
+        repeat_freedom=copies * float((counts - 1).sum()),
+    )

@@ -1,0 +1,93 @@
+"""Power of a t test: the probability that it detects a true effect, and the smallest effect it detects."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Literal
+
+LARGEST_NONCENTRALITY = 1e9
+"""Effect in standard errors from which the power is that of this effect; scipy returns NaN a little above."""
+
+
+def power_of_t(
+    effect: float, error: float, freedom: float, alpha: float = 0.05, *, sides: Literal[1, 2] = 2
+) -> float:
+    """Return the probability that a t test detects a true effect.
+
+    Args:
+        effect: The true effect: a difference, or the distance of a mean from the limit of a gate.
+        error: Standard error of its estimate, > 0.
+        freedom: Degrees of freedom of the t test, > 0.
+        alpha: Level of the test, in (0, 1), already divided by the number of tests.
+        sides: 2 for a test of both directions, in which the sign of ``effect`` does not matter; 1 for a test
+            whether the effect is above 0, which detects a negative effect with a probability below ``alpha``.
+
+    Returns:
+        A probability; ``alpha`` if the effect is 0.
+
+    Raises:
+        ValueError: A number is out of range. An error of 0 is refused too: the spread of equal values is
+            unknown, not 0.
+
+    Notes:
+        The noncentral t distribution (``scipy.stats.nct``) with noncentrality ``effect / error``.
+
+    Examples:
+        >>> round(power_of_t(0.5, 0.2, 29), 3)
+        0.676
+        >>> round(power_of_t(0.5, 0.2, 29, sides=1), 3)
+        0.787
+        >>> round(power_of_t(0.0, 0.2, 29), 3)
+        0.05
+    """
+    if not (isfinite(effect) and isfinite(error) and error > 0 and freedom > 0 and 0 < alpha < 1):
+        raise ValueError(
+            f"no power of effect {effect:g} with standard error {error:g}, {freedom:g} degrees of freedom and"
+            f" level {alpha:g}: the effect must be finite, error and freedom > 0, the level in (0, 1)"
+        )
+    from scipy.special import stdtrit
+    from scipy.stats import nct
+
+    quantile = float(stdtrit(freedom, 1 - alpha / sides))
+    noncentrality = max(-LARGEST_NONCENTRALITY, min(effect / error, LARGEST_NONCENTRALITY))
+    above = float(nct.sf(quantile, freedom, noncentrality))
+    return above if sides == 1 else min(1.0, above + float(nct.sf(quantile, freedom, -noncentrality)))
+
+
+def detectable_effect(
+    error: float, freedom: float, alpha: float = 0.05, power: float = 0.8, *, sides: Literal[1, 2] = 2
+) -> float:
+    """Return the smallest true effect that a t test detects with a given probability.
+
+    This is the inverse of ``power_of_t``.
+
+    Args:
+        error: Standard error of the estimate, > 0.
+        freedom: Degrees of freedom of the t test, > 0.
+        alpha: Level of the test, in (0, 1), already divided by the number of tests.
+        power: Probability of detecting the effect, above ``alpha`` and below 1.
+        sides: See ``power_of_t``.
+
+    Raises:
+        ValueError: A number is out of range.
+
+    Examples:
+        >>> round(detectable_effect(0.2, 29), 4)
+        0.5797
+        >>> round(power_of_t(0.5797, 0.2, 29), 3)
+        0.8
+    """
+    if not (isfinite(error) and error > 0 and alpha < power < 1):
+        raise ValueError(
+            f"no effect is detected with power {power:g} at level {alpha:g} and standard error {error:g}: the"
+            " power must lie between the level and 1, and the error must be > 0"
+        )
+    from scipy.optimize import brentq
+
+    def missing(effect: float) -> float:
+        return power_of_t(effect, 1.0, freedom, alpha, sides=sides) - power
+
+    high = 4.0
+    while missing(high) < 0:
+        high *= 2
+    return error * float(brentq(missing, 0.0, high, xtol=1e-10))

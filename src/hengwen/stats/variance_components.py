@@ -1,0 +1,70 @@
+"""Split the variance of values into a part between groups and a part within them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.stats.mean_interval import cluster_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VarianceComponents:
+    """Variance of values that form groups: value = mean + effect of the group + rest."""
+
+    between: float
+    """Variance of the effects of groups, >= 0; of the group means if ``within`` is None."""
+    within: float | None
+    """Variance of the rest, pooled over groups; None if every group has one value."""
+    groups: int
+
+
+def variance_components(values: ArrayLike, groups: Sequence[str]) -> VarianceComponents:
+    """Estimate the variance components of a one-way random-effects model; groups may differ in size.
+
+    Args:
+        values: Finite values, shape (n,).
+        groups: Group of each value, at least two different ones.
+
+    Returns:
+        The components. If every group has one value, the two parts cannot be told apart: ``between`` is the
+        variance of all values then.
+
+    Raises:
+        ValueError: The lengths differ, or there are fewer than two groups.
+
+    Notes:
+        The estimator of the analysis of variance: between = max(0, (MSB - MSW) / m), where MSB and MSW are
+        the mean squares between and within groups, and m = (n - sum k^2 / n) / (groups - 1) for groups of k
+        values. With equal sizes it equals restricted maximum likelihood. Searle, Casella and McCulloch
+        (1992), Variance Components, chapter 3.
+
+    Examples:
+        >>> variance_components([1, 3, 5, 7, 3, 5], ["a", "a", "b", "b", "c", "c"])
+        VarianceComponents(between=3.0, within=2.0, groups=3)
+        >>> variance_components([1.0, 2.0, 3.0], ["a", "b", "c"]).within is None
+        True
+    """
+    array = np.asarray(values, np.float64)
+    if len(array) != len(groups):
+        raise ValueError(f"{len(array)} values but {len(groups)} groups")
+    sums, sizes = cluster_sums(array, groups)
+    count, n = len(sums), len(array)
+    if count < 2:
+        raise ValueError(f"variance components need at least two groups, got {count}")
+    if count == n:
+        return VarianceComponents(between=float(array.var(ddof=1)), within=None, groups=count)
+    centred, _ = cluster_sums(array - array.mean(), groups)
+    square_between = float((centred**2 / sizes).sum())
+    square_within = max(0.0, float(np.square(array - array.mean()).sum()) - square_between)
+    within = square_within / (n - count)
+    size = (n - float(np.square(sizes).sum()) / n) / (count - 1)
+    between = max(0.0, (square_between / (count - 1) - within) / size)
+    return VarianceComponents(between=between, within=within, groups=count)

@@ -1,0 +1,172 @@
+"""``hengwen drift``: what is printed, in which width and language, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+
+from hengwen import Failure, Row, Run, Scale, Score, open_store
+
+
+@pytest.fixture
+def demo(hengwen) -> None:
+    """A store with the runs of the packaged demo."""
+    from importlib.resources import files
+
+    assert hengwen("run", files("hengwen.demo") / "data" / "plan.yaml", "--quiet").code == 0
+
+
+def record(means: list[float], *, human: bool = False, missing: int = 0, **fields: object) -> None:
+    """Record runs of checkpoints c0, c1, ... with 12 prompts in the store of the folder."""
+    rng = np.random.default_rng(0)
+    with open_store("hengwen.db") as store:
+        ledger = store.ledger()
+        for index, mean in enumerate(means):
+            key = {"run_id": f"r{index}", "task": "t", "checkpoint": f"c{index}", "repeat": 1}
+            ledger.begin(
+                Run(
+                    id=f"r{index}",
+                    plan="p",
+                    plan_hash="",
+                    checkpoint=f"c{index}",
+                    **{"order": index, "started": f"2026-01-{index + 1:02d}", **fields},
+                )
+            )
+            for prompt in range(12):
+                rest = {"signature": "s|v:1"}
+                value = float(np.clip(mean + rng.normal(0, 0.02), 0, 1))
+                outcome: Score | Failure = Score(
+                    name="s.value", value=value, scale=Scale(low=0, high=1), **rest
+                )
+                if index == len(means) - 1 and prompt < missing:
+                    outcome = Failure(name="s.value", status="missing", message="no answer", **rest)
+                rows = [Row(**key, sample_id=f"p{prompt}", cluster=f"p{prompt}", outcome=outcome)]
+                if human:
+                    label = Score(name="human.s.value", value=float(prompt), kind="human", **rest)
+                    rows.append(Row(**key, sample_id=f"p{prompt}", cluster=f"p{prompt}", outcome=label))
+                ledger.record_rows(rows)
+        ledger.commit()
+
+
+FALL = [0.9, 0.87, 0.74, 0.62, 0.55, 0.4, 0.33, 0.2, 0.12]
+JITTER = [0.5, 0.7, 0.45, 0.65, 0.52, 0.6]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_the_table_fits_the_width(
+    hengwen, demo: None, language: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = hengwen("drift", "--lang", language)
+    assert done.code == 0
+    assert max(map(cell_len, done.out.splitlines())) <= width
+
+
+def test_a_drift_is_said_in_words_with_its_evidence(hengwen, tmp_path: Path) -> None:
+    record(FALL)
+    done = hengwen("drift")
+    lines = [line.strip() for line in done.out.splitlines()]
+    assert lines[0] == "p: c0 → c8, 9 checkpoints"
+    assert "baseline c0 (the first checkpoint; choose another with: hengwen runs pin)" in lines
+    assert "question 2: 2 tests, p corrected by Holm; look 1 at this baseline, level .030" in lines
+    assert "t/s.value: differ; drift for the worse" in lines
+    assert "Is that more than checkpoints usually move? Drift for the worse" in lines
+    assert any(line.startswith("line: -0.1") and "p < .0001" in line for line in lines)
+    assert any("Mann-Kendall S -36, p < .0001" in line and "Pettitt: change at c" in line for line in lines)
+    assert any(line.startswith("course") and "CIN 36/36 [18.0]" in line for line in lines)
+    assert any(line.startswith("variance by source (12 prompts): ") for line in lines)
+    assert "changes of prompts (exploratory, not tested, not shrunken, there are no repeats):" in lines
+
+
+@pytest.mark.parametrize(("language", "word"), [("en", "drift"), ("zh", "漂移")])
+def test_the_word_drift_stands_only_where_the_second_question_says_so(
+    hengwen, tmp_path: Path, language: str, word: str
+) -> None:
+    record(JITTER)
+    out = hengwen("drift", "--lang", language).out
+    assert word not in out.lower()
+    assert {"en": "differ; nothing beyond step noise seen", "zh": "有差别；未见超出平常波动的变化"}[
+        language
+    ] in out
+    record([0.9, 0.8, 0.7, 0.57, 0.52, 0.4])
+    assert word in hengwen("drift", "--lang", language).out
+
+
+@pytest.mark.parametrize(
+    ("means", "fields", "text"),
+    [
+        ([0.5], {}, "t/s.value: only one checkpoint"),
+        ([0.5], {}, "two checkpoints are needed; come back after the next one"),
+        ([0.5, 0.9], {}, "t/s.value: differ; cannot be told from step noise"),
+        ([0.5, 0.9], {}, "4 checkpoints are needed to know how far one usually moves"),
+        ([0.5, 0.9, 0.4], {}, "all 3 checkpoints together (Friedman): p "),
+        ([1.5] * 5, {}, "all checkpoints have the same mean"),
+        ([1.5] * 5, {}, "no variance: all scores are equal"),
+        ([0.5, 0.6, 0.4, 0.7], {"order": 0}, "differ; order of checkpoints unknown"),
+        ([0.5, 0.6, 0.4, 0.7], {"order": 0}, "give every checkpoint a step, or list them in training order"),
+    ],
+)
+def test_few_constant_and_unordered_checkpoints_are_said_in_words(
+    hengwen, tmp_path: Path, means: list[float], fields: dict[str, object], text: str
+) -> None:
+    record(means, **fields)
+    done = hengwen("drift")
+    assert (done.code, text in done.out) == (0, True), done.out
+
+
+def test_missing_scores_are_said_in_words(hengwen, tmp_path: Path) -> None:
+    record(JITTER, missing=2)
+    out = hengwen("drift").out
+    assert "t/s.value: too many missing scores for a verdict" in out
+    assert "c5 left out: only 83.3% of the prompts have a score, below 95%" in out
+
+
+def test_human_rankings_of_the_store_and_of_a_file_are_compared(hengwen, tmp_path: Path) -> None:
+    record(JITTER, human=True)
+    assert "human ranking at c5: tau-b " in hengwen("drift").out
+    Path("h.csv").write_text(
+        "checkpoint,value\n" + "".join(f"c{k},{m}\n" for k, m in enumerate(JITTER)), "utf-8"
+    )
+    out = hengwen("drift", "--human", "h.csv").out
+    assert "human ranking of the checkpoints: tau-b +1.00, p = .0028, CIN 0/15, LIS 6/6, 6 items" in out
+    assert "human ranking at" not in out
+    Path("h.csv").write_text("id,value\n" + "".join(f"p{k},{k}\n" for k in range(12)), "utf-8")
+    assert hengwen("drift", "--human", "h.csv").out.count("human ranking at") == 6
+
+
+def test_json_has_all_numbers(hengwen, tmp_path: Path) -> None:
+    record(FALL, human=True)
+    document = hengwen("drift", "--json").json
+    assert (document["schema"], document["plan"], document["baseline"], document["newest"]) == (
+        1,
+        "p",
+        "r0",
+        "r8",
+    )
+    assert document["looks"]["drift"] == 1
+    assert document["families"]["drift"] == {"correction": "holm", "tests": 2}
+    (score,) = document["scores"]
+    assert (score["differs"], score["drifts"], score["direction"]) == ("differ", "drift", "worse")
+    assert score["steps"]["slope"]["signal_to_noise"] > 5
+    assert score["difference"]["interval"]["bounds"] == score["difference"]["interval"]["t"]
+    assert score["course"]["summary"]["lis"]["value"] == 1
+    assert len(score["human"]) == 9
+
+
+def test_a_read_only_store_is_looked_at_without_a_record(hengwen, tmp_path: Path) -> None:
+    record(JITTER)
+    for _ in range(2):
+        done = hengwen("drift", "--store", "file:hengwen.db?mode=ro", "--json")
+        assert (done.code, done.json["looks"]["drift"]) == (0, 1)
+    assert json.loads(hengwen("drift", "--json").out)["looks"]["drift"] == 1
+
+
+def test_quiet_prints_nothing_and_runs_with_other_prompts_are_named(hengwen, tmp_path: Path) -> None:
+    record(JITTER, facts={"prompts": "x", "versions": {}, "tasks": {}})
+    done = hengwen("drift", "-q")
+    assert (done.code, done.out, done.err) == (0, "", "")

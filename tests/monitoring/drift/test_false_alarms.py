@@ -1,0 +1,115 @@
+"""How often each question is answered wrongly, by simulation with fixed seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hengwen.monitoring.drift.answers import FirstQuestion, SecondQuestion, corrected, with_enough_clusters
+from hengwen.monitoring.drift.assemble import answer_scores
+from hengwen.monitoring.drift.series import TestedSeries
+from hengwen.stats.alpha_spending import alpha_at_look
+
+pytestmark = pytest.mark.slow
+Values = NDArray[np.float64]
+Make = Callable[..., TestedSeries]
+Draw = Callable[..., Values]
+
+
+def drift_at_any_look(series_of: Make, values: Values) -> bool:
+    """Return whether the second question is answered by "drift" at any of 20 looks, from 4 checkpoints on."""
+    for look in range(1, 21):
+        series = series_of(values[:, : look + 3])
+        question = SecondQuestion.of(series, order_known=True, mean_variance=series.mean_variance())
+        (adjusted,) = corrected([question.tests()])
+        if question.answer(adjusted, alpha_at_look(look)) == "drift":
+            return True
+    return False
+
+
+@pytest.mark.parametrize("shares", ["skew", "ceiling"])
+@pytest.mark.parametrize(("prompts", "repeats", "jitter"), [(12, 1, 0.0), (30, 3, 0.15)])
+def test_twenty_looks_give_a_false_drift_in_at_most_six_of_a_hundred_series(
+    levels: Draw, series_of: Make, shares: str, prompts: int, repeats: int, jitter: float
+) -> None:
+    alarms = [
+        drift_at_any_look(series_of, levels(seed, (prompts, 23, repeats), shares, jitter=jitter))
+        for seed in range(200)
+    ]
+    assert np.mean(alarms) <= 0.06
+
+
+def differ_at_any_look(series_of: Make, values: Values) -> bool:
+    """Return whether the first question is answered by "differ" at any of 20 looks, from 2 checkpoints on."""
+    for look in range(1, 21):
+        series = series_of(values[:, : look + 1])
+        question = FirstQuestion.of(series, order_known=True, mean_variance=series.mean_variance())
+        alpha = alpha_at_look(look)
+        (adjusted,) = corrected(with_enough_clusters([question.tests()], alpha))
+        if question.answer(adjusted, alpha) == "differ":
+            return True
+    return False
+
+
+@pytest.mark.parametrize("shares", ["skew", "ceiling"])
+def test_twenty_looks_at_equal_checkpoints_differ_in_at_most_six_of_a_hundred_series(
+    levels: Draw, series_of: Make, shares: str
+) -> None:
+    alarms = [differ_at_any_look(series_of, levels(seed, (24, 21, 1), shares)) for seed in range(150)]
+    assert np.mean(alarms) <= 0.06
+
+
+@pytest.mark.parametrize("shares", ["skew", "ceiling"])
+@pytest.mark.parametrize("checkpoints", [2, 6])
+def test_equal_checkpoints_differ_in_at_most_six_of_a_hundred_reports(
+    levels: Draw, series_of: Make, shares: str, checkpoints: int
+) -> None:
+    answers = [first_look(series_of, levels(seed, (30, checkpoints, 3), shares))[0] for seed in range(300)]
+    assert answers.count("differ") <= 0.06 * 300
+
+
+def first_look(series_of: Make, *values: Values) -> tuple[str, str]:
+    """Return both answers for the first of some scores, at the first look."""
+    first, second = [], []
+    for item in values:
+        series = series_of(item)
+        rest = {"order_known": True, "mean_variance": series.mean_variance()}
+        first.append(FirstQuestion.of(series, **rest))
+        second.append(SecondQuestion.of(series, **rest))
+    alpha = alpha_at_look(1)
+    differ = corrected(with_enough_clusters([question.tests() for question in first], alpha))
+    drift = corrected([question.tests() for question in second])
+    return first[0].answer(differ[0], alpha), second[0].answer(drift[0], alpha)
+
+
+@pytest.mark.parametrize("checkpoints", [5, 8, 20])
+def test_checkpoints_that_jitter_differ_and_never_drift_in_94_of_a_hundred_cases(
+    levels: Draw, series_of: Make, checkpoints: int
+) -> None:
+    answers = [first_look(series_of, levels(seed, (100, checkpoints, 3), jitter=0.15)) for seed in range(100)]
+    assert sum(drift == "drift" for _, drift in answers) <= 6
+    differ = sum(differ == "differ" for differ, _ in answers)
+    assert differ >= {5: 70, 8: 85, 20: 94}[checkpoints]
+
+
+def test_a_fall_of_all_checkpoints_is_called_drift_the_more_often_the_more_there_are(
+    levels: Draw, series_of: Make
+) -> None:
+    drifts = []
+    for checkpoints in (4, 6, 8, 12):
+        cases = [levels(seed, (30, checkpoints, 3), jitter=0.1, fall=0.8) for seed in range(100)]
+        drifts.append(sum(first_look(series_of, case)[1] == "drift" for case in cases))
+    assert drifts == sorted(drifts)
+    assert drifts[-1] >= 90
+
+
+def test_the_whole_report_of_several_scores_has_one_familywise_error(levels: Draw, series_of: Make) -> None:
+    alarms = 0
+    for seed in range(60):
+        series = [series_of(levels(5 * seed + part, (12, 5, 1), jitter=0.15)) for part in range(5)]
+        scores, _ = answer_scores(series, order_known=True, count_look=lambda _: 1)
+        alarms += any(score.drifts == "drift" for score in scores)
+    assert alarms <= 0.06 * 60

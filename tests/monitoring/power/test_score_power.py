@@ -1,0 +1,141 @@
+"""The search of run sizes: fewest prompts, lowest cost, present prompts, budget; its power by simulation."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from hengwen.monitoring.compare.run_comparison import ScorePair, compare_scores
+from hengwen.monitoring.power.answer_cost import AnswerCost
+from hengwen.monitoring.power.score_power import PowerSearch
+from hengwen.results.paired_values import PairedValues
+from hengwen.stats.paired_variance import PairedVariance
+
+
+def variance(**changes: float | None) -> PairedVariance:
+    fields = {"cluster": 0.0, "prompt": 0.02, "repeat": 0.05, "repeats": 2.0, "freedom": 39.0}
+    return PairedVariance(**{**fields, "repeat_freedom": 80.0, **changes})
+
+
+PAID = AnswerCost(calls=2.0, input_tokens=500, output_tokens=100, cost=0.01)
+
+
+def search(answer: AnswerCost | None = PAID, tests: int = 1, **changes: float | None) -> PowerSearch:
+    return PowerSearch(
+        variance=variance(**changes), answer=answer, level=0.05 / tests, power=0.8, tests=tests
+    )
+
+
+def test_a_size_has_its_calls_and_cost() -> None:
+    size = search().size(40, 2.0)
+    assert (size.answers, size.calls, size.cost) == (80, 160, pytest.approx(0.8))
+    assert size.smallest_difference == pytest.approx(0.1195, abs=0.001)
+    unknown = search(None).size(40, 1.5)
+    assert (unknown.answers, unknown.calls, unknown.cost) == (60, None, None)
+
+
+def test_prompts_below_the_floor_of_the_family_detect_nothing() -> None:
+    assert search().size(5, 1).smallest_difference is None
+    assert search().size(6, 1).smallest_difference is not None
+    assert search(tests=5).size(7, 1).smallest_difference is None
+    assert search(cluster_size=3.0).size(17, 1).smallest_difference is None
+    assert search(cluster_size=3.0).size(18, 1).smallest_difference is not None
+
+
+def test_the_fewest_prompts_fall_with_repeats_and_the_cost_rises() -> None:
+    requirement = search().requirement(0.1, 40, 2.0)
+    assert [size.repeats for size in requirement.sizes] == [1, 2, 3, 5, 10]
+    prompts = [size.prompts for size in requirement.sizes]
+    assert prompts == sorted(prompts, reverse=True)
+    assert all(size.smallest_difference <= 0.1 for size in requirement.sizes)
+    assert requirement.cheapest == requirement.sizes[0]
+    interval = requirement.sizes[1].prompts_interval
+    assert interval is not None
+    assert interval[0] < prompts[1] < interval[1]
+
+
+def test_repeats_pay_only_where_the_floor_of_prompts_is_reached() -> None:
+    requirement = search(prompt=1e-6).requirement(0.3, 40, 2.0)
+    assert requirement.cheapest.prompts >= 6
+    assert requirement.cheapest.answers == min(size.answers for size in requirement.sizes)
+
+
+def test_without_a_price_calls_are_minimised_and_without_calls_answers() -> None:
+    for answer in (
+        AnswerCost(calls=2.0, input_tokens=5, output_tokens=1, cost=None, unpriced=("b",)),
+        AnswerCost(calls=0.0, input_tokens=0, output_tokens=0, cost=0.0),
+        None,
+    ):
+        assert search(answer).requirement(0.1, 40, 2.0).cheapest.repeats == 1
+
+
+def test_present_prompts_need_the_fewest_repeats_that_are_enough() -> None:
+    requirement = search().requirement(0.09, 40, 2.0)
+    size = requirement.with_present_prompts
+    assert size.prompts == 40
+    fewer = search().size(40, size.repeats - 1).smallest_difference
+    assert size.smallest_difference <= 0.09 < fewer
+
+
+def test_no_number_of_repeats_replaces_prompts() -> None:
+    assert search().requirement(0.05, 40, 2.0).with_present_prompts is None
+    assert search().requirement(0.5, 5, 2.0).with_present_prompts is None
+
+
+def test_without_a_variance_of_repeats_only_the_present_ones_are_planned() -> None:
+    requirement = search(repeat=None, repeats=1.0).requirement(0.1, 40, 1.0)
+    assert [size.repeats for size in requirement.sizes] == [1.0]
+    assert (requirement.cheapest, requirement.with_present_prompts) == (requirement.sizes[0], None)
+
+
+def test_a_difference_out_of_reach_has_no_size() -> None:
+    requirement = search().requirement(1e-6, 40, 2.0)
+    assert (requirement.sizes, requirement.cheapest) == ((), None)
+
+
+def test_a_budget_is_spent_where_it_shows_the_smallest_difference() -> None:
+    size = search().affordable(2.0, 2.0)
+    assert (size.prompts, size.repeats, size.cost) == (200, 1, pytest.approx(2.0))
+    for repeats in (2, 3, 5):
+        assert size.smallest_difference < search().size(200 // repeats, repeats).smallest_difference
+    assert search().affordable(0.05, 2.0) is None
+    assert search(None).affordable(1.0, 2.0) is None
+
+
+def levels(rng: np.random.Generator, prompts: int, repeats: int, shift: float) -> tuple[np.ndarray, ...]:
+    """Return prompt means of two checkpoints with the variances of ``variance``, later plus a shift."""
+    common = rng.normal(0.5, 0.2, prompts)
+    sides = [common + rng.normal(0, sqrt(0.01), prompts) for _ in range(2)]
+    noise = rng.normal(0, sqrt(0.05 / repeats), (2, prompts))
+    return sides[0] + noise[0], sides[1] + noise[1] + shift
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("repeats", "tests"), [(1, 1), (3, 1), (5, 5)])
+def test_compare_finds_the_difference_with_the_planned_power(repeats: int, tests: int) -> None:
+    difference = 0.2
+    plan = search(tests=tests)
+    requirement = plan.requirement(difference, 40, 2.0)
+    size = next(size for size in requirement.sizes if size.repeats == repeats)
+    names = tuple(f"p{index}" for index in range(size.prompts))
+    rng, detected, samples = np.random.default_rng(repeats), 0, 500
+    for _ in range(samples):
+        shifts = [difference] + [0.0] * (tests - 1)
+        pairs = []
+        for shift in shifts:
+            before, after = levels(rng, size.prompts, repeats, shift)
+            values = PairedValues(
+                prompts=names,
+                clusters=names,
+                before=tuple(before),
+                after=tuple(after),
+                repeats=(((1,), (1,)),) * len(names),
+                subsampled=0,
+                coverage=(1.0, 1.0),
+                repeat_variance=None,
+            )
+            pairs.append(ScorePair(address="t/s", family="headline", values=values))
+        detected += compare_scores(pairs)[0].outcome == "better"
+    assert detected / samples == pytest.approx(0.8, abs=0.05)

@@ -1,0 +1,96 @@
+"""Power of a t test: statsmodels as oracle, a simulation of one-sided and two-sided tests, and the edges."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from hengwen.stats.power import detectable_effect, power_of_t
+
+
+@pytest.mark.parametrize("effect", [-0.9, -0.2, 0.0, 0.1, 0.35, 2.0])
+@pytest.mark.parametrize("n", [2, 5, 26, 300])
+@pytest.mark.parametrize("alpha", [0.05, 0.01])
+def test_power_is_that_of_statsmodels(effect: float, n: int, alpha: float) -> None:
+    power = pytest.importorskip("statsmodels.stats.power", reason="statsmodels is not installed")
+    test = power.TTestPower()
+    error, freedom = 1 / n**0.5, n - 1
+    two = float(test.power(effect, n, alpha))
+    one = float(test.power(effect, n, alpha, alternative="larger"))
+    if not np.isnan(two):  # statsmodels has no value where a tail is too small for scipy.special.nctdtr
+        assert power_of_t(effect, error, freedom, alpha) == pytest.approx(two, abs=1e-9)
+    if not np.isnan(one):
+        assert power_of_t(effect, error, freedom, alpha, sides=1) == pytest.approx(one, abs=1e-9)
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_power_is_the_share_of_simulated_tests_that_reject(sides: Literal[1, 2]) -> None:
+    from scipy import stats
+
+    values = np.random.default_rng(3).normal(0.5, 1, (20_000, 12))
+    side = {1: "greater", 2: "two-sided"}[sides]
+    rejected = float((stats.ttest_1samp(values, 0, axis=1, alternative=side).pvalue <= 0.05).mean())
+    assert power_of_t(0.5, 12**-0.5, 11, sides=sides) == pytest.approx(rejected, abs=0.01)
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("freedom", [1, 2.5, 25, 1e6])
+def test_power_grows_with_the_effect_from_alpha_to_1(sides: Literal[1, 2], freedom: float) -> None:
+    effects = [0, 0.01, 0.5, 1, 2, 5, 20, 300, 1e5, 1e9, 1e30, 1e300]
+    powers = [power_of_t(effect, 0.5, freedom, 0.02, sides=sides) for effect in effects]
+    assert powers[0] == pytest.approx(0.02)
+    assert powers[-1] == pytest.approx(1)
+    assert all(a <= b + 1e-12 for a, b in pairwise(powers))
+
+
+def test_the_sign_matters_for_one_side_only() -> None:
+    assert power_of_t(-0.3, 0.2, 9) == power_of_t(0.3, 0.2, 9)
+    assert power_of_t(-0.3, 0.2, 9, sides=1) < 0.05 < power_of_t(0.3, 0.2, 9, sides=1)
+    assert power_of_t(-1e300, 0.2, 9, sides=1) == 0
+
+
+@pytest.mark.parametrize(
+    ("effect", "error", "freedom", "alpha"),
+    [
+        (0.1, 0.0, 9, 0.05),
+        (0.1, -1.0, 9, 0.05),
+        (float("nan"), 0.1, 9, 0.05),
+        (float("inf"), 0.1, 9, 0.05),
+        (0.1, float("nan"), 9, 0.05),
+        (0.1, 0.1, 0, 0.05),
+        (0.1, 0.1, 9, 0.0),
+        (0.1, 0.1, 9, 1.0),
+    ],
+)
+def test_numbers_out_of_range_are_refused(effect: float, error: float, freedom: float, alpha: float) -> None:
+    with pytest.raises(ValueError, match="no power of effect"):
+        power_of_t(effect, error, freedom, alpha)
+
+
+@pytest.mark.parametrize("freedom", [1, 2.5, 25, 1e6])
+@pytest.mark.parametrize("alpha", [0.05, 0.001])
+@pytest.mark.parametrize("sides", [1, 2])
+def test_the_detectable_effect_is_detected_with_the_power(
+    sides: Literal[1, 2], alpha: float, freedom: float
+) -> None:
+    effect = detectable_effect(3.0, freedom, alpha, 0.9, sides=sides)
+    assert power_of_t(effect, 3.0, freedom, alpha, sides=sides) == pytest.approx(0.9, abs=1e-6)
+
+
+def test_the_figures_of_26_lyrics_with_a_detectable_difference_of_7_8() -> None:
+    error = 7.76 / detectable_effect(1.0, 25)
+    assert detectable_effect(error, 25) == pytest.approx(7.76)
+    assert power_of_t(2.0, error, 25, sides=1) == pytest.approx(0.18, abs=0.005)
+    assert power_of_t(2.0, error * (26 / 300) ** 0.5, 299, sides=1) == pytest.approx(0.8, abs=0.02)
+    assert detectable_effect(error, 25, sides=1) == pytest.approx(6.8, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("error", "alpha", "power"), [(0.0, 0.05, 0.8), (-1.0, 0.05, 0.8), (0.1, 0.05, 0.05), (0.1, 0.05, 1.0)]
+)
+def test_no_effect_is_detected_surely_or_without_an_error(error: float, alpha: float, power: float) -> None:
+    with pytest.raises(ValueError, match="no effect is detected"):
+        detectable_effect(error, 9, alpha, power)

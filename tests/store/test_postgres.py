@@ -1,0 +1,61 @@
+"""A store on a real PostgreSQL server: its tables, and schemas of every older version."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine
+
+from hengwen.errors import StoreError
+from hengwen.records import Run
+from hengwen.store import open_store, schema, tables
+
+OLDER = [f"{number:04}" for number in range(1, int(tables.HEAD))]
+
+
+@pytest.mark.parametrize("make", [schema.create, schema.upgrade])
+def test_a_new_store_and_a_migrated_one_have_the_tables_that_the_code_knows(postgres: str, make) -> None:
+    engine = create_engine(postgres)
+    make(engine)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, tables.metadata) == []
+        assert context.get_current_revision() == tables.HEAD
+    engine.dispose()
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_an_older_schema_is_migrated_with_its_runs(postgres: str, version: str) -> None:
+    engine = create_engine(postgres)
+    schema.upgrade(engine, version)
+    with engine.begin() as connection:
+        names = "id, plan, plan_hash, checkpoint, position, started, versions, layout, seed, status"
+        row = "'r1', 'p', 'h', 'c', 0, 'now', '{}', '[]', 0, 'finished'"
+        connection.exec_driver_sql(f"INSERT INTO run ({names}) VALUES ({row})")
+    engine.dispose()
+    with open_store(postgres) as store:
+        assert [run.id for run in store.runs()] == ["r1"]
+        assert store.copy_before_migration is None  # the server has backups of its own
+
+
+def test_processes_that_look_at_the_same_time_take_different_numbers(postgres: str) -> None:
+    open_store(postgres).close()
+
+    def look(name: str) -> int:
+        with open_store(postgres) as store:
+            run = Run(id=name, plan="p", plan_hash="", checkpoint=name)
+            return store.count_look("s", run, "now")
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(look, "abcd")) == [1, 2, 3, 4]
+
+
+def test_a_server_that_does_not_answer_is_one_line_without_the_password(postgres: str) -> None:
+    url = postgres.replace("hengwen@", "hengwen:secret@").replace("host=", "host=/nowhere")
+    with pytest.raises(StoreError) as caught:
+        open_store(url)
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
