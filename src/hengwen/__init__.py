@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport, judge_drift
     from hengwen.monitoring.power.plan_power import PlanPower, plan_power
     from hengwen.monitoring.power.score_power import ScorePower
+    from hengwen.monitoring.streams.monitor import Monitor
+    from hengwen.monitoring.streams.state import MonitorState
     from hengwen.plans.plan import Plan, load_plan
     from hengwen.records import (
         Failure,
@@ -62,6 +64,8 @@ _EXPORTS = {
     "JudgeDriftReport": "monitoring.judge_drift.report",
     "JudgeError": "errors",
     "Label": "records",
+    "Monitor": "monitoring.streams.monitor",
+    "MonitorState": "monitoring.streams.state",
     "Outcome": "records",
     "Plan": "plans.plan",
     "PlanPower": "monitoring.power.plan_power",
@@ -111,6 +115,8 @@ __all__ = [
     "JudgeDriftReport",
     "JudgeError",
     "Label",
+    "Monitor",
+    "MonitorState",
     "Outcome",
     "Plan",
     "PlanPower",

@@ -14,7 +14,7 @@ from numbers import Real
 from typing import NamedTuple
 
 CHOICES = {
-    *("Alternative", "ClauseName", "Kind", "Language", "LevelFrom", "Method", "Metric"),
+    *("Alternative", "ClauseName", "Direction", "Kind", "Language", "LevelFrom", "Method", "Metric"),
     *("MultiRef", "NanPolicy", "Normalize", "Null", "PairVerdict", "PairedTestName"),
     *("PanelReducer", "Parse", "Reducer", "RhymeScope", "RollingMetric", "RougeKind"),
     *("RuleSetName", "Sentences", "Share", "Smooth", "Split", "Status", "Ties"),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite, nan
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from hengwen.errors import ConfigError, DataError, did_you_mean
 from hengwen.io.strict_yaml import decode
@@ -130,24 +131,35 @@ def scan_rows(path: Path, columns: Mapping[str, str] | None = None) -> Iterator[
     Raises:
         DataError: The file is missing, empty, of another format, or its header is wrong.
     """
-    scanners = {".jsonl": _scan_jsonl, ".ndjson": _scan_jsonl, ".csv": _scan_csv}
+    scanners = {".jsonl": scan_jsonl, ".ndjson": scan_jsonl, ".csv": _scan_csv}
     scan = scanners.get(path.suffix.lower())
     if scan is None:
         raise DataError(f"{path}: expected a .jsonl or .csv file{_conversion(path)}")
     is_empty = True
+    with open_data_file(path) as file:
+        for row in scan(file, path):
+            is_empty = False
+            yield rename_columns(row, columns) if columns and isinstance(row, DataRow) else row
+    if is_empty:
+        raise DataError(f"{path}: no rows")
+
+
+@contextmanager
+def open_data_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to read its bytes.
+
+    Raises:
+        DataError: The file is missing or cannot be read.
+    """
     try:
         with path.open("rb") as file:
-            for row in scan(file, path):
-                is_empty = False
-                yield rename_columns(row, columns) if columns and isinstance(row, DataRow) else row
+            yield file
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise DataError(f"{path}: cannot be read: it is a folder; name a file in it") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}") from None
-    if is_empty:
-        raise DataError(f"{path}: no rows")
 
 
 def _conversion(path: Path) -> str:
@@ -160,7 +172,13 @@ def _conversion(path: Path) -> str:
     return ""
 
 
-def _scan_jsonl(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError]:
+def scan_jsonl(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError]:
+    """Yield the rows of JSON lines; for a malformed line, yield its error instead.
+
+    Args:
+        file: Lines of a UTF-8 text; each is read when its row is needed.
+        path: The file that rows and errors name.
+    """
     for number, raw in enumerate(file, start=1):
         try:
             text = decode(raw, path, number).strip()
@@ -268,24 +286,25 @@ def read_number(row: DataRow, name: str) -> float:
     return number
 
 
-def read_numbers(raw: bytes, path: Path) -> list[float]:
-    """Parse a text with one number per line; blank lines are skipped.
+def number_rows(lines: Iterable[bytes], path: Path) -> Iterator[DataRow]:
+    """Yield a row with the field ``number`` for each line of a text; blank lines are skipped.
 
     Args:
-        raw: The UTF-8 text.
+        lines: Lines of a UTF-8 text; each is read when its row is needed.
         path: The file that error messages name.
 
     Raises:
-        DataError: A line is not a finite number.
+        DataError: A line is not UTF-8.
 
     Examples:
         >>> from pathlib import Path
-        >>> read_numbers(b"5\\n4.5\\n\\n", Path("x.txt"))
+        >>> [read_number(row, "number") for row in number_rows([b"5\\n", b"4.5\\n", b"\\n"], Path("x.txt"))]
         [5.0, 4.5]
     """
     try:
-        lines = enumerate(decode(raw, path).splitlines(), start=1)
+        for number, raw in enumerate(lines, start=1):
+            text = decode(raw, path, number).strip()
+            if text:
+                yield DataRow(path, number, {"number": text})
     except ConfigError as error:
         raise DataError(str(error)) from None
-    rows = [DataRow(path, number, {"number": text.strip()}) for number, text in lines if text.strip()]
-    return [read_number(row, "number") for row in rows]

@@ -40,6 +40,9 @@ def test_numbers_come_from_standard_input_and_from_a_column(hengwen, tmp_path: P
         "step,score\n" + "".join(f"1,{value}\n" for value in SEED.split()), "utf-8"
     )
     assert hengwen("sequence", "x.csv", "--column", "score", "--json").json == first
+    rows = "".join(f'{{"score": {value}}}\n' for value in SEED.split())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(rows.encode())))
+    assert hengwen("sequence", "-", "--column", "score", "--json").json == first
 
 
 @pytest.mark.parametrize(

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from hengwen.cli.monitoring.score_file import COLUMN_HELP, FILE_HELP, read_scores
 from hengwen.cli.ui import options
 
 
 def sequence(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="Scores in order, one per line; '-' for standard input; or .jsonl or .csv with --column."
-        ),
-    ],
-    column: Annotated[
-        str | None, typer.Option("--column", help="Field of a .jsonl or .csv row that holds the score.")
-    ] = None,
+    file: Annotated[Path, typer.Argument(help=f"Scores in order, {FILE_HELP}")],
+    column: Annotated[str | None, typer.Option("--column", help=COLUMN_HELP)] = None,
     m: Annotated[int, typer.Option("-m", min=2, max=10, help="Length of an ordinal pattern.")] = 3,
     delay: Annotated[
         int, typer.Option("--delay", min=1, help="Distance between the scores of a pattern.")
@@ -43,7 +36,7 @@ def sequence(
 
     if language not in ("zh", "en", "both"):
         raise typer.BadParameter(f"--lang is zh, en or both, got {language!r}")
-    scores = _scores(file, column)
+    scores = [score for _, score in read_scores(file, column)]
     try:
         summary = summarize(scores, m=m, delay=delay, top=top, seed=seed)
     except ValueError as error:
@@ -53,19 +46,3 @@ def sequence(
         return
     texts = [summary.explain(name) for name in ("zh", "en") if language in (name, "both")]
     typer.echo("\n\n".join(texts))
-
-
-def _scores(file: Path, column: str | None) -> list[float]:
-    from hengwen.io.row_reader import read_number, read_numbers, read_rows
-
-    if file.suffix.lower() in (".jsonl", ".ndjson", ".csv"):
-        if column is None:
-            raise typer.BadParameter(f"{file} has several fields; name one with --column")
-        return [read_number(row, column) for row in read_rows(file)]
-    if column is not None:
-        raise typer.BadParameter("--column is for .jsonl and .csv files")
-    if str(file) == "-":
-        return read_numbers(sys.stdin.buffer.read(), file)
-    from hengwen.io.strict_yaml import read_text
-
-    return read_numbers(read_text(file).encode(), file)

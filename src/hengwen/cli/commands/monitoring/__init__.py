@@ -1,0 +1,1 @@
+"""Commands about several checkpoints or a stream of scores."""

@@ -1,0 +1,1 @@
+"""Monitoring of a stream of scores against a baseline."""

@@ -1,0 +1,306 @@
+"""``Monitor``: raise an alarm when the mean of a stream of scores moves away from that of a baseline."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+
+import numpy as np
+
+from hengwen._internal.checks import whole_number
+from hengwen.argument_types import checked_arguments
+from hengwen.monitoring.streams.state import Alarm, Direction, MonitorState
+from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
+from hengwen.stats.confidence_sequence import AsymptoticSequence, BoundedSequence
+from hengwen.stats.cusum_thresholds import BaselineDistribution, cusum_thresholds
+from hengwen.stats.mean_interval import mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+MIN_BASELINE = 100
+"""Smallest baseline. With 30 scores, a step of half a standard deviation in the middle of 200 scores is found
+in .41 of streams (with 100 scores: .84), and the false-alarm rate differs greatly between baselines."""
+MIN_ALPHA, MAX_ALPHA = 0.001, 0.5
+"""Range of ``alpha``; the number of simulations is too small for rarer false alarms."""
+SCHEMA = 1
+"""Version of what ``to_dict`` returns."""
+_TIE = 1 + 1e-9
+"""Relative tolerance with which a statistic counts as above its threshold; scores in levels tie with it."""
+
+
+class Monitor:
+    """Compare a stream of scores with a baseline, score by score.
+
+    Two CUSUM statistics add up how far standardized scores lie above and below the baseline's mean, less a
+    reference value. An alarm is raised when a statistic exceeds its threshold. Without any change, this
+    happens with a probability of about ``alpha`` within ``horizon`` scores, over both directions and
+    including the error of the baseline. Beside it stands a confidence sequence of the mean. Neither is
+    affected by how often the state is looked at.
+
+    Scores must be independent of each other: the false-alarm rate rises with autocorrelation. If a baseline
+    has no two different scores and there is no scale, each score counts as higher, equal or lower.
+
+    Args:
+        baseline: At least 100 finite scores from the time before the stream, in any order.
+        alpha: Probability of a false alarm within the horizon, and that an interval misses its mean at any
+            time, from 0.001 to 0.5.
+        horizon: Number of scores of the stream for which ``alpha`` holds, at least 1. A shorter horizon has
+            lower thresholds and finds changes sooner.
+        direction: ``both``, ``down`` (only a lower mean raises an alarm) or ``up``.
+        scale: Lowest and highest possible score; None if there are none. With a scale, the intervals are
+            valid for every number of scores.
+        reference_value: What each step of the statistic subtracts, in standard deviations of the baseline,
+            at least 0. Changes of twice its size are found soonest.
+        seed: Seed of the simulation of the thresholds.
+
+    Raises:
+        ValueError: The baseline is too small, or a number is out of range, not finite or off the scale.
+
+    Notes:
+        CUSUM: Page (1954), Continuous inspection schemes. The test of Page and Hinkley with a fixed mean is
+        the same statistic. ``stats/cusum_thresholds.py`` simulates the thresholds; the confidence sequences
+        and their sources are in ``stats/confidence_sequence.py``. A monitor with a horizon of 1000 is created
+        in 0.2 s; an update takes 0.2 ms, and memory is constant.
+
+    Examples:
+        >>> monitor = Monitor([0.5, 0.75, 0.75, 1.0] * 30, horizon=200, direction="down", scale=(0, 1))
+        >>> for score in [0.75, 1.0, 0.5, 0.75] * 5 + [0.25, 0.5, 0.75] * 10:
+        ...     state = monitor.update(score)
+        >>> state.alarm
+        Alarm(direction='down', at=31, since=19)
+        >>> state.n, state.mean
+        (50, 0.6)
+    """
+
+    @checked_arguments
+    def __init__(
+        self,
+        baseline: ArrayLike,
+        *,
+        alpha: float = 0.05,
+        horizon: int = 1000,
+        direction: Direction = "both",
+        scale: tuple[float, float] | None = None,
+        reference_value: float = 0.25,
+        seed: int = 0,
+    ) -> None:
+        check_choice("direction", direction, get_args(Direction))
+        self._settings: dict[str, Any] = {
+            "alpha": _checked_alpha(alpha),
+            "horizon": whole_number("horizon", horizon),
+            "direction": direction,
+            "scale": _checked_scale(scale),
+            "reference_value": _not_negative("reference_value", reference_value),
+        }
+        scores = self._checked_baseline(baseline)
+        distribution = _distribution(scores, self._settings["scale"])
+        level = alpha if direction != "both" else alpha / 2
+        up, down = cusum_thresholds(
+            distribution,
+            reference_value=float(reference_value),
+            horizon=self._settings["horizon"],
+            level=level,
+            seed=whole_number("seed", seed, 0),
+        )
+        interval = mean_interval(scores, scale=self._settings["scale"], confidence=1 - alpha / 2)
+        self._baseline: dict[str, Any] = {
+            "mean": math.fsum(scores) / len(scores),
+            "interval": interval.bounds,
+            "constant": float(scores[0]) if _is_constant(scores, self._settings["scale"]) else None,
+            "chart_mean": distribution.mean,
+            "chart_sd": distribution.sd,
+        }
+        self._thresholds = {"up": up, "down": down}
+        self._n, self._total = 0, 0.0
+        self._sums = {"up": 0.0, "down": 0.0}
+        self._zero_at = {"up": 0, "down": 0}
+        """Number of the last score after which a statistic was 0."""
+        self._alarm: Alarm | None = None
+        self._sequence = self._new_sequence()
+
+    @checked_arguments
+    def update(self, score: float) -> MonitorState:
+        """Add the next score of the stream, and return the state after it.
+
+        Raises:
+            TypeError: The score is not a number; the monitor is unchanged.
+            ValueError: The score is not finite, or off the scale; the monitor is unchanged.
+        """
+        value = self._checked_score(float(score))
+        self._n += 1
+        self._total += value
+        self._sequence.update(value)
+        self._update_statistics(value)
+        return self.state
+
+    @property
+    def state(self) -> MonitorState:
+        """The state after the scores so far."""
+        mean = self._total / self._n if self._n else None
+        sums = {name: self._sums[name] if name in self._directions else None for name in self._sums}
+        limits = {name: self._thresholds[name] if name in self._directions else None for name in self._sums}
+        return MonitorState(
+            n=self._n,
+            alarm=self._alarm,
+            within_horizon=self._n <= self._settings["horizon"],
+            up=sums["up"],
+            up_threshold=limits["up"],
+            down=sums["down"],
+            down_threshold=limits["down"],
+            mean=mean,
+            interval=self._sequence.interval(),
+            baseline_mean=self._baseline["mean"],
+            difference=None if mean is None else mean - self._baseline["mean"],
+            difference_interval=self._difference_interval(),
+        )
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """``alpha``, ``horizon``, ``direction``, ``scale`` and ``reference_value``."""
+        return dict(self._settings)
+
+    @property
+    def alarm_at(self) -> int | None:
+        """Number of the score that raised the alarm, or None."""
+        return None if self._alarm is None else self._alarm.at
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the monitor as JSON values, to go on after a restart with ``from_dict``.
+
+        The baseline itself is not contained, only what was computed from it.
+        """
+        alarm = self._alarm
+        return {
+            "schema": SCHEMA,
+            "settings": self._settings,
+            "baseline": self._baseline,
+            "thresholds": self._thresholds,
+            "n": self._n,
+            "total": self._total,
+            "sums": dict(self._sums),
+            "zero_at": dict(self._zero_at),
+            "alarm": alarm and {"direction": alarm.direction, "at": alarm.at, "since": alarm.since},
+            "sequence": self._sequence.to_dict(),
+        }
+
+    @classmethod
+    @checked_arguments
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Return the monitor of which ``to_dict`` returned this.
+
+        Raises:
+            ValueError: It is of another version, or no such dictionary.
+
+        Examples:
+            >>> import json
+            >>> monitor = Monitor(list(range(100)), horizon=50)
+            >>> state = monitor.update(7)
+            >>> saved = json.dumps(monitor.to_dict())
+            >>> Monitor.from_dict(json.loads(saved)).state == state
+            True
+        """
+        if data.get("schema") != SCHEMA:
+            raise ValueError(f"not a saved monitor of schema {SCHEMA}: schema is {data.get('schema')!r}")
+        monitor = cls.__new__(cls)
+        try:
+            monitor._restore(data)
+        except (KeyError, TypeError, IndexError) as error:
+            raise ValueError(f"not a saved monitor: {error!r}") from None
+        return monitor
+
+    def _restore(self, data: Mapping[str, Any]) -> None:
+        scale, interval = data["settings"]["scale"], data["baseline"]["interval"]
+        self._settings = {**data["settings"], "scale": None if scale is None else tuple(scale)}
+        self._baseline = {**data["baseline"], "interval": None if interval is None else tuple(interval)}
+        self._thresholds = dict(data["thresholds"])
+        self._n, self._total = int(data["n"]), float(data["total"])
+        self._sums, self._zero_at = dict(data["sums"]), dict(data["zero_at"])
+        self._alarm = None if data["alarm"] is None else Alarm(**data["alarm"])
+        self._sequence = self._new_sequence()
+        self._sequence.restore(data["sequence"])
+
+    @property
+    def _directions(self) -> tuple[Literal["down", "up"], ...]:
+        direction = self._settings["direction"]
+        return ("up", "down") if direction == "both" else (direction,)
+
+    def _new_sequence(self) -> BoundedSequence | AsymptoticSequence:
+        scale, alpha = self._settings["scale"], self._settings["alpha"]
+        if scale is None:
+            return AsymptoticSequence(alpha=alpha)
+        mean, variance = self._baseline["mean"], self._baseline["chart_sd"] ** 2
+        return BoundedSequence(*scale, alpha=alpha, expected_mean=mean, expected_variance=variance)
+
+    def _update_statistics(self, value: float) -> None:
+        if self._baseline["constant"] is not None:
+            value = float(np.sign(value - self._baseline["constant"]))
+        standardized = (value - self._baseline["chart_mean"]) / self._baseline["chart_sd"]
+        reference = self._settings["reference_value"]
+        for name in self._directions:
+            step = standardized if name == "up" else -standardized
+            self._sums[name] = max(0.0, self._sums[name] + step - reference)
+            if self._sums[name] == 0:
+                self._zero_at[name] = self._n
+            elif self._alarm is None and self._sums[name] > self._thresholds[name] * _TIE:
+                self._alarm = Alarm(direction=name, at=self._n, since=self._zero_at[name] + 1)
+
+    def _difference_interval(self) -> tuple[float, float] | None:
+        """Return the interval of the difference: each of the two means may be missed by alpha / 2."""
+        baseline = self._baseline["interval"]
+        stream = self._sequence.interval(self._settings["alpha"] / 2)
+        if baseline is None or stream is None:
+            return None
+        return stream[0] - baseline[1], stream[1] - baseline[0]
+
+    def _checked_baseline(self, baseline: ArrayLike) -> NDArray[np.float64]:
+        scores = as_sequence(baseline).astype(np.float64)
+        if len(scores) < MIN_BASELINE:
+            raise ValueError(
+                f"the baseline has {len(scores)} scores, but at least {MIN_BASELINE} are needed: the mean of"
+                " fewer is too uncertain to tell a change of the stream from an error of the baseline"
+            )
+        for index, score in enumerate(scores.tolist()):
+            self._checked_score(score, f"score {index} of the baseline")
+        return scores
+
+    def _checked_score(self, score: float, name: str = "the score") -> float:
+        scale = self._settings["scale"]
+        if not math.isfinite(score):
+            raise ValueError(f"{name} is {score}; leave out what has no score")
+        if scale is not None and not scale[0] <= score <= scale[1]:
+            raise ValueError(f"{name} is {score:g}, which is off the scale {scale[0]:g} to {scale[1]:g}")
+        return score
+
+
+def _is_constant(scores: NDArray[np.float64], scale: tuple[float, float] | None) -> bool:
+    return scale is None and bool(scores.min() == scores.max())
+
+
+def _distribution(scores: NDArray[np.float64], scale: tuple[float, float] | None) -> BaselineDistribution:
+    """Return the distribution of the scores; of their signs (0) if they are constant without a scale."""
+    if _is_constant(scores, scale):
+        return BaselineDistribution(scores=np.zeros(len(scores)), ends=(-1.0, 1.0))
+    return BaselineDistribution(scores=scores, ends=scale or (float(scores.min()), float(scores.max())))
+
+
+def _checked_alpha(alpha: float) -> float:
+    if not MIN_ALPHA <= alpha <= MAX_ALPHA:
+        raise ValueError(f"alpha must lie between {MIN_ALPHA} and {MAX_ALPHA}, got {alpha}")
+    return float(alpha)
+
+
+def _not_negative(name: str, value: float) -> float:
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{name} must be at least 0, got {value}")
+    return float(value)
+
+
+def _checked_scale(scale: tuple[float, float] | None) -> tuple[float, float] | None:
+    if scale is None:
+        return None
+    if len(scale) != 2 or not all(map(math.isfinite, scale)) or not scale[0] < scale[1]:
+        raise ValueError(f"scale must be the lowest and the highest possible score, got {scale}")
+    return float(scale[0]), float(scale[1])

@@ -1,0 +1,52 @@
+"""What a monitor knows after each score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Direction = Literal["both", "down", "up"]
+"""Changes that raise an alarm: of the mean in either direction, a lower mean only, or a higher mean only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alarm:
+    """The first alarm of a stream."""
+
+    direction: Literal["down", "up"]
+    at: int
+    """Number of the score that raised the alarm; the first score of the stream is 1."""
+    since: int
+    """Number of the score with which the change probably began: the first one after the statistic was last
+    0. It is an estimate without an interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorState:
+    """A stream after ``n`` scores, and whether there is an alarm."""
+
+    n: int
+    """Number of scores so far."""
+    alarm: Alarm | None
+    """The first alarm; it stays, whatever the later scores are."""
+    within_horizon: bool
+    """Whether n is at most the horizon. Beyond it, more false alarms are to be expected than alpha."""
+    up: float | None
+    """CUSUM statistic for a higher mean; None if only a lower mean raises an alarm."""
+    up_threshold: float | None
+    """The alarm is raised if ``up`` is above it."""
+    down: float | None
+    """CUSUM statistic for a lower mean; None if only a higher mean raises an alarm."""
+    down_threshold: float | None
+    """The alarm is raised if ``down`` is above it."""
+    mean: float | None
+    """Mean of the scores so far; None before the first."""
+    interval: tuple[float, float] | None
+    """Confidence sequence of the average expected value of the scores so far; it may be looked at after every
+    score. Without a scale: None before 100 scores or while all scores are equal."""
+    baseline_mean: float
+    difference: float | None
+    """``mean`` minus ``baseline_mean``."""
+    difference_interval: tuple[float, float] | None
+    """Confidence sequence of the difference, with the error of the baseline. None where ``interval`` is, or
+    if the baseline is constant and has no scale."""

@@ -1,0 +1,173 @@
+"""Confidence sequences: intervals of the mean of a stream that may be looked at after every score.
+
+An ordinary 95 % interval contains the mean in 95 of 100 samples of one size that was fixed in advance. A
+confidence sequence contains it at all sizes at once in 95 of 100 streams, so it may be read at any time, and
+the stream may stop because of what it shows. The price is width: about twice that of a t interval from 100
+scores on, more before.
+
+The mean of a stream is the average of the expected values of its scores so far. So the intervals are also
+valid if the expected value changes on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MIN_ASYMPTOTIC = 100
+"""Scores from which the asymptotic sequence has an interval. Before, its coverage is too low: started at 30
+scores, of which 90 % are equal, it misses the mean in 17 of 100 streams."""
+NARROWEST_AT = 300
+"""Number of scores for which the intervals are as narrow as possible."""
+
+
+class BoundedSequence:
+    """The empirical Bernstein confidence sequence of scores on a bounded scale.
+
+    It is valid for each number of scores, without any assumption on the distributions of the scores.
+
+    Args:
+        low: Lowest possible score.
+        high: Highest possible score, greater than ``low``.
+        alpha: Probability that the interval ever misses the mean, in (0, 1).
+        expected_mean: Mean that the scores are expected to have. A wrong one makes the interval wider, not
+            invalid; so does a wrong variance.
+        expected_variance: Variance that the scores are expected to have.
+
+    Notes:
+        Howard, Ramdas, McAuliffe and Sekhon (2021), Time-uniform, nonparametric, nonasymptotic confidence
+        sequences, Annals of Statistics 49, arXiv 1810.08240: the empirical Bernstein bound with the
+        gamma-exponential mixture. Time and memory of an update: O(1).
+
+    Examples:
+        >>> sequence = BoundedSequence(0, 1, alpha=0.05, expected_mean=0.75, expected_variance=0.04)
+        >>> sequence.interval()
+        (0, 1)
+        >>> for score in [0.75, 1.0, 0.5] * 30:
+        ...     sequence.update(score)
+        >>> low, high = sequence.interval()
+        >>> round(low, 3), round(high, 3)
+        (0.647, 0.853)
+    """
+
+    def __init__(
+        self, low: float, high: float, *, alpha: float, expected_mean: float, expected_variance: float
+    ) -> None:
+        self._low, self._range, self._alpha = low, high - low, alpha
+        self._expected = (expected_mean - low) / self._range
+        tuned = NARROWEST_AT * max(expected_variance / self._range**2, 1 / NARROWEST_AT)
+        spread = 2 * math.log(2 / alpha)
+        self._rho = tuned / (spread + math.log(spread + 1))
+        self._log_prior = _log_gamma_tail(self._rho, self._rho)
+        self._n, self._sum, self._variance = 0, 0.0, 0.0
+
+    def update(self, score: float) -> None:
+        """Add a score between ``low`` and ``high``."""
+        value = (score - self._low) / self._range
+        predicted = (self._expected + self._sum) / (self._n + 1)
+        self._variance += (value - predicted) ** 2
+        self._n += 1
+        self._sum += value
+
+    def interval(self, alpha: float | None = None) -> tuple[float, float]:
+        """Return the interval after the scores so far, cut to the scale.
+
+        Args:
+            alpha: Another probability of an error than that of the arguments.
+        """
+        if not self._n:
+            return self._low, self._low + self._range
+        half = self._boundary(math.log(2 / (alpha or self._alpha))) / self._n
+        mean = self._sum / self._n
+        low, high = max(mean - half, 0.0), min(mean + half, 1.0)
+        return self._low + self._range * low, self._low + self._range * high
+
+    def _boundary(self, log_limit: float) -> float:
+        """Return the deviation of the sum at which the supermartingale reaches exp(log_limit)."""
+        from scipy.optimize import brentq
+
+        upper = 1.0
+        while self._log_martingale(upper) < log_limit:
+            upper *= 2
+        boundary: float = brentq(lambda sum_: self._log_martingale(sum_) - log_limit, 0.0, upper)
+        return boundary
+
+    def _log_martingale(self, deviation: float) -> float:
+        """Return the logarithm of the gamma-exponential mixture for a deviation of the sum, at least 0."""
+        shape = self._rho + self._variance
+        return _log_gamma_tail(shape, shape + deviation) - self._log_prior + deviation + self._variance
+
+    def to_dict(self) -> dict[str, float]:
+        """Return what the scores so far changed."""
+        return {"n": self._n, "sum": self._sum, "variance": self._variance}
+
+    def restore(self, data: Mapping[str, float]) -> None:
+        """Take over what ``to_dict`` of a sequence with the same arguments returned."""
+        self._n, self._sum, self._variance = int(data["n"]), data["sum"], data["variance"]
+
+
+def _log_gamma_tail(shape: float, rate: float) -> float:
+    """Return log(Gamma(shape) P(shape, rate) / rate^shape), P the regularized incomplete gamma function."""
+    from scipy.special import gammainc
+
+    return math.lgamma(shape) + math.log(gammainc(shape, rate)) - shape * math.log(rate)
+
+
+class AsymptoticSequence:
+    """The asymptotic confidence sequence of scores without a bounded scale.
+
+    It is a normal mixture with the running standard deviation, and valid for long streams of scores with a
+    finite variance. It has no interval before 100 scores, or while all scores are equal.
+
+    Args:
+        alpha: Probability that the interval ever misses the mean, in (0, 1).
+
+    Notes:
+        Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), Time-uniform central limit theory and
+        asymptotic confidence sequences, Annals of Statistics 52, arXiv 2103.06476.
+
+    Examples:
+        >>> sequence = AsymptoticSequence(alpha=0.05)
+        >>> for score in [1.0, 2.0, 3.0] * 40:
+        ...     sequence.update(score)
+        >>> low, high = sequence.interval()
+        >>> round(low, 3), round(high, 3)
+        (1.767, 2.233)
+    """
+
+    def __init__(self, *, alpha: float) -> None:
+        self._alpha = alpha
+        spread = -2 * math.log(alpha)
+        self._rho2 = (spread + math.log(spread + 1)) / NARROWEST_AT
+        self._n, self._mean, self._squares = 0, 0.0, 0.0
+
+    def update(self, score: float) -> None:
+        """Add a finite score."""
+        self._n += 1
+        deviation = score - self._mean
+        self._mean += deviation / self._n
+        self._squares += deviation * (score - self._mean)
+
+    def interval(self, alpha: float | None = None) -> tuple[float, float] | None:
+        """Return the interval after the scores so far; None before 100 scores, or if all are equal.
+
+        Args:
+            alpha: Another probability of an error than that of the arguments.
+        """
+        if self._n < MIN_ASYMPTOTIC or self._squares <= 0:
+            return None
+        spread = self._n * self._rho2 + 1
+        width = 2 * spread / (self._n**2 * self._rho2) * math.log(math.sqrt(spread) / (alpha or self._alpha))
+        half = math.sqrt(self._squares / self._n * width)
+        return self._mean - half, self._mean + half
+
+    def to_dict(self) -> dict[str, float]:
+        """Return what the scores so far changed."""
+        return {"n": self._n, "mean": self._mean, "squares": self._squares}
+
+    def restore(self, data: Mapping[str, float]) -> None:
+        """Take over what ``to_dict`` of a sequence with the same arguments returned."""
+        self._n, self._mean, self._squares = int(data["n"]), data["mean"], data["squares"]

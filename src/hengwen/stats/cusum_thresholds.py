@@ -1,0 +1,130 @@
+"""Thresholds of a CUSUM chart whose baseline is a sample, by simulation.
+
+A threshold that takes the mean and the distribution of 100 baseline scores for the true ones is too low: it
+is exceeded without any change in 13 to 16 of 100 streams instead of 5. Here each simulated stream has a
+distribution of its own, that of a redrawn (bootstrapped) baseline, while the chart keeps the mean and the
+standard deviation of the given baseline. So the error of the baseline is part of the simulated false alarms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SIMULATIONS = 10_000
+"""Simulated streams. A false-alarm rate of .05 has a Monte-Carlo standard error of .0022."""
+MAX_REDRAWN = 10_000
+"""Largest size of a redrawn baseline; the mean of so large a baseline has an error of .01 SD."""
+_CHUNK_CELLS = 1_000_000
+"""Scores of redrawn baselines that are in memory at a time."""
+_BLOCK = 128
+"""Steps whose random numbers are drawn at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineDistribution:
+    """Scores of a baseline, with half a pseudo-score at each end of their range.
+
+    The pseudo-scores stand for scores that are possible but rare. Without them, a baseline with 97 % best
+    scores often has too small a standard deviation, or none at all.
+    """
+
+    scores: NDArray[np.float64]
+    """At least one finite score, shape (n,)."""
+    ends: tuple[float, float]
+    """Lowest and highest possible score, or lowest and highest score of the baseline."""
+
+    @property
+    def mean(self) -> float:
+        """Mean of scores and pseudo-scores."""
+        return float(self.scores.sum() + sum(self.ends) / 2) / (len(self.scores) + 1)
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of scores and pseudo-scores; 0 only if the ends are equal."""
+        span = self.ends[1] - self.ends[0]
+        if span == 0:
+            return 0.0
+        mean = self.mean
+        squares = np.square((self.scores - mean) / span).sum()  # of values near 1, so that none underflows
+        squares += sum(((end - mean) / span) ** 2 for end in self.ends) / 2
+        return float(np.sqrt(squares / len(self.scores))) * span
+
+    def pool(self) -> NDArray[np.float64]:
+        """Return standardized scores, each twice, and each pseudo-score once, shape (2n + 2,)."""
+        values = np.concatenate((self.scores, self.scores, self.ends))
+        return (values - self.mean) / self.sd
+
+
+def cusum_thresholds(
+    baseline: BaselineDistribution,
+    *,
+    reference_value: float,
+    horizon: int,
+    level: float,
+    seed: int,
+    simulations: int = SIMULATIONS,
+) -> tuple[float, float]:
+    """Return the thresholds of the upper and the lower CUSUM statistic of standardized scores.
+
+    Args:
+        baseline: Scores whose standard deviation is not 0.
+        reference_value: Amount in standard deviations that each step subtracts, at least 0.
+        horizon: Number of scores of a stream, at least 1.
+        level: Probability in (0, 1) that a statistic exceeds its threshold within the horizon, for each of
+            the two statistics.
+        seed: Seed of the simulation.
+        simulations: Number of simulated streams.
+
+    Notes:
+        The thresholds are order statistics of the maxima of the simulated streams. Time O(simulations *
+        (horizon + min(n, 10,000))): 0.2 s for 100 scores and a horizon of 1000. Memory about 20 MB.
+
+    Examples:
+        >>> baseline = BaselineDistribution(scores=np.tile([0.0, 0.25, 0.5, 0.75, 1.0], 20), ends=(0.0, 1.0))
+        >>> up, down = cusum_thresholds(
+        ...     baseline, reference_value=0.25, horizon=50, level=0.025, seed=0, simulations=999
+        ... )
+        >>> 8 < up < 12, 8 < down < 12
+        (True, True)
+    """
+    pool = baseline.pool()
+    size = min(len(baseline.scores), MAX_REDRAWN) + 1
+    chunk = max(1, min(simulations, _CHUNK_CELLS // size))
+    rng = np.random.default_rng(seed)
+    maxima = [
+        _cusum_maxima(rng, pool, (min(chunk, simulations - start), size), reference_value, horizon)
+        for start in range(0, simulations, chunk)
+    ]
+    rank = min(int(np.ceil((1 - level) * (simulations + 1))), simulations) - 1
+    up, down = np.sort(np.concatenate(maxima, axis=1), axis=1)[:, rank].tolist()
+    return up, down
+
+
+def _cusum_maxima(
+    rng: np.random.Generator,
+    pool: NDArray[np.float64],
+    shape: tuple[int, int],
+    reference_value: float,
+    horizon: int,
+) -> NDArray[np.float64]:
+    """Return the maximum of both statistics over the horizon, shape (2, streams)."""
+    streams, size = shape
+    redrawn = pool[rng.integers(len(pool), size=shape)].ravel()
+    offsets = np.arange(streams) * size
+    sums = np.zeros((2, streams))
+    maxima = np.zeros((2, streams))
+    for start in range(0, horizon, _BLOCK):
+        for columns in rng.integers(size, size=(min(_BLOCK, horizon - start), streams)):
+            scores = redrawn[columns + offsets]
+            sums[0] += scores
+            sums[1] -= scores
+            sums -= reference_value
+            np.maximum(sums, 0, out=sums)
+            np.maximum(maxima, sums, out=maxima)
+    return maxima
