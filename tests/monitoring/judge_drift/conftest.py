@@ -90,12 +90,13 @@ class Plans:
         anchors: Answers | None = None,
         prompts: Sequence[str] | None = None,
         inputs: str = "问",
+        author: str = "",
         **task: Any,
     ) -> Path:
         """Write a plan of one checkpoint with stored answers; several models are a panel."""
         samples = [{"id": name, "input": f"{inputs}{name}"} for name in prompts or given]
         rows: list[dict[str, object]] = [
-            {"id": name, "output": f"第{level}级 {checkpoint}-{name}-{repeat}", "repeat": repeat}
+            {"id": name, "output": f"第{level}级 {author or checkpoint}-{name}-{repeat}", "repeat": repeat}
             for name, levels in given.items()
             for repeat, level in enumerate(levels, start=1)
         ]

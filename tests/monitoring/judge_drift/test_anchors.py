@@ -113,3 +113,11 @@ def test_anchors_at_levels_without_answers_are_not_used() -> None:
     )
     effect = anchor_effect(changes, scale=(0, 1))
     assert (effect.difference, effect.anchors, changes.uncovered) == (0.125, 2, 0.5)
+
+
+def test_the_change_of_the_judge_is_not_subtracted_from_answers_that_are_equal(plans, judges) -> None:
+    plans.run("a", MANY, anchors=anchors(300), author="both")
+    judges.shift = lower(every=2)
+    plans.run("b", MANY, anchors=anchors(300), author="both")
+    (score,) = judge_drift(plans.store).scores
+    assert (score.verdict, score.arm, score.model.difference) == ("judge drifted", "anchors", 0)

@@ -235,3 +235,15 @@ def test_the_final_score_of_a_judge_with_rules_is_reported(plans, judges) -> Non
     score = only(evaluate(plans, rules=[{"number": {}}]))
     assert score.address == "t/persona_generic.final"
     assert score.verdict == "stable"
+
+
+def test_an_answer_that_both_checkpoints_gave_is_no_change_of_the_model(plans, judges) -> None:
+    """Its verdict in the later run is the stored reply of the earlier run, so it is as old as that."""
+    plans.run("a", MANY, author="both")
+    change_judge(judges, every=2)
+    plan = plans.run("b", MANY, author="both")
+    assert judges.calls["m"] == 150
+    rejudge(plan, store=plans.store)
+    score = only(judge_drift(plans.store))
+    assert (score.verdict, score.model.difference) == ("judge drifted", 0)
+    assert score.judge.difference == pytest.approx(-0.125)

@@ -140,23 +140,34 @@ def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
     return replace(effect.effect, anchors=len(used), anchors_needed=effect.needed(scale))
 
 
-def adjusted_effect(raw: Effect, judge: Effect, *, margin: float | None) -> Effect:
+def adjusted_effect(
+    raw: Effect, judge: Effect, *, margin: float | None, changed_share: float = 1.0
+) -> Effect:
     """Return the change of the model: the change of its scores minus the change of the judge on anchors.
 
     Args:
-        raw: Change of the scores, of which the earlier were judged then and the later now.
+        raw: Change of the scores, of which the earlier were judged then and the later now; 0 for answers that
+            are equal in both runs.
         judge: Change of the judge, from ``anchor_effect``.
         margin: Largest change that does not matter; None on an unbounded scale.
+        changed_share: Share of the answers that differ between the runs, in [0, 1]; only their scores contain
+            the change of the judge.
     """
     first = MeanEstimate(value=raw.difference, error=raw.error, freedom=raw.freedom)
-    second = MeanEstimate(value=judge.difference, error=judge.error, freedom=judge.freedom)
+    second = MeanEstimate(
+        value=judge.difference * changed_share, error=judge.error * changed_share, freedom=judge.freedom
+    )
+    interval, interval_90 = (
+        None if bounds is None else (bounds[0] * changed_share, bounds[1] * changed_share)
+        for bounds in (judge.interval, judge.interval_90)
+    )
     estimate = first.minus(second)
     factor = scale_factor(estimate.error, margin) if margin and estimate.error else None
     return Effect(
         difference=estimate.value,
         p=estimate.p,
-        interval=interval_of_difference(first.value, raw.interval, second.value, judge.interval),
-        interval_90=interval_of_difference(first.value, raw.interval_90, second.value, judge.interval_90),
+        interval=interval_of_difference(first.value, raw.interval, second.value, interval),
+        interval_90=interval_of_difference(first.value, raw.interval_90, second.value, interval_90),
         prompts=raw.prompts,
         clusters=raw.clusters,
         anchors=judge.anchors,

@@ -182,6 +182,29 @@ def restricted(
     )
 
 
+def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, AnswerId]) -> Column:
+    """Return a column in which equal answers have the values of another column.
+
+    A reply to an answer that an earlier run judged is not paid for again, so an answer that is equal in both
+    runs has an old verdict in the later run. It takes the value that the other column has for it.
+
+    Args:
+        column: Verdicts on the later answers.
+        source: Verdicts on the earlier answers.
+        equal: For each later answer that is equal to an earlier one, the earlier one.
+    """
+    values = dict(zip(zip(source.sample_ids, source.repeats, strict=True), source.values, strict=True))
+    answers = list(zip(column.sample_ids, column.repeats, strict=True))
+    taken = [values.get(equal[answer]) if answer in equal else None for answer in answers]
+    return replace(
+        column,
+        values=[
+            new if new is not None and old is not None else old
+            for new, old in zip(taken, column.values, strict=True)
+        ],
+    )
+
+
 def scored_answers(column: Column) -> set[AnswerId]:
     """Return the answers that have a value."""
     return {

@@ -165,7 +165,7 @@ async def _rejudge(
                 run = await rejudging.execute()
     finally:
         await resources.close()
-    return run_result(resources, [run], [*suite.warnings, *rejudging.warnings])
+    return run_result(resources, [run], rejudging.warnings)
 
 
 async def _estimate(resources: RunResources, pair: RunPair) -> list[CostEstimate]:

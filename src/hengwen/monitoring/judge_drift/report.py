@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.argument_types import checked_arguments
-from hengwen.monitoring.judge_drift.run_pair import choose_runs, rejudging_for
+from hengwen.monitoring.judge_drift.run_pair import RunPair, choose_runs, rejudging_for
 from hengwen.monitoring.judge_drift.stored_verdicts import StoredVerdicts
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide
 from hengwen.results.comparisons import ALPHA
@@ -39,6 +39,12 @@ class JudgeDriftReport:
     """Number of prompts that are left out, because they differ between the runs."""
     unchecked: tuple[str, ...] = ()
     """Checkpoints of runs by an older version, which recorded no facts about their judges' endpoints."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether something is known of the judges: new verdicts, enough anchors, or that they differ."""
+        unknown = ("not judged again", "few anchors", "not scored")
+        return self.again is not None or any(score.reason not in unknown for score in self.scores)
 
 
 @checked_arguments
@@ -86,7 +92,20 @@ def judge_drift(
         lyrics/lyric_craft.level cannot tell re-judged 0.0
         persona/persona_generic.level model drifted re-judged 0.0
     """
-    pair = choose_runs(store, before, after, plan)
+    return judge_drift_of(store, choose_runs(store, before, after, plan), scores)
+
+
+def judge_drift_of(store: Store, pair: RunPair, scores: Sequence[str] = ()) -> JudgeDriftReport:
+    """Return the judge drift report of two runs.
+
+    Args:
+        store: Holds the runs.
+        pair: The two runs.
+        scores: See ``judge_drift``.
+
+    Raises:
+        ConfigError: A score does not exist.
+    """
     if pair.before is None:
         return JudgeDriftReport(before=None, after=pair.after, problem="one checkpoint")
     verdicts = StoredVerdicts(store, pair.before, pair.after, rejudging_for(store, pair))

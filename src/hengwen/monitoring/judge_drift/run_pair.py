@@ -8,6 +8,8 @@ from hengwen.errors import ConfigError
 from hengwen.results.run_order import training_order
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hengwen.records import Run
     from hengwen.store import Store
 
@@ -58,6 +60,30 @@ def choose_runs(store: Store, before: str | None, after: str | None, plan: str |
         return RunPair(latest[index - 1], later)
     others = [run for run in store.left_out(later.plan) if run.checkpoint != later.checkpoint]
     return RunPair(others[0] if others else None, later)
+
+
+def pair_of_report(store: Store, names: Sequence[str], baseline: str | None, plan: str | None) -> RunPair:
+    """Return the newest run of a drift report, and its baseline or the run before.
+
+    Args:
+        store: Holds the runs.
+        names: Runs of the report; empty for the newest run of each checkpoint.
+        baseline: Baseline of the report; None for the pinned run, if it is one of the runs.
+        plan: Name of the plan; default: the plan of the newest run.
+
+    Raises:
+        ConfigError: A run does not exist.
+    """
+    runs = list({run.id: run for run in (store.find(name, plan) for name in names)}.values())
+    if len(runs) < 2:
+        pair = choose_runs(store, None, runs[0].id if runs else None, plan)
+    else:
+        ordered = training_order(runs).runs
+        pinned = store.baseline(ordered[-1].plan)
+        pair = RunPair(pinned if pinned in ordered[:-1] else ordered[-2], ordered[-1])
+    if baseline is not None:
+        pair = pair._replace(before=store.find(baseline, pair.after.plan))
+    return pair if pair.before != pair.after else pair._replace(before=None)
 
 
 def rejudging_for(store: Store, pair: RunPair) -> Run | None:

@@ -18,13 +18,14 @@ from hengwen.monitoring.judge_drift.judged_series import (
     judge_changes,
     restricted,
     scored_answers,
+    with_values_of,
 )
 from hengwen.monitoring.judge_drift.verdicts import MIN_ANCHORS, JudgedScoreDrift
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 from hengwen.results.paired_values import pair_values
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from hengwen.monitoring.judge_drift.anchor_rows import JudgedAnchor
     from hengwen.monitoring.judge_drift.effects import Bounds, Effect
@@ -55,6 +56,7 @@ def with_changes(
     anchors: Sequence[JudgedAnchor] = (),
     differing: Collection[str] = (),
     incomplete: Sequence[Collection[AnswerId]] = ((), (), ()),
+    equal: Mapping[AnswerId, AnswerId] | None = None,
 ) -> JudgedScoreDrift:
     """Return a score with its two changes, or with the reason why there are none.
 
@@ -65,6 +67,7 @@ def with_changes(
         differing: Prompts that differ between the runs.
         incomplete: For each series of ``verdicts``, the answers that only some members of a panel
             judged; they count as missing, because the members that failed would seem to be a drift.
+        equal: For each later answer that is equal to an earlier answer to the same prompt, the earlier one.
     """
     if None in verdicts.then.column.sample_ids or None in verdicts.now.column.sample_ids:
         return replace(drift, reason="group score")
@@ -84,14 +87,22 @@ def with_changes(
     assert now is not None
     if again is None or verdicts.again is None:
         changes = judge_changes(verdicts.then.judge, verdicts.now.judge)
-        return _by_anchors(replace(drift, changes=changes), then, now, anchors, bounds)
+        now = with_values_of(now, then, equal or {})
+        share = _changed_share(now, equal or {})
+        return _by_anchors(replace(drift, changes=changes), then, now, anchors, bounds, share)
     drift = replace(
         drift,
         arm="re-judged",
         changes=judge_changes(verdicts.then.judge, verdicts.again.judge),
         conflicts=judge_changes(verdicts.again.judge, verdicts.now.judge),
     )
-    return _rejudged(drift, then, again, now, bounds)
+    return _rejudged(drift, then, again, with_values_of(now, again, equal or {}), bounds)
+
+
+def _changed_share(now: Column, equal: Mapping[AnswerId, AnswerId]) -> float:
+    """Return the share of the later answers with a verdict that are no earlier answers."""
+    scored = scored_answers(now)
+    return sum(answer not in equal for answer in scored) / max(1, len(scored))
 
 
 def _rejudged(
@@ -119,7 +130,12 @@ def _rejudged(
 
 
 def _by_anchors(
-    drift: JudgedScoreDrift, then: Column, now: Column, anchors: Sequence[JudgedAnchor], bounds: Bounds | None
+    drift: JudgedScoreDrift,
+    then: Column,
+    now: Column,
+    anchors: Sequence[JudgedAnchor],
+    bounds: Bounds | None,
+    changed_share: float,
 ) -> JudgedScoreDrift:
     """Return a score with its changes by anchors, or the reason why they do not give any."""
     if drift.changes:
@@ -139,19 +155,23 @@ def _by_anchors(
     elif changes.uncovered > MAX_UNCOVERED:
         reason = "anchor levels"
     prompts = applicable_prompts(then)
-    drift = _with_model(drift, pair_values(then, now), prompts, bounds)
+    drift = _with_model(drift, pair_values(then, now), prompts, bounds, changed_share)
     return replace(drift, reason=reason) if reason else drift
 
 
 def _with_model(
-    drift: JudgedScoreDrift, paired: PairedValues, prompts: set[str | None], bounds: Bounds | None
+    drift: JudgedScoreDrift,
+    paired: PairedValues,
+    prompts: set[str | None],
+    bounds: Bounds | None,
+    changed_share: float = 1.0,
 ) -> JudgedScoreDrift:
     """Return a score with the change of the model, which is less certain if it is computed with anchors."""
     if not paired.prompts:
         return replace(drift, reason="not scored")
     model = _paired(paired, bounds)
     if drift.arm == "anchors" and drift.judge is not None:
-        model = adjusted_effect(model, drift.judge, margin=drift.margin)
+        model = adjusted_effect(model, drift.judge, margin=drift.margin, changed_share=changed_share)
         drift = replace(drift, then=_mean(paired.before))
     coverage = min(drift.coverage, len(paired.prompts) / len(prompts))
     return replace(

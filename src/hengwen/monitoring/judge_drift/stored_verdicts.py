@@ -44,6 +44,8 @@ class StoredVerdicts:
     """Run in which the earlier answers were judged again; None if they were not."""
     differing: Mapping[str, set[str]] = field(init=False)
     """By task, the prompts of which the two runs have different texts, references or metadata."""
+    equal: Mapping[str, Mapping[AnswerId, AnswerId]] = field(init=False)
+    """By task, for each later answer that equals an earlier answer to the same prompt, the earlier one."""
     _table: ScoreTable = field(init=False)
     _panels: dict[tuple[str, ScoreAddress], PanelVerdicts] = field(init=False)
     """Verdicts of members by run id and address of the level."""
@@ -61,6 +63,7 @@ class StoredVerdicts:
                 elif member_verdicts(row.outcome):
                     self._panels[run.id, (row.task, row.outcome.name)].add(row)
         self.differing = differing_prompts(self.store, (self.before, self.after))
+        self.equal = _equal_answers(self.store, self.before, self.after)
 
     @property
     def _runs(self) -> tuple[Run, Run | None, Run]:
@@ -104,6 +107,7 @@ class StoredVerdicts:
             anchors=self._anchors[self.before.id].pairs(self._anchors[self.after.id], score),
             differing=self.differing.get(score[0], ()),
             incomplete=[self._incomplete(run, score) for run in self._runs],
+            equal=self.equal.get(score[0]),
         )
         return [whole, *self._members(score, verdicts)]
 
@@ -145,9 +149,29 @@ class StoredVerdicts:
             anchors = self._anchors[self.before.id].pairs(
                 self._anchors[self.after.id], level, (earlier, later)
             )
-            differing = self.differing.get(score[0], ())
-            drifts.append(with_changes(drift, series, anchors=anchors, differing=differing))
+            drifts.append(
+                with_changes(
+                    drift,
+                    series,
+                    anchors=anchors,
+                    differing=self.differing.get(score[0], ()),
+                    equal=self.equal.get(score[0]),
+                )
+            )
         return drifts
+
+
+def _equal_answers(store: Store, before: Run, after: Run) -> dict[str, dict[AnswerId, AnswerId]]:
+    earlier: dict[tuple[str, str, str], AnswerId] = {}
+    for response in store.responses(before):
+        key = (response.task, response.sample_id, response.text)
+        earlier.setdefault(key, (response.sample_id, response.repeat))
+    equal: dict[str, dict[AnswerId, AnswerId]] = defaultdict(dict)
+    for response in store.responses(after):
+        answer = earlier.get((response.task, response.sample_id, response.text))
+        if answer is not None:
+            equal[response.task][response.sample_id, response.repeat] = answer
+    return equal
 
 
 def _level_of(score: ScoreAddress) -> ScoreAddress:
