@@ -22,12 +22,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import scipy
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from tests.monitoring.compare import simulations as compare
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the simulations are in tests/
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 ROUNDS = 3
 
@@ -53,8 +51,15 @@ class Figure(NamedTuple):
         return f"at most {self.high:g}" if self.low == 0 else f"{self.low:g} to {self.high:g}"
 
 
+def mean(values: Sequence[bool]) -> float:
+    """Return the share of values that are true."""
+    return sum(values) / len(values)
+
+
 def compare_figures(samples: int) -> Iterator[Figure]:
     """False alarms of ``hengwen compare`` where nothing changed."""
+    from tests.monitoring.compare import simulations as compare
+
     for shares in compare.SHARES:
         for prompts in (10, 30):
             for count in range(1, 6):
@@ -65,6 +70,59 @@ def compare_figures(samples: int) -> Iterator[Figure]:
     for prompts in (15, 30, 100):
         alarms = compare.alarms_of_unequal_repeats(prompts, samples)
         yield Figure(f"1 answer against 5, {prompts} prompts", alarms, high=0.06)
+
+
+def slope_figures(samples: int) -> Iterator[Figure]:
+    """Size and power of the t test of the slope, whose units are checkpoints."""
+    from tests.stats.checkpoints.test_trend import slope_rejections
+
+    for jitter in (0.0, 0.15):
+        for checkpoints in (4, 5, 6, 8, 20):
+            share = slope_rejections(checkpoints, jitter=jitter, samples=2 * samples)
+            yield Figure(f"no trend, {checkpoints} checkpoints, jitter {jitter:g}", share, 0.029, 0.066)
+    for checkpoints, expected in {4: 0.34, 5: 0.46, 6: 0.62, 8: 0.76}.items():
+        share = slope_rejections(checkpoints, jitter=0.15, fall=0.6, samples=2 * samples)
+        yield Figure(f"fall of .6, {checkpoints} checkpoints, jitter 0.15", share, expected - 0.05)
+
+
+def drift_figures(samples: int) -> Iterator[Figure]:
+    """False alarms of ``hengwen drift`` at 20 looks, and checkpoints that jitter without a trend."""
+    from tests.monitoring.drift import test_false_alarms as drift
+    from tests.monitoring.drift.conftest import SHARES, draw_levels, make_series
+
+    fewer = max(1, samples // 5)
+    for shares in SHARES:
+        for prompts, repeats, jitter in ((12, 1, 0.0), (30, 3, 0.15)):
+            alarms = [
+                drift.drift_at_any_look(
+                    make_series, draw_levels(seed, (prompts, 23, repeats), shares, jitter=jitter)
+                )
+                for seed in range(fewer)
+            ]
+            design = f"20 looks, drift, {prompts} x {repeats}, jitter {jitter:g}, {shares}"
+            yield Figure(design, mean(alarms), high=0.06)
+        alarms = [
+            drift.differ_at_any_look(make_series, draw_levels(seed, (24, 21, 1), shares))
+            for seed in range(fewer)
+        ]
+        yield Figure(f"20 looks, differ, 24 x 1, equal, {shares}", mean(alarms), high=0.06)
+    for checkpoints, differ in {5: 0.7, 8: 0.85, 20: 0.94}.items():
+        answers = [
+            drift.first_look(make_series, draw_levels(seed, (100, checkpoints, 3), jitter=0.15))
+            for seed in range(fewer)
+        ]
+        design = f"jitter .15, {checkpoints} checkpoints"
+        yield Figure(f"{design}: differ", mean([item[0] == "differ" for item in answers]), differ)
+        yield Figure(f"{design}: drift", mean([item[1] == "drift" for item in answers]), high=0.06)
+
+
+def power_figures(samples: int) -> Iterator[Figure]:
+    """Power of ``hengwen compare`` at the sizes that ``hengwen power`` plans for a power of .8."""
+    from tests.monitoring.power.test_score_power import detections
+
+    for repeats, tests in ((1, 1), (3, 1), (5, 5)):
+        share = detections(repeats, tests, samples)
+        yield Figure(f"planned size, {repeats} repeats, {tests} scores", share, 0.75, 0.85)
 
 
 def speed_figures(samples: int) -> Iterator[Figure]:  # noqa: ARG001 - measured, not simulated
@@ -86,6 +144,9 @@ def speed_figures(samples: int) -> Iterator[Figure]:  # noqa: ARG001 - measured,
 
 PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "compare": compare_figures,
+    "slope": slope_figures,
+    "drift": drift_figures,
+    "power": power_figures,
     "speed": speed_figures,
 }
 

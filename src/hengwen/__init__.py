@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from hengwen.monitoring.compare.run_comparison import RunComparison, ScoreComparison
     from hengwen.monitoring.drift.drift_report import drift_report
     from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
+    from hengwen.monitoring.gates.evaluate_gates import evaluate_gates
+    from hengwen.monitoring.gates.results import GateReport, GateResult
     from hengwen.monitoring.judge_drift.rejudging import rejudge
     from hengwen.monitoring.judge_drift.report import JudgeDriftReport, judge_drift
     from hengwen.monitoring.power.plan_power import PlanPower, plan_power
@@ -60,6 +62,8 @@ _EXPORTS = {
     "DataError": "errors",
     "DriftReport": "monitoring.drift.score_drift",
     "Failure": "records",
+    "GateReport": "monitoring.gates.results",
+    "GateResult": "monitoring.gates.results",
     "HengwenError": "errors",
     "JudgeDriftReport": "monitoring.judge_drift.report",
     "JudgeError": "errors",
@@ -96,6 +100,7 @@ _EXPORTS = {
     "collect_view": "reports.view.from_store",
     "compare_runs": "monitoring.compare.compare_runs",
     "drift_report": "monitoring.drift.drift_report",
+    "evaluate_gates": "monitoring.gates.evaluate_gates",
     "judge_drift": "monitoring.judge_drift.report",
     "load_plan": "plans.plan",
     "open_store": "store",
@@ -111,6 +116,8 @@ __all__ = [
     "DataError",
     "DriftReport",
     "Failure",
+    "GateReport",
+    "GateResult",
     "HengwenError",
     "JudgeDriftReport",
     "JudgeError",
@@ -147,6 +154,7 @@ __all__ = [
     "collect_view",
     "compare_runs",
     "drift_report",
+    "evaluate_gates",
     "judge_drift",
     "load_plan",
     "open_store",

@@ -209,3 +209,16 @@ def test_adjusted_values_are_those_of_statsmodels(name: str) -> None:
 )
 def test_a_test_with_too_few_clusters_leaves_the_family(counts: list[int], expected: list[bool]) -> None:
     assert enough_clusters(counts) == expected
+
+
+def test_p_of_many_prompts_may_be_smaller_than_random_patterns_can_show() -> None:
+    """Only an upper bound of the exact value is known then: 2 of 2^40 patterns are as extreme."""
+    assert 2 * 0.5**40 < sign_flip_test([0.0] * 40, [1.0] * 40).p < 1e-8
+
+
+@pytest.mark.parametrize("prompts", [20, 26, 32])
+def test_the_bound_of_small_p_values_is_above_the_exact_count(prompts: int) -> None:
+    rng = np.random.default_rng(prompts)
+    for _ in range(20):
+        sums = rng.normal(0.8, 1, prompts)
+        assert paired._exact_p(sums) <= paired.MAX_TAIL_RATIO * paired._normal_p(sums)

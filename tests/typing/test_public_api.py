@@ -155,6 +155,10 @@ def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
         assert_type(power.scores, tuple[hengwen.ScorePower, ...])
         report = assert_type(hengwen.drift_report(store, plan="q"), hengwen.DriftReport)
         assert_type(report.scores, tuple[hengwen.ScoreDrift, ...])
+        gates = [f"{rows[0].task}/{rows[0].outcome.name} >= 0"]
+        gate_report = assert_type(hengwen.evaluate_gates(store, plan, gates=gates), hengwen.GateReport)
+        assert_type(gate_report.gates, tuple[hengwen.GateResult, ...])
+        assert_type(gate_report.exit_code, int)
     assert_type(hengwen.build_view(ReportData(plan="p", runs=result.runs, table=table)), View)
 
 

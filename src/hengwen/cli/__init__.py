@@ -25,7 +25,7 @@ from hengwen.cli.commands import (
     sequence,
     validate,
 )
-from hengwen.cli.commands.monitoring import compare, drift, monitor, power
+from hengwen.cli.commands.monitoring import compare, drift, gate, monitor, power
 from hengwen.cli.env_file import read_env_file
 from hengwen.cli.ui.messages import print_error
 from hengwen.cli.ui.streams import lenient_streams
@@ -38,7 +38,7 @@ app = typer.Typer(
     help="Hengwen 衡文 evaluates text written by language models: "
     "objective scorers and rubric judges in one report.",
     epilog="Exit codes: 0 ok, 1 endpoint or store failed, 2 usage or data error, "
-    "3 judge not admitted or alarm, 4 inconclusive, 5 budget, 130 interrupted.",
+    "3 gate failed, judge not admitted or alarm, 4 inconclusive, 5 budget, 130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -55,6 +55,7 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("monitor")(monitor.monitor)
+app.command("gate")(gate.gate)
 app.command("power")(power.power)
 app.command("drift")(drift.drift)
 app.add_typer(runs.app, name="runs")

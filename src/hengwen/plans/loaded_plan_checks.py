@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.judges.trust.model_families import same_family_warning
+from hengwen.plans.gates import check_addresses
 from hengwen.plans.locations import locate, located
 from hengwen.plans.plan import PromptSpec
 from hengwen.prompts.one_language import ONE_LANGUAGE
@@ -48,6 +49,28 @@ def check_score_names(plan: Plan, index: int, names: Mapping[Location, Sequence[
                     + (f" (first on line {first.rpartition(':')[2]})" if first else "")
                 )
             first_locations[score] = location
+
+
+def check_gates(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
+    """Check that the gates of a plan name only scores that its tasks give.
+
+    Raises:
+        ConfigError: A score is unknown; the message names file, line and column.
+    """
+    known = [
+        f"{task.spec.name}/{name}"
+        for task in tasks
+        for names in (
+            task.scorer_names,
+            *(judge.all_names(task.spec.scale) for judge in task.panel),
+        )
+        for name in names
+    ]
+    for index, spec in enumerate(plan.gates):
+        try:
+            check_addresses(spec.parsed, known, "the plan")
+        except ConfigError as error:
+            raise ConfigError(f"{locate(plan, 'gates', index)}{error}") from None
 
 
 def sample_warnings(tasks: Iterable[LoadedTask]) -> list[str]:

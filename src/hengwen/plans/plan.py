@@ -12,6 +12,7 @@ from hengwen._internal.code_location import source_path
 from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError, did_you_mean
 from hengwen.io.strict_yaml import Location, StrictModel, YamlFile, load_yaml, parse_model, read_text
+from hengwen.plans.gates import GateSpec
 from hengwen.plans.locations import located
 from hengwen.plans.scorer_spec import Name, ScorerSpec
 from hengwen.prompts.language import Language
@@ -209,6 +210,8 @@ class Plan(StrictModel):
     backends: dict[str, BackendSpec] = {}
     labels: Path | None = None
     anchors: Path | None = None
+    gates: list[GateSpec] = []
+    """Conditions that ``hengwen gate`` checks."""
     seed: int = 0
     language: Language | None = None
     """Language of reports and of the label form; None for the language of the locale."""

@@ -211,6 +211,7 @@ def load_suite(plan: Plan, *, trust: bool = False) -> LoadedPlan:
     warnings += checks.rubric_warnings(plan, tasks)
     warnings += checks.same_family_warnings(plan)
     checks.check_prompts(plan, tasks)
+    checks.check_gates(plan, tasks)
     labels = _load_labels(plan, "labels", tasks)
     anchors = _load_labels(plan, "anchors", tasks)
     for row, label in labels:

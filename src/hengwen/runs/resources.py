@@ -16,7 +16,7 @@ from hengwen.plans.suite import build_backends
 from hengwen.runs.run_facts import FactCollector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
     from hengwen.plans.plan import Plan
@@ -44,6 +44,8 @@ class RunOptions:
     wait: bool | Callable[[str], None] = False
     """Whether to wait if another process runs the plan in the same store; False raises an error instead. If a
     function is passed, this process waits and calls it with a description of the other process."""
+    checkpoints: Collection[str] | None = None
+    """Names of the only checkpoints to evaluate; None for all."""
     progress: Callable[[str, int, int], None] | None = None
     """Function that is called with (checkpoint, samples done, samples in total)."""
 

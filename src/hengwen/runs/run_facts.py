@@ -10,10 +10,12 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from hengwen.io.git import git_state
+from hengwen.plans.input_files import input_files
 from hengwen.records import digest
 
 if TYPE_CHECKING:
@@ -50,7 +52,8 @@ class FactCollector:
 
         The fact ``sequence`` is a hash of the plan's list of checkpoints, and ``position`` is the index of
         this checkpoint in the list. ``prompts`` is a hash of all tasks with their prompts. ``versions`` holds
-        the package versions, and ``tasks`` holds the facts of each task.
+        the package versions, and ``tasks`` holds the facts of each task. ``commits`` holds each git
+        commit of the plan's folder at which the run was started or resumed; no comparison depends on it.
 
         Args:
             order: Index of the checkpoint in the plan.
@@ -74,8 +77,25 @@ class FactCollector:
             "prompts": digest(prompts),
             "versions": dict(scoring_versions()),
             "tasks": tasks,
+            **self._commits(earlier),
             **({"language": plan.language} if plan.language else {}),
         }
+
+    def _commits(self, earlier: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fact ``commits``; a resumed run keeps its earlier ones."""
+        commits = list(earlier.get("commits", []))
+        if self._commit is not None and self._commit not in commits:
+            commits.append(self._commit)
+        return {"commits": commits} if commits else {}
+
+    @cached_property
+    def _commit(self) -> dict[str, Any] | None:
+        plan = self._suite.plan
+        if plan.file is None:
+            return None
+        path = plan.file.path.resolve()
+        state = git_state(path.parent, [path, *input_files(plan)])
+        return None if state is None else state._asdict()
 
     def _task(
         self,

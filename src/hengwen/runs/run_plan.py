@@ -226,7 +226,9 @@ async def _run_suite(
             stop_after(resources.stopping, options.time_limit),
         ):
             async with exclusive_run(store, suite.plan.name, resources.stopping, wait=options.wait):
-                for order in range(len(suite.plan.checkpoints)):
+                for order, checkpoint in enumerate(suite.plan.checkpoints):
+                    if options.checkpoints is not None and checkpoint.name not in options.checkpoints:
+                        continue
                     checkpoint_run = CheckpointRun(resources, order)
                     runs.append(await checkpoint_run.execute())
                     warnings += checkpoint_run.warnings

@@ -23,7 +23,7 @@ MAX_EQUAL_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceInterval:
-    """Two confidence intervals of a mean difference, and the choice of the interval to show."""
+    """Two confidence intervals of a mean difference, by default at 95 %, and the choice of one to show."""
 
     t: Bounds | None
     """Student's t interval over clusters; None if there are fewer than two clusters, or if all differences
@@ -65,7 +65,7 @@ def difference_interval(
         clusters: Cluster (group of dependent prompts) of each prompt; None if all prompts are independent.
         scale: The lowest and the highest value of the score; None if values are unbounded.
         weights: A positive weight for each prompt; None if all weights are equal.
-        confidence: Confidence level of the intervals, in (0, 1).
+        confidence: Confidence level of both intervals, in (0, 1).
 
     Examples:
         >>> result = difference_interval([0.25, -0.25, 0.5, 0.0, 0.25, 0.5], scale=(0, 1))
@@ -79,16 +79,16 @@ def difference_interval(
     """
     array = np.asarray(differences, np.float64)
     reach = None if scale is None else (scale[0] - scale[1], scale[1] - scale[0])
-    plain = mean_interval(array, clusters, confidence=confidence, weights=weights).bounds
-    wide = (
+    plain = mean_interval(array, clusters, weights=weights, confidence=confidence).bounds
+    pseudo = (
         None
         if reach is None
-        else mean_interval(array, clusters, scale=reach, confidence=confidence, weights=weights).bounds
+        else mean_interval(array, clusters, scale=reach, weights=weights, confidence=confidence).bounds
     )
     return DifferenceInterval(
         t=plain,
         t_p=None if plain is None else _t_p(array, clusters, weights),
-        pseudo=wide,
+        pseudo=pseudo,
         equal_share=max(Counter(np.round(array, 12).tolist()).values()) / len(array),
     )
 

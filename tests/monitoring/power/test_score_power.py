@@ -112,19 +112,15 @@ def levels(rng: np.random.Generator, prompts: int, repeats: int, shift: float) -
     return sides[0] + noise[0], sides[1] + noise[1] + shift
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("repeats", "tests"), [(1, 1), (3, 1), (5, 5)])
-def test_compare_finds_the_difference_with_the_planned_power(repeats: int, tests: int) -> None:
-    difference = 0.2
-    plan = search(tests=tests)
-    requirement = plan.requirement(difference, 40, 2.0)
+def detections(repeats: int, tests: int, samples: int, difference: float = 0.2) -> float:
+    """Return the share of comparisons that find a difference, with the number of prompts planned for it."""
+    requirement = search(tests=tests).requirement(difference, 40, 2.0)
     size = next(size for size in requirement.sizes if size.repeats == repeats)
     names = tuple(f"p{index}" for index in range(size.prompts))
-    rng, detected, samples = np.random.default_rng(repeats), 0, 500
+    rng, detected = np.random.default_rng(repeats), 0
     for _ in range(samples):
-        shifts = [difference] + [0.0] * (tests - 1)
         pairs = []
-        for shift in shifts:
+        for shift in [difference] + [0.0] * (tests - 1):
             before, after = levels(rng, size.prompts, repeats, shift)
             values = PairedValues(
                 prompts=names,
@@ -138,4 +134,10 @@ def test_compare_finds_the_difference_with_the_planned_power(repeats: int, tests
             )
             pairs.append(ScorePair(address="t/s", family="headline", values=values))
         detected += compare_scores(pairs)[0].outcome == "better"
-    assert detected / samples == pytest.approx(0.8, abs=0.05)
+    return detected / samples
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("repeats", "tests"), [(1, 1), (3, 1), (5, 5)])
+def test_compare_finds_the_difference_with_the_planned_power(repeats: int, tests: int) -> None:
+    assert detections(repeats, tests, 500) == pytest.approx(0.8, abs=0.05)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hengwen.cli.ui import options
 
+if TYPE_CHECKING:
+    from hengwen.plans.suite import LoadedPlan
+
 
 def validate(
-    plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")], trust: options.Trust = False
+    plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")],
+    store: options.Store = options.DEFAULT_STORE,
+    trust: options.Trust = False,
 ) -> None:
-    """Check a plan and every file that it names, without evaluating or calling anything."""
+    """Check a plan and every file that it names, without evaluating or calling anything.
+
+    The power of gates is estimated from earlier runs in the store, if there are any.
+    """
     from hengwen.cli.ui.messages import print_warning, printable
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.errors import ConfigError
@@ -50,6 +59,30 @@ def validate(
         typer.echo(f"checkpoint {checkpoint.name}: {source}")
     if suite.labels or suite.anchors:
         typer.echo(f"labels: {len(suite.labels)}, anchors: {len(suite.anchors)}")
+    _show_gates(suite, store)
     for warning in suite.warnings:
         print_warning(warning)
     typer.echo(f"{printable(str(plan))} is a valid plan")
+
+
+def _show_gates(suite: LoadedPlan, location: str) -> None:
+    """Print each gate with its power at the plan's size."""
+    if not suite.plan.gates:
+        return
+    from hengwen.cli.monitoring.gate_power_text import power_line
+    from hengwen.cli.ui.existing_store import open_or_create_store
+    from hengwen.cli.ui.messages import printable
+    from hengwen.monitoring.gates.power import gate_powers
+    from hengwen.store import store_files
+
+    gates = [spec.parsed for spec in suite.plan.gates]
+    sizes = {task.spec.name: len(task.samples.samples) for task in suite.tasks}
+    files = store_files(location)
+    exists = not files or files[0].exists()
+    with open_or_create_store(location) if exists else nullcontext() as store:
+        powers = gate_powers(store, suite.plan, gates, sizes)
+    for gate, terms in zip(gates, powers, strict=True):
+        tier = "" if gate.tier == "fail" else f" ({gate.tier})"
+        typer.echo(printable(f"gate {gate.expression}{tier}"))
+        for power in terms:
+            typer.echo(printable(f"  {power_line(power)}"))

@@ -52,5 +52,9 @@ def _score_document(score: ScoreDrift) -> dict[str, Any]:
         document["difference"]["interval"]["bounds"] = score.difference.interval.bounds
     slope = score.steps.slope if score.steps else None
     if slope is not None:
-        document["steps"]["slope"] |= {"total": slope.total, "signal_to_noise": slope.signal_to_noise}
+        document["steps"]["slope"] |= {
+            "total": slope.total,
+            "total_interval": slope.total_interval,
+            "signal_to_noise": slope.signal_to_noise,
+        }
     return document

@@ -264,20 +264,18 @@ def _slope_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
     if slope is None or steps.slope_p_adjusted is None:
         return [words.NO_MOVEMENT]
     fine = _fine(score)
-    change = f"{signed(slope.slope, fine + 1)} {interval(slope.interval, fine + 1)}"
+    change = f"{signed(slope.total, fine)} {interval(slope.total_interval, fine)}"
     p, visible = p_text(steps.slope_p_adjusted), number(steps.slope_detectable, fine)
     ratio = number(slope.signal_to_noise, 1)
     usual = number(slope.residual_sd, fine)
     return [
         Bilingual(
-            f"趋势线：每个检查点 {change}，全程 {signed(slope.total, fine)}，p {p}；"
-            f"可看出的最小全程变化 {visible}",
-            f"line: {change} a checkpoint, {signed(slope.total, fine)} in all, p {p}; smallest visible total "
-            f"change {visible}",
+            f"趋势线全程变化 {change}，p {p}；可看出的最小变化 {visible}",
+            f"line from first to last: {change}, p {p}; smallest visible change {visible}",
         ),
         Bilingual(
-            f"信噪比 {ratio}：全程变化与平常波动 {usual} 之比",
-            f"signal to noise {ratio}: total change over the usual movement of {usual}",
+            f"信噪比 {ratio}：这一变化与平常波动 {usual} 之比",
+            f"signal to noise {ratio}: this change over the usual movement of {usual}",
         ),
     ]
 

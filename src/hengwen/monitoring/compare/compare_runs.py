@@ -93,12 +93,12 @@ def compare_runs(
             f"{before!r} and {after!r} are one run ({runs[0].id}); name two, see: hengwen runs list"
         )
     labels = run_labels(runs)
-    collected = _Collected(store, runs, labels, common=common)
+    collected = CollectedScores(store, runs, labels, common=common)
     pairs = [
         collected.pair(score, family)
         for family, score in _selected(tested_scores(runs, collected.table), scores, labels)
     ]
-    _refuse(pairs, labels, common=common)
+    refuse_conflicts(pairs, labels, common=common)
     return RunComparison(
         before=runs[0],
         after=runs[1],
@@ -130,7 +130,7 @@ def _selected(
     return named_scores(views, addresses, "compare")
 
 
-def _refuse(pairs: Sequence[ScorePair], labels: Sequence[str], *, common: bool) -> None:
+def refuse_conflicts(pairs: Sequence[ScorePair], labels: Sequence[str], *, common: bool) -> None:
     """Raise an error where keys differ: any of them, or with ``common`` all of them."""
     conflicts = [pair for pair in pairs if pair.problem == "keys"]
     if not conflicts or (common and len(conflicts) < len(pairs)):
@@ -145,8 +145,15 @@ def _refuse(pairs: Sequence[ScorePair], labels: Sequence[str], *, common: bool) 
 
 
 @dataclass
-class _Collected:
-    """What two runs have in the store."""
+class CollectedScores:
+    """The scores that two runs have in the store.
+
+    Args:
+        store: Holds the runs.
+        runs: The earlier and the later run.
+        labels: Names of the runs, for messages.
+        common: See ``compare_runs``.
+    """
 
     store: Store
     runs: tuple[Run, Run]

@@ -43,6 +43,12 @@ class SlopeTest:
         return self.slope * (self.checkpoints - 1)
 
     @property
+    def total_interval(self) -> tuple[float, float]:
+        """95 % interval of the total change, not corrected for other tests."""
+        steps = self.checkpoints - 1
+        return self.interval[0] * steps, self.interval[1] * steps
+
+    @property
     def signal_to_noise(self) -> float:
         """Size of the total change in units of ``residual_sd``."""
         return abs(self.total) / self.residual_sd

@@ -76,7 +76,7 @@ def test_a_drift_is_said_in_words_with_its_evidence(hengwen, tmp_path: Path) -> 
     assert "question 2: 2 tests, p corrected by Holm; look 1 at this baseline, level .030" in lines
     assert "t/s.value: differ; drift for the worse" in lines
     assert "Is that more than checkpoints usually move? Drift for the worse" in lines
-    assert any(line.startswith("line: -0.1") and "p < .0001" in line for line in lines)
+    assert any(line.startswith("line from first to last: -0.8") and "p < .0001" in line for line in lines)
     assert any("Mann-Kendall S -36, p < .0001" in line and "Pettitt: change at c" in line for line in lines)
     assert any(line.startswith("course") and "CIN 36/36 [18.0]" in line for line in lines)
     assert any(line.startswith("variance by source (12 prompts): ") for line in lines)

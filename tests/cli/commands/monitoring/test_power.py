@@ -75,3 +75,15 @@ def test_scores_that_cannot_be_planned_say_why(hengwen, monkeypatch: pytest.Monk
     monkeypatch.setenv("COLUMNS", "200")
     out = hengwen("power", PLAN).out
     assert "one value for a group of answers, none for each prompt" in out
+
+
+@pytest.mark.usefixtures("demo")
+def test_a_judge_of_the_command_line_is_paid_for(hengwen) -> None:
+    judge = ("--judge", "openai/m", "--base-url", "http://127.0.0.1:9/v1")
+    done = hengwen("power", PLAN, "--score", "lyrics/lyric.total", "--json", *judge)
+    (score,) = done.json["scores"]
+    assert (score["present"]["answers"], score["present"]["calls"], score["present"]["cost"]) == (
+        24,
+        24,
+        None,
+    )

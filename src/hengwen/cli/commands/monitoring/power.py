@@ -52,6 +52,8 @@ def power(
             help="Assumed correlation of two checkpoints over prompts, if only one has a run; 0 is cautious.",
         ),
     ] = 0.0,
+    judge: options.Judge = None,
+    base_url: options.BaseUrl = None,
     store: options.Store = options.DEFAULT_STORE,
     lang: language.Lang = None,
     trust: options.Trust = False,
@@ -63,12 +65,13 @@ def power(
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.monitoring.power.plan_power import plan_power
+    from hengwen.plans.overrides import resolve_plan
 
-    loaded = load_trusted(plan, trust=trust)
+    loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
     with open_existing_store(store) as opened:
         result = plan_power(
             opened,
-            loaded,
+            resolve_plan(loaded, judge=judge, base_url=base_url),
             baseline=baseline,
             other=other,
             scores=score or (),

@@ -1,0 +1,128 @@
+"""``hengwen gate PLAN``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hengwen.cli.ui import language, options
+
+if TYPE_CHECKING:
+    from hengwen.monitoring.gates.results import GateReport
+    from hengwen.prompts.language import Language
+
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
+"""Variable in which GitHub Actions names the file of a step's summary."""
+
+
+def gate(
+    plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")],
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run",
+            help="Run to check: id, prefix or checkpoint; default: the newest run of the last checkpoint.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", help="Run, checkpoint or git:REF to compare with; default: the pinned run."
+        ),
+    ] = None,
+    expressions: Annotated[
+        list[str] | None,
+        typer.Option("--gate", help="Check this gate instead of those of the plan; repeatable."),
+    ] = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option("--calibration", help="File of hengwen calibrate; other judges' gates only warn."),
+    ] = None,
+    confirm: Annotated[
+        int | None,
+        typer.Option(
+            "--confirm", min=1, help="Generate N further answers to all prompts of inconclusive scores."
+        ),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML.")] = None,
+    summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary in Markdown.")] = None,
+    comment: Annotated[
+        Path | None, typer.Option("--comment", help="Write a comment for a pull request in Markdown.")
+    ] = None,
+    store: options.Store = options.DEFAULT_STORE,
+    lang: language.Lang = None,
+    trust: options.Trust = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Check the gates of a plan on stored runs; each is decided by the bound of its interval.
+
+    Exits with 0 if all gates pass, 3 if one fails, 4 if one is inconclusive, 1 if nothing is scored.
+    """
+    from hengwen.cli.monitoring.gate_output import gates_json, print_gates
+    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.messages import print_warning
+    from hengwen.cli.ui.trust import load_trusted
+    from hengwen.errors import ConfigError
+    from hengwen.io.output_target import check_output
+    from hengwen.judges.calibration import read_calibrations
+    from hengwen.monitoring.gates.baselines import Baselines
+    from hengwen.monitoring.gates.evaluate_gates import evaluate_run, plan_gates, run_under_test
+    from hengwen.plans.input_files import input_files
+    from hengwen.plans.plan import load_plan
+    from hengwen.store import store_files
+
+    loaded = load_plan(plan) if confirm is None else load_trusted(plan, trust=trust)
+    files = {"--junit": junit, "--summary": summary, "--comment": comment}
+    outputs = [path for path in files.values() if path is not None]
+    inputs = [plan, *input_files(loaded), *([calibration] if calibration else ()), *store_files(store)]
+    for path in outputs:
+        check_output(path, inputs)
+    if len(set(outputs)) < len(outputs):
+        raise ConfigError(f"{' and '.join(name for name, path in files.items() if path)} name the same file")
+    gates, locations = plan_gates(loaded, expressions or ())
+    calibrations = read_calibrations(calibration) if calibration else ()
+    with open_existing_store(store) as opened:
+        tested = run_under_test(opened, loaded, run)
+        baselines = Baselines(store=opened, plan=loaded, run=tested, default=baseline)
+        report = evaluate_run(gates, baselines, calibrations, locations=locations)
+        if confirm is not None:
+            from hengwen.cli.monitoring.confirm_gates import confirm_run, tasks_to_confirm
+
+            if tasks_to_confirm(report):
+                confirmed = confirm_run(report, baselines, confirm, quiet=quiet or as_json)
+                report = evaluate_run(gates, confirmed, calibrations, locations=locations)
+    shown_language = language.report_language(lang, [report.run])
+    _write(report, shown_language, junit=junit, summary=summary, comment=comment)
+    for warning in report.warnings:
+        print_warning(warning)
+    if as_json:
+        typer.echo(gates_json(report))
+    elif not quiet:
+        print_gates(report, shown_language)
+    raise typer.Exit(report.exit_code)
+
+
+def _write(
+    report: GateReport,
+    shown_language: Language,
+    *,
+    junit: Path | None,
+    summary: Path | None,
+    comment: Path | None,
+) -> None:
+    from hengwen.cli.monitoring.gate_files import comment_markdown, junit_xml, summary_markdown
+    from hengwen.io.atomic_write import atomic_write
+
+    texts = {junit: junit_xml, summary: summary_markdown, comment: comment_markdown}
+    for path, text_of in texts.items():
+        if path is not None:
+            with atomic_write(path) as temporary:
+                temporary.write_text(text_of(report, shown_language), encoding="utf-8", newline="\n")
+    step_summary = os.environ.get(SUMMARY_VARIABLE)
+    if step_summary:
+        with Path(step_summary).open("a", encoding="utf-8", newline="\n") as file:
+            file.write(summary_markdown(report, shown_language))

@@ -1,0 +1,97 @@
+"""``hengwen gate --confirm N``: repeat all prompts of inconclusive scores, and check the gates again.
+
+All prompts of a task are repeated. To repeat only those with bad answers would make every run look better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hengwen.cli.ui.progress import progress_bar
+from hengwen.errors import ConfigError
+from hengwen.runs.resources import RunOptions
+from hengwen.runs.run_plan import run_resolved
+
+if TYPE_CHECKING:
+    from hengwen.monitoring.gates.baselines import Baselines
+    from hengwen.monitoring.gates.results import GateReport, TermResult
+    from hengwen.plans.plan import Plan
+    from hengwen.records import Run
+
+REPEATABLE = ("score", "noninferior")
+"""Kinds of terms that more repeats make more precise."""
+
+
+def tasks_to_confirm(report: GateReport) -> list[str]:
+    """Return the tasks of terms that are too uncertain, in the order of the gates."""
+    return list(dict.fromkeys(term.task for term in _uncertain(report)))
+
+
+def _uncertain(report: GateReport) -> list[TermResult]:
+    return [
+        term
+        for gate in report.gates
+        for term in gate.terms
+        if term.reason == "too uncertain" and term.kind in REPEATABLE
+    ]
+
+
+def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet: bool) -> Baselines:
+    """Generate further repeats of all prompts of the inconclusive scores.
+
+    Args:
+        report: Results with at least one score that is too uncertain.
+        baselines: The run that was checked, its baselines, and the plan, which is trusted.
+        repeats: Number of further repeats.
+        quiet: Whether no progress is shown.
+
+    Returns:
+        The new run, and for each baseline a run with as many repeats.
+
+    Raises:
+        ConfigError: The answers of the checkpoint, or of a baseline, are stored ones.
+    """
+    plan, run = baselines.plan, baselines.run
+    tasks = tasks_to_confirm(report)
+    compared = {term.baseline.id: term.baseline for term in _uncertain(report) if term.baseline is not None}
+    checkpoints = dict.fromkeys([run.checkpoint, *(item.checkpoint for item in compared.values())])
+    for checkpoint in checkpoints:
+        _check_backend(plan, checkpoint)
+    more = plan.model_copy(
+        update={
+            "tasks": [
+                task.model_copy(update={"repeats": _repeats(run, task.name, task.repeats) + repeats})
+                if task.name in tasks
+                else task
+                for task in plan.tasks
+            ]
+        }
+    )
+    with progress_bar(quiet=quiet) as progress:
+        options = RunOptions(checkpoints=list(checkpoints), progress=progress)
+        result = run_resolved(more, baselines.store, options, trust=True)
+    runs = {item.checkpoint: item for item in result.runs}
+    return replace(
+        baselines,
+        run=runs[run.checkpoint],
+        repeated={run_id: runs[item.checkpoint] for run_id, item in compared.items()},
+    )
+
+
+def _check_backend(plan: Plan, checkpoint: str) -> None:
+    spec = next((item for item in plan.checkpoints if item.name == checkpoint), None)
+    if spec is None:
+        raise ConfigError(f"--confirm: the plan has no checkpoint {checkpoint!r} that could answer again")
+    if spec.backend is None:
+        raise ConfigError(
+            f"--confirm: the answers of {checkpoint!r} are stored ones; no model can repeat them, so add "
+            "repeats to its file, or prompts to the plan"
+        )
+
+
+def _repeats(run: Run, task: str, default: int) -> int:
+    """Return the number of repeats of a task in a run."""
+    facts: dict[str, dict[str, dict[str, str]]] = dict(run.facts)  # type: ignore[arg-type]
+    text = facts.get("tasks", {}).get(task, {}).get("repeats", "")
+    return int(text) if text.isdigit() else default

@@ -1,0 +1,116 @@
+"""Results of gates as files for CI: JUnit XML, the summary of a GitHub step, and a comment on a pull request.
+
+Names, messages and failures in them come from plans, models and servers: they are escaped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from hengwen.cli.monitoring.gate_text import OUTCOMES, gate_details, gate_word, report_title
+from hengwen.io.text_safety import strip_controls
+from hengwen.reports.render.markdown_report import escape
+from hengwen.reports.text.sanitize import one_line
+
+if TYPE_CHECKING:
+    from hengwen.monitoring.gates.results import GateReport, GateResult
+    from hengwen.prompts.language import Language
+
+MAX_DETAILS = 2000
+"""Maximum number of characters of the details of a gate in a file."""
+BACKSLASH = "\\"
+MARKS = {"passed": "✅", "failed": "❌", "inconclusive": "❔", "error": "⛔"}
+WARNING_MARK = "⚠️"
+_TITLES = {0: "passed", 1: "error", 3: "failed", 4: "inconclusive"}
+
+
+def junit_xml(report: GateReport, language: Language) -> str:
+    """Return the gates as JUnit XML, one test case each.
+
+    A failed gate is a failure, an inconclusive one is skipped, and nothing scored is an error. A gate that
+    only warns is skipped unless it passed.
+    """
+    kinds = [_junit_kind(gate) for gate in report.gates]
+    counts = {
+        "tests": str(len(kinds)),
+        "failures": str(kinds.count("failure")),
+        "errors": str(kinds.count("error")),
+        "skipped": str(kinds.count("skipped")),
+    }
+    root = ElementTree.Element("testsuites", {"name": "hengwen", **counts})
+    suite = ElementTree.SubElement(
+        root, "testsuite", {"name": _text(report_title(report)), **counts, "time": "0"}
+    )
+    for gate, kind in zip(report.gates, kinds, strict=True):
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            {"classname": _text(f"hengwen.{report.plan}"), "name": _text(gate.expression), "time": "0"},
+        )
+        details = _text(gate_details(gate).in_language(language))
+        if kind:
+            word = gate_word(gate).in_language(language)
+            element = ElementTree.SubElement(case, kind, {"message": f"{word}: {details}"})
+            element.text = details
+        else:
+            ElementTree.SubElement(case, "system-out").text = details
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+
+
+def summary_markdown(report: GateReport, language: Language) -> str:
+    """Return the gates as a Markdown table with a heading."""
+    outcome = OUTCOMES[_TITLES[report.exit_code]].in_language(language)
+    heads = ("结果", "条件", "依据") if language == "zh" else ("result", "gate", "why")
+    lines = [
+        f"### {escape(f'hengwen gate: {outcome}')}",
+        "",
+        escape(report_title(report)),
+        "",
+        f"| {' | '.join(heads)} |",
+        "| --- | --- | --- |",
+    ]
+    for gate in report.gates:
+        mark = MARKS[gate.outcome] if not gate.only_warns or gate.outcome == "passed" else WARNING_MARK
+        word = gate_word(gate).in_language(language)
+        details = gate_details(gate).in_language(language)
+        lines.append(f"| {mark} {_cell(word)} | {_cell(gate.expression)} | {_cell(details)} |")
+    return "\n".join(lines) + "\n"
+
+
+def comment_markdown(report: GateReport, language: Language) -> str:
+    """Return the summary behind a hidden mark, by which a later comment of the same plan is replaced."""
+    return f"{comment_mark(report.plan)}\n{summary_markdown(report, language)}"
+
+
+def comment_mark(plan: str) -> str:
+    """Return the hidden mark of the comment on a plan.
+
+    Examples:
+        >>> comment_mark("my-model")
+        '<!-- hengwen-gate:my-model -->'
+    """
+    return f"<!-- hengwen-gate:{one_line(plan, 100).replace('--', '-').replace('>', '')} -->"
+
+
+def _junit_kind(gate: GateResult) -> str:
+    """Return the element that says how a test case ended; empty if it passed."""
+    if gate.outcome == "passed":
+        return ""
+    if gate.outcome == "error":
+        return "error"
+    outcome = gate.enforced or "inconclusive"
+    return {"failed": "failure", "error": "error"}.get(outcome, "skipped")
+
+
+def _text(text: str) -> str:
+    return one_line(strip_controls(text), MAX_DETAILS)
+
+
+def _cell(text: str) -> str:
+    """Return a table cell; an invisible character keeps GitHub from making links of @names and #numbers."""
+    cell = str(escape(_text(text)))
+    for start in ("@", "\\#", "www"):
+        cell = cell.replace(start, f"{start.removeprefix(BACKSLASH)}&#8203;")
+    return cell

@@ -1,0 +1,56 @@
+"""The power of the gates of a plan in words, for ``hengwen validate``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.reports.text.numbers import count, decimals_for, number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hengwen.monitoring.gates.power import TermPower
+
+_UNKNOWN: Mapping[str, str] = {
+    "no run": "power unknown: needs a run of the plan in the store, see: hengwen validate --store",
+    "no second run": "power unknown: needs two runs of the plan in the store",
+    "no values by prompt": "power unknown: the runs in the store have no values of it by prompt",
+    "no spread": "power unknown: all values or differences in the store are equal",
+    "not a test": "no test: compared as it is",
+}
+
+
+def power_line(power: TermPower) -> str:
+    """Return what is known about the power of a term."""
+    if power.unknown:
+        return f"{power.text}: {_UNKNOWN[power.unknown]}"
+    size = f"{count(power.prompts)} prompts"
+    source = " and ".join(run.checkpoint for run in power.runs)
+    if power.kind == "no_drop":
+        falls = [
+            f"{item.address} {number(item.fall, max(2, decimals_for(item.scale, [item.fall])))}"
+            for item in power.falls
+        ]
+        return (
+            f"{power.text}: with {size} a fall is seen with power .80 from: {', '.join(falls)} "
+            f"(differences of {source})"
+        )
+    decimals = max(1, decimals_for(power.scale, [power.provable]))
+    needed = (
+        "" if power.needed_prompts is None else f"; power .80 needs {count(power.needed_prompts)} prompts"
+    )
+    if power.kind == "noninferior":
+        first = _share(power.power_at_first_look)
+        return (
+            f"{power.text}: power {_share(power.power)} if both are equal, with {size}; at the first look "
+            f"{first}; provable margin {number(power.provable, decimals)}{needed} (differences of {source})"
+        )
+    return (
+        f"{power.text}: power {_share(power.power)} with {size}, if the mean stays at "
+        f"{number(power.mean, decimals)} ({source}); power .80 from a true mean of "
+        f"{number(power.provable, decimals)}{needed}"
+    )
+
+
+def _share(power: float | None) -> str:
+    return number(power, 2).removeprefix("0")

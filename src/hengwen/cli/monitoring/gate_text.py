@@ -1,0 +1,206 @@
+"""The result of a gate in words: one line, the same in the terminal, in JUnit, in summaries and comments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.reports.text.bilingual import Bilingual
+from hengwen.reports.text.numbers import count, decimals_for, interval, number, p_text, percent, signed
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.stats.paired import too_few
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hengwen.monitoring.compare.run_comparison import ScoreComparison
+    from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
+
+OUTCOMES: Mapping[str, Bilingual] = {
+    "passed": Bilingual("通过", "passed"),
+    "failed": Bilingual("未通过", "failed"),
+    "inconclusive": Bilingual("无法判断", "inconclusive"),
+    "error": Bilingual("没有得分", "not scored"),
+}
+_UNCERTIFIED: Mapping[str, Bilingual] = {
+    "no calibration": Bilingual("没有校准", "no calibration"),
+    "not certified": Bilingual("校准未通过", "the calibration is not good enough"),
+    "insufficient labels": Bilingual("标注不足", "too few labels"),
+    "stale calibration": Bilingual("校准已失效", "the calibration is stale"),
+}
+_RUN_AGAIN = Bilingual("请重新运行：hengwen run", "run again: hengwen run")
+_CALIBRATE = Bilingual(
+    "请先校准：hengwen calibrate 计划 -o 文件，再加 --calibration 文件",
+    "calibrate: hengwen calibrate PLAN -o FILE, then --calibration FILE",
+)
+_REASONS: Mapping[str, Bilingual] = {
+    "": Bilingual("", ""),
+    "too uncertain": Bilingual("界限落在区间之内", "the limit is inside the interval"),
+    "nothing scored": Bilingual("没有任何回答得分", "nothing is scored"),
+    "low coverage": Bilingual(
+        f"有得分的题目不足 {percent(MIN_PROMPT_COVERAGE)}，不下结论",
+        f"fewer than {percent(MIN_PROMPT_COVERAGE)} of the prompts have a score",
+    ),
+    "no interval": Bilingual("无法计算区间", "no interval can be computed"),
+    "no baseline": Bilingual("没有基线", "there is no baseline"),
+    "own baseline": Bilingual("这次运行自己就是基线", "the run is its own baseline"),
+    "not comparable": Bilingual("与基线不可比", "not comparable with the baseline"),
+    "no values by prompt": Bilingual("分数没有逐题的值", "the score has no values by prompt"),
+    "too few prompts": Bilingual("题目太少，不可能显著", "too few prompts for any result to be significant"),
+    "no calibration": Bilingual("没有校准文件", "there is no calibration of this score"),
+    "stale calibration": Bilingual("校准已失效", "the calibration is stale"),
+    "undefined agreement": Bilingual("无法计算一致性", "the agreement is not defined"),
+}
+_NEXT: Mapping[str, Bilingual] = {
+    "nothing scored": _RUN_AGAIN,
+    "low coverage": _RUN_AGAIN,
+    "no interval": Bilingual(
+        "请改用有量表、逐题取值的分数", "name a score with a scale and values by prompt"
+    ),
+    "no baseline": Bilingual(
+        "请指定：hengwen runs pin 运行，或 --baseline 运行",
+        "pin one: hengwen runs pin RUN, or name one: --baseline RUN",
+    ),
+    "own baseline": Bilingual("请固定一次较早的运行", "pin an earlier run: hengwen runs pin RUN"),
+    "not comparable": Bilingual("请用相同设置运行两者", "run both with the same settings"),
+    "no values by prompt": Bilingual("请改用逐题的分数", "name a score that has values by prompt"),
+    "no calibration": _CALIBRATE,
+    "stale calibration": _CALIBRATE,
+    "undefined agreement": Bilingual("请增加标注：hengwen label", "label more answers: hengwen label"),
+}
+
+
+def gate_word(gate: GateResult) -> Bilingual:
+    """Return the outcome of a gate in a word; of a gate that only warns, with the word warning."""
+    word = OUTCOMES[gate.outcome]
+    if gate.outcome == "passed" or not gate.only_warns:
+        return word
+    return Bilingual(f"警告（{word.zh}）", f"warning ({word.en})")
+
+
+def gate_details(gate: GateResult) -> Bilingual:
+    """Return the figures of a gate, its reasons and what to do next, on one line."""
+    several = len(gate.terms) > 1
+    parts = [_term_text(term, with_name=several) for term in gate.terms]
+    if gate.uncertified and gate.tier == "fail":
+        parts.append(_certificate_note(gate))
+    return Bilingual("；".join(part.zh for part in parts), "; ".join(part.en for part in parts))
+
+
+def _certificate_note(gate: GateResult) -> Bilingual:
+    """Return which judges are not certified, and what that means for the gate."""
+    judges = {
+        f"{address.partition('.')[0]}": _UNCERTIFIED[reason] for address, reason in gate.uncertified.items()
+    }
+    zh = "，".join(f"{judge} {reason.zh}" for judge, reason in judges.items())
+    en = ", ".join(f"{judge}: {reason.en}" for judge, reason in judges.items())
+    if gate.enforced is None:
+        return Bilingual(f"评审未经校准，只作警告（{zh}）", f"only warns, the judge is not certified ({en})")
+    return Bilingual(f"未经校准的评审不影响结论（{zh}）", f"judges without a certificate do not count ({en})")
+
+
+def report_title(report: GateReport) -> str:
+    """Return the name of the plan and of the run."""
+    return f"{report.plan}: {report.run.checkpoint} ({report.run.id})"
+
+
+def _term_text(term: TermResult, *, with_name: bool) -> Bilingual:
+    figures = _figures(term)
+    reason = _REASONS[term.reason]
+    details = f" ({term.detail})" if term.detail else ""
+    steps = _next_step(term)
+    zh = "，".join(filter(None, (figures.zh, reason.zh + details, steps.zh)))
+    en = ", ".join(filter(None, (figures.en, reason.en + details, steps.en)))
+    return Bilingual(f"{term.text}：{zh}", f"{term.text}: {en}") if with_name else Bilingual(zh, en)
+
+
+def _figures(term: TermResult) -> Bilingual:
+    if term.kind == "no_drop":
+        return _fall_figures(term)
+    if term.value is None or term.prompts is None:
+        return Bilingual("", "")
+    n = term.prompts
+    if term.kind == "coverage":
+        share = percent(term.value)
+        return Bilingual(f"{n} 题有得分（{share}）", f"{share} ({_prompts(n)} with a score)")
+    if term.kind == "calibration":
+        figures = f"{number(term.value, 2)} {interval(term.interval, 2)}"
+        return Bilingual(f"二次 kappa {figures}，{n} 个标注", f"quadratic kappa {figures}, {n} labels")
+    decimals = decimals_for(term.scale, [term.value])
+    if term.kind == "score":
+        figures = f"{number(term.value, decimals)}{_bounds(term, decimals)}"
+        return (
+            Bilingual(f"{figures}，{n} 题", f"{figures}, {_prompts(n)}") if n else Bilingual(figures, figures)
+        )
+    fine = max(2, decimals)
+    figures = f"{signed(term.value, fine)}{_bounds(term, fine)}"
+    return Bilingual(
+        f"与 {_baseline(term)} 相差 {figures}，{n} 题{_level(term).zh}",
+        f"difference from {_baseline(term)} {figures}, {_prompts(n)}{_level(term).en}",
+    )
+
+
+def _fall_figures(term: TermResult) -> Bilingual:
+    if not term.scores:
+        return Bilingual("", "")
+    falls = [score for score in term.scores if score.outcome == "worse"]
+    tested = [score for score in term.scores if score.test is not None]
+    texts = [_fall_text(score) for score in falls or tested]
+    head = (
+        Bilingual(f"比 {_baseline(term)} 显著变差", f"significantly worse than {_baseline(term)}")
+        if falls
+        else Bilingual(f"与 {_baseline(term)} 相比未见变差", f"no fall seen from {_baseline(term)}")
+    )
+    n = term.prompts or 0
+    return Bilingual(
+        f"{head.zh}：{'，'.join(text.zh for text in texts)}；{n} 题{_level(term).zh}",
+        f"{head.en}: {', '.join(text.en for text in texts)}; {_prompts(n)}{_level(term).en}",
+    )
+
+
+def _fall_text(score: ScoreComparison) -> Bilingual:
+    test = score.test
+    assert test is not None  # only tested scores are shown
+    decimals = max(2, decimals_for(score.scale, [test.difference]))
+    p = "" if score.p_adjusted is None else f" p {p_text(score.p_adjusted)}"
+    text = f"{score.address} {signed(test.difference, decimals)}{p}"
+    if score.outcome == "worse" or score.detectable is None:
+        return Bilingual(text, text)
+    value = number(score.detectable, decimals)
+    return Bilingual(f"{text}（可看出的最小差别 {value}）", f"{text} (smallest visible difference {value})")
+
+
+def _next_step(term: TermResult) -> Bilingual:
+    if term.reason == "too uncertain" and term.kind == "calibration":
+        return _NEXT["undefined agreement"]
+    if term.reason == "too uncertain":
+        if term.needed_prompts is None:
+            return Bilingual("需要更多题目，或 --confirm", "more prompts are needed, or --confirm")
+        n = count(term.needed_prompts)
+        return Bilingual(f"约需 {n} 题，或 --confirm", f"about {n} prompts are needed, or --confirm")
+    if term.reason == "too few prompts" and term.level is not None:
+        clusters = 2
+        while too_few(clusters, max(1, len(term.scores)), term.level):
+            clusters += 1
+        return Bilingual(
+            f"至少需要 {clusters} 个互相独立的题目", f"at least {clusters} independent prompts are needed"
+        )
+    return _NEXT.get(term.reason, Bilingual("", ""))
+
+
+def _level(term: TermResult) -> Bilingual:
+    if term.level is None or term.look is None:
+        return Bilingual("", "")
+    level = p_text(term.level).removeprefix("= ")
+    return Bilingual(f"，水平 {level}（第 {term.look} 次）", f", level {level} (look {term.look})")
+
+
+def _baseline(term: TermResult) -> str:
+    return "" if term.baseline is None else term.baseline.checkpoint
+
+
+def _bounds(term: TermResult, decimals: int) -> str:
+    return "" if term.interval is None else f" {interval(term.interval, decimals)}"
+
+
+def _prompts(n: int) -> str:
+    return f"{count(n)} {'prompt' if n == 1 else 'prompts'}"

@@ -1,0 +1,1 @@
+"""Gates: conditions on the scores of a run, which decide the exit code of a CI job."""

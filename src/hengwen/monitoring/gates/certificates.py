@@ -1,0 +1,58 @@
+"""Find the judged scores of a run whose judges are not certified: gates on them only warn.
+
+A rules judge needs a certificate as well. It is as repeatable as a scorer, but whether its levels are those
+that people would give is as unknown as for a model. ``hengwen calibrate`` certifies both.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.judges.calibration.artifact import is_stale, rubric_hash_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hengwen.judges.calibration.artifact import Calibration
+    from hengwen.monitoring.gates.results import NoCertificate
+    from hengwen.results.score_table import Column, SeriesKey
+
+LEVEL_DERIVED = ("final", "published", "normalised")
+"""Second parts of the names of scores that are computed from a judge's level."""
+
+
+def certificate_problem(
+    series: SeriesKey, columns: Mapping[SeriesKey, Column], calibrations: Mapping[str, Calibration]
+) -> NoCertificate | None:
+    """Return why the judge of a score is not certified; None if it is, or if no judge gave the score.
+
+    Args:
+        series: The score.
+        columns: All scores of the run.
+        calibrations: Calibrations by address. A score that is computed from a judge's level, such as
+            ``live.final``, needs the calibration of the level.
+    """
+    if series.kind != "judge":
+        return None
+    judge, _, part = series.name.partition(".")
+    calibrated = series._replace(name=f"{judge}.level") if part in LEVEL_DERIVED else series
+    calibration = calibrations.get(calibrated.address)
+    if calibration is None:
+        return "no calibration"
+    column = columns.get(calibrated)
+    if column is None or stale_parts(calibration, column):
+        return "stale calibration"
+    if calibration.decision == "certified":
+        return None
+    return "not certified" if calibration.decision == "not certified" else "insufficient labels"
+
+
+def stale_parts(calibration: Calibration, column: Column) -> list[str]:
+    """Return how the judge of a column differs from the calibrated judge; empty if it is the same."""
+    return [
+        difference
+        for signature in sorted(column.signatures)
+        for difference in is_stale(
+            calibration, signature.partition("|repeats:")[0], rubric_hash_of(signature)
+        )
+    ]

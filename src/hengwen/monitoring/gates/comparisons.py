@@ -1,0 +1,242 @@
+"""Evaluate terms that compare the run with a baseline, on the prompts that both answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from hengwen.errors import ConfigError
+from hengwen.monitoring.compare.compare_runs import CollectedScores, refuse_conflicts
+from hengwen.monitoring.compare.run_comparison import compare_scores
+from hengwen.monitoring.gates.alpha import alpha_at_look
+from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored, worst
+from hengwen.monitoring.gates.sample_size import needed_prompts
+from hengwen.monitoring.tested_scores import tested_scores
+from hengwen.plans.gates import NonInferiorTerm, matching
+from hengwen.reports.view.build import run_labels
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.stats.difference_interval import difference_interval
+from hengwen.stats.mean_interval import cluster_sums, jackknife
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hengwen.monitoring.compare.run_comparison import ScoreComparison, ScorePair
+    from hengwen.monitoring.gates.baselines import Baselines
+    from hengwen.monitoring.gates.results import Outcome, Reason
+    from hengwen.monitoring.tested_scores import Family
+    from hengwen.plans.gates import NoDropTerm
+    from hengwen.records import Run
+    from hengwen.reports.view.models import ScoreView
+    from hengwen.results.aggregate import Summary
+    from hengwen.results.paired_values import PairedValues
+
+COMPARISON_OUTCOMES: dict[str, Outcome] = {
+    "better": "passed",
+    "no difference seen": "passed",
+    "worse": "failed",
+    "too few": "inconclusive",
+    "missing scores": "inconclusive",
+    "not comparable": "inconclusive",
+}
+"""What ``no_drop`` makes of the comparison of one score. "No difference seen" passes only if there are
+enough prompts for a significant result; the smallest visible difference is part of the result."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparer:
+    """Compare one run with baselines."""
+
+    baselines: Baselines
+    summary_of: Callable[[str], Summary | None]
+    """Return the summary of a score of the run under test by its address."""
+    is_certified: Callable[[str], bool]
+    """Return whether a score, by its address, does not rest on a judge without a certificate."""
+
+    def result(self, term: NonInferiorTerm | NoDropTerm) -> TermResult:
+        """Evaluate a term.
+
+        Raises:
+            ConfigError: The baseline or a score does not exist, or a margin is wider than the scale.
+        """
+        kind: Literal["noninferior", "no_drop"] = (
+            "noninferior" if isinstance(term, NonInferiorTerm) else "no_drop"
+        )
+        baseline = self.baselines.find(term.baseline)
+        problem: Reason = "no baseline" if baseline is None else ""
+        if baseline is not None and baseline.id == self.baselines.run.id:
+            problem = "own baseline"
+        if baseline is None or problem:
+            return TermResult(
+                text=term.text, kind=kind, outcome="inconclusive", reason=problem, baseline=baseline
+            )
+        result = (
+            self._non_inferior(term, baseline)
+            if isinstance(term, NonInferiorTerm)
+            else self._no_drop(term, baseline)
+        )
+        return replace(result, baseline=baseline)
+
+    def _collected(self, baseline: Run) -> tuple[CollectedScores, tuple[str, ...]]:
+        runs = (self.baselines.data_of(baseline), self.baselines.run)
+        labels = run_labels(runs)
+        return CollectedScores(self.baselines.store, runs, labels, common=False), labels
+
+    def _non_inferior(self, term: NonInferiorTerm, baseline: Run) -> TermResult:
+        result = TermResult(text=term.text, kind="noninferior", outcome="inconclusive")
+        summary = self.summary_of(term.address)
+        if summary is None or summary.mean is None:
+            return nothing_scored(term.text, "noninferior", summary)
+        collected, labels = self._collected(baseline)
+        views = [
+            view for _, view in tested_scores(collected.runs, collected.table) if view.address == term.address
+        ]
+        if not views:
+            return replace(result, reason="no values by prompt")
+        pair = collected.pair(views[0], "headline")
+        problem, detail = pair_problem([pair], labels)
+        if problem:
+            return replace(result, reason=problem, detail=detail)
+        values = pair.values
+        assert values is not None  # there is no problem
+        coverage = min(*values.coverage, 1.0 if summary.prompt_coverage is None else summary.prompt_coverage)
+        result = replace(result, prompt_coverage=coverage, scale=pair.scale)
+        if coverage < MIN_PROMPT_COVERAGE:
+            return replace(result, reason="low coverage", detail=failures_text(summary))
+        return self._test_margin(term, baseline, values, result)
+
+    def _test_margin(
+        self, term: NonInferiorTerm, baseline: Run, values: PairedValues, result: TermResult
+    ) -> TermResult:
+        scale = result.scale
+        if scale is not None and term.margin >= scale.high - scale.low:
+            raise ConfigError(
+                f"{term.text!r}: a margin of {term.margin:g} is as wide as the scale of the score, "
+                f"{scale.low:g} to {scale.high:g}"
+            )
+        differences = [after - before for before, after in zip(values.before, values.after, strict=True)]
+        look = self.baselines.count_look(baseline)
+        level = alpha_at_look(look)
+        bounds = difference_interval(
+            differences,
+            values.clusters,
+            scale=None if scale is None else (scale.low, scale.high),
+            confidence=1 - 2 * level,
+        ).bounds
+        result = replace(
+            result,
+            value=sum(differences) / len(differences),
+            interval=bounds,
+            confidence=1 - 2 * level,
+            prompts=len(differences),
+            clusters=values.cluster_count,
+            level=level,
+            look=look,
+        )
+        if bounds is None:
+            return replace(result, reason="no interval")
+        low, high = bounds if scale is None or scale.higher_is_better else (-bounds[1], -bounds[0])
+        if low >= -term.margin:
+            return replace(result, outcome="passed")
+        if high < -term.margin:
+            return replace(result, outcome="failed")
+        _, error, _ = jackknife(*cluster_sums(np.asarray(differences), values.clusters))
+        clusters = needed_prompts(term.margin, error, values.cluster_count, level)
+        needed = None if clusters is None else round(clusters * len(differences) / values.cluster_count)
+        return replace(result, reason="too uncertain", needed_prompts=needed)
+
+    def _no_drop(self, term: NoDropTerm, baseline: Run) -> TermResult:
+        result = TermResult(text=term.text, kind="no_drop", outcome="inconclusive")
+        collected, labels = self._collected(baseline)
+        scores = tested_scores(collected.runs, collected.table)
+        summaries = {view.address: self.summary_of(view.address) for _, view in scores}
+        applicable = {
+            address: summary
+            for address, summary in summaries.items()
+            if summary is not None and summary.coverage is not None
+        }
+        selected = select_scores(term.pattern, [item for item in scores if item[1].address in applicable])
+        for view in selected:
+            if applicable[view.address].mean is None:
+                return nothing_scored(term.text, "no_drop", applicable[view.address])
+        pairs = [collected.pair(view, "headline") for view in selected]
+        pairs = [pair for pair in pairs if pair.problem != "group score"]
+        if not pairs:
+            return replace(result, reason="no values by prompt")
+        problem, detail = pair_problem(pairs, labels)
+        if problem:
+            return replace(result, reason=problem, detail=detail)
+        look = self.baselines.count_look(baseline)
+        level = alpha_at_look(look)
+        comparisons = tuple(
+            replace(item, outcome="missing scores") if _is_incomplete(applicable[item.address]) else item
+            for item in compare_scores(pairs, alpha=level)
+        )
+        return no_drop_result(replace(result, level=level, look=look), comparisons, self.is_certified)
+
+
+def _is_incomplete(summary: Summary) -> bool:
+    """Return whether a run has too few scored prompts of the task, such as with ``--limit``."""
+    return summary.prompt_coverage is not None and summary.prompt_coverage < MIN_PROMPT_COVERAGE
+
+
+def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Reason, str]:
+    """Return why scores of two runs cannot be compared, and how they differ; empty if they can."""
+    try:
+        refuse_conflicts(pairs, labels, common=False)
+    except ConfigError as error:
+        return "not comparable", str(error)
+    for pair in pairs:
+        if pair.problem == "group score":
+            return "no values by prompt", ""
+        if pair.problem:
+            return "not comparable", f"{pair.address}: {pair.problem}"
+    return "", ""
+
+
+def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[ScoreView]:
+    """Return the scores that a pattern means: the headline scores that it matches, otherwise all.
+
+    Args:
+        pattern: Address, or a pattern with ``*``.
+        scores: Family and view of each score.
+    """
+    views = {view.address: (family, view) for family, view in scores}
+    matches = [views[address] for address in matching(pattern, views)]
+    headline = [view for family, view in matches if family == "headline"]
+    return headline or [view for _, view in matches]
+
+
+def no_drop_result(
+    result: TermResult, comparisons: tuple[ScoreComparison, ...], is_certified: Callable[[str], bool]
+) -> TermResult:
+    """Return the result of ``no_drop`` from the comparison of its scores.
+
+    Args:
+        result: Look and level of the test.
+        comparisons: The scores, tested at this level with Holm's correction.
+        is_certified: See ``Comparer``.
+    """
+    outcomes = [COMPARISON_OUTCOMES[item.outcome] for item in comparisons]
+    enforced = [
+        outcome for outcome, item in zip(outcomes, comparisons, strict=True) if is_certified(item.address)
+    ]
+    outcome = worst(outcomes)
+    tested = [item for item in comparisons if item.test is not None]
+    reason: Reason = ""
+    if outcome == "inconclusive":
+        missing = any(item.outcome == "missing scores" for item in comparisons)
+        reason = "low coverage" if missing else "too few prompts"
+    return replace(
+        result,
+        outcome=outcome,
+        enforced=worst(enforced) if enforced else None,
+        reason=reason,
+        p=min((item.p_adjusted for item in tested if item.p_adjusted is not None), default=None),
+        prompts=min((item.test.prompts for item in tested if item.test), default=0),
+        clusters=min((item.test.clusters for item in tested if item.test), default=0),
+        prompt_coverage=min(min(item.coverage) for item in comparisons),
+        scores=comparisons,
+    )

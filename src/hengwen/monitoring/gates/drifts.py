@@ -1,0 +1,130 @@
+"""Evaluate ``no_drift``: does a score get worse over the checkpoints by more than they usually move?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hengwen.monitoring.drift.drift_report import drift_report
+from hengwen.monitoring.gates.comparisons import select_scores
+from hengwen.monitoring.gates.results import TermResult, nothing_scored, worst
+from hengwen.monitoring.tested_scores import tested_scores
+from hengwen.plans.gates import DEFAULT_BASELINE
+from hengwen.results.run_order import training_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hengwen.monitoring.drift.score_drift import DriftAnswer, DriftReport, ScoreDrift
+    from hengwen.monitoring.gates.baselines import Baselines
+    from hengwen.monitoring.gates.results import Outcome, Reason
+    from hengwen.plans.gates import NoDriftTerm
+    from hengwen.records import Run
+    from hengwen.results.aggregate import Summary
+    from hengwen.results.score_table import ScoreTable
+
+REASONS: Mapping[DriftAnswer, Reason] = {
+    "cannot be told from step noise": "too few checkpoints",
+    "one checkpoint": "too few checkpoints",
+    "order unknown": "order unknown",
+    "missing scores": "low coverage",
+    "not comparable": "not comparable",
+}
+"""Answers of a drift report that do not decide, most important last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftChecker:
+    """Check the course of scores up to one run."""
+
+    baselines: Baselines
+    table: ScoreTable
+    """Outcomes of the run."""
+    summary_of: Callable[[str], Summary | None]
+    """Return the summary of a score of the run under test by its address."""
+    is_certified: Callable[[str], bool]
+    """Return whether a score, by its address, does not rest on a judge without a certificate."""
+
+    def result(self, term: NoDriftTerm) -> TermResult:
+        """Evaluate a term. The run that is pinned or named by ``--baseline`` is the first checkpoint.
+
+        Raises:
+            ConfigError: The baseline does not exist.
+        """
+        run, store = self.baselines.run, self.baselines.store
+        scores = [
+            (family, view)
+            for family, view in tested_scores((run,), self.table)
+            if (summary := self.summary_of(view.address)) is not None and summary.coverage is not None
+        ]
+        selected = [view.address for view in select_scores(term.pattern, scores)]
+        for address in selected:
+            summary = self.summary_of(address)
+            if summary is None or summary.mean is None:
+                return nothing_scored(term.text, "no_drift", summary)
+        if not selected:
+            return TermResult(
+                text=term.text, kind="no_drift", outcome="inconclusive", reason="no values by prompt"
+            )
+        runs = self._runs_up_to(run)
+        baseline = self.baselines.find(DEFAULT_BASELINE)
+        report = drift_report(
+            store,
+            [item.id for item in runs],
+            plan=run.plan,
+            baseline=None
+            if baseline is None or baseline.id not in {item.id for item in runs}
+            else baseline.id,
+            scores=selected,
+        )
+        return self._from_report(term, report)
+
+    def _runs_up_to(self, run: Run) -> list[Run]:
+        """Return the newest run of each checkpoint, from the first in training order to the tested run."""
+        others = [item for item in self.baselines.store.latest(run.plan) if item.checkpoint != run.checkpoint]
+        runs = training_order([*others, run]).runs
+        return list(runs[: [item.id for item in runs].index(run.id) + 1])
+
+    def _from_report(self, term: NoDriftTerm, report: DriftReport) -> TermResult:
+        outcomes = [drift_outcome(score) for score in report.scores]
+        enforced = [
+            outcome
+            for outcome, score in zip(outcomes, report.scores, strict=True)
+            if self.is_certified(score.address)
+        ]
+        answers = {score.drifts for score in report.scores}
+        reason: Reason = ""
+        if worst(outcomes) == "inconclusive":
+            reason = next(text for answer, text in reversed(REASONS.items()) if answer in answers)
+        p_values = [p for score in report.scores for p in corrected_p_values(score)]
+        return TermResult(
+            text=term.text,
+            kind="no_drift",
+            outcome=worst(outcomes),
+            enforced=worst(enforced) if enforced else None,
+            reason=reason,
+            detail=report.order_problem,
+            prompts=min((mean.prompts for score in report.scores for mean in score.means), default=0),
+            prompt_coverage=min(
+                (mean.coverage for score in report.scores for mean in score.means), default=0.0
+            ),
+            p=min(p_values, default=None),
+            level=report.looks.drift_alpha,
+            look=report.looks.drift,
+            baseline=report.baseline,
+            drifts=report.scores,
+        )
+
+
+def drift_outcome(score: ScoreDrift) -> Outcome:
+    """Return what the second question of a drift report means for a gate; a drift for the better passes."""
+    if score.drifts == "drift":
+        return "failed" if score.direction == "worse" else "passed"
+    return "passed" if score.drifts == "nothing beyond step noise seen" else "inconclusive"
+
+
+def corrected_p_values(score: ScoreDrift) -> list[float]:
+    """Return the corrected p-values of the two tests that decide on a drift."""
+    steps = score.steps
+    p_values = () if steps is None else (steps.slope_p_adjusted, steps.newest_p_adjusted)
+    return [p for p in p_values if p is not None]

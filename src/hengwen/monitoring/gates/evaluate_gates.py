@@ -1,0 +1,239 @@
+"""``evaluate_gates``: check the gates of a plan on a run of a store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hengwen.argument_types import checked_arguments
+from hengwen.errors import ConfigError
+from hengwen.monitoring.gates.baselines import Baselines
+from hengwen.monitoring.gates.certificates import certificate_problem
+from hengwen.monitoring.gates.comparisons import Comparer
+from hengwen.monitoring.gates.results import GateReport, GateResult, nothing_scored, worst
+from hengwen.monitoring.gates.thresholds import Measured, threshold_result
+from hengwen.plans.gates import NoDropTerm, ThresholdTerm, check_addresses, matching, parse_gate
+from hengwen.plans.locations import locate
+from hengwen.plans.plan import Plan, load_plan
+from hengwen.results.aggregate import aggregate
+from hengwen.results.run_order import training_order
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from hengwen.judges.calibration.artifact import Calibration
+    from hengwen.monitoring.gates.results import NoCertificate, TermResult
+    from hengwen.plans.gates import Gate, Term
+    from hengwen.records import Run
+    from hengwen.results.aggregate import Summary
+    from hengwen.results.score_table import ScoreTable, SeriesKey
+    from hengwen.store import Store
+
+
+@checked_arguments
+def evaluate_gates(
+    store: Store,
+    plan: Plan | str | Path,
+    *,
+    run: str | None = None,
+    baseline: str | None = None,
+    gates: Sequence[str] = (),
+    calibrations: Sequence[Calibration] = (),
+) -> GateReport:
+    """Check gates on a run, by the bound of the interval that is worse for each gate.
+
+    Args:
+        store: Holds the runs. A test against a baseline is recorded in it, unless it is read-only.
+        plan: The plan with the gates, or its path.
+        run: Id of the run, a prefix of it, or a checkpoint name (its newest run); default: the newest run of
+            the last checkpoint in training order.
+        baseline: Baseline of gates that name none: a run, a checkpoint or ``git:REF``; default: the run that
+            is pinned as baseline of the plan.
+        gates: Gates to check instead of those of the plan.
+        calibrations: Calibrations of judges. A gate on a judge without a certificate only warns.
+
+    Returns:
+        The result of each gate; ``exit_code`` summarizes them.
+
+    Raises:
+        ConfigError: There are no gates or no runs, the order of the checkpoints is not known, a gate is
+            wrong, or a run that is named does not exist.
+
+    Examples:
+        >>> from importlib.resources import files
+        >>> from hengwen import evaluate_gates, open_store, run_plan
+        >>> plan = files("hengwen.demo") / "data" / "plan.yaml"
+        >>> with open_store("sqlite://") as store:
+        ...     _ = run_plan(plan, store=store)
+        ...     report = evaluate_gates(store, plan, gates=["lyrics/lyric.total >= 75"])
+        >>> result = report.gates[0]
+        >>> result.outcome, round(result.terms[0].value, 1), report.exit_code
+        ('passed', 106.6, 0)
+    """
+    plan = plan if isinstance(plan, Plan) else load_plan(plan)
+    parsed, locations = plan_gates(plan, gates)
+    tested = run_under_test(store, plan, run)
+    baselines = Baselines(store=store, plan=plan, run=tested, default=baseline)
+    return evaluate_run(parsed, baselines, calibrations, locations=locations)
+
+
+def plan_gates(plan: Plan, expressions: Sequence[str] = ()) -> tuple[list[Gate], list[str]]:
+    """Return the gates to check, and the start of an error message for each (its file and line).
+
+    Args:
+        plan: The plan.
+        expressions: Gates to check instead of those of the plan.
+
+    Raises:
+        ConfigError: There are no gates, or a gate is wrong.
+    """
+    if expressions:
+        return [parse_gate(text) for text in expressions], [""] * len(expressions)
+    if not plan.gates:
+        raise ConfigError(f"plan {plan.name!r} has no gates; add gates: to the plan, or name one with --gate")
+    locations = [locate(plan, "gates", index) for index in range(len(plan.gates))]
+    return [spec.parsed for spec in plan.gates], locations
+
+
+def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
+    """Return the run that gates check; see ``evaluate_gates``.
+
+    Raises:
+        ConfigError: There is no such run, or the order of the checkpoints is not known.
+    """
+    if name is not None:
+        return store.find(name, plan.name)
+    runs = store.latest(plan.name)
+    if not runs:
+        raise ConfigError(f"no runs of plan {plan.name!r} in {store.name}; see: hengwen run")
+    order = training_order(runs)
+    if order.problem:
+        raise ConfigError(f"{order.problem}; name the run to check: --run, or set step: in the plan")
+    return order.runs[-1]
+
+
+def evaluate_run(
+    gates: Sequence[Gate],
+    baselines: Baselines,
+    calibrations: Sequence[Calibration] = (),
+    *,
+    locations: Sequence[str] = (),
+) -> GateReport:
+    """Check parsed gates on the run of ``baselines``.
+
+    Args:
+        gates: The gates.
+        baselines: The run under test, its plan and its baselines.
+        calibrations: See ``evaluate_gates``.
+        locations: Start of error messages for each gate, such as its file and line; empty for none.
+    """
+    run = baselines.run
+    evaluated = _RunUnderTest(
+        run, baselines.store.table([run]), {item.address: item for item in calibrations}
+    )
+    comparer = Comparer(
+        baselines=baselines,
+        summary_of=evaluated.summary_of,
+        is_certified=lambda address: evaluated.certificate_problem(address) is None,
+    )
+    results = []
+    for gate, location in zip(gates, locations or [""] * len(gates), strict=True):
+        try:
+            check_addresses(gate, evaluated.addresses, f"{run.checkpoint} ({run.id})")
+            results.append(_gate_result(gate, evaluated, comparer))
+        except ConfigError as error:
+            raise ConfigError(f"{location}{error}") from None
+    unfinished = () if run.status == "finished" else (f"the run {run.id} is {run.status}, not finished",)
+    return GateReport(plan=run.plan, run=run, gates=tuple(results), warnings=unfinished)
+
+
+@dataclass
+class _RunUnderTest:
+    run: Run
+    table: ScoreTable
+    calibrations: Mapping[str, Calibration]
+    summaries: Mapping[str, Summary] = field(init=False)
+    keys: Mapping[str, SeriesKey] = field(init=False)
+
+    def __post_init__(self) -> None:
+        by_key = {key: item for key, item in aggregate(self.table).items() if key.kind != "human"}
+        self.summaries = {key.address: summary for key, summary in by_key.items()}
+        self.keys = {key.address: key for key in by_key}
+
+    @property
+    def addresses(self) -> list[str]:
+        """Addresses of all scores, also of those without any outcome; no labels and anchors."""
+        names = dict.fromkeys((*self.run.score_order, *self.keys))
+        return [
+            address for address in names if not address.partition("/")[2].startswith(("human.", "anchor."))
+        ]
+
+    def summary_of(self, address: str) -> Summary | None:
+        return self.summaries.get(address)
+
+    def certificate_problem(self, address: str) -> NoCertificate | None:
+        key = self.keys.get(address)
+        return None if key is None else certificate_problem(key, self.table.series, self.calibrations)
+
+    def measured(self, address: str) -> Measured | None:
+        key = self.keys.get(address)
+        if key is None:
+            return None
+        return Measured(
+            column=self.table.series[key],
+            summary=self.summaries[address],
+            calibration=self.calibrations.get(address),
+        )
+
+
+def _gate_result(gate: Gate, evaluated: _RunUnderTest, comparer: Comparer) -> GateResult:
+    terms = [_term_result(term, evaluated, comparer) for term in gate.terms]
+    outcomes = [term.enforced for term in terms if term.enforced is not None]
+    uncertified = {
+        address: problem
+        for term, result in zip(gate.terms, terms, strict=True)
+        for address in _judged_addresses(term, result, evaluated)
+        if (problem := evaluated.certificate_problem(address)) is not None
+    }
+    return GateResult(
+        expression=gate.expression,
+        tier=gate.tier,
+        outcome=worst(term.outcome for term in terms),
+        enforced=worst(outcomes) if outcomes and gate.tier == "fail" else None,
+        terms=tuple(terms),
+        uncertified=uncertified,
+    )
+
+
+def _term_result(term: Term, evaluated: _RunUnderTest, comparer: Comparer) -> TermResult:
+    if isinstance(term, NoDropTerm):
+        result = comparer.result(term)
+        addresses = matching(term.pattern, evaluated.addresses)
+        has_certified = any(evaluated.certificate_problem(address) is None for address in addresses)
+        return result if result.scores or not has_certified else replace(result, enforced=result.outcome)
+    if isinstance(term, ThresholdTerm):
+        measured = evaluated.measured(term.address)
+        if measured is None:
+            return nothing_scored(term.text, term.measure, None)
+        result = threshold_result(term, measured)
+        if term.measure != "score":
+            return replace(result, enforced=result.outcome)
+    else:
+        result = comparer.result(term)
+    is_certified = evaluated.certificate_problem(term.address) is None
+    return replace(
+        result,
+        task=term.address.partition("/")[0],
+        enforced=result.outcome if is_certified else result.enforced,
+    )
+
+
+def _judged_addresses(term: Term, result: TermResult, evaluated: _RunUnderTest) -> list[str]:
+    """Return the scores whose values decide a term."""
+    if isinstance(term, NoDropTerm):
+        tested = [item.address for item in result.scores]
+        return tested or matching(term.pattern, evaluated.addresses)
+    if isinstance(term, ThresholdTerm) and term.measure != "score":
+        return []
+    return [term.address]

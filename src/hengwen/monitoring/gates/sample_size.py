@@ -1,0 +1,46 @@
+"""Number of prompts with which a gate would be decided."""
+
+from __future__ import annotations
+
+from math import isfinite, sqrt
+
+from hengwen.stats.power import power_of_t
+
+POWER = 0.8
+MAX_PROMPTS = 1_000_000
+"""Largest number of prompts that is worth stating."""
+
+
+def needed_prompts(effect: float, error: float, prompts: int, alpha: float) -> int | None:
+    """Return the number of prompts with which a one-sided t test detects an effect with probability .8.
+
+    Args:
+        effect: Distance of the true value from the limit of the gate, > 0.
+        error: Standard error of the value with ``prompts`` prompts.
+        prompts: Number of prompts, at least 2. Of clustered prompts, the number of clusters.
+        alpha: One-sided level.
+
+    Returns:
+        A number of prompts (of clusters); None if the effect or the error is 0, or if more than a million are
+        needed.
+
+    Examples:
+        >>> needed_prompts(2.0, 2.675, 26, 0.05)
+        289
+    """
+    if not (effect > 0 and error > 0 and isfinite(effect) and isfinite(error)):
+        return None
+
+    def is_enough(count: int) -> bool:
+        return power_of_t(effect, error * sqrt(prompts / count), count - 1, alpha, sides=1) >= POWER
+
+    high = 4
+    while not is_enough(high):
+        high *= 2
+        if high > MAX_PROMPTS:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high

@@ -1,0 +1,163 @@
+"""Evaluate terms that compare a score, its coverage or the agreement of its judge with a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hengwen.errors import ConfigError
+from hengwen.monitoring.gates.certificates import stale_parts
+from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored
+from hengwen.monitoring.gates.sample_size import needed_prompts
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+
+if TYPE_CHECKING:
+    from hengwen.judges.calibration.artifact import Calibration
+    from hengwen.monitoring.gates.results import Outcome, Reason
+    from hengwen.plans.gates import Operator, ThresholdTerm
+    from hengwen.results.aggregate import Summary
+    from hengwen.results.score_table import Column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A score of the run under test."""
+
+    column: Column
+    summary: Summary
+    calibration: Calibration | None
+
+    @property
+    def coverage(self) -> float:
+        """Share of the prompts with a score, of the answers where the number of prompts is unknown."""
+        coverage = self.summary.prompt_coverage
+        return (self.summary.coverage or 0.0) if coverage is None else coverage
+
+
+def decide(operator: Operator, interval: tuple[float, float], limit: float) -> Outcome:
+    """Return whether an interval as a whole is on the right side of a limit.
+
+    Examples:
+        >>> [decide(">=", interval, 0.6) for interval in ((0.6, 0.7), (0.5, 0.7), (0.5, 0.59))]
+        ['passed', 'inconclusive', 'failed']
+        >>> [decide("<", interval, 0.6) for interval in ((0.5, 0.59), (0.5, 0.6), (0.6, 0.7))]
+        ['passed', 'inconclusive', 'failed']
+    """
+    low, high = interval
+    if operator == ">=":
+        holds, fails = low >= limit, high < limit
+    elif operator == ">":
+        holds, fails = low > limit, high <= limit
+    elif operator == "<=":
+        holds, fails = high <= limit, low > limit
+    else:
+        holds, fails = high < limit, low >= limit
+    return "passed" if holds else "failed" if fails else "inconclusive"
+
+
+def threshold_result(term: ThresholdTerm, measured: Measured) -> TermResult:
+    """Evaluate a term on the bound of the interval.
+
+    Args:
+        term: The term.
+        measured: The score that it names.
+
+    Raises:
+        ConfigError: The number is outside the scale of the score, so that the term could only pass or fail.
+    """
+    summary = measured.summary
+    if summary.mean is None:
+        return nothing_scored(term.text, term.measure, summary)
+    if term.measure == "calibration":
+        return _agreement_result(term, measured)
+    if term.measure == "coverage":
+        share = measured.coverage
+        return TermResult(
+            text=term.text,
+            kind="coverage",
+            outcome=decide(term.operator, (share, share), term.threshold),
+            value=share,
+            prompts=summary.prompts,
+            clusters=summary.clusters,
+            prompt_coverage=share,
+        )
+    return _score_result(term, measured)
+
+
+def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
+    summary, limit = measured.summary, term.threshold
+    scale, interval, mean = summary.scale, summary.interval, summary.mean
+    assert mean is not None  # something is scored
+    if scale is not None and not scale.low <= limit <= scale.high:
+        raise ConfigError(
+            f"{term.text!r}: {limit:g} is outside the scale of the score, {scale.low:g} to {scale.high:g}"
+        )
+    outcome: Outcome = "inconclusive"
+    reason: Reason = "low coverage" if measured.coverage < MIN_PROMPT_COVERAGE else "no interval"
+    needed = None
+    if reason == "no interval" and interval is not None:
+        outcome = decide(term.operator, interval, limit)
+        reason = "too uncertain" if outcome == "inconclusive" else ""
+        needed = _needed_prompts(summary, interval, abs(mean - limit)) if reason else None
+    return TermResult(
+        text=term.text,
+        kind="score",
+        outcome=outcome,
+        reason=reason,
+        detail=failures_text(summary) if reason == "low coverage" else "",
+        value=mean,
+        interval=interval,
+        confidence=summary.confidence,
+        prompts=summary.prompts,
+        clusters=summary.clusters,
+        prompt_coverage=measured.coverage,
+        scale=scale,
+        needed_prompts=needed,
+    )
+
+
+def _needed_prompts(summary: Summary, interval: tuple[float, float], distance: float) -> int | None:
+    """Return the number of prompts with which a mean at this distance from the limit would be decided."""
+    if summary.clusters < 2:
+        return None
+    from scipy.special import stdtrit
+
+    tail = (1 - summary.confidence) / 2
+    error = (interval[1] - interval[0]) / 2 / float(stdtrit(summary.clusters - 1, 1 - tail))
+    clusters = needed_prompts(distance, error, summary.clusters, tail)
+    return None if clusters is None else round(clusters * summary.prompts / summary.clusters)
+
+
+def _agreement_result(term: ThresholdTerm, measured: Measured) -> TermResult:
+    calibration = measured.calibration
+    stale = [] if calibration is None else stale_parts(calibration, measured.column)
+    agreement = None if calibration is None else calibration.agreement
+    kappa = None if agreement is None else agreement.quadratic_kappa
+    if calibration is None or stale:
+        return TermResult(
+            text=term.text,
+            kind="calibration",
+            outcome="inconclusive",
+            reason="stale calibration" if stale else "no calibration",
+            detail="; ".join(stale),
+        )
+    if agreement is None or kappa is None or kappa.value is None or kappa.low is None or kappa.high is None:
+        return TermResult(
+            text=term.text,
+            kind="calibration",
+            outcome="inconclusive",
+            reason="undefined agreement",
+            detail="; ".join(calibration.reasons),
+            prompts=0 if agreement is None else agreement.n,
+        )
+    outcome = decide(term.operator, (kappa.low, kappa.high), term.threshold)
+    return TermResult(
+        text=term.text,
+        kind="calibration",
+        outcome=outcome,
+        reason="too uncertain" if outcome == "inconclusive" else "",
+        value=kappa.value,
+        interval=(kappa.low, kappa.high),
+        confidence=calibration.level,
+        prompts=agreement.n,
+    )

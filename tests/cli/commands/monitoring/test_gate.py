@@ -1,0 +1,260 @@
+"""``hengwen gate`` and the gates of ``hengwen validate``: lines, files and exit codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from rich.cells import cell_len
+
+SCORER = """\
+from dataclasses import dataclass
+from hengwen import Scale, Score
+
+
+@dataclass(frozen=True)
+class Tenths:
+    names = ("tenths.value",)
+    signature = "tenths|v:1"
+
+    def score(self, sample, response):
+        value = int(response.text.split()[0]) / 10
+        scale = Scale(low=0, high=1)
+        return [Score(name=self.names[0], value=value, signature=self.signature, scale=scale)]
+"""
+NAMES = [f"p{index}" for index in range(40)]
+GATES = ["t/tenths.value >= 0.6 and coverage(t/tenths.value) >= 0.95", "no_drop(t/*, a)"]
+
+
+def write(name: str, rows: list[dict]) -> None:
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
+def write_plan(checkpoints: dict[str, Any], gates: Sequence[object] = GATES, **more: object) -> None:
+    """Write a plan with stored answers, a value in tenths for each prompt, or a backend for a checkpoint."""
+    Path("tenths.py").write_text(SCORER, "utf-8")
+    write("samples.jsonl", [{"id": name, "input": name} for name in NAMES])
+    specs = []
+    for checkpoint, values in checkpoints.items():
+        if isinstance(values, str):
+            specs.append({"name": checkpoint, "backend": values})
+            continue
+        rows = zip(NAMES, values, strict=False)
+        write(f"{checkpoint}.jsonl", [{"id": name, "output": f"{value} x"} for name, value in rows])
+        specs.append({"name": checkpoint, "responses": f"{checkpoint}.jsonl"})
+    plan = {
+        "name": "p",
+        "tasks": [{"name": "t", "samples": "samples.jsonl", "scorers": ["tenths.py:Tenths"], "repeats": 1}],
+        "checkpoints": specs,
+        "gates": gates,
+        **more,
+    }
+    Path("plan.yaml").write_text(yaml.safe_dump(plan), "utf-8")
+
+
+HIGH, LOW = [8, 9, 8, 7] * 10, [4, 6, 5, 5] * 10
+
+
+@pytest.fixture
+def start(hengwen, monkeypatch: pytest.MonkeyPatch):
+    """Return a function that writes and runs a plan."""
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+
+    def run(checkpoints: dict[str, Any], **more: Any) -> None:
+        write_plan(checkpoints, **more)
+        done = hengwen("run", "plan.yaml", "--quiet", "--trust")
+        assert done.code in (0, 1), done.err
+
+    return run
+
+
+def test_each_gate_is_one_line_and_all_passed_is_zero(hengwen, start) -> None:
+    start({"a": HIGH, "b": HIGH})
+    done = hengwen("gate", "plan.yaml")
+    title, first, second = done.out.splitlines()
+    assert done.code == 0
+    assert title.startswith("p: b (")
+    assert first.startswith("passed  t/tenths.value >= 0.6 and coverage(t/tenths.value) >= 0.95: ")
+    assert "coverage(t/tenths.value) >= 0.95: 100% (40 prompts with a score)" in first
+    assert second.startswith("passed  no_drop(t/*, a): no fall seen from a: t/tenths.value 0.000 p = 1.00; ")
+    assert second.endswith("40 prompts, level .030 (look 1)")
+
+
+def test_a_failed_gate_is_three_and_says_why(hengwen, start) -> None:
+    start({"a": HIGH, "b": LOW})
+    done = hengwen("gate", "plan.yaml")
+    assert done.code == 3
+    assert "failed  t/tenths.value >= 0.6 and " in done.out
+    assert (
+        "failed  no_drop(t/*, a): significantly worse than a: t/tenths.value -0.300 p < .0001; " in done.out
+    )
+
+
+def test_an_inconclusive_gate_is_four_and_says_what_to_do(hengwen, start) -> None:
+    start({"a": HIGH, "b": HIGH})
+    done = hengwen("gate", "plan.yaml", "--gate", "t/tenths.value >= 0.8", "--gate", "no_drop(*)")
+    assert done.code == 4
+    first, second = done.out.splitlines()[1:]
+    assert "the limit is inside the interval" in first
+    assert second == (
+        "inconclusive  no_drop(*): there is no baseline, pin one: hengwen runs pin RUN, or name one: "
+        "--baseline RUN"
+    )
+    assert hengwen("runs", "pin", "a").code == 0
+    assert hengwen("gate", "plan.yaml", "--gate", "no_drop(*)").code == 0
+    assert hengwen("gate", "plan.yaml", "--gate", "no_drop(*)", "--baseline", "b", "--run", "a").code == 0
+
+
+def test_nothing_scored_is_one(hengwen, start) -> None:
+    start({"a": HIGH, "b": ["x"] * 40})
+    done = hengwen("gate", "plan.yaml")
+    assert done.code == 1
+    assert "not scored  t/tenths.value >= 0.6" in done.out
+    assert "nothing is scored (40 scorer_error (first: " in done.out
+
+
+def test_gates_that_warn_do_not_fail(hengwen, start) -> None:
+    start({"a": LOW}, gates=[{"gate": "t/tenths.value >= 0.6", "tier": "warn"}])
+    done = hengwen("gate", "plan.yaml")
+    assert (done.code, done.out.splitlines()[1][:17]) == (0, "warning (failed) ")
+
+
+def test_chinese_has_no_english_sentences(hengwen, start) -> None:
+    start({"a": HIGH, "b": LOW})
+    done = hengwen("gate", "plan.yaml", "--lang", "zh")
+    assert "未通过  no_drop(t/*, a): 比 a 显著变差：t/tenths.value -0.300" in done.out
+    assert "prompts" not in done.out
+
+
+def test_json_has_everything(hengwen, start) -> None:
+    start({"a": HIGH, "b": LOW})
+    done = hengwen("gate", "plan.yaml", "--json")
+    assert (done.code, done.json["exit_code"], done.json["schema"]) == (3, 3, 1)
+    assert done.json["run"]["checkpoint"] == "b"
+    threshold, drop = done.json["gates"]
+    assert [term["kind"] for term in threshold["terms"]] == ["score", "coverage"]
+    (term,) = drop["terms"]
+    assert (term["baseline"]["checkpoint"], term["look"], term["n"]) == ("a", 1, 40)
+    assert term["scores"][0]["difference"] == pytest.approx(-0.3)
+    assert term["p"] < 0.001
+
+
+def test_quiet_prints_nothing(hengwen, start) -> None:
+    start({"a": HIGH, "b": LOW})
+    done = hengwen("gate", "plan.yaml", "-q")
+    assert (done.code, done.out, done.err) == (3, "", "")
+
+
+def test_the_files_of_a_job_are_written(
+    hengwen, start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    start({"a": HIGH, "b": LOW})
+    step = tmp_path / "step.md"
+    step.write_text("before\n", "utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(step))
+    done = hengwen("gate", "plan.yaml", "--junit", "j.xml", "--summary", "s.md", "--comment", "c.md")
+    assert done.code == 3
+    suites = ElementTree.parse("j.xml").getroot()
+    assert (suites.get("tests"), suites.get("failures")) == ("2", "2")
+    summary = Path("s.md").read_text("utf-8")
+    assert step.read_text("utf-8") == f"before\n{summary}"
+    assert Path("c.md").read_text("utf-8") == f"<!-- hengwen-gate:p -->\n{summary}"
+
+
+def test_an_output_may_not_be_an_input(hengwen, start) -> None:
+    start({"a": HIGH, "b": LOW})
+    for target in ("plan.yaml", "hengwen.db", "a.jsonl"):
+        assert hengwen("gate", "plan.yaml", "--junit", target).code == 2
+    done = hengwen("gate", "plan.yaml", "--junit", "x", "--summary", "x")
+    assert (done.code, "--junit and --summary name the same file" in done.err) == (2, True)
+
+
+def test_a_gate_runs_no_code_of_the_plan(hengwen, start) -> None:
+    start({"a": HIGH, "b": HIGH})
+    Path("tenths.py").write_text("raise SystemExit('code ran')", "utf-8")
+    assert hengwen("gate", "plan.yaml").code == 0
+
+
+def test_validate_prints_the_power_of_each_gate(hengwen, start) -> None:
+    write_plan(
+        {"a": HIGH, "b": LOW}, [*GATES, {"gate": "noninferior(t/tenths.value, a, 0.02)", "tier": "warn"}]
+    )
+    lines = hengwen("validate", "plan.yaml", "--trust").out.splitlines()
+    assert (
+        "  no_drop(t/*, a): power unknown: needs a run of the plan in the store, see: hengwen validate"
+        in "".join(lines)
+    )
+    assert not Path("hengwen.db").exists()
+    assert hengwen("run", "plan.yaml", "-q", "--trust").code == 0
+    lines = hengwen("validate", "plan.yaml", "--trust").out.splitlines()
+    start_line = lines.index("gate t/tenths.value >= 0.6 and coverage(t/tenths.value) >= 0.95")
+    assert lines[start_line + 1].startswith(
+        "  t/tenths.value >= 0.6: power .00 with 40 prompts, if the mean stays"
+    )
+    assert lines[start_line + 2] == "  coverage(t/tenths.value) >= 0.95: no test: compared as it is"
+    assert lines[start_line + 4].startswith(
+        "  no_drop(t/*, a): with 40 prompts a fall is seen with power .80 from: "
+    )
+    assert lines[start_line + 5] == "gate noninferior(t/tenths.value, a, 0.02) (warn)"
+    assert "if both are equal, with 40 prompts; at the first look ." in lines[start_line + 6]
+
+
+REPLIES = [
+    {"messages": [["user", name]], "repeat": repeat, "text": f"{7 + (number + repeat * 2) % 3} x"}
+    for number, name in enumerate(NAMES)
+    for repeat in range(1, 9)
+]
+BACKENDS = {"subject": {"provider": "replay", "file": "replies.jsonl"}}
+
+
+def test_confirm_repeats_all_prompts_of_an_inconclusive_score(hengwen, start) -> None:
+    write("replies.jsonl", REPLIES)
+    start({"a": "subject", "b": "subject"}, gates=["t/tenths.value >= 0.742"], backends=BACKENDS)
+    assert hengwen("gate", "plan.yaml", "--json").json["gates"][0]["outcome"] == "inconclusive"
+    done = hengwen("gate", "plan.yaml", "--trust", "--confirm", 7, "--json")
+    (term,) = done.json["gates"][0]["terms"]
+    assert (done.code, term["outcome"], term["n"]) == (0, "passed", 40)
+    runs = hengwen("runs", "list").out.splitlines()
+    assert len(runs) == 3  # only the checkpoint under test answers again
+    shown = hengwen("runs", "show", done.json["run"]["id"]).out
+    assert "t/tenths.value: 320 " in shown
+
+
+def test_confirm_repeats_the_baseline_too(hengwen, start) -> None:
+    write("replies.jsonl", REPLIES)
+    gate = "noninferior(t/tenths.value, a, 0.001)"
+    start({"a": "subject", "b": "subject"}, gates=[gate], backends=BACKENDS)
+    replies = [{**row, "text": f"{7 + (i * 5) % 3} x"} for i, row in enumerate(REPLIES)]
+    write("replies.jsonl", replies)
+    assert hengwen("run", "plan.yaml", "-q", "--trust", "--fresh").code == 0
+    before = hengwen("runs", "list").out.count("\n")
+    done = hengwen("gate", "plan.yaml", "--run", "b", "--trust", "--confirm", 1, "--json")
+    (term,) = done.json["gates"][0]["terms"]
+    assert hengwen("runs", "list").out.count("\n") == before + 2
+    assert (term["look"], term["n"]) == (2, 40)
+
+
+def test_confirm_needs_a_model_that_can_answer_again(hengwen, start) -> None:
+    start({"a": HIGH, "b": HIGH}, gates=["t/tenths.value >= 0.8"])
+    done = hengwen("gate", "plan.yaml", "--trust", "--confirm", 2)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "hengwen: --confirm: the answers of 'b' are stored ones; no model can repeat them, so add repeats to "
+        "its file, or prompts to the plan\n"
+    )
+    assert (
+        hengwen("gate", "plan.yaml", "--trust", "--confirm", 2, "--gate", "t/tenths.value >= 0.5").code == 0
+    )
+
+
+def test_a_wide_line_is_not_broken(hengwen, start, monkeypatch: pytest.MonkeyPatch) -> None:
+    start({"a": HIGH, "b": LOW})
+    monkeypatch.setenv("COLUMNS", "40")
+    out = hengwen("gate", "plan.yaml").out
+    assert len(out.splitlines()) == 3
+    assert max(map(cell_len, out.splitlines())) > 80

@@ -1,0 +1,94 @@
+"""JUnit, summary and comment are well-formed, whatever the names and messages are."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hengwen.cli.monitoring.gate_files import comment_mark, comment_markdown, junit_xml, summary_markdown
+from hengwen.monitoring.gates.results import GateReport, GateResult, Outcome, TermResult
+from hengwen.plans.gates import Tier
+from hengwen.records import Run
+
+HOSTILE = "x|y\n<script>\x00\x1b[31m@someone #12 ]]> & \ud800 www.example.org https://example.org `c` ✂"
+
+
+def gate(outcome: Outcome, tier: Tier = "fail", detail: str = "", **more) -> GateResult:
+    term = TermResult(text="t/s >= 1", kind="score", outcome=outcome, reason="nothing scored", detail=detail)
+    rest = {"enforced": outcome if tier == "fail" else None, "expression": "t/s >= 1", **more}
+    return GateResult(tier=tier, outcome=outcome, terms=(term,), **rest)
+
+
+def report(*gates: GateResult, plan: str = "p") -> GateReport:
+    return GateReport(
+        plan=plan, run=Run(id="r1", plan=plan, plan_hash="", checkpoint="c"), gates=gates or (gate("passed"),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("result", "element"),
+    [
+        (gate("passed"), "system-out"),
+        (gate("failed"), "failure"),
+        (gate("inconclusive"), "skipped"),
+        (gate("error"), "error"),
+        (gate("failed", "warn"), "skipped"),
+        (gate("inconclusive", "warn"), "skipped"),
+        (gate("error", "warn"), "error"),
+        (gate("failed", enforced="inconclusive"), "skipped"),
+    ],
+)
+def test_a_gate_is_a_test_case_of_junit(result: GateResult, element: str) -> None:
+    root = ElementTree.fromstring(junit_xml(report(result), "en"))
+    (suite,) = root
+    (case,) = suite
+    assert [child.tag for child in case] == [element]
+    counts = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+    for kind, name in counts.items():
+        assert root.get(name) == suite.get(name) == str(int(kind == element))
+    assert (case.get("classname"), case.get("name")) == ("hengwen.p", "t/s >= 1")
+
+
+@given(st.text() | st.just(HOSTILE))
+def test_junit_is_well_formed_whatever_a_server_says(text: str) -> None:
+    xml = junit_xml(report(gate("failed", detail=text)), "zh")
+    (failure,) = ElementTree.fromstring(xml.encode()).iter("failure")
+    assert failure.get("message").startswith("未通过")
+
+
+@given(st.text() | st.just(HOSTILE))
+def test_a_summary_is_one_table_row_a_gate(text: str) -> None:
+    markdown = summary_markdown(report(gate("failed", detail=text), gate("passed")), "en")
+    markdown.encode()
+    rows = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert len(rows) == 4
+    for row in rows:
+        assert len(re.split(r"(?<!\\)\|", row)) == 5
+        assert "<" not in row
+
+
+def test_a_summary_calls_nobody_and_links_nothing() -> None:
+    markdown = summary_markdown(report(gate("failed", detail=HOSTILE)), "en")
+    assert "<script>" not in markdown
+    assert "\x1b" not in markdown
+    assert "@&#8203;someone #&#8203;12" in markdown
+    assert "www&#8203;.example.org https&#58;//example.org" in markdown
+
+
+def test_the_summary_has_the_outcome_of_the_job_and_of_each_gate() -> None:
+    markdown = summary_markdown(report(gate("failed"), gate("failed", "warn"), gate("passed")), "en")
+    assert markdown.startswith("### hengwen gate: failed\n\np: c (r1)\n\n| result | gate | why |\n")
+    assert "| ❌ failed | t/s &gt;= 1 |" in markdown
+    assert "| ⚠️ warning (failed) |" in markdown
+    assert "| ✅ passed |" in markdown
+    assert summary_markdown(report(gate("passed")), "zh").startswith("### hengwen gate: 通过\n")
+
+
+def test_a_comment_starts_with_the_mark_of_its_plan() -> None:
+    comment = comment_markdown(report(), "en")
+    assert comment.splitlines()[0] == comment_mark("p") == "<!-- hengwen-gate:p -->"
+    assert "-->" not in comment_mark("a--> <b>").removesuffix(" -->")

@@ -1,0 +1,90 @@
+"""Prompts ranked by their change, and the variance of a judge's repeated verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from hengwen import Row, Score
+from hengwen.monitoring.drift.difference import prompt_differences
+from hengwen.monitoring.drift.judge_repeats import judge_repeat_variance
+from hengwen.monitoring.drift.prompt_changes import rank_changes
+from hengwen.monitoring.drift.series import TestedSeries
+from hengwen.monitoring.drift.steps import baseline_members
+
+Make = Callable[..., TestedSeries]
+
+
+def scores(changes: list[float], repeats: int, noise: float) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    values = 0.5 + np.outer(changes, [0, 1])[:, :, None] + rng.normal(0, noise, (len(changes), 2, repeats))
+    return np.clip(values, 0, 1)
+
+
+def test_five_rises_and_five_falls_are_listed_from_the_largest_rise(series_of: Make) -> None:
+    changes = [0.02 * (index - 10) for index in range(21)]
+    series = series_of(scores(changes, 4, 0.01))
+    ranked = rank_changes(prompt_differences(series, [0]), series.matrix.repeat_variance())
+    assert [item.prompt for item in ranked.changes[:3]] == ["p20", "p19", "p18"]
+    assert [item.prompt for item in ranked.changes[-2:]] == ["p1", "p0"]
+    assert len(ranked.changes) == 10
+    assert ranked.shrunken
+    assert all(abs(item.shrunken) < abs(item.change) + 0.01 for item in ranked.changes)
+
+
+def test_noise_alone_names_no_prompt(series_of: Make) -> None:
+    values = np.array([[[0.0, 1.0], [1.0, 0.0]]] * 10)
+    values[3, 1] = [1.0, 1.0]
+    series = series_of(values)
+    ranked = rank_changes(prompt_differences(series, [0]), series.matrix.repeat_variance())
+    assert (ranked.changes, ranked.prompts_vary) == ((), False)
+
+
+def test_without_repeats_changes_are_not_shrunken(series_of: Make) -> None:
+    ranked = rank_changes(prompt_differences(series_of(scores([0.1, -0.2, 0.0], 1, 0.0)), [0]), None)
+    assert [(item.prompt, round(item.change, 2)) for item in ranked.changes] == [("p0", 0.1), ("p1", -0.2)]
+    assert not ranked.shrunken
+
+
+def test_a_pooled_baseline_counts_as_more_repeats(series_of: Make) -> None:
+    series = series_of(np.random.default_rng(1).random((10, 6, 3)))
+    assert prompt_differences(series, [0]).repeats.tolist() == [3.0] * 10
+    assert prompt_differences(series, [0, 1, 2, 3]).repeats.tolist() == pytest.approx([4.8] * 10)
+    before = prompt_differences(series, [0, 1]).before
+    assert before == pytest.approx(series.table[:, :2].mean(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("means", "members"),
+    [
+        ([0.5, 0.51, 0.5, 0.49], 1),
+        ([0.5, 0.51, 0.5, 0.49, 0.9], 4),
+        ([0.5] * 6, 5),
+        ([0.1, 0.21, 0.3, 0.4, 0.5, 0.6], 1),
+        ([0.5, 0.51, 0.5, 0.49, 0.9, 0.91], 4),
+    ],
+)
+def test_the_first_checkpoints_are_pooled_while_they_do_not_move(means: list[float], members: int) -> None:
+    assert baseline_members(np.array(means), 0.0) == list(range(members))
+
+
+def judged(number: int, value: float, labels: list[str] | None, **changes: str) -> Row:
+    details = {} if labels is None else {"method": "samples", "labels": labels}
+    score = Score(name="j.level", value=value, signature="j", kind="judge", details=details)
+    key = {"run_id": "r", "task": "t", "checkpoint": "c", "repeat": 1, **changes}
+    return Row(**key, sample_id=f"p{number}", cluster=f"p{number}", outcome=score)
+
+
+def test_verdicts_whose_values_are_unknown_are_left_out() -> None:
+    rows = [
+        judged(1, 1.0, ["A", "A", "A"]),
+        judged(2, 0.0, ["C"]),
+        judged(3, 0.5, ["A", "C"]),
+        judged(4, 0.75, ["A", "B"]),  # no answer has only B
+        judged(5, 0.0, None),
+        judged(6, 0.0, ["C", "C"], task="u"),
+    ]
+    assert judge_repeat_variance(rows, "t", "j.level") == pytest.approx(0.5 / 3)
+    assert judge_repeat_variance(rows[4:], "t", "j.level") is None
