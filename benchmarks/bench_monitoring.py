@@ -9,7 +9,7 @@ its target has a ``!`` before it. The Monte-Carlo error of a share of .05 is .00
 from __future__ import annotations
 
 import argparse
-import resource
+import os
 import statistics
 import subprocess
 import sys
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 ROUNDS = 3
+JITTER = 0.15
+"""Standard deviation of the checkpoints in units of the latent standard deviation of an answer."""
+GATE_PROMPTS = (5, 6, 10, 20, 30, 50, 100)
+LATENT_SD = 2**0.5
+"""Latent standard deviation of an answer in ``draw_levels``."""
 
 
 class Figure(NamedTuple):
@@ -76,13 +81,13 @@ def slope_figures(samples: int) -> Iterator[Figure]:
     """Size and power of the t test of the slope, whose units are checkpoints."""
     from tests.stats.checkpoints.test_trend import slope_rejections
 
-    for jitter in (0.0, 0.15):
+    for jitter in (0.0, JITTER):
         for checkpoints in (4, 5, 6, 8, 20):
             share = slope_rejections(checkpoints, jitter=jitter, samples=2 * samples)
             yield Figure(f"no trend, {checkpoints} checkpoints, jitter {jitter:g}", share, 0.029, 0.066)
     for checkpoints, expected in {4: 0.34, 5: 0.46, 6: 0.62, 8: 0.76}.items():
-        share = slope_rejections(checkpoints, jitter=0.15, fall=0.6, samples=2 * samples)
-        yield Figure(f"fall of .6, {checkpoints} checkpoints, jitter 0.15", share, expected - 0.05)
+        share = slope_rejections(checkpoints, jitter=JITTER, fall=0.6, samples=2 * samples)
+        yield Figure(f"fall of .6, {checkpoints} checkpoints, jitter {JITTER:g}", share, expected - 0.05)
 
 
 def drift_figures(samples: int) -> Iterator[Figure]:
@@ -92,10 +97,10 @@ def drift_figures(samples: int) -> Iterator[Figure]:
 
     fewer = max(1, samples // 5)
     for shares in SHARES:
-        for prompts, repeats, jitter in ((12, 1, 0.0), (30, 3, 0.15)):
+        for prompts, repeats, jitter in ((12, 1, 0.0), (30, 3, JITTER)):
             alarms = [
                 drift.drift_at_any_look(
-                    make_series, draw_levels(seed, (prompts, 23, repeats), shares, jitter=jitter)
+                    make_series, draw_levels(seed, (prompts, 23, repeats), shares, jitter=jitter * LATENT_SD)
                 )
                 for seed in range(fewer)
             ]
@@ -108,12 +113,33 @@ def drift_figures(samples: int) -> Iterator[Figure]:
         yield Figure(f"20 looks, differ, 24 x 1, equal, {shares}", mean(alarms), high=0.06)
     for checkpoints, differ in {5: 0.7, 8: 0.85, 20: 0.94}.items():
         answers = [
-            drift.first_look(make_series, draw_levels(seed, (100, checkpoints, 3), jitter=0.15))
+            drift.first_look(make_series, draw_levels(seed, (100, checkpoints, 3), jitter=JITTER * LATENT_SD))
             for seed in range(fewer)
         ]
-        design = f"jitter .15, {checkpoints} checkpoints"
+        design = f"jitter {JITTER:g}, {checkpoints} checkpoints"
         yield Figure(f"{design}: differ", mean([item[0] == "differ" for item in answers]), differ)
         yield Figure(f"{design}: drift", mean([item[1] == "drift" for item in answers]), high=0.06)
+
+
+def monitor_figures(samples: int) -> Iterator[Figure]:
+    """False alarms of ``Monitor`` after a baseline of 100 scores."""
+    from tests.monitoring.streams import test_monitor_rates as monitor
+
+    for name in ("skew", "ceil90", "top97", "beta", "normal", "exponential"):
+        for horizon in (200, 1000):
+            share = monitor.rate(name, horizon, baselines=max(1, samples // 5))
+            yield Figure(f"false alarms, {name}, {horizon} scores", share, high=0.07)
+
+
+def gate_figures(samples: int) -> Iterator[Figure]:
+    """Gates that pass falsely, at one look and at 20 looks at one baseline."""
+    from tests.monitoring.gates import test_gate_simulations as gates
+
+    for name in gates.DISTRIBUTIONS:
+        shares = [gates.false_passes(name, prompts, 20 * samples) for prompts in GATE_PROMPTS]
+        yield Figure(f"truth just below the limit, {name}, worst size", max(shares), high=0.05)
+    yield Figure("20 looks at the margin: passed", gates.passes_in_20_looks(samples), high=0.06)
+    yield Figure("20 looks, equal runs: fall named", gates.falls_in_20_looks(samples), high=0.06)
 
 
 def power_figures(samples: int) -> Iterator[Figure]:
@@ -132,20 +158,29 @@ def speed_figures(samples: int) -> Iterator[Figure]:  # noqa: ARG001 - measured,
         script = Path(__file__).with_name("monitoring_store.py")
         subprocess.run([sys.executable, str(script), str(store)], check=True, stdout=subprocess.DEVNULL)
         command = [sys.executable, "-m", "hengwen", "drift", "--store", str(store), "--json"]
-        seconds = []
-        for _ in range(ROUNDS):
-            start = time.perf_counter()
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            seconds.append(time.perf_counter() - start)
-    yield Figure("1,000,000 scores, 100 checkpoints: seconds", statistics.median(seconds), high=30)
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    yield Figure("the same: peak megabytes of any child", peak, high=500)
+        rounds = [measured(command) for _ in range(ROUNDS)]
+    seconds, cpu, megabytes = (statistics.median(values) for values in zip(*rounds, strict=True))
+    yield Figure("1,000,000 scores, 100 checkpoints: seconds", seconds, high=30)
+    yield Figure("the same: seconds of CPU", cpu, high=30)
+    yield Figure("the same: peak megabytes", megabytes, high=500)
+
+
+def measured(command: Sequence[str]) -> tuple[float, float, float]:
+    """Run a command; return its seconds, seconds of CPU and peak megabytes."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "compare": compare_figures,
     "slope": slope_figures,
     "drift": drift_figures,
+    "monitor": monitor_figures,
+    "gate": gate_figures,
     "power": power_figures,
     "speed": speed_figures,
 }
@@ -163,7 +198,7 @@ def main() -> None:
         start = time.perf_counter()
         for figure in PARTS[part](options.samples):
             mark = " " if figure.is_met else "!"
-            print(f"{part:<12} {figure.design:<52} {mark}{figure.value:>8.3f}  {figure.target}", flush=True)
+            print(f"{part:<12} {figure.design:<56} {mark}{figure.value:>8.3f}  {figure.target}", flush=True)
         print(f"{part:<12} {time.perf_counter() - start:.0f} s in all")
 
 

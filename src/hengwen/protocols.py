@@ -1,9 +1,9 @@
 """Interfaces of plug-ins and of the ledger (the storage to which the engine writes results).
 
-A plug-in need not inherit from these classes; it only needs the same methods and attributes. A plug-in may
-raise any exception; the engine records it as a ``Failure``. In this module, an outcome is a ``Score`` or a
-``Failure``. A verdict is a judge's result for one response: one outcome for the overall level and one for
-each criterion.
+A plug-in need not inherit from the classes of this module; it only needs the same methods and attributes. A
+plug-in may raise any exception; the engine records it as a ``Failure``. In this module, an outcome is a
+``Score`` or a ``Failure``. A verdict is a judge's result for one response: one outcome for the overall level
+and one for each criterion.
 
 Required interfaces are ``Scorer``, ``GroupScorer``, ``Judge`` and ``Backend``. The others are optional:
 
@@ -17,8 +17,8 @@ Required interfaces are ``Scorer``, ``GroupScorer``, ``Judge`` and ``Backend``. 
 ``ParsingBackend``       a backend that parses a reply before it records the call
 =======================  ================================================================
 
-Hengwen checks with ``isinstance`` whether a plug-in has an optional interface. This check is done once for
-each plug-in, before the first response is evaluated.
+Hengwen checks with ``isinstance`` whether a plug-in has an optional interface. The check for optional
+interfaces is done once for each plug-in, before the first response is evaluated.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ class Judge(Protocol):
 class AcceptsEvidence(Protocol):
     """Optional judge interface: ``judge`` also takes ``evidence``, sentences of rules about the response.
 
-    The attribute ``accepts_evidence`` is True if this judge, with its present options, reads these sentences.
+    The attribute ``accepts_evidence`` is True if this judge, with its present options, reads the sentences of
+    rules.
     """
 
     accepts_evidence: bool
@@ -182,7 +183,7 @@ class MultiSignature(Protocol):
 
 @runtime_checkable
 class Rederivable(Protocol):
-    """Optional judge method: recompute derived scores from stored scores, without judging again.
+    """Optional judge method: recompute derived (such as capped) scores from stored ones, without judging.
 
     A derived score is computed from other scores, such as the final score after a rule has capped the level.
     """
@@ -233,8 +234,8 @@ class Backend(Protocol):
 class ParsingBackend(Protocol):
     """Optional backend method: parse a reply before the call is recorded.
 
-    The engine wraps each backend of a plan in a backend that has this method. If a reply cannot be parsed,
-    the call is recorded with the status of the parse error, and its reply is never reused.
+    The engine wraps each backend of a plan in a backend that has the method ``complete_parsed``. If a reply
+    cannot be parsed, the call is recorded with the status of the parse error, and its reply is never reused.
     """
 
     async def complete_parsed(

@@ -15,9 +15,9 @@ _CONNECTION = re.compile(r"\w*_proxy|ssl_cert_\w+|requests_ca_bundle|curl_ca_bun
 def read_env_file() -> None:
     """Set variables from ``.env`` in the current folder or the nearest folder above, and print its path.
 
-    Only ``*_API_KEY``, ``*_BASE_URL`` and ``HENGWEN_*`` are set. Variables that the environment already has
-    keep their values. ``${NAME}`` in a value is not replaced, because the result could send another secret to
-    an endpoint.
+    Only variables named ``*_API_KEY``, ``*_BASE_URL`` or ``HENGWEN_*`` are set. Variables that the
+    environment already has keep their values. ``${NAME}`` in a value is not replaced, because the result
+    could send another secret to an endpoint.
 
     Raises:
         ConfigError: The file cannot be read.

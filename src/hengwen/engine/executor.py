@@ -46,9 +46,9 @@ async def execute(
         job: Tasks of the run.
         ledger: Ledger in which the run was already recorded by ``begin``.
         committer: Object that schedules the commits of the ledger.
-        concurrency: Number of samples in progress at the same time, >= 1. A sixteenth more samples are
-            started early, so that their requests are ready. The number of calls without a reply is limited by
-            the backends, not by this function.
+        concurrency: Number of samples in progress at the same time, >= 1. In addition, a sixteenth of this
+            number of samples is started early, so that their requests are ready. The number of calls without
+            a reply is limited by the backends, not by this function.
         progress: Called after every sample.
         stopping: When this event is set, no new sample starts; calls that were sent end and are recorded.
 
@@ -109,7 +109,7 @@ def _first_error(errors: ExceptionGroup[Exception]) -> Exception:
 class _ItemKey(NamedTuple):
     """Identity of a response to evaluate, or of a group of responses (then ``repeat`` is None).
 
-    This identity and the signature of a scorer or judge form the key under which the scores are stored.
+    The identity of a response and the signature of a scorer or judge form the key of the stored scores.
     """
 
     task: str

@@ -1,6 +1,6 @@
 """Limit the calls to one endpoint; the limits adapt to how the endpoint replies.
 
-Limited are the number of concurrent calls (slots) and the rate at which calls are sent. In addition, the plan
+The number of concurrent calls (slots) and the rate at which calls are sent are limited. In addition, the plan
 can limit the calls and tokens per minute.
 """
 

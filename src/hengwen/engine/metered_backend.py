@@ -76,8 +76,8 @@ class CallContext:
             backend: Backend that sends the requests.
             role: Role under which used tokens are counted: ``judge`` or ``subject`` (model under test).
             limiter: Limiter of the endpoint.
-            cache_scope: Whose stored replies may be reused: empty for the replies of all runs; a run id for
-                the replies of that run only.
+            cache_scope: Empty if the stored replies of all runs may be reused; a run id if only the replies
+                of this run may be reused.
             retries: Number of retries of a call that may succeed later, >= 0.
             price: Price of the tokens, if it is known.
             params: Parameters of the backend; ``max_tokens`` is used to estimate the length of replies.
@@ -148,8 +148,8 @@ class LedgerBackend:
 
         Args:
             request: Request to send.
-            parse: Function that parses the reply. If it raises JudgeError, the call is recorded with the
-                status of this error, and its reply is not reused.
+            parse: Function that parses the reply. If ``parse`` raises JudgeError, the call is recorded with
+                the status of this error, and its reply is not reused.
 
         Raises:
             JudgeError: The reply cannot be parsed.

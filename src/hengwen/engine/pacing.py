@@ -68,11 +68,11 @@ class LoopYielder:
 
 
 class FairScheduler:
-    """Let one coroutine proceed per iteration of the event loop, in the order in which they asked.
+    """Let one coroutine proceed per iteration of the event loop, in the order in which turns were requested.
 
     Replies often arrive together. If all replies were processed in one iteration, the next calls would be
-    sent together and answered together. The endpoint would get bursts of calls, with idle time between
-    bursts.
+    sent together and answered together. Without the scheduler, the endpoint would get bursts of calls with
+    idle time between them.
 
     Examples:
         >>> async def work(scheduler, number, log):

@@ -34,8 +34,8 @@ class SendRate:
 
     When a quarter of the calls were refused, the limit becomes half of the rate at which the endpoint has
     answered. Good replies raise the limit; a refusal after a calm block (see ``MAX_CALM``) halves it again.
-    If the endpoint refuses a quarter of the calls at the lower rate too, all calls wait as long as it asks.
-    If a lower rate does not make refusals rarer, a few refusals do not lower it again.
+    If the endpoint refuses a quarter of the calls at the lower rate too, all calls wait as long as the
+    endpoint asks. If a lower rate does not make refusals rarer, a few refusals do not lower it again.
 
     Examples:
         >>> send_rate = SendRate()

@@ -37,8 +37,8 @@ def read_results(path: Path) -> Iterator[DataRow]:
 
     Checkpoint and id are taken from the names of the folders. For
     ``CHECKPOINT/SET/ntieN_TIME/pid_NNN_all.json``, the id is ``SET/NNN``. If the name of the file's folder
-    does not start with ``ntie``, the folder is the checkpoint and the id is ``NNN``. If a checkpoint has
-    several results for one prompt, they are numbered as repeats.
+    does not start with ``ntie``, the checkpoint is the name of the folder, and the id is the part ``NNN`` of
+    the file name. If a checkpoint has several results for one prompt, they are numbered as repeats.
 
     Raises:
         DataError: No result file exists, a file is malformed (the message names it), or there are no results.

@@ -16,26 +16,27 @@ if TYPE_CHECKING:
 SHA1_LENGTH = 40
 """Number of hexadecimal digits of a commit id in a repository that uses SHA-1."""
 TIMEOUT = 10.0
-"""Seconds after which the state of a repository counts as unknown."""
+"""Seconds to wait for a git command; if it takes longer, the state of the repository counts as unknown."""
 
 
 class GitState(NamedTuple):
-    """Commit of a folder."""
+    """Commit that is checked out in a folder."""
 
     commit: str
     changed: bool
-    """Whether one of the files differs from the commit."""
+    """Whether one of the files of interest differs from the file in the commit."""
 
 
 def git_state(folder: Path, files: Sequence[Path] = ()) -> GitState | None:
-    """Return the commit of a folder; None without git, without a repository or without a commit.
+    """Return the commit that is checked out in a folder; None if there is no git, repository or commit.
 
-    The files are compared here, byte by byte: ``git status`` would run filters that the configuration of the
-    repository names. A file that git does not track is changed; a file outside the repository is ignored.
+    The function does not call ``git status``, which would run filters that the configuration of the
+    repository names. Instead, it computes the hash of each file. A file that git does not track counts as
+    changed; a file outside the repository is ignored.
 
     Args:
         folder: A folder in a repository.
-        files: Files whose state is of interest.
+        files: Files that are compared with the commit.
     """
     commit = _git(folder, "rev-parse", "--verify", "HEAD")
     top = _git(folder, "rev-parse", "--show-toplevel")
@@ -57,7 +58,7 @@ def _blobs(listing: str) -> Iterator[tuple[str, str]]:
 
 
 def _blob_id(file: Path, commit: str) -> str:
-    """Return the id that git gives to the content of a file; empty if it cannot be read."""
+    """Return the id that git gives to the content of a file; empty if the file cannot be read."""
     sha = hashlib.sha1(usedforsecurity=False) if len(commit) == SHA1_LENGTH else hashlib.sha256()
     try:
         with file.open("rb") as content:
@@ -70,7 +71,7 @@ def _blob_id(file: Path, commit: str) -> str:
 
 
 def resolve_ref(folder: Path, ref: str) -> str:
-    """Return the commit that a branch, tag or other name of git means.
+    """Return the id of the commit that a branch, a tag or another git name refers to.
 
     Args:
         folder: A folder in the repository.
@@ -88,7 +89,10 @@ def resolve_ref(folder: Path, ref: str) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """Return the output of git, or None if it fails; no hook, monitor or prompt of the repository is used."""
+    """Return the output of a git command; None if the command fails.
+
+    The command runs no hook or file monitor of the repository, and never asks for a password.
+    """
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(  # noqa: S603 - fixed arguments, no shell

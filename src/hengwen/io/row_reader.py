@@ -177,7 +177,7 @@ def scan_jsonl(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataErro
 
     Args:
         file: Lines of a UTF-8 text; each is read when its row is needed.
-        path: The file that rows and errors name.
+        path: File of the lines, for the rows and for messages of errors.
     """
     for number, raw in enumerate(file, start=1):
         try:

@@ -97,7 +97,7 @@ class YamlFile:
         return f"{self.path}:{self.lines.get(nearest, 1)}"
 
     def value(self, location: Iterable[str | int]) -> Any:
-        """Return the value at a location, or None.
+        """Return the value at a location; None if there is no value.
 
         Args:
             location: Keys and list indexes that lead from the root of the document to the value.

@@ -22,7 +22,7 @@ def parse_level_from(how: str, criteria: Sequence[str]) -> LevelFrom:
     """Check the option ``level_from`` and return it.
 
     Args:
-        how: Value of the option in a plan.
+        how: Value of the option ``level_from`` in a plan.
         criteria: Names of the rubric's criteria.
 
     Raises:

@@ -45,7 +45,7 @@ class Panel:
 
     A member that raises an exception, or gives a ``Failure`` for a score, is excluded from this score; it
     never counts as a low value. If fewer members than the quorum remain, the panel's score is a ``Failure``.
-    The status of this failure is ``not_applicable`` if the members that gave another result than
+    The status of a panel's failure is ``not_applicable`` if the members that gave another result than
     ``not_applicable`` are fewer than the quorum; otherwise it is the most frequent status of the excluded
     members.
 

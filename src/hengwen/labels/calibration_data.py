@@ -210,7 +210,7 @@ def rubric_for(request: CalibrationRequest, series: ScoreSeries, override: str |
     Args:
         request: Request that holds the rubrics of the plan.
         series: The score.
-        override: Name or path of a rubric that replaces the plan's.
+        override: Name or path of a rubric that replaces the rubric of the plan.
     """
     if override is not None:
         return load_rubric(override)

@@ -45,7 +45,7 @@ class Persona(StrictModel):
     """Texts that the character must never say; the rules judge, which uses no model, searches answers for
     them."""
     markers: Texts = []
-    """Words that are typical of the character. The rules judge expects one of these words in a very good
+    """Words that are typical of the character. The rules judge expects one of the markers in a very good
     answer."""
     briefs: dict[str, NonEmptyStr] = {}
     """For each topic, one sentence that instructs the model to open a conversation about it."""

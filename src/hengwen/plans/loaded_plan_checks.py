@@ -52,7 +52,7 @@ def check_score_names(plan: Plan, index: int, names: Mapping[Location, Sequence[
 
 
 def check_gates(plan: Plan, tasks: Iterable[LoadedTask]) -> None:
-    """Check that the gates of a plan name only scores that its tasks give.
+    """Check that the gates (conditions on scores) of a plan name only scores of its tasks.
 
     Raises:
         ConfigError: A score is unknown; the message names file, line and column.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hengwen.plans.plan import Plan
 
 _LOCATED = re.compile(r"[^'\"\n]*?:\d+: ")
-"""Start of a message that already names a file and a line."""
+"""Pattern for the start of a message that already names a file and a line."""
 MAX_DEPTH = 2
 """Options may be nested at most this deep below the value to which they belong; ``{name: {option: ...}}`` has
 the depth 2."""

@@ -1,4 +1,4 @@
-"""Complete rubrics that are written in one language only."""
+"""Fill in the missing language of rubrics that are written in one language only."""
 
 from __future__ import annotations
 

@@ -57,8 +57,8 @@ def render_judge_prompt(
         language: Language of the prompt.
         persona: Text about the character, as the model under test received it.
         task_instruction: An instruction for this task, in addition to the instructions of the rubric.
-        facts: Sentences that rules wrote about the answer. These sentences stand outside the fences, so they
-            must not quote the answer.
+        facts: Sentences that rules wrote about the answer. Sentences of rules stand outside the fences, so
+            they must not quote the answer.
         fence: Fence from :func:`hengwen.prompts.fences.new_fence`; default: the placeholder for call keys.
 
     Examples:

@@ -180,7 +180,7 @@ class Rubric(StrictModel):
 
     @property
     def is_in_one_language(self) -> bool:
-        """Whether the rubric was written in one language only; its texts are then used for both."""
+        """Whether the rubric was written in one language only; its texts are then used for both languages."""
         return self._is_in_one_language
 
     @model_validator(mode="wrap")
@@ -242,7 +242,7 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
     """Load a packaged rubric by its name, or a rubric from a file.
 
     Args:
-        name_or_path: A packaged name, or a path that ends in ``.yaml`` or ``.yml``.
+        name_or_path: Name of a packaged rubric, or a path that ends in ``.yaml`` or ``.yml``.
 
     Raises:
         ConfigError: The name is unknown, or the file is invalid; the message names file and line.

@@ -72,7 +72,7 @@ def estimate_suite(suite: LoadedPlan, store: Store, options: RunOptions) -> list
 
     Args:
         suite: The plan with its files.
-        store: Store whose results are not counted.
+        store: Store; calls whose results it already has are not counted.
         options: Options of a dry run.
     """
     return run_until_complete(lambda _: _estimate(suite, store, options))

@@ -31,7 +31,7 @@ async def exclusive_run(
         store: The store of the runs.
         plan: Name of the plan.
         stopping: When this event is set, waiting for the lock ends.
-        wait: Whether to wait for a lock that another process holds. If a function is passed, this process
+        wait: Whether to wait for a lock that another process holds. If ``wait`` is a function, this process
             waits and calls it once with a description of the other process.
 
     Raises:

@@ -42,10 +42,10 @@ class RunOptions:
     time_limit: float | None = None
     """Time limit in seconds for all checkpoints together."""
     wait: bool | Callable[[str], None] = False
-    """Whether to wait if another process runs the plan in the same store; False raises an error instead. If a
-    function is passed, this process waits and calls it with a description of the other process."""
+    """Whether to wait if another process runs the plan in the same store; False raises an error instead. If
+    ``wait`` is a function, this process waits and calls it with a description of the other process."""
     checkpoints: Collection[str] | None = None
-    """Names of the only checkpoints to evaluate; None for all."""
+    """Names of the checkpoints to evaluate; None for all checkpoints of the plan."""
     progress: Callable[[str, int, int], None] | None = None
     """Function that is called with (checkpoint, samples done, samples in total)."""
 
@@ -87,8 +87,8 @@ class RunResources:
             context: State of the run.
             name: Name of the backend in the plan.
             role: Role of the calls: ``judge``, or ``subject`` (model under test).
-            cache_scope: Whose stored replies may be reused: empty for the replies of all runs; a run id for
-                the replies of that run only.
+            cache_scope: Empty if the stored replies of all runs may be reused; a run id if only the replies
+                of this run may be reused.
         """
         spec, backend = self.specs[name], self.backends[name]
         if self.options.dry:

@@ -52,8 +52,8 @@ class FactCollector:
 
         The fact ``sequence`` is a hash of the plan's list of checkpoints, and ``position`` is the index of
         this checkpoint in the list. ``prompts`` is a hash of all tasks with their prompts. ``versions`` holds
-        the package versions, and ``tasks`` holds the facts of each task. ``commits`` holds each git
-        commit of the plan's folder at which the run was started or resumed; no comparison depends on it.
+        the package versions, and ``tasks`` holds the facts of each task. ``commits`` holds each git commit of
+        the plan's folder at which the run was started or resumed; comparisons of runs ignore it.
 
         Args:
             order: Index of the checkpoint in the plan.
@@ -82,7 +82,7 @@ class FactCollector:
         }
 
     def _commits(self, earlier: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fact ``commits``; a resumed run keeps its earlier ones."""
+        """Return the fact ``commits``; a resumed run keeps the commits of its earlier starts."""
         commits = list(earlier.get("commits", []))
         if self._commit is not None and self._commit not in commits:
             commits.append(self._commit)

@@ -81,7 +81,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         budget: Maximum cost of the calls, at the prices of the plan; a call that might exceed it is skipped.
         time_limit: Seconds after which no new call is made; calls that were sent are finished.
         wait: Whether to wait if another process runs the plan in this store, and then to reuse its results.
-            If a function is passed, this process waits and calls it with a description of the other process.
+            If ``wait`` is a function, this process waits and calls it with a description of the other
+            process.
         progress: Called with (checkpoint, samples done, samples in total).
         trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
 

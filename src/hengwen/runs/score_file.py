@@ -161,8 +161,8 @@ def score_file(
             ``references``.
         target: File to write, ``.jsonl`` or ``.csv``. The fields of an output row are line, id, each score,
             status (``ok`` or ``scorer_error``), message, signature, and the columns of the source. A source
-            column with the name of another output field is written as ``source.NAME``. The file is replaced
-            when all rows are written.
+            column with the name of another output field is written as ``source.NAME``. The target file is
+            replaced when all rows are written.
         scorer: Name of the scorer.
         options: Options of the scorer.
         columns: Field names by column name.

@@ -95,7 +95,7 @@ class TaskScore:
         return [self._score(name, values, interval, scale, details) for name in names]
 
     def _statuses(self, column: Column | None) -> Counter[str]:
-        """Count the status of every expected answer; ``absent`` means that the answer is not in this run."""
+        """Count the expected answers by status; ``absent`` means that an answer is not in this run."""
         by_sample: dict[str | None, list[str]] = {name: [] for name in self.samples}
         if column is not None:
             for name, status in zip(column.sample_ids, column.statuses, strict=True):

@@ -220,7 +220,7 @@ def _scale_text(scale: Scale) -> str:
 
 @lru_cache(maxsize=256)
 def scale_from(text: str) -> Scale:
-    """Return the scale in a table row."""
+    """Return the scale that the text in a table row encodes."""
     values = json.loads(text)
     levels = values.pop("levels")
     return Scale(**values, levels=None if levels is None else tuple(levels))

@@ -69,8 +69,8 @@ class SqlLedger:
         """Return the evaluations completed in this run or in other runs of its plan and checkpoint.
 
         If an earlier run used other versions of the scoring packages, only its judgments by models are
-        reused. Judgments by models do not depend on these packages, and all other scores can be computed
-        again at no cost.
+        reused. Judgments by models do not depend on the scoring packages, and all other scores can be
+        computed again at no cost.
         """
         self.commit()
         runs, row = tables.run, tables.row

@@ -1,4 +1,4 @@
-"""The database schema of a store: create it, check its version, or migrate an older store after a copy."""
+"""The database schema of a store: create it, check its version, or copy and migrate an older store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the outcomes of a run into columns, without a record for each row."""
+"""Read the scores and failures of a run into columns, without building a record for each row."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine, Select
 
-    from hengwen.records import Run
+    from hengwen.records import Kind, Run
+    from hengwen.results.score_table import Column
 
 FETCH_SIZE = 5_000
-"""Number of rows that are fetched at a time."""
+"""Number of rows that are fetched from the database at a time."""
 
 
 def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] | None = None) -> ScoreTable:
-    """Return the outcomes of a run as a table; the texts of reasons and most details are not read.
+    """Return the scores and failures of a run as a table, without most details of the scores.
 
     Args:
         engine: A migrated database.
@@ -31,11 +32,14 @@ def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] |
         scores: Tasks and names of the scores to read; default: all scores.
     """
     table = ScoreTable()
+    columns: dict[tuple[str, str, Kind], Column] = {}
     with store_errors(engine), engine.connect() as connection:
         result = connection.execution_options(yield_per=FETCH_SIZE).execute(_query(run, scores))
         for rows in result.partitions():
             for task, name, kind, sample, repeat, cluster, status, value, signature, scale, text in rows:
-                column = table.column(SeriesKey(run.id, task, name, kind))
+                column = columns.get((task, name, kind))
+                if column is None:
+                    column = columns[task, name, kind] = table.column(SeriesKey(run.id, task, name, kind))
                 column.append(sample or None, repeat or None, cluster, status, value, signature)
                 if status != "ok":
                     column.record_message(status, text)
@@ -48,7 +52,7 @@ def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] |
 
 
 def _query(run: Run, scores: Collection[tuple[str, str]] | None) -> Select[Any]:
-    """Return the query; its last column is the message of a failure, or the details that matter."""
+    """Return the query; its last column is the failure's message or the needed details."""
     row = tables.row
     has_details = and_(row.c.status == "ok", or_(row.c.kind == "judge", row.c.sample_id == ""))
     text = case((row.c.status != "ok", row.c.reason), (has_details, row.c.details), else_="")

@@ -85,6 +85,7 @@ def test_the_summary_has_the_outcome_of_the_job_and_of_each_gate() -> None:
     assert "| ❌ failed | t/s &gt;= 1 |" in markdown
     assert "| ⚠️ warning (failed) |" in markdown
     assert "| ✅ passed |" in markdown
+    assert "| ⛔ not scored |" in summary_markdown(report(gate("error", "warn")), "en")
     assert summary_markdown(report(gate("passed")), "zh").startswith("### hengwen gate: 通过\n")
 
 

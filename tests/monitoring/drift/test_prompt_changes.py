@@ -88,3 +88,15 @@ def test_verdicts_whose_values_are_unknown_are_left_out() -> None:
     ]
     assert judge_repeat_variance(rows, "t", "j.level") == pytest.approx(0.5 / 3)
     assert judge_repeat_variance(rows[4:], "t", "j.level") is None
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 1 / 3, 0.7, 0.9])
+@pytest.mark.parametrize("checkpoints", [4, 6, 8])
+def test_rounding_in_the_mean_of_a_pooled_baseline_is_no_change(
+    series_of: Make, value: float, checkpoints: int
+) -> None:
+    series = series_of(np.full((12, checkpoints, 3), value))
+    members = baseline_members(series.means, 0.0)
+    differences = prompt_differences(series, members)
+    assert len(members) == max(1, checkpoints - 1 if checkpoints > 4 else 1)
+    assert (differences.test.p, differences.test.difference) == (1.0, 0.0)

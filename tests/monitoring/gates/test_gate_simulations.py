@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from hengwen.monitoring.gates.alpha import alpha_at_look
 from hengwen.monitoring.gates.thresholds import decide
+from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.mean_interval import mean_interval
 from hengwen.stats.paired import sign_flip_test
@@ -38,25 +38,29 @@ def test_the_bounds_of_the_simulation_are_those_of_the_gate() -> None:
     assert lower_bounds(values) == pytest.approx(expected)
 
 
+def false_passes(name: str, prompts: int, runs: int = RUNS) -> float:
+    """Return the share of runs that pass a gate whose limit is just above the truth."""
+    shares = np.array(DISTRIBUTIONS[name])
+    limit = float(shares @ LEVELS) + 1e-9
+    values = np.random.default_rng(1).choice(LEVELS, (runs, prompts), p=shares)
+    return float(np.mean(lower_bounds(values) >= limit))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 @pytest.mark.parametrize("prompts", [5, 6, 10, 20, 30, 50, 100])
 def test_a_truth_just_below_the_limit_passes_in_at_most_five_of_a_hundred(name: str, prompts: int) -> None:
-    shares = np.array(DISTRIBUTIONS[name])
-    limit = float(shares @ LEVELS) + 1e-9
-    values = np.random.default_rng(1).choice(LEVELS, (RUNS, prompts), p=shares)
-    passed = np.mean(lower_bounds(values) >= limit)
-    assert passed <= 0.05
+    assert false_passes(name, prompts) <= 0.05
 
 
 LOOKS, PROMPTS, BASELINES = 20, 20, 1000
 
 
-@pytest.mark.slow
-def test_twenty_runs_at_the_margin_of_one_baseline_pass_in_at_most_six_of_a_hundred() -> None:
+def passes_in_20_looks(baselines: int = BASELINES) -> float:
+    """Return the share of baselines that any of 20 runs passes which are just below the margin."""
     rng = np.random.default_rng(2)
     margin, wrong = 0.3, 0
-    for _ in range(BASELINES):
+    for _ in range(baselines):
         prompts = rng.normal(0, 1, PROMPTS)
         baseline = prompts + rng.normal(0, 0.7, PROMPTS)
         for look in range(1, LOOKS + 1):
@@ -66,14 +70,14 @@ def test_twenty_runs_at_the_margin_of_one_baseline_pass_in_at_most_six_of_a_hund
             if decide(">=", bounds, -margin) == "passed":
                 wrong += 1
                 break
-    assert wrong / BASELINES <= 0.06
+    return wrong / baselines
 
 
-@pytest.mark.slow
-def test_twenty_equal_runs_fall_below_one_baseline_in_at_most_six_of_a_hundred() -> None:
+def falls_in_20_looks(baselines: int = BASELINES) -> float:
+    """Return the share of baselines below which any of 20 equal runs is said to have fallen."""
     rng = np.random.default_rng(3)
     wrong = 0
-    for _ in range(BASELINES):
+    for _ in range(baselines):
         prompts = rng.normal(0, 1, PROMPTS)
         baseline = prompts + rng.normal(0, 0.7, PROMPTS)
         for look in range(1, LOOKS + 1):
@@ -81,7 +85,17 @@ def test_twenty_equal_runs_fall_below_one_baseline_in_at_most_six_of_a_hundred()
             if test.p <= alpha_at_look(look):
                 wrong += 1
                 break
-    assert wrong / BASELINES <= 0.06
+    return wrong / baselines
+
+
+@pytest.mark.slow
+def test_twenty_runs_at_the_margin_of_one_baseline_pass_in_at_most_six_of_a_hundred() -> None:
+    assert passes_in_20_looks() <= 0.06
+
+
+@pytest.mark.slow
+def test_twenty_equal_runs_fall_below_one_baseline_in_at_most_six_of_a_hundred() -> None:
+    assert falls_in_20_looks() <= 0.06
 
 
 def test_the_levels_of_all_looks_add_up_to_five_percent() -> None:

@@ -68,18 +68,38 @@ def test_the_detectable_change_is_detected_in_eight_of_ten_cases() -> None:
     assert 0.75 <= np.mean([test.p <= 0.05 for test in tests]) <= 0.9
 
 
+def slope_rejections(checkpoints: int, *, jitter: float, fall: float = 0.0, samples: int = 2000) -> float:
+    """Return the share of slopes that are significant: five levels, 30 prompts, 3 repeats.
+
+    Half of the variance of the latent answers, which is 1, belongs to their prompts. ``jitter`` is the
+    standard deviation of the checkpoints, ``fall`` the total fall.
+    """
+    rng = np.random.default_rng(checkpoints)
+    prompts, repeats = 30, 3
+    cuts, spread = stats.norm.ppf([0.05, 0.15, 0.35, 0.7]), np.sqrt(0.5)
+    line = np.linspace(0, fall, checkpoints)[:, None]
+    significant = 0
+    for _ in range(samples):
+        latent = rng.normal(0, spread, (prompts, 1, 1)) + rng.normal(0, jitter, (checkpoints, 1)) - line
+        answers = latent + rng.normal(0, spread, (prompts, checkpoints, repeats))
+        test = slope_test(np.searchsorted(cuts, answers).mean(axis=(0, 2)) / 4)
+        significant += test is not None and test.p <= 0.05  # of 4 means, some lie exactly on a line
+    return significant / samples
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("checkpoints", [4, 5, 6, 8, 20])
 @pytest.mark.parametrize("jitter", [0.0, 0.15])
 def test_the_slope_is_significant_by_chance_in_four_to_six_of_a_hundred(
     checkpoints: int, jitter: float
 ) -> None:
-    rng = np.random.default_rng(checkpoints)
-    prompts, repeats = 30, 3
-    latent = rng.normal(0, 1, (2000, prompts, 1, 1)) + rng.normal(0, jitter, (2000, 1, checkpoints, 1))
-    cuts = stats.norm.ppf([0.05, 0.15, 0.35, 0.7]) * np.sqrt(2)
-    answers = latent + rng.normal(0, 1, (2000, prompts, checkpoints, repeats))
-    means = np.searchsorted(cuts, answers).mean(axis=(1, 3)) / 4
-    tests = [slope_test(row) for row in means]  # of 4 means, some lie exactly on a line
-    significant = np.mean([test is not None and test.p <= 0.05 for test in tests])
-    assert 0.037 - 0.008 <= significant <= 0.058 + 0.008
+    assert 0.037 - 0.008 <= slope_rejections(checkpoints, jitter=jitter) <= 0.058 + 0.008
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("checkpoints", "power"), [(4, 0.34), (5, 0.46), (6, 0.62), (8, 0.76)])
+def test_a_fall_among_checkpoints_that_jitter_has_the_power_of_the_design(
+    checkpoints: int, power: float
+) -> None:
+    rejections = slope_rejections(checkpoints, jitter=0.15, fall=0.6, samples=1000)
+    assert rejections == pytest.approx(power, abs=0.05)

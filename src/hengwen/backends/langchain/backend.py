@@ -46,14 +46,14 @@ class LangChainBackend:
 
     Args:
         model: Name that is passed to ``init_chat_model``, such as ``openai:gpt-4o-mini``, or to the factory.
-        factory: Function that returns a chat model, as ``package:function``. The function is called with the
+        factory: Function that returns a chat model, as ``package:function``. The factory is called with the
             keyword arguments ``model`` and ``base_url``, if the plan sets them, and ``params``.
         chat: Chat model to use instead of ``model`` and ``factory``.
         base_url: URL of an OpenAI-compatible endpoint.
         api_key_env: Name of the environment variable that holds the key. By default, providers other than
             OpenAI read the environment variables that LangChain defines for them.
-        params: Keyword arguments of the chat model, such as ``temperature``. ``max_retries`` is 0 unless it
-            is set here, because the engine retries.
+        params: Keyword arguments of the chat model, such as ``temperature``. ``max_retries`` is 0 unless
+            ``params`` sets it, because the engine retries.
         timeout: Seconds for one call in total, > 0.
         structured: Response format to use without trying others: ``json_schema``, ``json_object``, ``tool``
             or ``text``.

@@ -1,8 +1,8 @@
 """Backend for any OpenAI-compatible endpoint. Each request is sent once; the engine decides on retries.
 
-The package encodes requests itself and sends them with aiohttp. With the client of the ``openai`` package,
-which builds pydantic models of each request and reply, a judgment would take 1.5 ms of CPU time instead of
-0.7 ms. The ``openai`` client only provides the URL and the headers: authentication, user agent, organization
+Hengwen encodes requests itself and sends them with aiohttp. With the client of the ``openai`` package, which
+builds pydantic models of each request and reply, a judgment would take 1.5 ms of CPU time instead of 0.7 ms.
+The ``openai`` client only provides the URL and the headers: authentication, user agent, organization
 (``OPENAI_ORG_ID``) and project (``OPENAI_PROJECT_ID``).
 """
 
@@ -36,9 +36,9 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 class OpenAIBackend:
     """Call an endpoint with OpenAI's chat completions API.
 
-    A JSON schema for the reply is sent as strict ``json_schema``. If the endpoint refuses this format, the
-    next one is tried: ``json_object``, then a tool, then no schema at all. The backend remembers the format
-    that works and states it in ``Reply.response_format``.
+    A JSON schema for the reply is sent as strict ``json_schema``. If the endpoint refuses ``json_schema``,
+    the next format is tried: ``json_object``, then a tool, then no schema at all. The backend remembers the
+    format that works and states it in ``Reply.response_format``.
 
     Args:
         model: Name of the model at the endpoint.

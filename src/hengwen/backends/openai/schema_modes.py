@@ -56,7 +56,7 @@ class SchemaModes:
     def downgrade_on(
         self, status: int, error: BackendError, response_format: str, logprobs: int | None
     ) -> bool:
-        """After an error, stop using the response format that it refuses; return whether another one is left.
+        """Stop using the response format that an error refuses; return whether another format is left.
 
         Only an error that names a parameter of the request counts as a refusal. If several calls that were
         sent at the same time are refused, only one step to a looser format is made.

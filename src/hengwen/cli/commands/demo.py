@@ -17,7 +17,8 @@ def demo(
 ) -> None:
     """Evaluate the packaged sample suite in seconds, without a key or network.
 
-    With --judge, a language model judges it. The store is deleted at the end, so each call pays again.
+    With --judge, a language model judges the answers. The store is deleted at the end, so the next demo pays
+    for its calls again.
     """
     from importlib.resources import as_file, files
     from pathlib import Path

@@ -50,7 +50,7 @@ def label(
 ) -> None:
     """Label answers one at a time, in random order, without seeing judges' scores or checkpoints.
 
-    Each label is saved immediately; the same command continues after an interruption.
+    Each label is saved immediately; to continue after an interruption, run the same command again.
     """
     from hengwen.cli.ui.label_form import LabelSession, ask_rater
     from hengwen.cli.ui.messages import print_info, print_warning

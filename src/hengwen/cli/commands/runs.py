@@ -28,7 +28,7 @@ def list_(store: options.Store = options.DEFAULT_STORE) -> None:
 
 @app.command("show")
 def show(run: RunName, store: options.Store = options.DEFAULT_STORE) -> None:
-    """Show the details of a run: versions, calls, and scored answers by score."""
+    """Show the details of a run: versions, calls, and the number of scored answers for each score."""
     with open_existing_store(store) as opened:
         stored = opened.find(run)
         table = opened.table([stored])

@@ -71,7 +71,8 @@ def _show_gates(suite: LoadedPlan, location: str) -> None:
         return
     from hengwen.cli.monitoring.gate_power_text import power_line
     from hengwen.cli.ui.existing_store import open_or_create_store
-    from hengwen.cli.ui.messages import printable
+    from hengwen.cli.ui.messages import print_warning, printable
+    from hengwen.errors import StoreError
     from hengwen.monitoring.gates.power import gate_powers
     from hengwen.store import store_files
 
@@ -79,8 +80,12 @@ def _show_gates(suite: LoadedPlan, location: str) -> None:
     sizes = {task.spec.name: len(task.samples.samples) for task in suite.tasks}
     files = store_files(location)
     exists = not files or files[0].exists()
-    with open_or_create_store(location) if exists else nullcontext() as store:
-        powers = gate_powers(store, suite.plan, gates, sizes)
+    try:
+        with open_or_create_store(location) if exists else nullcontext() as store:
+            powers = gate_powers(store, suite.plan, gates, sizes)
+    except StoreError as error:  # the plan is valid all the same
+        print_warning(f"the power of gates is not known: {error}")
+        powers = gate_powers(None, suite.plan, gates, sizes)
     for gate, terms in zip(gates, powers, strict=True):
         tier = "" if gate.tier == "fail" else f" ({gate.tier})"
         typer.echo(printable(f"gate {gate.expression}{tier}"))

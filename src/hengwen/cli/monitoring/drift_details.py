@@ -84,7 +84,7 @@ def _variance_lines(score: ScoreDrift) -> list[Bilingual]:
         Bilingual("检查点", "checkpoint"): variance.checkpoint,
         Bilingual("题目×检查点", "prompt x checkpoint"): variance.interaction,
         Bilingual("重复回答", "repeat"): repeat,
-        Bilingual("重复评判", "judge repeat"): judge,
+        **({Bilingual("重复评判", "judge repeat"): judge} if score.kind == "judge" else {}),
     }
     total = sum(max(0.0, part) for part in shares.values() if part is not None)
     if total <= 0:

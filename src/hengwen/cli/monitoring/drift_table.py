@@ -178,7 +178,7 @@ def _first_lines(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
             )
         )
     if score.differs == "too few prompts":
-        least = _least_clusters(report, score)
+        least = _least_clusters(report)
         lines.append(
             Bilingual(
                 f"至少需要 {least} 个互相独立的题目才可能显著",
@@ -188,9 +188,10 @@ def _first_lines(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
     return lines
 
 
-def _least_clusters(report: DriftReport, score: ScoreDrift) -> int:
-    tests = (score.difference is not None) + (score.overall is not None)
-    return min_clusters(max(1, tests), report.looks.differ_alpha or report.alpha)
+def _least_clusters(report: DriftReport) -> int:
+    """Return the number of clusters with which any test of the first question can be significant."""
+    tests = sum(test is not None for score in report.scores for test in (score.difference, score.overall))
+    return min_clusters(tests, report.looks.differ_alpha or report.alpha)
 
 
 def _difference_lines(score: ScoreDrift, difference: BaselineDifference) -> list[Bilingual]:

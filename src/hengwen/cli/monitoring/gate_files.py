@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from hengwen.cli.monitoring.gate_text import OUTCOMES, gate_details, gate_word, report_title
+from hengwen.cli.monitoring.gate_text import OUTCOMES, gate_details, gate_word, is_warning, report_title
 from hengwen.io.text_safety import strip_controls
 from hengwen.reports.render.markdown_report import escape
 from hengwen.reports.text.sanitize import one_line
@@ -72,7 +72,7 @@ def summary_markdown(report: GateReport, language: Language) -> str:
         "| --- | --- | --- |",
     ]
     for gate in report.gates:
-        mark = MARKS[gate.outcome] if not gate.only_warns or gate.outcome == "passed" else WARNING_MARK
+        mark = WARNING_MARK if is_warning(gate) else MARKS[gate.outcome]
         word = gate_word(gate).in_language(language)
         details = gate_details(gate).in_language(language)
         lines.append(f"| {mark} {_cell(word)} | {_cell(gate.expression)} | {_cell(details)} |")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from hengwen.cli.monitoring.gate_text import gate_details, gate_word, report_title
+from hengwen.cli.monitoring.gate_text import gate_details, gate_word, is_warning, report_title
 from hengwen.cli.ui.messages import printable
+from hengwen.monitoring.gates.drifts import corrected_p_values
 
 if TYPE_CHECKING:
     from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
@@ -30,7 +31,7 @@ def print_gates(report: GateReport, language: Language, console: Console | None 
     console = console or Console(highlight=False)
     console.print(Text(printable(report_title(report)), style="bold"))
     for gate in report.gates:
-        style = _STYLES[gate.outcome] if not gate.only_warns else "yellow"
+        style = "yellow" if is_warning(gate) else _STYLES[gate.outcome]
         details = gate_details(gate).in_language(language)
         console.print(
             Text.assemble(
@@ -95,6 +96,17 @@ def _term(term: TermResult) -> dict[str, Any]:
                 "n": None if score.test is None else score.test.prompts,
             }
             for score in term.scores
+        ],
+        "drifts": [
+            {
+                "address": score.address,
+                "drifts": score.drifts,
+                "direction": score.direction,
+                "checkpoints": len(score.means),
+                "p_adjusted": min(corrected_p_values(score), default=None),
+                "detectable": None if score.steps is None else score.steps.slope_detectable,
+            }
+            for score in term.drifts
         ],
     }
 

@@ -17,6 +17,7 @@ _UNKNOWN: Mapping[str, str] = {
     "no values by prompt": "power unknown: the runs in the store have no values of it by prompt",
     "no spread": "power unknown: all values or differences in the store are equal",
     "not a test": "no test: compared as it is",
+    "checkpoints": "needs at least 4 checkpoints; more prompts do not replace them",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import count, decimals_for, interval, number, p_text, percent, signed
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hengwen.monitoring.compare.run_comparison import ScoreComparison
+    from hengwen.monitoring.drift.score_drift import ScoreDrift
     from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
 
 OUTCOMES: Mapping[str, Bilingual] = {
@@ -46,6 +48,10 @@ _REASONS: Mapping[str, Bilingual] = {
     "not comparable": Bilingual("与基线不可比", "not comparable with the baseline"),
     "no values by prompt": Bilingual("分数没有逐题的值", "the score has no values by prompt"),
     "too few prompts": Bilingual("题目太少，不可能显著", "too few prompts for any result to be significant"),
+    "too few checkpoints": Bilingual(
+        "检查点太少，无法与步间波动区分", "too few checkpoints to tell it from step noise"
+    ),
+    "order unknown": Bilingual("检查点的次序未知", "the order of the checkpoints is not known"),
     "no calibration": Bilingual("没有校准文件", "there is no calibration of this score"),
     "stale calibration": Bilingual("校准已失效", "the calibration is stale"),
     "undefined agreement": Bilingual("无法计算一致性", "the agreement is not defined"),
@@ -63,6 +69,8 @@ _NEXT: Mapping[str, Bilingual] = {
     "own baseline": Bilingual("请固定一次较早的运行", "pin an earlier run: hengwen runs pin RUN"),
     "not comparable": Bilingual("请用相同设置运行两者", "run both with the same settings"),
     "no values by prompt": Bilingual("请改用逐题的分数", "name a score that has values by prompt"),
+    "too few checkpoints": Bilingual("至少需要 4 个检查点", "at least 4 checkpoints are needed"),
+    "order unknown": Bilingual("请在计划中写明 step", "set step: in the plan"),
     "no calibration": _CALIBRATE,
     "stale calibration": _CALIBRATE,
     "undefined agreement": Bilingual("请增加标注：hengwen label", "label more answers: hengwen label"),
@@ -72,9 +80,14 @@ _NEXT: Mapping[str, Bilingual] = {
 def gate_word(gate: GateResult) -> Bilingual:
     """Return the outcome of a gate in a word; of a gate that only warns, with the word warning."""
     word = OUTCOMES[gate.outcome]
-    if gate.outcome == "passed" or not gate.only_warns:
+    if not is_warning(gate):
         return word
     return Bilingual(f"警告（{word.zh}）", f"warning ({word.en})")
+
+
+def is_warning(gate: GateResult) -> bool:
+    """Return whether a gate did not pass, and does not change the exit code; nothing scored always does."""
+    return gate.only_warns and gate.outcome not in ("passed", "error")
 
 
 def gate_details(gate: GateResult) -> Bilingual:
@@ -114,25 +127,29 @@ def _term_text(term: TermResult, *, with_name: bool) -> Bilingual:
 
 
 def _figures(term: TermResult) -> Bilingual:
-    if term.kind == "no_drop":
-        return _fall_figures(term)
+    if term.kind in ("no_drop", "no_drift"):
+        return _fall_figures(term) if term.kind == "no_drop" else _drift_figures(term)
     if term.value is None or term.prompts is None:
         return Bilingual("", "")
-    n = term.prompts
+    return _value_figures(term, term.value, term.prompts)
+
+
+def _value_figures(term: TermResult, value: float, n: int) -> Bilingual:
     if term.kind == "coverage":
-        share = percent(term.value)
-        return Bilingual(f"{n} 题有得分（{share}）", f"{share} ({_prompts(n)} with a score)")
+        return Bilingual(
+            f"{n} 题有得分（{percent(value)}）", f"{percent(value)} ({_prompts(n)} with a score)"
+        )
     if term.kind == "calibration":
-        figures = f"{number(term.value, 2)} {interval(term.interval, 2)}"
+        figures = f"{number(value, 2)}{_bounds(term, 2)}"
         return Bilingual(f"二次 kappa {figures}，{n} 个标注", f"quadratic kappa {figures}, {n} labels")
-    decimals = decimals_for(term.scale, [term.value])
+    decimals = decimals_for(term.scale, [value])
     if term.kind == "score":
-        figures = f"{number(term.value, decimals)}{_bounds(term, decimals)}"
+        figures = f"{number(value, decimals)}{_bounds(term, decimals)}"
         return (
             Bilingual(f"{figures}，{n} 题", f"{figures}, {_prompts(n)}") if n else Bilingual(figures, figures)
         )
     fine = max(2, decimals)
-    figures = f"{signed(term.value, fine)}{_bounds(term, fine)}"
+    figures = f"{signed(value, fine)}{_bounds(term, fine)}"
     return Bilingual(
         f"与 {_baseline(term)} 相差 {figures}，{n} 题{_level(term).zh}",
         f"difference from {_baseline(term)} {figures}, {_prompts(n)}{_level(term).en}",
@@ -154,6 +171,37 @@ def _fall_figures(term: TermResult) -> Bilingual:
     return Bilingual(
         f"{head.zh}：{'，'.join(text.zh for text in texts)}；{n} 题{_level(term).zh}",
         f"{head.en}: {', '.join(text.en for text in texts)}; {_prompts(n)}{_level(term).en}",
+    )
+
+
+def _drift_figures(term: TermResult) -> Bilingual:
+    """Return the answers of the scores; the word drift stands only where the tests say so."""
+    if term.level is None:
+        return Bilingual("", "")
+    drifts = [score for score in term.drifts if score.drifts == "drift" and score.direction == "worse"]
+    texts = [_drift_text(score) for score in drifts or term.drifts]
+    head = (
+        Bilingual("漂移（变差）", "drift for the worse")
+        if drifts
+        else Bilingual("未见超出步间波动的变差", "nothing worse beyond step noise seen")
+    )
+    return Bilingual(
+        f"自 {_baseline(term)} 起{head.zh}：{'，'.join(text.zh for text in texts)}{_level(term).zh}",
+        f"{head.en} since {_baseline(term)}: {', '.join(text.en for text in texts)}{_level(term).en}",
+    )
+
+
+def _drift_text(score: ScoreDrift) -> Bilingual:
+    steps, p_values = score.steps, corrected_p_values(score)
+    p = f" p {p_text(min(p_values))}" if p_values else ""
+    n = len(score.means)
+    text = f"{score.address}{p}"
+    if steps is None or steps.slope_detectable is None or score.drifts == "drift":
+        return Bilingual(f"{text}（{n} 个检查点）", f"{text} ({n} checkpoints)")
+    value = number(steps.slope_detectable, max(2, decimals_for(score.scale, [steps.slope_detectable])))
+    return Bilingual(
+        f"{text}（{n} 个检查点，可看出的最小变化 {value}）",
+        f"{text} ({n} checkpoints, smallest visible change {value})",
     )
 
 

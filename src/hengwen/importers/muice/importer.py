@@ -88,8 +88,8 @@ def import_muice(
     Args:
         file: The Muice document, in any of its revisions.
         folder: Folder for plan.yaml, the files that it names, and repairs.json with all notes.
-        test_split: File with the rows of the task ``comprehensive``. If ``test_split`` is None, the plan has
-            this task as a comment only.
+        test_split: File with the rows of the task ``comprehensive``. If ``test_split`` is None, the task
+            ``comprehensive`` is only a comment in the plan.
         corpus: File with training data. The plan gets a rule that finds answers copied from the training
             data. Rows of the test split that the training data contains are reported.
         options: Options for settings that the document does not state.

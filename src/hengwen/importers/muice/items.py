@@ -1,4 +1,4 @@
-"""Parse the numbered prompts of a section and their reference answers: ``1. input: ...``, ``target: ...``."""
+"""Parse the numbered prompts (``input:``) of a section and their reference answers (``target:``)."""
 
 from __future__ import annotations
 

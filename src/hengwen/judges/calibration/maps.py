@@ -74,7 +74,7 @@ def fit_maps(
 
     Args:
         judge: The judge's values, length n >= 30.
-        human: Human values of the same answers.
+        human: Human value of each of these answers, in the same order.
         levels: All levels, ascending.
         clusters: Prompt of each answer; by default, each answer counts as a separate prompt.
         folds: Number of folds, from 2 to the number of prompts.

@@ -31,7 +31,7 @@ def corrected_means(
         answers: All answers.
         levels: All levels, ascending.
         confidence: Confidence level of the intervals.
-        drawn: Number of labels for each way in which answers were selected.
+        drawn: Number of labels for each way in which the answers to label were selected, such as at random.
     """
     checkpoints = list(dict.fromkeys(answer.checkpoint for answer in answers))
     names = ["", *(checkpoints if len(checkpoints) > 1 else [])]
@@ -53,7 +53,7 @@ def _mean(
     level: float,
     chosen: bool,
 ) -> MeanReport:
-    """Return the mean of a checkpoint; leave out the labels' own mean if they are not a random sample."""
+    """Return the estimated mean of a checkpoint, without the mean of labels that are no random sample."""
     pairs = [pair for pair in joined.pairs if checkpoint in ("", pair.answer.checkpoint)]
     others = [answer for answer in joined.others if checkpoint in ("", answer.checkpoint)]
     judge = [pair.value for pair in pairs]

@@ -56,8 +56,8 @@ class OrdinalMap:
             ValueError: The lengths differ or are 0.
 
         Notes:
-            This is the proportional odds model of McCullagh, Regression models for ordinal data, JRSS B 42,
-            1980.
+            The map is the proportional odds model of McCullagh, Regression models for ordinal data, JRSS B
+            42, 1980.
 
         Examples:
             >>> judge, human = [0, 0, 0.5, 0.5, 1, 1], [0, 0.5, 0.5, 0.5, 0.5, 1]

@@ -57,7 +57,7 @@ async def ask_for_verdict(
     """Ask the model until a reply contains a verdict, at most three times.
 
     Args:
-        backend: Backend through which every call goes.
+        backend: Backend that sends the requests to the model.
         build_request: Function that returns the request for a call (``first``, ``repair`` or ``fresh``). The
             second argument of the function is the error of the first reply for ``repair``, else None. The
             requests must have different call keys (hashes that identify a call), so that a stored reply to

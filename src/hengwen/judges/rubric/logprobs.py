@@ -154,7 +154,7 @@ def _fitting(prefix: bytes, text: bytes, lead: bytes, names: Mapping[bytes, str]
         text: Candidate token.
         lead: Bytes before the label in the token that the model chose, such as a quote; a candidate must
             begin with them.
-        names: The labels, by their bytes in lower case.
+        names: Labels of the rubric, by their UTF-8 bytes in lower case.
     """
     if lead:
         if not text.lstrip().startswith(lead.lstrip()):

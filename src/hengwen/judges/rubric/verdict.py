@@ -1,7 +1,8 @@
 """Parse the reply of a judge strictly: it must contain one JSON object with known labels.
 
 The messages of errors are quoted in prompts of repair calls, and the key that identifies a call depends on
-its prompt. Changing an error message therefore changes the call keys of repair calls.
+its prompt. If an error message changes, stored replies to repair calls with the old message are not found any
+more.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class CappedJudge:
     Args:
         judge: The judge to ask; the first of its score names is its level.
         rules: Rules of the task.
-        scale: Scale of the level, for scores that do not state one.
+        scale: Scale of the level, used if the judge's scores do not state a scale.
         language: Language of the evidence shown to the judge, and of the reasons.
         name: First part of the names of the final scores; default: the first part of the level's name.
 

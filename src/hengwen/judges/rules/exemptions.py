@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from hengwen.records import Sample
 
 _FLAGS = {"exempt_copy": "target_copy", "exempt_duplicate": "near_duplicate"}
-"""Keys of the metadata that, if true, exempt a sample from the rule named here; read only if ``lenient``."""
+"""For each key of the metadata, the rule from which a sample is exempt if the key is true; read only if
+``lenient``."""
 
 
 def exemptions(sample: Sample, *, lenient: bool = False) -> frozenset[str]:

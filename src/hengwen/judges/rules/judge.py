@@ -3,18 +3,19 @@
 The rules judge serves as a baseline for other judges. A clause is a single check of the answer; it may object
 to the answer or give it a credit. The level is found in three steps:
 
-1. Start from the second best level. (If the rubric has only two levels, start from the best.) 2. Each clause
-that objects sets a cap, which is the best level that remains possible: worst, second worst, middle or second
-best. The lowest cap is used. 3. An answer gets the best level on three conditions: no clause objects; every
-clause that can give a credit and applies to this answer gives it; at least one of these clauses is about the
-content (``markers``, ``reference_similarity``, ``right_number``). If a number is expected, ``right_number``
-is used instead of ``reference_similarity``.
+1. Start from the second best level. (If the rubric has only two levels, start from the best.)
+2. Each clause that objects sets a cap, which is the best level that remains possible: worst, second worst,
+   middle or second best. The lowest cap is used.
+3. An answer gets the best level on three conditions: no clause objects; every clause that can give a credit
+   and applies to this answer gives it; at least one of these clauses is about the content (``markers``,
+   ``reference_similarity``, ``right_number``). If a number is expected, ``right_number`` is used instead of
+   ``reference_similarity``.
 
-A criterion is scored in the three steps too, by the clauses that ``rules.criteria`` lists for it; for a
-criterion, one credit of any clause is enough for the best level. A criterion without clauses is
-``not_applicable``. If the rubric has no ``rules:`` block and neither of the options ``markers`` and ``taboo``
-is set, only ``DEFAULT_CLAUSES`` are evaluated. If a default clause objects, the level is its cap; otherwise
-the level is ``not_applicable``.
+The level of a criterion is found in the same three steps as the overall level, by the clauses that
+``rules.criteria`` lists for it; but the best level does not require a clause about the content. A criterion
+without clauses is ``not_applicable``. If the rubric has no ``rules:`` block and neither of the options
+``markers`` and ``taboo`` is set, only ``DEFAULT_CLAUSES`` are evaluated. If a default clause objects, the
+level is its cap; otherwise the level is ``not_applicable``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The clauses of the rules judge: each checks one property of an answer and gives a cap or a credit.
 
-A cap is the best level that remains possible; a credit supports the best level. A clause returns None if it
-does not apply to the answer.
+A cap is the best level that the answer can still get; a credit is a reason for giving the best level. A
+clause returns None if it does not apply to the answer.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ClauseResult:
     cap: Cap | None = None
     """The best level that remains possible; None if the clause does not object."""
     credit: bool = False
-    """Whether the clause supports the best level."""
+    """Whether the clause gives a credit, which is a reason for giving the best level."""
 
 
 def empty_or_broken(answer: ClauseInput) -> ClauseResult | None:

@@ -44,7 +44,7 @@ class RuleResult:
     judge_note: tuple[str, str] = ("", "")
     """Text that only the judge sees, added to the sentence; in English and in Chinese."""
     visible_to_judge: bool = True
-    """Whether the judge's prompt includes the sentence."""
+    """Whether the judge's prompt includes the rule's sentence about the answer."""
     reason: str = ""
     """Reason that is stored with the rule's score and may quote the answer; default: ``en``."""
     cap: float | None = None

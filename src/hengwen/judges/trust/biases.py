@@ -34,8 +34,8 @@ MIN_CLUSTERS = 10
 class LengthBias:
     """Correlation of a judge's scores with the lengths of the answers.
 
-    A correlation does not prove a bias, because longer answers may be better. To find out whether it is a
-    bias, compare it with the correlation between human labels and length.
+    A correlation does not prove a bias, because longer answers may be better. To find out whether the
+    correlation is a bias, compare it with that between human labels and length.
     """
 
     n: int
@@ -49,7 +49,8 @@ class LengthBias:
     slope: float | None
     """Least-squares change of the score per unit of ln(1 + length)."""
     adjusted: tuple[float, ...] | None
-    """Scores with the linear effect of ln(1 + length) removed; their mean is the mean of the scores."""
+    """Scores with the linear effect of ln(1 + length) removed; their mean equals the mean of the original
+    scores."""
     reason: str = ""
     """Why ``rho`` or ``interval`` is None."""
 

@@ -1,4 +1,4 @@
-"""Attacks on a judge (canaries): it judges weak answers with and without an injected instruction."""
+"""Attacks on a judge (canaries): weak answers that are judged with and without an injected instruction."""
 
 from __future__ import annotations
 

@@ -153,12 +153,14 @@ class CollectedScores:
         runs: The earlier and the later run.
         labels: Names of the runs, for messages.
         common: See ``compare_runs``.
+        with_lengths: Whether the lengths of the answers are read, which the difference at equal length needs.
     """
 
     store: Store
     runs: tuple[Run, Run]
     labels: Sequence[str]
     common: bool
+    with_lengths: bool = True
     table: ScoreTable = field(init=False)
     lengths: tuple[Lengths, Lengths] = field(init=False)
     differing: Mapping[str, set[str]] = field(init=False)
@@ -166,7 +168,8 @@ class CollectedScores:
 
     def __post_init__(self) -> None:
         self.table = self.store.table(self.runs)
-        self.lengths = (_lengths(self.store, self.runs[0]), _lengths(self.store, self.runs[1]))
+        if self.with_lengths:
+            self.lengths = (_lengths(self.store, self.runs[0]), _lengths(self.store, self.runs[1]))
         self.differing = differing_prompts(self.store, self.runs) if self.common else {}
 
     @property
@@ -192,9 +195,8 @@ class CollectedScores:
         )
         if not values.prompts:
             return replace(pair, problem="no common prompts", values=values)
-        return replace(
-            pair, problem="", values=values, length_changes=self._length_changes(score.task, values)
-        )
+        changes = self._length_changes(score.task, values) if self.with_lengths else None
+        return replace(pair, problem="", values=values, length_changes=changes)
 
     def _length_changes(self, task: str, values: PairedValues) -> Sequence[float] | None:
         before, after = (lengths.get(task, {}) for lengths in self.lengths)

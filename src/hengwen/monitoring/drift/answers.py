@@ -11,7 +11,7 @@ from hengwen.monitoring.drift.score_drift import (
     OverallTest,
     StepTests,
 )
-from hengwen.monitoring.drift.steps import baseline_members, is_constant, mann_kendall
+from hengwen.monitoring.drift.steps import MIN_COURSE, baseline_members, is_constant, mann_kendall
 from hengwen.stats.checkpoints.change_point import pettitt_test
 from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS, newest_test, slope_test
 from hengwen.stats.paired import enough_clusters, holm
@@ -134,8 +134,8 @@ class SecondQuestion:
 
     @property
     def has_course(self) -> bool:
-        """Whether the means have an order that can be described."""
-        return self.order_known and self.series.has_newest and self.series.checkpoints > 1
+        """Whether there are enough means in a known order to describe it."""
+        return self.order_known and self.series.has_newest and self.series.checkpoints >= MIN_COURSE
 
     def tests(self) -> dict[str, float]:
         """Return the p-values of the deciding tests, by name."""

@@ -88,6 +88,7 @@ def _description(prompts: FirstQuestion) -> ScoreDrift:
         differs="not comparable",
         drifts="not comparable",
         problem=prompts.problem(),
+        kind=series.score.kind,
         scale=series.score.scale,
         means=series.checkpoint_means(),
         left_out=series.left_out,

@@ -62,6 +62,8 @@ def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptD
     scored = ~np.isnan(table[:, :-1])
     before = np.where(scored, table[:, :-1], 0.0).sum(axis=1) / scored.sum(axis=1)
     after = table[:, -1]
+    rounding = 1e-12 * float(np.abs(after).max())
+    before = np.where(np.abs(after - before) <= rounding, after, before)
     names = [name for name, kept in zip(series.matrix.prompts, common, strict=True) if kept]
     clusters = [name for name, kept in zip(series.matrix.clusters, common, strict=True) if kept]
     scale = series.score.scale

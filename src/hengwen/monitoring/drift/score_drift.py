@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hengwen.records import Run, Scale
+    from hengwen.records import Kind, Run, Scale
     from hengwen.relevance_metrics import RankingComparison, SequenceSummary
     from hengwen.stats.checkpoints.change_point import ChangePoint
     from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
@@ -192,6 +192,7 @@ class ScoreDrift:
     """Direction of a drift, by the test with the smaller p-value; empty without a drift."""
     problem: Problem = ""
     """Reason why the score is not comparable or has no difference by prompts."""
+    kind: Kind = "scorer"
     scale: Scale | None = None
     means: tuple[CheckpointMean, ...] = ()
     """Checkpoints that are tested, in training order if it is known."""
@@ -201,7 +202,7 @@ class ScoreDrift:
     """None below 3 checkpoints: the difference to the baseline is the only one."""
     steps: StepTests | None = None
     course: Course | None = None
-    """None if the training order is not known, or for a single checkpoint."""
+    """None if the training order is not known, or below 3 checkpoints."""
     changes: tuple[PromptChange, ...] = ()
     """Prompts with the largest shrunken rise and fall, largest rise first."""
     prompts_vary: bool = True

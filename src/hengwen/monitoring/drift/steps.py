@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+MIN_COURSE = 3
+"""Minimum number of checkpoints whose order is described; two can only rise or fall."""
 MIN_BLOCKED = 25
 """Minimum number of checkpoints for orders of blocks: five blocks of five have 120 orders."""
 ORDERS = 9999
@@ -26,7 +28,7 @@ MAX_EXACT = 170
 
 def is_constant(means: Floats) -> bool:
     """Return whether all means are equal, up to rounding."""
-    return bool(np.ptp(means) <= 1e-12 * (float(np.abs(means).max()) or 1.0))
+    return bool(np.ptp(means) <= 1e-9 * (float(np.abs(means).max()) or 1.0))
 
 
 def baseline_members(means: Floats, mean_variance: float) -> list[int]:

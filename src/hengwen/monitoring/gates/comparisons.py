@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -10,13 +10,13 @@ import numpy as np
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import CollectedScores, refuse_conflicts
 from hengwen.monitoring.compare.run_comparison import compare_scores
-from hengwen.monitoring.gates.alpha import alpha_at_look
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored, worst
 from hengwen.monitoring.gates.sample_size import needed_prompts
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NonInferiorTerm, matching
 from hengwen.reports.view.build import run_labels
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.mean_interval import cluster_sums, jackknife
 
@@ -54,6 +54,8 @@ class Comparer:
     """Return the summary of a score of the run under test by its address."""
     is_certified: Callable[[str], bool]
     """Return whether a score, by its address, does not rest on a judge without a certificate."""
+    collected: dict[str, CollectedScores] = field(default_factory=dict)
+    """Scores of the run and of a baseline, by the id of the baseline."""
 
     def result(self, term: NonInferiorTerm | NoDropTerm) -> TermResult:
         """Evaluate a term.
@@ -82,7 +84,11 @@ class Comparer:
     def _collected(self, baseline: Run) -> tuple[CollectedScores, tuple[str, ...]]:
         runs = (self.baselines.data_of(baseline), self.baselines.run)
         labels = run_labels(runs)
-        return CollectedScores(self.baselines.store, runs, labels, common=False), labels
+        if baseline.id not in self.collected:  # several gates may have the same baseline
+            self.collected[baseline.id] = CollectedScores(
+                self.baselines.store, runs, labels, common=False, with_lengths=False
+            )
+        return self.collected[baseline.id], labels
 
     def _non_inferior(self, term: NonInferiorTerm, baseline: Run) -> TermResult:
         result = TermResult(text=term.text, kind="noninferior", outcome="inconclusive")

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import ScoreTable
 
 REASONS: Mapping[DriftAnswer, Reason] = {
-    "cannot be told from step noise": "too few checkpoints",
-    "one checkpoint": "too few checkpoints",
-    "order unknown": "order unknown",
-    "missing scores": "low coverage",
     "not comparable": "not comparable",
+    "missing scores": "low coverage",
+    "order unknown": "order unknown",
+    "one checkpoint": "too few checkpoints",
+    "cannot be told from step noise": "too few checkpoints",
 }
-"""Answers of a drift report that do not decide, most important last."""
+"""Answers of a drift report that do not decide, the most important first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,9 @@ class DriftChecker:
         scores = [
             (family, view)
             for family, view in tested_scores((run,), self.table)
-            if (summary := self.summary_of(view.address)) is not None and summary.coverage is not None
+            if (summary := self.summary_of(view.address)) is not None
+            and summary.coverage is not None
+            and not (summary.mean is not None and summary.clusters == 0)  # a score of a group of answers
         ]
         selected = [view.address for view in select_scores(term.pattern, scores)]
         for address in selected:
@@ -95,7 +97,7 @@ class DriftChecker:
         answers = {score.drifts for score in report.scores}
         reason: Reason = ""
         if worst(outcomes) == "inconclusive":
-            reason = next(text for answer, text in reversed(REASONS.items()) if answer in answers)
+            reason = next(text for answer, text in REASONS.items() if answer in answers)
         p_values = [p for score in report.scores for p in corrected_p_values(score)]
         return TermResult(
             text=term.text,

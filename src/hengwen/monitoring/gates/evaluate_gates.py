@@ -10,9 +10,10 @@ from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.baselines import Baselines
 from hengwen.monitoring.gates.certificates import certificate_problem
 from hengwen.monitoring.gates.comparisons import Comparer
+from hengwen.monitoring.gates.drifts import DriftChecker
 from hengwen.monitoring.gates.results import GateReport, GateResult, nothing_scored, worst
 from hengwen.monitoring.gates.thresholds import Measured, threshold_result
-from hengwen.plans.gates import NoDropTerm, ThresholdTerm, check_addresses, matching, parse_gate
+from hengwen.plans.gates import NoDriftTerm, NoDropTerm, ThresholdTerm, check_addresses, matching, parse_gate
 from hengwen.plans.locations import locate
 from hengwen.plans.plan import Plan, load_plan
 from hengwen.results.aggregate import aggregate
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from hengwen.judges.calibration.artifact import Calibration
     from hengwen.monitoring.gates.results import NoCertificate, TermResult
-    from hengwen.plans.gates import Gate, Term
+    from hengwen.plans.gates import Gate, NonInferiorTerm, Term
     from hengwen.records import Run
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_table import ScoreTable, SeriesKey
@@ -133,15 +134,19 @@ def evaluate_run(
         run, baselines.store.table([run]), {item.address: item for item in calibrations}
     )
     comparer = Comparer(
+        baselines=baselines, summary_of=evaluated.summary_of, is_certified=evaluated.is_certified
+    )
+    drift_checker = DriftChecker(
         baselines=baselines,
+        table=evaluated.table,
         summary_of=evaluated.summary_of,
-        is_certified=lambda address: evaluated.certificate_problem(address) is None,
+        is_certified=evaluated.is_certified,
     )
     results = []
     for gate, location in zip(gates, locations or [""] * len(gates), strict=True):
         try:
             check_addresses(gate, evaluated.addresses, f"{run.checkpoint} ({run.id})")
-            results.append(_gate_result(gate, evaluated, comparer))
+            results.append(_gate_result(gate, evaluated, comparer, drift_checker))
         except ConfigError as error:
             raise ConfigError(f"{location}{error}") from None
     unfinished = () if run.status == "finished" else (f"the run {run.id} is {run.status}, not finished",)
@@ -176,6 +181,9 @@ class _RunUnderTest:
         key = self.keys.get(address)
         return None if key is None else certificate_problem(key, self.table.series, self.calibrations)
 
+    def is_certified(self, address: str) -> bool:
+        return self.certificate_problem(address) is None
+
     def measured(self, address: str) -> Measured | None:
         key = self.keys.get(address)
         if key is None:
@@ -187,8 +195,10 @@ class _RunUnderTest:
         )
 
 
-def _gate_result(gate: Gate, evaluated: _RunUnderTest, comparer: Comparer) -> GateResult:
-    terms = [_term_result(term, evaluated, comparer) for term in gate.terms]
+def _gate_result(
+    gate: Gate, evaluated: _RunUnderTest, comparer: Comparer, drift_checker: DriftChecker
+) -> GateResult:
+    terms = [_term_result(term, evaluated, comparer, drift_checker) for term in gate.terms]
     outcomes = [term.enforced for term in terms if term.enforced is not None]
     uncertified = {
         address: problem
@@ -206,12 +216,29 @@ def _gate_result(gate: Gate, evaluated: _RunUnderTest, comparer: Comparer) -> Ga
     )
 
 
-def _term_result(term: Term, evaluated: _RunUnderTest, comparer: Comparer) -> TermResult:
+def _term_result(
+    term: Term, evaluated: _RunUnderTest, comparer: Comparer, drift_checker: DriftChecker
+) -> TermResult:
     if isinstance(term, NoDropTerm):
-        result = comparer.result(term)
-        addresses = matching(term.pattern, evaluated.addresses)
-        has_certified = any(evaluated.certificate_problem(address) is None for address in addresses)
-        return result if result.scores or not has_certified else replace(result, enforced=result.outcome)
+        return _pattern_result(term, evaluated, comparer.result(term))
+    if isinstance(term, NoDriftTerm):
+        return _pattern_result(term, evaluated, drift_checker.result(term))
+    return _score_result(term, evaluated, comparer)
+
+
+def _pattern_result(
+    term: NoDropTerm | NoDriftTerm, evaluated: _RunUnderTest, result: TermResult
+) -> TermResult:
+    """Return the result of a term on a pattern; without tests, its outcome counts if any score does."""
+    if result.scores or result.drifts:
+        return result
+    has_certified = any(map(evaluated.is_certified, matching(term.pattern, evaluated.addresses)))
+    return replace(result, enforced=result.outcome) if has_certified else result
+
+
+def _score_result(
+    term: ThresholdTerm | NonInferiorTerm, evaluated: _RunUnderTest, comparer: Comparer
+) -> TermResult:
     if isinstance(term, ThresholdTerm):
         measured = evaluated.measured(term.address)
         if measured is None:
@@ -221,18 +248,17 @@ def _term_result(term: Term, evaluated: _RunUnderTest, comparer: Comparer) -> Te
             return replace(result, enforced=result.outcome)
     else:
         result = comparer.result(term)
-    is_certified = evaluated.certificate_problem(term.address) is None
     return replace(
         result,
         task=term.address.partition("/")[0],
-        enforced=result.outcome if is_certified else result.enforced,
+        enforced=result.outcome if evaluated.is_certified(term.address) else result.enforced,
     )
 
 
 def _judged_addresses(term: Term, result: TermResult, evaluated: _RunUnderTest) -> list[str]:
     """Return the scores whose values decide a term."""
-    if isinstance(term, NoDropTerm):
-        tested = [item.address for item in result.scores]
+    if isinstance(term, (NoDropTerm, NoDriftTerm)):
+        tested = [item.address for item in result.scores] + [item.address for item in result.drifts]
         return tested or matching(term.pattern, evaluated.addresses)
     if isinstance(term, ThresholdTerm) and term.measure != "score":
         return []

@@ -10,17 +10,17 @@ import numpy as np
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import CollectedScores
-from hengwen.monitoring.gates.alpha import alpha_at_look
 from hengwen.monitoring.gates.baselines import Baselines
 from hengwen.monitoring.gates.comparisons import select_scores
 from hengwen.monitoring.gates.evaluate_gates import run_under_test
 from hengwen.monitoring.gates.sample_size import POWER, needed_prompts
 from hengwen.monitoring.tested_scores import tested_scores
-from hengwen.plans.gates import NonInferiorTerm, ThresholdTerm
+from hengwen.plans.gates import NoDriftTerm, NonInferiorTerm, ThresholdTerm
 from hengwen.reports.view.build import run_labels
 from hengwen.results.aggregate import prompt_values
 from hengwen.results.run_order import training_order
 from hengwen.results.score_table import SeriesKey
+from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.mean_interval import cluster_sums, jackknife
 from hengwen.stats.power import detectable_effect, power_of_t
 
@@ -35,8 +35,11 @@ if TYPE_CHECKING:
     from hengwen.store import Store
 
 ALPHA = 0.05
-Unknown = Literal["", "no run", "no second run", "no values by prompt", "no spread", "not a test"]
-"""Why the power of a term is not known. ``no spread``: all values, or all differences, are equal."""
+Unknown = Literal[
+    "", "no run", "no second run", "no values by prompt", "no spread", "not a test", "checkpoints"
+]
+"""Why the power of a term is not known. ``no spread``: all values, or all differences, are equal.
+``checkpoints``: checkpoints are the units of the test, not prompts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +113,7 @@ class _Runs:
         if before is None:
             return None
         runs = (before, self.newest)
-        return CollectedScores(self.store, runs, run_labels(runs), common=True)
+        return CollectedScores(self.store, runs, run_labels(runs), common=True, with_lengths=False)
 
     def spread(
         self, values: Sequence[float], clusters: Sequence[str] | None, task: str, ends: Sequence[float]
@@ -157,6 +160,8 @@ def _term_power(term: Term, runs: _Runs | None) -> TermPower:
     if isinstance(term, NonInferiorTerm):
         power = TermPower(text=term.text, kind="noninferior")
         return replace(power, unknown="no run") if runs is None else _margin_power(term, power, runs)
+    if isinstance(term, NoDriftTerm):
+        return TermPower(text=term.text, kind="no_drift", unknown="checkpoints")
     power = TermPower(text=term.text, kind="no_drop")
     return replace(power, unknown="no run") if runs is None else _fall_power(term, power, runs)
 

@@ -80,6 +80,7 @@ def test_a_drift_is_said_in_words_with_its_evidence(hengwen, tmp_path: Path) -> 
     assert any("Mann-Kendall S -36, p < .0001" in line and "Pettitt: change at c" in line for line in lines)
     assert any(line.startswith("course") and "CIN 36/36 [18.0]" in line for line in lines)
     assert any(line.startswith("variance by source (12 prompts): ") for line in lines)
+    assert "judge repeat" not in done.out
     assert "changes of prompts (exploratory, not tested, not shrunken, there are no repeats):" in lines
 
 
@@ -166,7 +167,33 @@ def test_a_read_only_store_is_looked_at_without_a_record(hengwen, tmp_path: Path
     assert json.loads(hengwen("drift", "--json").out)["looks"]["drift"] == 1
 
 
-def test_quiet_prints_nothing_and_runs_with_other_prompts_are_named(hengwen, tmp_path: Path) -> None:
-    record(JITTER, facts={"prompts": "x", "versions": {}, "tasks": {}})
+def test_quiet_prints_warnings_only(hengwen, tmp_path: Path) -> None:
+    facts = {"versions": {}, "tasks": {}}
+    record(JITTER, facts={"prompts": "x", **facts})
+    with open_store("hengwen.db") as store:
+        ledger = store.ledger()
+        ledger.begin(Run(id="o", plan="p", plan_hash="", checkpoint="old", facts={"prompts": "y", **facts}))
+        ledger.commit()
     done = hengwen("drift", "-q")
-    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (done.code, done.out) == (0, "")
+    assert done.err == (
+        "hengwen: warning: left out, because their tasks or prompts differ from the newest run: old\n"
+    )
+    record([0.5])
+    assert "hengwen: warning: run by an older version, so whether they" in hengwen("drift", "-q").err
+
+
+def test_too_few_prompts_are_said_with_the_number_that_it_takes(hengwen, tmp_path: Path) -> None:
+    with open_store("hengwen.db") as store:
+        ledger = store.ledger()
+        for index in range(3):
+            ledger.begin(Run(id=f"r{index}", plan="p", plan_hash="", checkpoint=f"c{index}", order=index))
+            key = {"run_id": f"r{index}", "task": "t", "checkpoint": f"c{index}", "repeat": 1}
+            for prompt in range(5):
+                score = Score(name="j.level", value=index + prompt / 10, signature="j", kind="judge")
+                ledger.record_rows([Row(**key, sample_id=f"p{prompt}", cluster=f"p{prompt}", outcome=score)])
+        ledger.commit()
+    out = hengwen("drift").out
+    assert "t/j.level: too few prompts; cannot be told from step noise" in out
+    assert "at least 8 independent prompts are needed for any result to be significant" in out
+    assert "judge repeat unknown" in out

@@ -144,6 +144,21 @@ def test_json_has_everything(hengwen, start) -> None:
     assert term["p"] < 0.001
 
 
+def test_a_drift_is_printed_only_where_checkpoints_show_it(hengwen, start) -> None:
+    falling = {f"c{index}": [mean] * 39 + [5] for index, mean in enumerate([9, 8, 8, 6, 5, 4])}
+    start(falling, gates=["no_drift(*)"])
+    done = hengwen("gate", "plan.yaml")
+    assert (done.code, done.out.count("\n")) == (3, 2)
+    assert "failed  no_drift(*): drift for the worse since c0: t/tenths.value p " in done.out
+    assert (
+        hengwen("gate", "plan.yaml", "--json").json["gates"][0]["terms"][0]["drifts"][0]["drifts"] == "drift"
+    )
+    done = hengwen("gate", "plan.yaml", "--run", "c2")
+    assert done.code == 4
+    assert "drift " not in done.out.replace("no_drift", "")
+    assert "too few checkpoints to tell it from step noise, at least 4 checkpoints are needed" in done.out
+
+
 def test_quiet_prints_nothing(hengwen, start) -> None:
     start({"a": HIGH, "b": LOW})
     done = hengwen("gate", "plan.yaml", "-q")
@@ -204,6 +219,14 @@ def test_validate_prints_the_power_of_each_gate(hengwen, start) -> None:
     assert "if both are equal, with 40 prompts; at the first look ." in lines[start_line + 6]
 
 
+def test_a_store_that_cannot_be_read_does_not_make_a_plan_invalid(hengwen, start) -> None:
+    write_plan({"a": HIGH})
+    Path("hengwen.db").write_text("no database", "utf-8")
+    done = hengwen("validate", "plan.yaml", "--trust")
+    assert done.code == 0
+    assert done.err.startswith("hengwen: warning: the power of gates is not known: ")
+
+
 REPLIES = [
     {"messages": [["user", name]], "repeat": repeat, "text": f"{7 + (number + repeat * 2) % 3} x"}
     for number, name in enumerate(NAMES)
@@ -250,6 +273,15 @@ def test_confirm_needs_a_model_that_can_answer_again(hengwen, start) -> None:
     assert (
         hengwen("gate", "plan.yaml", "--trust", "--confirm", 2, "--gate", "t/tenths.value >= 0.5").code == 0
     )
+
+
+def test_a_failed_gate_is_not_repeated_until_it_passes(hengwen, start) -> None:
+    write("replies.jsonl", REPLIES)
+    gates = ["t/tenths.value >= 0.742", "t/tenths.value >= 0.95"]
+    start({"a": "subject"}, gates=gates, backends=BACKENDS)
+    done = hengwen("gate", "plan.yaml", "--trust", "--confirm", 7)
+    assert (done.code, done.err) == (3, "a gate failed, so nothing is confirmed\n")
+    assert hengwen("runs", "list").out.count("\n") == 1
 
 
 def test_a_wide_line_is_not_broken(hengwen, start, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,13 +64,14 @@ def gate(
     """
     from hengwen.cli.monitoring.gate_output import gates_json, print_gates
     from hengwen.cli.ui.existing_store import open_existing_store
-    from hengwen.cli.ui.messages import print_warning
+    from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.cli.ui.trust import load_trusted
     from hengwen.errors import ConfigError
     from hengwen.io.output_target import check_output
     from hengwen.judges.calibration import read_calibrations
     from hengwen.monitoring.gates.baselines import Baselines
     from hengwen.monitoring.gates.evaluate_gates import evaluate_run, plan_gates, run_under_test
+    from hengwen.monitoring.gates.results import FAILED
     from hengwen.plans.input_files import input_files
     from hengwen.plans.plan import load_plan
     from hengwen.store import store_files
@@ -92,7 +93,9 @@ def gate(
         if confirm is not None:
             from hengwen.cli.monitoring.confirm_gates import confirm_run, tasks_to_confirm
 
-            if tasks_to_confirm(report):
+            if report.exit_code == FAILED:
+                print_info("a gate failed, so nothing is confirmed")
+            elif tasks_to_confirm(report):
                 confirmed = confirm_run(report, baselines, confirm, quiet=quiet or as_json)
                 report = evaluate_run(gates, confirmed, calibrations, locations=locations)
     shown_language = language.report_language(lang, [report.run])

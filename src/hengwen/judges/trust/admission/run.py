@@ -89,14 +89,14 @@ async def admission_test(
     attacks to the decision.
 
     Args:
-        judge: A judge that uses the rubric. A ``CappedJudge`` is tested without its caps, because these lower
+        judge: A judge that uses the rubric. A ``CappedJudge`` is tested without its caps, because caps lower
             levels whatever the wrapped judge says.
         rubric: The rubric of the judge.
         make: Function that rebuilds the judge with another rubric or persona, or for another round. The
             judges of this package need no ``make``. If ``make`` is missing for another kind of judge,
             examples cannot be removed from the prompt of this judge, so the checks with examples stay
-            unclear. For this kind of judge, the persona is put before the input, and repeats call the
-            unchanged judge again.
+            unclear. For a judge that cannot be rebuilt, the persona is put before the input, and repeats call
+            the unchanged judge again.
         items: Additional answers: good answers, or answers with a known level.
         repeats: How often the judge is asked about each answer in the check ``repeats``, >= 2.
         language: Language of the judge's prompt; used for examples, characters and degraded copies.

@@ -40,7 +40,7 @@ class FreshCallBackend:
     """Backend that changes requests in every round, so that replies of an earlier round are not reused.
 
     Stored replies are found by a call key that identifies the request. The ``repeat`` of a request is part of
-    this key, so this backend changes it.
+    its call key, so this backend changes ``repeat``.
 
     Args:
         backend: The wrapped backend.

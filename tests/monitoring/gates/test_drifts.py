@@ -1,0 +1,85 @@
+"""``no_drift``: the second question of a drift report as a gate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hengwen import Plan, Store, evaluate_gates
+from hengwen.monitoring.gates.results import TermResult
+
+PROMPTS = 30
+
+
+def values(mean: float, seed: int) -> list[float]:
+    noise = np.random.default_rng(seed).normal(0, 0.05, PROMPTS)
+    return [float(value) for value in np.clip(mean + noise, 0, 1)]
+
+
+@pytest.fixture
+def check(add_run, store: Store, plan: Plan):
+    """Return a function that writes one run for each mean and checks the last one."""
+
+    def result(means: list[float], gate: str = "no_drift(*)", **options) -> TermResult:
+        for number, mean in enumerate(means):
+            add_run(f"c{number}", {"t/s": values(mean, number)}, step=number)
+        (gate_result,) = evaluate_gates(store, plan, gates=[gate], **options).gates
+        assert gate_result.outcome == gate_result.enforced
+        return gate_result.terms[0]
+
+    return result
+
+
+FALLING = [0.8, 0.7, 0.6, 0.5, 0.4, 0.3]
+
+
+def test_a_drift_for_the_worse_fails(check) -> None:
+    term = check(FALLING)
+    (score,) = term.drifts
+    assert (term.outcome, score.drifts, score.direction) == ("failed", "drift", "worse")
+    assert (term.baseline.checkpoint, term.look, term.prompts) == ("c0", 1, PROMPTS)
+    assert term.p < term.level
+
+
+def test_a_drift_for_the_better_passes(check) -> None:
+    term = check(FALLING[::-1])
+    assert (term.outcome, term.drifts[0].direction) == ("passed", "better")
+
+
+def test_step_noise_passes(check) -> None:
+    term = check([0.6, 0.5, 0.62, 0.52, 0.6, 0.51])
+    assert (term.outcome, term.drifts[0].drifts) == ("passed", "nothing beyond step noise seen")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_few_checkpoints_are_not_decided(check, count: int) -> None:
+    term = check(FALLING[:count])
+    assert (term.outcome, term.reason) == ("inconclusive", "too few checkpoints")
+
+
+def test_checkpoints_after_the_run_under_test_do_not_count(check) -> None:
+    term = check([0.6, 0.5, 0.62, 0.52, 0.6, 0.1], run="c4")
+    assert (term.outcome, len(term.drifts[0].means)) == ("passed", 5)
+
+
+def test_the_baseline_is_the_first_checkpoint(check) -> None:
+    term = check([0.1, *FALLING], baseline="c1")
+    assert (term.outcome, term.baseline.checkpoint) == ("failed", "c1")
+
+
+def test_a_score_of_a_group_of_answers_has_no_values_by_prompt(add_run, store: Store, plan: Plan) -> None:
+    from hengwen import Row, Score
+
+    run = add_run("a", {"t/s": values(0.5, 0)})
+    ledger = store.ledger()
+    key = {"run_id": run.id, "task": "t", "checkpoint": "a", "sample_id": None, "repeat": None, "cluster": ""}
+    ledger.record_rows([Row(**key, outcome=Score(name="g", value=0.5, signature="g|v:1"))])
+    ledger.commit()
+    gates = ["no_drift(t/g)", "no_drop(t/g, a)", "t/g >= 0.1"]
+    results = evaluate_gates(store, plan, gates=gates).gates
+    assert [gate.outcome for gate in results] == ["inconclusive"] * 3
+    assert [gate.terms[0].reason for gate in results] == [
+        "no values by prompt",
+        "own baseline",
+        "no interval",
+    ]
