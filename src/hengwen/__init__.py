@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
     from hengwen.monitoring.gates.evaluate_gates import evaluate_gates
     from hengwen.monitoring.gates.results import GateReport, GateResult
+    from hengwen.monitoring.judge_drift.rejudging import rejudge
+    from hengwen.monitoring.judge_drift.report import JudgeDriftReport, judge_drift
     from hengwen.monitoring.power.plan_power import PlanPower, plan_power
     from hengwen.monitoring.power.score_power import ScorePower
     from hengwen.monitoring.streams.monitor import Monitor
@@ -63,6 +65,7 @@ _EXPORTS = {
     "GateReport": "monitoring.gates.results",
     "GateResult": "monitoring.gates.results",
     "HengwenError": "errors",
+    "JudgeDriftReport": "monitoring.judge_drift.report",
     "JudgeError": "errors",
     "Label": "records",
     "Monitor": "monitoring.streams.monitor",
@@ -98,9 +101,11 @@ _EXPORTS = {
     "compare_runs": "monitoring.compare.compare_runs",
     "drift_report": "monitoring.drift.drift_report",
     "evaluate_gates": "monitoring.gates.evaluate_gates",
+    "judge_drift": "monitoring.judge_drift.report",
     "load_plan": "plans.plan",
     "open_store": "store",
     "plan_power": "monitoring.power.plan_power",
+    "rejudge": "monitoring.judge_drift.rejudging",
     "run_plan": "runs.run_plan",
     "write_report": "reports",
 }
@@ -114,6 +119,7 @@ __all__ = [
     "GateReport",
     "GateResult",
     "HengwenError",
+    "JudgeDriftReport",
     "JudgeError",
     "Label",
     "Monitor",
@@ -149,9 +155,11 @@ __all__ = [
     "compare_runs",
     "drift_report",
     "evaluate_gates",
+    "judge_drift",
     "load_plan",
     "open_store",
     "plan_power",
+    "rejudge",
     "run_plan",
     "write_report",
 ]

@@ -99,9 +99,7 @@ class Sample:
     @property
     def text(self) -> str:
         """The input as one string; the texts of several messages are joined by line feeds."""
-        if isinstance(self.input, str):
-            return self.input
-        return "\n".join(content for _, content in self.input)
+        return self.input if isinstance(self.input, str) else "\n".join(text for _, text in self.input)
 
     @property
     def hash(self) -> str:
@@ -398,3 +396,5 @@ class Run:
     seed: int = 0
     status: Literal["running", "interrupted", "finished", "failed"] = "running"
     """``failed``: an error ended the run, or nothing was scored; the same command, run again, resumes it."""
+    rejudges: str = ""
+    """Id of the run whose stored answers this run judges again; empty for the run of a checkpoint."""

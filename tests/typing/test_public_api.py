@@ -146,6 +146,10 @@ def test_a_plan_becomes_runs_a_table_and_a_report(tmp_path: Path) -> None:
         comparison = assert_type(
             hengwen.compare_runs(store, result.runs[0].id, later.id), hengwen.RunComparison
         )
+        other.checkpoints.append(other.checkpoints[0].model_copy(update={"name": "day-2"}))
+        hengwen.run_plan(other, store=store)
+        assert_type(hengwen.rejudge(other, store=store), hengwen.RunResult)
+        assert_type(hengwen.judge_drift(store), hengwen.JudgeDriftReport)
         assert_type(comparison.headline, tuple[hengwen.ScoreComparison, ...])
         power = assert_type(hengwen.plan_power(store, plan), hengwen.PlanPower)
         assert_type(power.scores, tuple[hengwen.ScorePower, ...])

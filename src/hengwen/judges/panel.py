@@ -106,7 +106,7 @@ class Panel:
             member_name: _renamed(member_name, self.name) if name else member_name
             for member_name in judges[0].names
         }
-        self._labels = dict(zip(members, _short_labels(members), strict=True))
+        self._labels = dict(zip(members, short_labels(members), strict=True))
 
     def __repr__(self) -> str:
         return f"Panel({self.signature!r})"
@@ -291,7 +291,7 @@ def _renamed(name: str, panel: str) -> str:
     return f"{panel}.{name.partition('.')[2] or name}"
 
 
-def _short_labels(signatures: Sequence[str]) -> list[str]:
+def short_labels(signatures: Sequence[str]) -> list[str]:
     """Return short names of signatures: the parts that differ, or the whole texts if parts are ambiguous."""
     parts = [signature.split("|") for signature in signatures]
     shared = set(parts[0]).intersection(*parts[1:])

@@ -126,7 +126,7 @@ def comparability_of(series: SeriesKey, table: ScoreTable, facts: Mapping[str, A
     elif series.kind == "judge":
         base = base.removeprefix("anchor.")
         parts |= _judge_parts(base, task["judges"].get(base.partition(".")[0], {}), facts["versions"])
-        parts |= _provenance_parts(_verdict_column(series, table))
+        parts |= provenance_parts(_verdict_column(series, table))
     return ComparabilityKey(
         {part: value[:HASH_LENGTH] if part in _HASHES else value for part, value in parts.items()}
     )
@@ -168,7 +168,7 @@ def _verdict_column(series: SeriesKey, table: ScoreTable) -> Column:
     return table.series.get(level, table.series[series])
 
 
-def _provenance_parts(column: Column) -> dict[str, str]:
+def provenance_parts(column: Column) -> dict[str, str]:
     """Return the models, formats and methods that gave at least ``MIN_SHARE`` of a column's scores."""
     scored = column.statuses.count("ok")
     values: dict[str, list[str]] = {}

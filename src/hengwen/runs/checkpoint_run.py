@@ -2,52 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
-from collections import Counter
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache, partial
-from importlib import metadata
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING
 
 from hengwen.engine.committer import Committer
 from hengwen.engine.dry_run import DryLedger
-from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, Target, TaskJob
 from hengwen.engine.metered_backend import CallContext
-from hengwen.errors import StoreError
 from hengwen.plans.datasets import ResponseSet
 from hengwen.plans.plan import PromptSpec
 from hengwen.records import Failure, Response, Run, Sample
 from hengwen.runs.human_rows import human_rows
 from hengwen.runs.run_identity import JudgedTask, plan_hash, resumes
+from hengwen.runs.run_job import package_versions, run_job
 from hengwen.runs.task_scores import TaskScore, published_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hengwen.plans.suite import LoadedTask
-    from hengwen.protocols import Backend, Judge, Ledger
+    from hengwen.protocols import Ledger
     from hengwen.records import Reducer
     from hengwen.runs.resources import RunResources
-
-PACKAGES = (
-    "hengwen",
-    "numpy",
-    "scipy",
-    "jieba",
-    "opencc",
-    "pypinyin",
-    "pypinyin-dict",
-    "rapidfuzz",
-    "openai",
-    "aiohttp",
-    "langchain-core",
-    "langchain-openai",
-)
-"""Packages whose versions a run records, because they can change a score."""
 
 
 class CheckpointRun:
@@ -77,7 +56,9 @@ class CheckpointRun:
         new_id = f"{self._resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         context = CallContext(ledger, committer, new_id, self._resources.budget, self._resources.stopping)
         cache_scope = new_id if self._options.fresh else ""
-        tasks = [JudgedTask(task, self._judges(task, context, cache_scope)) for task in self._suite.tasks]
+        tasks = [
+            JudgedTask(task, self._resources.judges(context, task, cache_scope)) for task in self._suite.tasks
+        ]
         run = self._begin(new_id, tasks)
         context.run_id = run.id  # calls are recorded under the resumed run
         ledger.begin(run)
@@ -90,44 +71,12 @@ class CheckpointRun:
             human_rows=rows,
             fresh=self._options.fresh,
         )
-        status: Literal["finished", "interrupted", "failed"] = "failed"
-        has_error = True
-        try:
-            await self._execute(job, ledger, committer)
-            if not self._options.dry:
-                self._record_task_scores(run, tasks, ledger)
-            has_error = False
-            status = "failed" if self._has_only_failures(run) else "finished"
-        except (asyncio.CancelledError, KeyboardInterrupt):
-            status = "interrupted"
-            raise
-        finally:
-            run = replace(run, status=status)
-            ledger.begin(run)
-            if has_error and status == "failed":
-                with suppress(StoreError):  # the error that is being raised may itself come from the store
-                    ledger.commit()
-            else:
-                committer.flush()
-        return run
-
-    def _has_only_failures(self, run: Run) -> bool:
-        """Return whether all results of scorers and judges are failures; labels and anchors are ignored."""
-        counts: Counter[str] = Counter()
-        for address, statuses in self._store.statuses([run]).items():
-            if not address.partition("/")[2].startswith(("human.", "anchor.")):
-                counts.update(statuses)
-        return bool(counts) and not counts["ok"] and not counts["not_applicable"]
-
-    async def _execute(self, job: Job, ledger: Ledger, committer: Committer) -> None:
-        progress = self._options.progress
-        await execute(
+        return await run_job(
             job,
             ledger,
             committer,
-            concurrency=self._options.concurrency,
-            stopping=self._resources.stopping,
-            progress=None if progress is None else partial(progress, self._spec.name),
+            self._resources,
+            record_more=None if self._options.dry else partial(self._record_task_scores, run, tasks, ledger),
         )
 
     def _record_task_scores(self, run: Run, tasks: Sequence[JudgedTask], ledger: Ledger) -> None:
@@ -173,7 +122,7 @@ class CheckpointRun:
                 plan_hash=digest,
                 checkpoint=checkpoint.name,
                 started=datetime.now(UTC).isoformat(timespec="microseconds"),
-                versions=_versions(),
+                versions=package_versions(),
             )
         reducers: dict[str, Reducer] = {task.spec.name: task.spec.repeat_reducer for task in suite.tasks}
         return replace(
@@ -192,7 +141,7 @@ class CheckpointRun:
         anchors = self._anchors(task)
         anchor_judges = judged.judges  # with --fresh, this run repeats all calls anyway
         if anchors and cache_scope != context.run_id:
-            anchor_judges = self._judges(task, context, context.run_id)
+            anchor_judges = self._resources.judges(context, task, context.run_id)
         return TaskJob(
             name=task.spec.name,
             samples=task.samples.take(self._options.limit),
@@ -204,17 +153,6 @@ class CheckpointRun:
             anchors=anchors,
             anchor_judges=anchor_judges if anchors else (),
         )
-
-    def _judges(self, task: LoadedTask, context: CallContext, cache_scope: str) -> list[Judge]:
-        """Build the judges of a task; judges that use the same backend share one wrapper of it."""
-        names = dict.fromkeys(name for configured in task.panel for name in configured.spec.backend_names)
-        backends: dict[str, Backend] = {
-            name: self._resources.wrap(context, name, "judge", cache_scope) for name in names
-        }
-        return [
-            configured.build(task.persona, [backends[name] for name in configured.spec.backend_names])
-            for configured in task.panel
-        ]
 
     def _target(self, task: LoadedTask, context: CallContext, cache_scope: str) -> Target | None:
         if self._spec.backend is None:
@@ -262,12 +200,3 @@ def _score_order(tasks: Sequence[JudgedTask]) -> tuple[str, ...]:
             names += [f"{prefix}{name}" for judge in judged.judges for name in judge.names]
         addresses += [f"{task.spec.name}/{name}" for name in names]
     return tuple(addresses)
-
-
-@cache
-def _versions() -> Mapping[str, str]:
-    versions = {}
-    for package in PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            versions[package] = metadata.version(package)
-    return versions

@@ -85,6 +85,11 @@ async def _estimate(suite: LoadedPlan, store: Store, options: RunOptions) -> lis
             await CheckpointRun(resources, order).execute()
     finally:
         await resources.close()
+    return estimates_of(resources)
+
+
+def estimates_of(resources: RunResources) -> list[CostEstimate]:
+    """Return the calls that a dry run counted; models under test come first."""
     return [
         CostEstimate(
             backend=name,

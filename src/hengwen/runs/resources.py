@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
     from hengwen.plans.plan import Plan
-    from hengwen.plans.suite import LoadedPlan
-    from hengwen.protocols import Backend
+    from hengwen.plans.suite import LoadedPlan, LoadedTask
+    from hengwen.protocols import Backend, Judge
     from hengwen.store.store import Store
 
 
@@ -103,6 +103,23 @@ class RunResources:
             price=self.price(name),
             params=spec.params,
         )
+
+    def judges(self, context: CallContext, task: LoadedTask, cache_scope: str) -> list[Judge]:
+        """Build the judges of a task; judges that use the same backend share one wrapper of it.
+
+        Args:
+            context: State of the run.
+            task: Task of the plan.
+            cache_scope: See :meth:`wrap`.
+        """
+        names = dict.fromkeys(name for configured in task.panel for name in configured.spec.backend_names)
+        backends: dict[str, Backend] = {
+            name: self.wrap(context, name, "judge", cache_scope) for name in names
+        }
+        return [
+            configured.build(task.persona, [backends[name] for name in configured.spec.backend_names])
+            for configured in task.panel
+        ]
 
     def price(self, name: str) -> Price | None:
         """Return the price of a backend's tokens, or None if the plan states no price."""

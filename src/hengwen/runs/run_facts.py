@@ -121,13 +121,17 @@ class FactCollector:
             "repeats": repeats,
             "reducer": task.spec.repeat_reducer,
             "anchors": digest(sorted(map(repr, anchors))) if anchors else "",
-            "judges": {
-                judge.name: {
-                    "endpoints": [self._backends[backend].endpoint for backend in judge.spec.backend_names],
-                    "rules": judge.rules is not None,
-                }
-                for judge in task.panel
-            },
+            "judges": self.judges(task),
+        }
+
+    def judges(self, task: LoadedTask) -> dict[str, Any]:
+        """Return the endpoints of each judge of a task, and whether rules cap its level."""
+        return {
+            judge.name: {
+                "endpoints": [self._backends[backend].endpoint for backend in judge.spec.backend_names],
+                "rules": judge.rules is not None,
+            }
+            for judge in task.panel
         }
 
     def _sample_hashes(self, task: LoadedTask, taken: int) -> dict[str, str]:

@@ -187,7 +187,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         progress=progress,
     )
     suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), trust=trust)
-    with _opened(store) as opened:
+    with opened_store(store) as opened:
         return await _run_suite(suite, opened, options, Interrupts(signals=False))
 
 
@@ -203,14 +203,15 @@ def run_resolved(
         trust: Whether the plan may name code, and environment variables other than ``*_API_KEY``.
     """
     suite = load_suite(plan, trust=trust)
-    with _opened(store) as opened:
+    with opened_store(store) as opened:
         try:
             return run_until_complete(lambda interrupts: _run_suite(suite, opened, options, interrupts))
         except asyncio.CancelledError:  # a run that SIGTERM ended is reported like one ended by Ctrl-C
             raise KeyboardInterrupt from None
 
 
-def _opened(store: Store | str | Path) -> AbstractContextManager[Store]:
+def opened_store(store: Store | str | Path) -> AbstractContextManager[Store]:
+    """Return a context with an open store; a store that was open before stays open."""
     return nullcontext(store) if isinstance(store, Store) else open_store(store)
 
 
@@ -234,10 +235,11 @@ async def _run_suite(
                     warnings += checkpoint_run.warnings
     finally:
         await resources.close()
-    return _result(resources, runs, warnings)
+    return run_result(resources, runs, warnings)
 
 
-def _result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[str]) -> RunResult:
+def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[str]) -> RunResult:
+    """Return the runs with their failures, counted in the store."""
     suite, store = resources.suite, resources.store
     task_scores = {f"{task.spec.name}/{name}" for task in suite.tasks for name in task.task_scores}
     failures: Counter[str] = Counter()

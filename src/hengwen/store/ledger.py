@@ -76,7 +76,11 @@ class SqlLedger:
         runs, row = tables.run, tables.row
         series = (
             select(runs.c.id, runs.c.facts)
-            .where(runs.c.plan == run.plan, runs.c.checkpoint == run.checkpoint)
+            .where(
+                runs.c.plan == run.plan,
+                runs.c.checkpoint == run.checkpoint,
+                runs.c.rejudges == run.rejudges,
+            )
             .order_by((runs.c.id == run.id).desc(), runs.c.started.desc())
         )
         key = row.c.task, row.c.sample_id, row.c.repeat, row.c.signature, row.c.item_hash

@@ -117,8 +117,17 @@ class Store:
         return SqlLedger(self._engine, self._writer)
 
     def runs(self, plan: str | None = None) -> list[Run]:
-        """Return all runs, or all runs of one plan, newest first."""
+        """Return all runs of checkpoints, or those of one plan, newest first."""
+        return self._rejudging("", plan)
+
+    def rejudgings(self, run: Run) -> list[Run]:
+        """Return the runs in which the stored answers of a run were judged again, newest first."""
+        return self._rejudging(run.id)
+
+    def _rejudging(self, run_id: str, plan: str | None = None) -> list[Run]:
+        """Return runs that judge the answers of a run again; for an empty id, the runs of checkpoints."""
         query = select(tables.run).order_by(tables.run.c.started.desc(), tables.run.c.position.desc())
+        query = query.where(tables.run.c.rejudges == run_id)
         if plan is not None:
             query = query.where(tables.run.c.plan == plan)
         with store_errors(self._engine), self._engine.connect() as connection:
@@ -345,8 +354,12 @@ class Store:
         return count_look(self._engine, series, run.id, when, read_only=self.read_only)
 
     def remove(self, run: Run) -> None:
-        """Remove a run with its answers and rows; its attempts stay, so that paid replies can be reused."""
+        """Remove a run with its answers and rows; its attempts stay, so that paid replies can be reused.
+
+        The runs in which its answers were judged again are removed as well.
+        """
         self._writer.check_writable()
+        ids = [run.id, *(rejudging.id for rejudging in self.rejudgings(run))]
         with store_errors(self._engine), self._engine.begin() as connection:
             for table, column in (
                 (tables.row, tables.row.c.run_id),
@@ -354,7 +367,7 @@ class Store:
                 (tables.baseline, tables.baseline.c.run_id),
                 (tables.run, tables.run.c.id),
             ):
-                connection.execute(delete(table).where(column == run.id))
+                connection.execute(delete(table).where(column.in_(ids)))
 
 
 def _newest(runs: Sequence[Run]) -> list[Run]:

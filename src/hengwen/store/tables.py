@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0006"
+HEAD = "0007"
 """Version of the newest migration."""
 
 metadata = MetaData()
@@ -36,6 +36,7 @@ run = Table(
     Column("facts", Text, nullable=False, server_default="{}"),
     Column("seed", Integer, nullable=False),
     Column("status", String, nullable=False),
+    Column("rejudges", String, nullable=False, server_default=""),
     Index("run_series", "plan", "checkpoint", "started"),
 )
 

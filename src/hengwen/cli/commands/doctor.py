@@ -57,7 +57,7 @@ def doctor(
     from importlib.util import find_spec
 
     from hengwen import registry
-    from hengwen.runs.checkpoint_run import PACKAGES
+    from hengwen.runs.run_job import PACKAGES
 
     typer.echo(f"python {platform.python_version()} on {platform.system()} {platform.machine()}")
     typer.echo(", ".join(f"{name} {version(name)}" for name in PACKAGES))

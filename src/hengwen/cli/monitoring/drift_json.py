@@ -7,14 +7,17 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hengwen.monitoring.drift.score_drift import DriftReport, ScoreDrift
 
 
-def drift_json(report: DriftReport) -> str:
+def drift_json(report: DriftReport, judge_drift: Mapping[str, Any] | None = None) -> str:
     """Return everything as one JSON object.
 
     Args:
         report: What ``drift_report`` returns.
+        judge_drift: What ``judge_drift_document`` returns; None if there is nothing to say about judges.
     """
     document: dict[str, Any] = {
         "schema": 1,
@@ -38,6 +41,7 @@ def drift_json(report: DriftReport) -> str:
         },
         "scores": [_score_document(score) for score in report.scores],
         "other_scores": report.other_scores,
+        "judge_drift": judge_drift,
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
 

@@ -170,7 +170,7 @@ class CollectedScores:
         self.table = self.store.table(self.runs)
         if self.with_lengths:
             self.lengths = (_lengths(self.store, self.runs[0]), _lengths(self.store, self.runs[1]))
-        self.differing = _differing_prompts(self.store, self.runs) if self.common else {}
+        self.differing = differing_prompts(self.store, self.runs) if self.common else {}
 
     @property
     def left_out_prompts(self) -> int:
@@ -232,7 +232,8 @@ def _lengths(store: Store, run: Run) -> Lengths:
     return lengths
 
 
-def _differing_prompts(store: Store, runs: tuple[Run, Run]) -> dict[str, set[str]]:
+def differing_prompts(store: Store, runs: tuple[Run, Run]) -> dict[str, set[str]]:
+    """Return, by task, the prompts of which two runs have different texts, references or metadata."""
     before, after = (store.sample_hashes(run) for run in runs)
     differing: dict[str, set[str]] = defaultdict(set)
     for (task, sample), sample_hash in before.items():

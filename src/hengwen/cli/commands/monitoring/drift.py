@@ -41,6 +41,26 @@ def drift(
             ".jsonl; default: the labels in the store.",
         ),
     ] = None,
+    rejudge: Annotated[
+        Path | None,
+        typer.Option(
+            "--rejudge",
+            metavar="PLAN",
+            help="Did the model change, or its judge? Judge the answers of the checkpoint before the newest "
+            "(or of the baseline) again with the judges of PLAN.",
+        ),
+    ] = None,
+    judge: options.Judge = None,
+    base_url: options.BaseUrl = None,
+    concurrency: options.Concurrency = 16,
+    budget: options.Budget = None,
+    time_limit: options.TimeLimit = None,
+    dry_run: options.DryRun = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="With --rejudge: judge once more what was judged again before.")
+    ] = False,
+    wait: options.Wait = False,
+    trust: options.Trust = False,
     store: options.Store = options.DEFAULT_STORE,
     lang: language.Lang = None,
     as_json: options.Json = False,
@@ -49,16 +69,40 @@ def drift(
     """Say of each score whether checkpoints differ, and whether that is more than they usually move."""
     from hengwen.cli.monitoring.drift_json import drift_json
     from hengwen.cli.monitoring.drift_table import names_text, print_drift
+    from hengwen.cli.monitoring.judge_drift_table import judge_drift_document, print_judge_drift
+    from hengwen.cli.monitoring.rejudge import RejudgeOptions, rejudge_answers
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_warning
     from hengwen.monitoring.drift.drift_report import drift_report
+    from hengwen.monitoring.judge_drift.report import judge_drift_of
+    from hengwen.monitoring.judge_drift.run_pair import pair_of_report
 
     if lang is not None:
         options.parse_language(lang)  # before the look is recorded
+    if rejudge is None and (dry_run or fresh):
+        raise typer.BadParameter(f"{'--dry-run' if dry_run else '--fresh'} is for --rejudge PLAN")
+    code = 0
     with open_existing_store(store) as opened:
+        if rejudge is not None:
+            again = RejudgeOptions(
+                plan=rejudge,
+                judge=judge,
+                base_url=base_url,
+                concurrency=concurrency,
+                budget=budget,
+                time_limit=time_limit,
+                dry_run=dry_run,
+                fresh=fresh,
+                wait=wait,
+                trust=trust,
+            )
+            code, plan = rejudge_answers(
+                opened, again, runs or (), baseline, plan, as_json=as_json, quiet=quiet
+            )
         report = drift_report(
             opened, runs or (), plan=plan, baseline=baseline, scores=score or (), human=human
         )
+        judges = judge_drift_of(opened, pair_of_report(opened, runs or (), baseline, plan), score or ())
     for names, text in (
         (report.unchecked, "run by an older version, so whether they are comparable is not known"),
         (report.other_prompts, "left out, because their tasks or prompts differ from the newest run"),
@@ -66,6 +110,11 @@ def drift(
         if names:
             print_warning(f"{text}: {names_text(names)}")
     if as_json:
-        typer.echo(drift_json(report))
+        typer.echo(drift_json(report, judge_drift_document(judges) if judges.is_known else None))
     elif not quiet:
-        print_drift(report, language.report_language(lang, report.runs))
+        view_language = language.report_language(lang, report.runs)
+        print_drift(report, view_language)
+        if judges.is_known:
+            typer.echo()
+            print_judge_drift(judges, view_language)
+    raise typer.Exit(code)

@@ -1,0 +1,112 @@
+"""``hengwen drift --rejudge PLAN``: judge stored answers again, with the options of ``hengwen run``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from hengwen.cli.ui.messages import print_error, print_waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hengwen.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejudgeOptions:
+    """Options of ``--rejudge``."""
+
+    plan: Path
+    judge: str | None
+    base_url: str | None
+    concurrency: int
+    budget: float | None
+    time_limit: float | None
+    dry_run: bool
+    fresh: bool
+    wait: bool
+    trust: bool
+
+
+def rejudge_answers(
+    store: Store,
+    options: RejudgeOptions,
+    runs: Sequence[str],
+    baseline: str | None,
+    plan: str | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> tuple[int, str]:
+    """Judge the stored answers again, or print what that would cost, and exit.
+
+    Args:
+        store: The store.
+        options: Options of the command.
+        runs: Runs of the report.
+        baseline: Baseline of the report.
+        plan: Name of the plan of the report.
+        as_json: Whether the cost is printed as JSON.
+        quiet: Whether no progress is shown.
+
+    Returns:
+        Exit code of judging again, and the name of the plan.
+
+    Raises:
+        ConfigError: The plan is wrong, is not that of the report, or there is nothing to judge again.
+        Exit: Only the cost was to be printed.
+    """
+    from hengwen._internal.gc_tuning import relaxed_gc
+    from hengwen.cli.ui.dry_run_table import show_estimates
+    from hengwen.cli.ui.exit import exit_code
+    from hengwen.cli.ui.progress import progress_bar
+    from hengwen.cli.ui.trust import load_trusted
+    from hengwen.errors import ConfigError
+    from hengwen.monitoring.judge_drift.rejudging import estimate_rejudging, rejudge
+    from hengwen.monitoring.judge_drift.run_pair import pair_of_report
+
+    loaded = load_trusted(options.plan, trust=options.trust, judge=options.judge, base_url=options.base_url)
+    if plan is not None and plan != loaded.name:
+        raise ConfigError(f"--plan is {plan!r}, but the name of {options.plan} is {loaded.name!r}")
+    pair = pair_of_report(store, runs, baseline, loaded.name)
+    if pair.before is None:
+        raise ConfigError(f"no checkpoint before {pair.after.checkpoint} whose answers could be judged again")
+    before, after, judge, base_url = pair.before.id, pair.after.id, options.judge, options.base_url
+    if options.dry_run:
+        estimates = estimate_rejudging(
+            loaded,
+            store=store,
+            before=before,
+            after=after,
+            judge=judge,
+            base_url=base_url,
+            fresh=options.fresh,
+            trust=True,
+        )
+        show_estimates(estimates, as_json=as_json)
+        raise typer.Exit
+    try:
+        with relaxed_gc(), progress_bar(quiet=quiet or as_json) as progress:
+            result = rejudge(
+                loaded,
+                store=store,
+                before=before,
+                after=after,
+                judge=judge,
+                base_url=base_url,
+                concurrency=options.concurrency,
+                fresh=options.fresh,
+                budget=options.budget,
+                time_limit=options.time_limit,
+                wait=print_waiting if options.wait else False,
+                progress=progress,
+                trust=True,
+            )
+    except KeyboardInterrupt:
+        print_error(f"interrupted; the verdicts are in {store.name}, the same command resumes")
+        raise
+    return exit_code(result, strict=False), loaded.name

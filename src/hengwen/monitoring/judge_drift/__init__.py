@@ -1,0 +1,1 @@
+"""Drift of the judge, told apart from drift of the model."""

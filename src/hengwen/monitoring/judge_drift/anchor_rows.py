@@ -1,0 +1,125 @@
+"""Anchors (frozen answers with human values) as two runs judged them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hengwen.monitoring.judge_drift.effects import AnchorChanges
+from hengwen.monitoring.judge_drift.judged_series import AnswerId, ScoreAddress, member_verdicts
+from hengwen.monitoring.judge_drift.verdicts import AnchorAgreement
+from hengwen.records import Score
+from hengwen.stats.level_weights import level_index
+from hengwen.stats.paired import sign_flip_test
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from hengwen.records import Row, Scale
+
+AnchorId = tuple[str | None, int | None, str]
+"""(sample id, repeat, hash of prompt and answer): an anchor that was edited is another one."""
+
+
+class _Judged(NamedTuple):
+    cluster: str
+    value: float
+
+
+class JudgedAnchor(NamedTuple):
+    """One anchor that two runs judged."""
+
+    cluster: str
+    then: float
+    now: float
+    human: float
+
+
+class RunAnchors:
+    """Anchors of one run."""
+
+    def __init__(self) -> None:
+        self._judged: dict[tuple[ScoreAddress, str], dict[AnchorId, _Judged]] = defaultdict(dict)
+        """Verdicts by score and member; the member is empty for the verdict of the judge itself."""
+        self._human: dict[ScoreAddress, dict[AnswerId, float]] = defaultdict(dict)
+
+    def add(self, row: Row) -> None:
+        """Add a row of an anchor: a verdict, or a human value."""
+        outcome = row.outcome
+        address = (row.task, outcome.name.removeprefix("human.").removeprefix("anchor."))
+        if outcome.kind == "human":
+            if isinstance(outcome, Score):
+                self._human[address][row.sample_id, row.repeat] = outcome.value
+            return
+        anchor = (row.sample_id, row.repeat, row.item_hash)
+        if isinstance(outcome, Score):
+            self._judged[address, ""][anchor] = _Judged(row.cluster, outcome.value)
+        for member, value in member_verdicts(outcome).items():
+            if value is not None:
+                self._judged[address, member][anchor] = _Judged(row.cluster, value)
+
+    def pairs(
+        self, later: RunAnchors, score: ScoreAddress, members: tuple[str, str] = ("", "")
+    ) -> list[JudgedAnchor]:
+        """Return the anchors that both runs judged, and that have a human value.
+
+        Args:
+            later: Anchors of the later run.
+            score: Task and name of the score.
+            members: Signatures of the member of a panel in this and in the later run; empty for the judge
+                itself.
+        """
+        human = later._human_values(score) or self._human_values(score)
+        then, now = self._judged[score, members[0]], later._judged[score, members[1]]
+        return [
+            JudgedAnchor(judged.cluster, judged.value, now[anchor].value, human[anchor[:2]])
+            for anchor, judged in then.items()
+            if anchor in now and anchor[:2] in human
+        ]
+
+    def _human_values(self, score: ScoreAddress) -> Mapping[AnswerId, float]:
+        """Return the human values of a score; people label the level of a judge, not its final score."""
+        task, name = score
+        return self._human.get(score) or self._human.get((task, f"{name.partition('.')[0]}.level"), {})
+
+
+def anchor_changes(anchors: Sequence[JudgedAnchor], answers: Iterable[float], scale: Scale) -> AnchorChanges:
+    """Return the changes of anchors with their human levels, and the levels of the answers.
+
+    Args:
+        anchors: Anchors that both runs judged.
+        answers: Values of the earlier answers, as they were judged then.
+        scale: Scale of the score.
+    """
+
+    def level(value: float) -> int:
+        return level_index(value, scale.low, scale.high, scale.levels)
+
+    return AnchorChanges(
+        differences=[anchor.now - anchor.then for anchor in anchors],
+        clusters=[anchor.cluster for anchor in anchors],
+        levels=[level(anchor.human) for anchor in anchors],
+        answer_levels=[level(value) for value in answers],
+    )
+
+
+def anchor_agreement(anchors: Sequence[JudgedAnchor]) -> AnchorAgreement | None:
+    """Return how far the judge was from people then, and how far it is now; None without anchors.
+
+    Examples:
+        >>> agreement = anchor_agreement([JudgedAnchor("a", 0.5, 0.25, 0.5), JudgedAnchor("b", 1, 1, 1)])
+        >>> agreement.error_then, agreement.error_now
+        (0.0, 0.125)
+    """
+    if not anchors:
+        return None
+    errors = np.abs([[anchor.then - anchor.human, anchor.now - anchor.human] for anchor in anchors])
+    test = sign_flip_test(errors[:, 0], errors[:, 1], [anchor.cluster for anchor in anchors])
+    return AnchorAgreement(
+        anchors=len(anchors),
+        error_then=float(errors[:, 0].mean()),
+        error_now=float(errors[:, 1].mean()),
+        p=test.p,
+    )

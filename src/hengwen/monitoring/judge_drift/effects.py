@@ -1,0 +1,235 @@
+"""The two changes of a judge drift report: of the model, and of its judge, each with interval and p-value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.stats.difference_interval import difference_interval
+from hengwen.stats.equivalence import EQUIVALENCE_CONFIDENCE, scale_factor, units_needed
+from hengwen.stats.estimates import MeanEstimate, interval_of_difference
+from hengwen.stats.level_weights import level_weights
+from hengwen.stats.mean_interval import cluster_sums, jackknife
+from hengwen.stats.paired import EXACT_UP_TO, sign_flip_test
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Bounds = tuple[float, float]
+MARGIN_SHARE = 0.04
+"""Largest change that does not matter, as a share of the scale."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """A mean change, later minus earlier values, with what a verdict needs."""
+
+    difference: float
+    p: float
+    """Two-sided p-value, not corrected, of the sign-flip test or of a t test."""
+    p_adjusted: float | None = None
+    """p-value corrected for the number of scores; None if the score is not tested."""
+    interval: Bounds | None
+    """95 % interval, not corrected; None if values are unbounded and all differences are equal."""
+    interval_90: Bounds | None
+    """90 % interval: the change is smaller than the margin if this interval lies within it."""
+    prompts: int = 0
+    """Number of prompts; 0 if only anchors show the change."""
+    clusters: int = 0
+    """Number of independent groups of prompts or anchors."""
+    anchors: int = 0
+    """Number of anchors; 0 if none are used."""
+    error: float
+    """Standard error; 0 if all differences are equal."""
+    freedom: float
+    """Degrees of freedom of the standard error."""
+    detectable: float | None
+    """Smallest true change that is detected with a probability of 80 % at a level of 5 %; None if all
+    differences are equal."""
+    prompts_needed: int | None = None
+    """Number of prompts with which a model and a judge without any change are called stable with a
+    probability of 80 %, as far as this change decides; None if it is unknown."""
+    anchors_needed: int | None = None
+    """Number of anchors for the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorChanges:
+    """Changes of the same anchors between two judgments, and the levels of the answers."""
+
+    differences: Sequence[float]
+    """Change of each anchor's value."""
+    clusters: Sequence[str]
+    levels: Sequence[int]
+    """Human level of each anchor."""
+    answer_levels: Sequence[int]
+    """Level of each answer of the earlier checkpoint, as it was judged then."""
+
+    @property
+    def uncovered(self) -> float:
+        """Share of the answers at levels that no anchor has."""
+        present = set(self.levels)
+        return sum(level not in present for level in self.answer_levels) / max(1, len(self.answer_levels))
+
+    @property
+    def used(self) -> list[int]:
+        """Indices of the anchors at levels that the answers have."""
+        present = set(self.answer_levels)
+        return [index for index, level in enumerate(self.levels) if level in present]
+
+
+def paired_effect(
+    before: Sequence[float], after: Sequence[float], clusters: Sequence[str], *, scale: Bounds | None
+) -> Effect:
+    """Return the mean change of prompts.
+
+    The exact sign-flip test of clusters decides up to 32 clusters, and wherever at least half of the prompts
+    have the same difference: of a judge that rarely changes a verdict, a t test would be too sure. Otherwise
+    Student's t test decides, to which the interval belongs.
+
+    Args:
+        before: Earlier value of each prompt, at least one.
+        after: Later value of the same prompts.
+        clusters: Cluster of each prompt.
+        scale: Lowest and highest value; None if values are unbounded.
+
+    Examples:
+        >>> prompts = [f"p{index}" for index in range(60)]
+        >>> later = [0.5 if index % 5 else 0.25 for index in range(60)]
+        >>> effect = paired_effect([0.5] * 60, later, prompts, scale=(0, 1))
+        >>> round(effect.difference, 3), effect.p < 0.001, effect.prompts, effect.prompts_needed
+        (-0.05, True, 60, 133)
+    """
+    differences = np.asarray(after, np.float64) - np.asarray(before, np.float64)
+    effect = _effect(differences, clusters, scale)
+    needed = effect.needed(scale)
+    return replace(effect.effect, prompts=len(differences), prompts_needed=needed)
+
+
+def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
+    """Return the mean change of anchors, weighted to the level mix of the answers.
+
+    Anchors are often chosen from all levels alike. A judge that changes at low levels only would then seem to
+    change more than it does on the answers.
+
+    Args:
+        changes: The anchors; at least one of them has a level of the answers.
+        scale: Lowest and highest value; None if values are unbounded.
+
+    Examples:
+        >>> changes = AnchorChanges(
+        ...     differences=[-0.25, 0.0, 0.0, 0.0],
+        ...     clusters=["a", "b", "c", "d"],
+        ...     levels=[0, 0, 1, 1],
+        ...     answer_levels=[0, 1, 1, 1],
+        ... )
+        >>> anchor_effect(changes, scale=(0, 1)).difference  # -0.125 without weights
+        -0.03125
+    """
+    used = changes.used
+    differences = np.array([changes.differences[index] for index in used])
+    clusters = [changes.clusters[index] for index in used]
+    weighting = level_weights([changes.levels[index] for index in used], changes.answer_levels)
+    assert weighting is not None  # every used anchor has a level of the answers
+    effect = _effect(differences, clusters, scale, np.array(weighting.weights))
+    return replace(effect.effect, anchors=len(used), anchors_needed=effect.needed(scale))
+
+
+def adjusted_effect(
+    raw: Effect, judge: Effect, *, margin: float | None, changed_share: float = 1.0
+) -> Effect:
+    """Return the change of the model: the change of its scores minus the change of the judge on anchors.
+
+    Args:
+        raw: Change of the scores, of which the earlier were judged then and the later now; 0 for answers that
+            are equal in both runs.
+        judge: Change of the judge, from ``anchor_effect``.
+        margin: Largest change that does not matter; None on an unbounded scale.
+        changed_share: Share of the answers that differ between the runs, in [0, 1]; only their scores contain
+            the change of the judge.
+    """
+    first = MeanEstimate(value=raw.difference, error=raw.error, freedom=raw.freedom)
+    second = MeanEstimate(
+        value=judge.difference * changed_share, error=judge.error * changed_share, freedom=judge.freedom
+    )
+    interval, interval_90 = (
+        None if bounds is None else (bounds[0] * changed_share, bounds[1] * changed_share)
+        for bounds in (judge.interval, judge.interval_90)
+    )
+    estimate = first.minus(second)
+    factor = scale_factor(estimate.error, margin) if margin and estimate.error else None
+    return Effect(
+        difference=estimate.value,
+        p=estimate.p,
+        interval=interval_of_difference(first.value, raw.interval, second.value, interval),
+        interval_90=interval_of_difference(first.value, raw.interval_90, second.value, interval_90),
+        prompts=raw.prompts,
+        clusters=raw.clusters,
+        anchors=judge.anchors,
+        error=estimate.error,
+        freedom=estimate.freedom,
+        detectable=estimate.detectable(),
+        prompts_needed=None if factor is None else ceil(raw.prompts * factor),
+        anchors_needed=None if factor is None else ceil(judge.anchors * factor),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _MeasuredEffect:
+    """An effect, and what decides how many units would narrow its interval."""
+
+    effect: Effect
+    units: int
+    is_pseudo: bool
+    """Whether pseudo-differences widen the intervals."""
+
+    def needed(self, scale: Bounds | None) -> int | None:
+        """Return the number of units for which a change of 0 is called smaller than the margin."""
+        if scale is None:
+            return None
+        span, clusters = scale[1] - scale[0], self.effect.clusters
+        needed = units_needed(
+            self.effect.error * sqrt(clusters), MARGIN_SHARE * span, reach=span if self.is_pseudo else None
+        )
+        return None if needed is None else ceil(needed * self.units / clusters)
+
+
+def _effect(
+    differences: NDArray[np.float64],
+    clusters: Sequence[str],
+    scale: Bounds | None,
+    weights: NDArray[np.float64] | None = None,
+) -> _MeasuredEffect:
+    sums, sizes = cluster_sums(differences, clusters, weights)
+    groups = len(sums)
+    error, freedom = jackknife(sums, sizes)[1:] if groups > 1 else (0.0, 1.0)
+    wide = difference_interval(differences, clusters, scale=scale, weights=weights)
+    narrow = difference_interval(
+        differences, clusters, scale=scale, weights=weights, confidence=EQUIVALENCE_CONFIDENCE
+    )
+    estimate = MeanEstimate(value=float(sums.sum() / sizes.sum()), error=error, freedom=max(1.0, freedom))
+    is_pseudo = wide.pseudo is not None and wide.bounds == wide.pseudo
+    if is_pseudo or wide.t_p is None or groups <= EXACT_UP_TO:
+        weighted = differences if weights is None else weights * differences
+        p = sign_flip_test(np.zeros(len(weighted)), weighted, clusters).p
+    else:
+        p = wide.t_p
+    return _MeasuredEffect(
+        Effect(
+            difference=estimate.value,
+            p=p,
+            interval=wide.bounds,
+            interval_90=narrow.bounds,
+            clusters=groups,
+            error=error,
+            freedom=estimate.freedom,
+            detectable=estimate.detectable(),
+        ),
+        len(differences),
+        is_pseudo,
+    )

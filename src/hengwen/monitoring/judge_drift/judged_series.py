@@ -1,0 +1,223 @@
+"""The verdicts of one judge, or of one member of a panel, on the answers of one run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hengwen.records import Score
+from hengwen.results.comparability import (
+    PROVENANCE,
+    ComparabilityKey,
+    Difference,
+    comparability_of,
+    provenance_parts,
+)
+from hengwen.results.score_table import Column, SeriesKey
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from hengwen.records import Outcome, Row, Run
+    from hengwen.results.score_table import ScoreTable
+
+PANEL_TAG = "|panel:"
+"""Part of the signature of a panel."""
+SAMPLE_PARTS = ("samples", "references", "repeats", "set size", "anchors")
+"""Parts of a comparability key that describe the answers, not the judge; only equal prompts are compared."""
+
+AnswerId = tuple[str | None, int | None]
+"""(sample id, repeat)."""
+ScoreAddress = tuple[str, str]
+"""(task, name of the score)."""
+
+
+class JudgedSeries(NamedTuple):
+    """Verdicts on the answers of one run, and what gave them."""
+
+    column: Column
+    judge: ComparabilityKey
+    """Signature, endpoint, returned model, reply format and method."""
+
+
+@dataclass(slots=True)
+class PanelVerdicts:
+    """Verdicts of a panel's members on the answers of one run."""
+
+    members: dict[str, Column] = field(default_factory=dict)
+    """Verdicts of each member, by its signature."""
+    incomplete: set[AnswerId] = field(default_factory=set)
+    """Answers for which a member gave no verdict."""
+
+    def add(self, row: Row) -> None:
+        """Add the verdicts of the members on one answer."""
+        outcome = row.outcome
+        verdicts = member_verdicts(outcome)
+        if None in verdicts.values():
+            self.incomplete.add((row.sample_id, row.repeat))
+        models = outcome.details.get("model") if isinstance(outcome, Score) else None
+        scored = [signature for signature, value in verdicts.items() if value is not None]
+        is_named = isinstance(models, list) and len(models) == len(scored)
+        model_of = dict(zip(scored, models, strict=True)) if is_named and isinstance(models, list) else {}
+        for signature, value in verdicts.items():
+            column = self.members.setdefault(signature, Column(signatures={signature}))
+            column.sample_ids.append(row.sample_id)
+            column.repeats.append(row.repeat)
+            column.clusters.append(row.cluster)
+            column.values.append(value)
+            column.statuses.append("missing" if value is None else "ok")
+            if isinstance(outcome, Score):
+                column.scale = column.scale or outcome.scale
+            if signature in model_of:
+                column.provenance["model", str(model_of[signature])] += 1
+
+
+def member_verdicts(outcome: Outcome) -> dict[str, float | None]:
+    """Return the value of each member of a panel by its signature, None for a member that failed.
+
+    The result is empty if the outcome is not that of a panel. A reply of a model is never read as one.
+
+    Examples:
+        >>> details = {"members": {"a|v:1": 0.5}, "left_out": {"b|v:1": "timeout"}}
+        >>> member_verdicts(Score(name="j.level", value=0.5, signature="j|panel:mean|v:1", details=details))
+        {'a|v:1': 0.5, 'b|v:1': None}
+        >>> member_verdicts(Score(name="j.level", value=0.5, signature="j|v:1", details=details))
+        {}
+    """
+    if PANEL_TAG not in outcome.signature:
+        return {}
+    details: Mapping[str, Any] = outcome.details if isinstance(outcome, Score) else _parsed(outcome.raw)
+    members, left_out = details.get("members", {}), details.get("left_out", {})
+    if not isinstance(members, dict) or not isinstance(left_out, dict):
+        return {}
+    values = {name: float(value) for name, value in members.items() if isinstance(value, (int, float))}
+    return {**values, **dict.fromkeys(left_out)}
+
+
+def _parsed(raw: str) -> Mapping[str, Any]:
+    try:
+        details = json.loads(raw)
+    except ValueError:
+        return {}
+    return details if isinstance(details, dict) else {}
+
+
+def judge_key(table: ScoreTable, series: SeriesKey, run: Run) -> ComparabilityKey:
+    """Return what gave the verdicts of a series; only the signatures are known for a run of an older version.
+
+    Args:
+        table: The outcomes.
+        series: Key of the series.
+        run: Its run.
+    """
+    parts = {"signature": " + ".join(sorted(table.series[series].signatures))}
+    key = comparability_of(series, table, run.facts)
+    if key.is_known:
+        parts |= {part: value for part, value in key.parts.items() if part not in SAMPLE_PARTS}
+    return ComparabilityKey(parts)
+
+
+def member_series(panel: JudgedSeries, column: Column) -> JudgedSeries:
+    """Return the verdicts of a member, of which the signature and the returned model are its own.
+
+    Args:
+        panel: Verdicts of the panel.
+        column: Verdicts of the member.
+    """
+    parts = {part: value for part, value in panel.judge.parts.items() if part not in PROVENANCE}
+    parts |= {"signature": " + ".join(column.signatures), **provenance_parts(column)}
+    return JudgedSeries(replace(column, reducer=panel.column.reducer), ComparabilityKey(parts))
+
+
+def judge_changes(earlier: ComparabilityKey, later: ComparabilityKey) -> tuple[Difference, ...]:
+    """Return the settings in which two judges differ; of signatures, only the parts that differ.
+
+    Only the signatures are compared if nothing else is known of one of them.
+
+    Examples:
+        >>> before = ComparabilityKey({"signature": "j|prompt:1|v:1", "model": "m-1"})
+        >>> after = ComparabilityKey({"signature": "j|prompt:2|v:1", "model": "m-1"})
+        >>> judge_changes(before, after)
+        (Difference(part='signature', this='prompt:1', that='prompt:2'),)
+    """
+    is_known = len(earlier.parts) > 1 and len(later.parts) > 1
+    return tuple(
+        difference if difference.part != "signature" else _differing_parts(difference)
+        for difference in earlier.differences(later)
+        if is_known or difference.part == "signature"
+    )
+
+
+def _differing_parts(difference: Difference) -> Difference:
+    first, second = difference.this.split("|"), difference.that.split("|")
+    this = "|".join(part for part in first if part not in second)
+    that = "|".join(part for part in second if part not in first)
+    return difference._replace(this=this, that=that) if this and that else difference
+
+
+def restricted(
+    column: Column, prompts: Collection[str | None], *, without: Collection[AnswerId] = ()
+) -> Column:
+    """Return the outcomes of some prompts.
+
+    Args:
+        column: Outcomes of a series.
+        prompts: Sample ids.
+        without: Answers whose values are left out, so that they count as missing.
+    """
+    rows = zip(
+        column.sample_ids, column.repeats, column.clusters, column.values, column.statuses, strict=True
+    )
+    kept = [row for row in rows if row[0] in prompts]
+    is_out = [row[3] is not None and row[:2] in without for row in kept]
+    return Column(
+        sample_ids=[row[0] for row in kept],
+        repeats=[row[1] for row in kept],
+        clusters=[row[2] for row in kept],
+        values=[None if out else row[3] for row, out in zip(kept, is_out, strict=True)],
+        statuses=["missing" if out else row[4] for row, out in zip(kept, is_out, strict=True)],
+        scale=column.scale,
+        reducer=column.reducer,
+    )
+
+
+def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, AnswerId]) -> Column:
+    """Return a column in which equal answers have the values of another column.
+
+    A reply to an answer that an earlier run judged is not paid for again, so an answer that is equal in both
+    runs has an old verdict in the later run. It takes the value that the other column has for it.
+
+    Args:
+        column: Verdicts on the later answers.
+        source: Verdicts on the earlier answers.
+        equal: For each later answer that is equal to an earlier one, the earlier one.
+    """
+    values = dict(zip(zip(source.sample_ids, source.repeats, strict=True), source.values, strict=True))
+    answers = list(zip(column.sample_ids, column.repeats, strict=True))
+    taken = [values.get(equal[answer]) if answer in equal else None for answer in answers]
+    return replace(
+        column,
+        values=[
+            new if new is not None and old is not None else old
+            for new, old in zip(taken, column.values, strict=True)
+        ],
+    )
+
+
+def scored_answers(column: Column) -> set[AnswerId]:
+    """Return the answers that have a value."""
+    return {
+        (sample, repeat)
+        for sample, repeat, value in zip(column.sample_ids, column.repeats, column.values, strict=True)
+        if value is not None
+    }
+
+
+def applicable_prompts(column: Column) -> set[str | None]:
+    """Return the prompts to which the score applies."""
+    return {
+        sample
+        for sample, status in zip(column.sample_ids, column.statuses, strict=True)
+        if sample is not None and status != "not_applicable"
+    }

@@ -1,0 +1,176 @@
+"""``rejudge``: judge the stored answers of an earlier checkpoint again, with the judges of a plan.
+
+The verdicts belong to a run of their own, which names the run whose answers it judges (``Run.rejudges``). So
+they never appear among the scores of a checkpoint: not in reports, comparisons, labels or exit codes.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hengwen.argument_types import checked_arguments
+from hengwen.errors import ConfigError
+from hengwen.monitoring.judge_drift.rejudging_run import RejudgingRun
+from hengwen.monitoring.judge_drift.run_pair import RunPair, choose_runs
+from hengwen.plans.overrides import resolve_plan
+from hengwen.plans.suite import LoadedPlan, load_suite
+from hengwen.runs.estimate_plan import estimates_of
+from hengwen.runs.exclusive_run import exclusive_run
+from hengwen.runs.resources import RunOptions, RunResources
+from hengwen.runs.run_plan import opened_store, run_result
+from hengwen.runs.stopping import Interrupts, run_until_complete, stop_after
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from hengwen.plans.plan import Plan
+    from hengwen.runs.estimate_plan import CostEstimate
+    from hengwen.runs.run_plan import RunResult
+    from hengwen.store.store import Store
+
+
+@checked_arguments
+def rejudge(  # noqa: PLR0913 - keyword-only options
+    plan: Plan | str | Path,
+    *,
+    store: Store | str | Path = "hengwen.db",
+    before: str | None = None,
+    after: str | None = None,
+    judge: str | None = None,
+    base_url: str | None = None,
+    concurrency: int = 16,
+    fresh: bool = False,
+    budget: float | None = None,
+    time_limit: float | None = None,
+    wait: bool | Callable[[str], None] = False,
+    progress: Callable[[str, int, int], None] | None = None,
+    trust: bool = False,
+) -> RunResult:
+    """Judge the stored answers of an earlier checkpoint again, so that ``judge_drift`` can compare verdicts.
+
+    No earlier reply is used. The verdicts are kept for the later run: a second call pays only for answers
+    that have no verdict yet, such as after an interruption. Prompts whose text, references or metadata are no
+    longer those of the plan are skipped.
+
+    Args:
+        plan: The plan, or its path. Its judges judge; its checkpoints are not evaluated.
+        store: An open store, or the path or URL of a store.
+        before: The run whose answers are judged again: an id, a prefix, or a checkpoint name; default: the
+            pinned baseline of the plan, or else the checkpoint before ``after``.
+        after: The run for which they are judged again; default: that of the last checkpoint.
+        judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules``. Use the judge of the
+            later run: only then can the answers of both runs be compared.
+        base_url: URL of an OpenAI-compatible server for ``judge``.
+        concurrency: Maximum number of calls in flight (sent, without a reply yet) per endpoint.
+        fresh: Whether to judge all answers once more, although they were judged again before.
+        budget: Maximum cost of the calls, at the prices of the plan; a call that might exceed it is skipped.
+        time_limit: Seconds after which no new call is made; calls in flight are finished.
+        wait: See ``run_plan``.
+        progress: Called with (checkpoint, samples done, samples in total).
+        trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
+
+    Returns:
+        The run that has the new verdicts, with warnings and failures.
+
+    Raises:
+        ConfigError: The plan, a run or an option is wrong; the plan has no judges; or there is no earlier run
+            with stored answers.
+        DataError: A file of the plan is wrong.
+        StoreError: The store failed; committed data is kept.
+        StoreBusyError: Another process runs the plan in this store, and ``wait`` is not set.
+        TimeLimitError: The time limit is reached; the same call resumes.
+        KeyboardInterrupt: The call was interrupted; the same call resumes.
+
+    Examples:
+        >>> from importlib.resources import files
+        >>> from hengwen import open_store, rejudge, run_plan
+        >>> plan = files("hengwen.demo") / "data" / "plan.yaml"
+        >>> with open_store("sqlite://") as store:
+        ...     _ = run_plan(plan, store=store)
+        ...     result = rejudge(plan, store=store)
+        >>> result.runs[0].checkpoint, result.runs[0].status
+        ('ckpt-3000', 'finished')
+    """
+    options = RunOptions(
+        concurrency=max(1, concurrency),
+        fresh=fresh,
+        budget=budget,
+        time_limit=time_limit,
+        wait=wait,
+        progress=progress,
+    )
+    suite = _judges_only(resolve_plan(plan, judge=judge, base_url=base_url), trust=trust)
+    with opened_store(store) as opened:
+        pair = choose_runs(opened, before, after, suite.plan.name)
+        start = partial(_rejudge, suite, opened, options, pair)
+        return run_until_complete(start)
+
+
+@checked_arguments
+def estimate_rejudging(
+    plan: Plan | str | Path,
+    *,
+    store: Store | str | Path = "hengwen.db",
+    before: str | None = None,
+    after: str | None = None,
+    judge: str | None = None,
+    base_url: str | None = None,
+    fresh: bool = False,
+    trust: bool = False,
+) -> list[CostEstimate]:
+    """Estimate the calls, tokens and cost of ``rejudge`` with the same arguments, without any call.
+
+    Args:
+        plan: See ``rejudge``.
+        store: See ``rejudge``.
+        before: See ``rejudge``.
+        after: See ``rejudge``.
+        judge: See ``rejudge``.
+        base_url: See ``rejudge``.
+        fresh: See ``rejudge``.
+        trust: See ``rejudge``.
+
+    Returns:
+        One estimate for each backend.
+    """
+    suite = _judges_only(resolve_plan(plan, judge=judge, base_url=base_url), trust=trust)
+    with opened_store(store) as opened:
+        pair = choose_runs(opened, before, after, suite.plan.name)
+        options = RunOptions(fresh=fresh, dry=True)
+        return run_until_complete(lambda _: _estimate(RunResources(suite, opened, options), pair))
+
+
+def _judges_only(plan: Plan, *, trust: bool) -> LoadedPlan:
+    """Load a plan without checkpoints, labels and anchors, whose files and keys are not needed."""
+    if not any(task.judges for task in plan.tasks):
+        raise ConfigError(f"plan {plan.name!r} has no judges, so there is nothing to judge again")
+    return load_suite(
+        plan.model_copy(update={"checkpoints": [], "labels": None, "anchors": None}), trust=trust
+    )
+
+
+async def _rejudge(
+    suite: LoadedPlan, store: Store, options: RunOptions, pair: RunPair, interrupts: Interrupts
+) -> RunResult:
+    resources = RunResources(suite, store, options)
+    try:
+        with (
+            interrupts.stop_on_request(resources.stopping),
+            stop_after(resources.stopping, options.time_limit),
+        ):
+            async with exclusive_run(store, suite.plan.name, resources.stopping, wait=options.wait):
+                rejudging = RejudgingRun(resources, pair)
+                run = await rejudging.execute()
+    finally:
+        await resources.close()
+    return run_result(resources, [run], rejudging.warnings)
+
+
+async def _estimate(resources: RunResources, pair: RunPair) -> list[CostEstimate]:
+    try:
+        await RejudgingRun(resources, pair).execute()
+    finally:
+        await resources.close()
+    return estimates_of(resources)

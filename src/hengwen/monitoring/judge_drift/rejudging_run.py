@@ -1,0 +1,180 @@
+"""The run that judges the stored answers of an earlier run again."""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hengwen.engine.committer import Committer
+from hengwen.engine.dry_run import DryLedger
+from hengwen.engine.job import Job, TaskJob
+from hengwen.engine.metered_backend import CallContext
+from hengwen.errors import ConfigError
+from hengwen.monitoring.judge_drift.run_pair import rejudging_for
+from hengwen.records import Run, digest_of
+from hengwen.runs.run_facts import scoring_versions
+from hengwen.runs.run_job import package_versions, run_job
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.monitoring.judge_drift.run_pair import RunPair
+    from hengwen.plans.suite import LoadedTask
+    from hengwen.protocols import Judge, Ledger
+    from hengwen.records import Reducer, Response, Sample
+    from hengwen.runs.resources import RunResources
+
+
+@dataclass(slots=True)
+class _TaskAnswers:
+    """Stored answers of one task, and the samples that they answer."""
+
+    task: LoadedTask
+    samples: list[Sample]
+    responses: Mapping[str, Sequence[Response]]
+
+    def for_sample(self, sample_id: str) -> Sequence[Response]:
+        return self.responses[sample_id]
+
+
+class RejudgingRun:
+    """The run that judges the stored answers of the earlier of two runs again.
+
+    Args:
+        resources: Plan, store, options and backends.
+        pair: The two runs.
+
+    Raises:
+        ConfigError: There is no earlier run, or none of its answers is an answer to a prompt of the plan.
+    """
+
+    def __init__(self, resources: RunResources, pair: RunPair) -> None:
+        if pair.before is None:
+            raise ConfigError(
+                f"plan {pair.after.plan!r} has one checkpoint in {resources.store.name} "
+                f"({pair.after.checkpoint}), so there is no earlier one whose answers could be judged again"
+            )
+        self._resources = resources
+        self._pair = pair
+        self._before = pair.before
+        self.warnings: list[str] = []
+        self._answers = self._stored_answers()
+
+    def _stored_answers(self) -> list[_TaskAnswers]:
+        """Return the answers of the earlier run to prompts that the plan still has unchanged."""
+        store = self._resources.store
+        hashes = store.sample_hashes(self._before)
+        responses: dict[str, dict[str, list[Response]]] = defaultdict(lambda: defaultdict(list))
+        for response in store.responses(self._before):
+            responses[response.task][response.sample_id].append(response)
+        answers = []
+        skipped = 0
+        for task in self._resources.suite.tasks:
+            if not task.panel:
+                continue
+            by_sample, known = responses[task.spec.name], task.samples.samples
+            samples = [
+                known[name]
+                for name in by_sample
+                if name in known and known[name].hash == hashes[task.spec.name, name]
+            ]
+            skipped += len(by_sample) - len(samples)
+            answers.append(_TaskAnswers(task, samples, by_sample))
+        if not any(item.samples for item in answers):
+            reason = "its prompts are not those of the plan" if skipped else "the store has none"
+            raise ConfigError(
+                f"no answers of {self._before.checkpoint} ({self._before.id}) to judge again: {reason}"
+            )
+        if skipped:
+            noun = "1 prompt" if skipped == 1 else f"{skipped} prompts"
+            self.warnings.append(
+                f"{self._before.checkpoint}: skipped {noun}, changed or removed in the plan since the run"
+            )
+        return answers
+
+    async def execute(self) -> Run:
+        """Judge the answers and return the run that has the verdicts."""
+        resources = self._resources
+        ledger: Ledger = resources.store.ledger()
+        if resources.options.dry:
+            ledger = DryLedger(ledger)
+        committer = Committer(ledger)
+        new_id = f"{resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+        context = CallContext(ledger, committer, new_id, resources.budget, resources.stopping)
+        run = self._begin(new_id, [self._judges(context, task, "") for task in self._answers])
+        context.run_id = run.id
+        ledger.begin(run)
+        ledger.commit()
+        # the scope is that of this run, so that no reply of another run is used again
+        tasks = [self._task_job(task, self._judges(context, task, run.id)) for task in self._answers]
+        # fresh: rows of other runs are never copied into this one
+        return await run_job(Job(run=run, tasks=tasks, fresh=True), ledger, committer, resources)
+
+    def _judges(self, context: CallContext, task: _TaskAnswers, cache_scope: str) -> list[Judge]:
+        return self._resources.judges(context, task.task, cache_scope)
+
+    def _task_job(self, task: _TaskAnswers, judges: Sequence[Judge]) -> TaskJob:
+        return TaskJob(name=task.task.spec.name, samples=task.samples, answers=task.for_sample, judges=judges)
+
+    def _plan_hash(self, judges: Sequence[Sequence[Judge]]) -> str:
+        """Return a hash of the answers and of the judges; a run with another hash is not resumed."""
+        return digest_of(
+            [
+                *(judge.signature for task in judges for judge in task),
+                *(
+                    [sample.hash, [response.text for response in task.for_sample(sample.id)]]
+                    for task in self._answers
+                    for sample in task.samples
+                ),
+            ]
+        )
+
+    def _begin(self, new_id: str, judges: Sequence[Sequence[Judge]]) -> Run:
+        """Return the run to resume, or a new one; a finished one is resumed for its failures."""
+        before, suite, plan_hash = self._before, self._resources.suite, self._plan_hash(judges)
+        earlier = rejudging_for(self._resources.store, self._pair)
+        if earlier is None or earlier.plan_hash != plan_hash or self._resources.options.fresh:
+            earlier = Run(
+                id=new_id,
+                plan=before.plan,
+                plan_hash=plan_hash,
+                checkpoint=before.checkpoint,
+                order=before.order,
+                step=before.step,
+                started=datetime.now(UTC).isoformat(timespec="microseconds"),
+                versions=package_versions(),
+                rejudges=before.id,
+            )
+        reducers: dict[str, Reducer] = {task.spec.name: task.spec.repeat_reducer for task in suite.tasks}
+        return replace(
+            earlier,
+            seed=suite.plan.seed,
+            score_order=tuple(
+                f"{answers.task.spec.name}/{name}"
+                for answers, built in zip(self._answers, judges, strict=True)
+                for judge in built
+                for name in judge.names
+            ),
+            reducers={name: reducer for name, reducer in reducers.items() if reducer != "mean"},
+            facts=self._facts(),
+            status="running",
+        )
+
+    def _facts(self) -> dict[str, Any]:
+        """Return the facts of the earlier run, whose answers these are, with the judges of now."""
+        before: Mapping[str, Any] = self._before.facts
+        facts = {"for_run": self._pair.after.id}
+        if not before:  # a run of an older version
+            return facts
+        changed = {
+            answers.task.spec.name: {
+                "judges": self._resources.facts.judges(answers.task),
+                "reducer": answers.task.spec.repeat_reducer,
+            }
+            for answers in self._answers
+        }
+        tasks = {name: {**task, **changed.get(name, {})} for name, task in before["tasks"].items()}
+        return {**before, "versions": dict(scoring_versions()), "tasks": tasks, **facts}

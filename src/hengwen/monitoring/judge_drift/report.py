@@ -1,0 +1,122 @@
+"""``judge_drift``: tell a drift of the model from a drift of its judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from hengwen.argument_types import checked_arguments
+from hengwen.monitoring.judge_drift.run_pair import RunPair, choose_runs, rejudging_for
+from hengwen.monitoring.judge_drift.stored_verdicts import StoredVerdicts
+from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide
+from hengwen.results.comparisons import ALPHA
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.records import Run
+    from hengwen.store import Store
+
+Problem = Literal["", "one checkpoint", "no judged scores"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeDriftReport:
+    """Verdicts on the judged scores of two checkpoints: did the model change, or the judge?"""
+
+    before: Run | None
+    """Run of the earlier checkpoint; None if the store has no other checkpoint."""
+    after: Run
+    """Run of the later checkpoint."""
+    again: Run | None = None
+    """Run in which the earlier answers were judged again; None if they were not. ``started`` says when."""
+    scores: tuple[JudgedScoreDrift, ...] = ()
+    """Headline scores in the order of the plan, each followed by the members of its panel."""
+    problem: Problem = ""
+    """Why there are no scores."""
+    alpha: float = ALPHA
+    left_out_prompts: int = 0
+    """Number of prompts that are left out, because they differ between the runs."""
+    unchecked: tuple[str, ...] = ()
+    """Checkpoints of runs by an older version, which recorded no facts about their judges' endpoints."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether something is known of the judges: new verdicts, enough anchors, or that they differ."""
+        unknown = ("not judged again", "few anchors", "not scored")
+        return self.again is not None or any(score.reason not in unknown for score in self.scores)
+
+
+@checked_arguments
+def judge_drift(
+    store: Store,
+    before: str | None = None,
+    after: str | None = None,
+    *,
+    plan: str | None = None,
+    scores: Sequence[str] = (),
+) -> JudgeDriftReport:
+    """Tell whether the model changed between two checkpoints, or the judge that scored them.
+
+    If the earlier answers were judged again (``rejudge``), the judge's change is the difference between their
+    new and their old verdicts, and the model's change is the difference between the later answers and the
+    earlier answers, both by the judge of now. Otherwise the judge's change comes from anchors that both runs
+    judged, weighted to the levels of the answers; it is subtracted from the difference of the scores.
+
+    Args:
+        store: Holds the runs.
+        before: Id of the earlier run, a prefix of it, or a checkpoint name (its newest run); default: the
+            pinned baseline of the plan, or else the checkpoint before ``after``.
+        after: The later run, likewise; default: that of the last checkpoint in training order.
+        plan: Name of the plan of both runs; default: the plan of the newest run.
+        scores: Addresses (``TASK/SCORE``) of the only scores to report; default: the judged scores of a
+            report's summary.
+
+    Returns:
+        One verdict a judged score, and one a member of its panel. It has a problem instead if there is only
+        one checkpoint, or no judged score.
+
+    Raises:
+        ConfigError: A run or a score does not exist, or both names mean one run.
+
+    Examples:
+        >>> from importlib.resources import files
+        >>> from hengwen import judge_drift, open_store, rejudge, run_plan
+        >>> plan = files("hengwen.demo") / "data" / "plan.yaml"
+        >>> with open_store("sqlite://") as store:
+        ...     _ = run_plan(plan, store=store)
+        ...     _ = rejudge(plan, store=store)
+        ...     report = judge_drift(store)
+        >>> for score in report.scores:  # a rules judge does not drift
+        ...     print(score.address, score.verdict, score.arm, score.judge.difference)
+        lyrics/lyric_craft.level cannot tell re-judged 0.0
+        persona/persona_generic.level model drifted re-judged 0.0
+    """
+    return judge_drift_of(store, choose_runs(store, before, after, plan), scores)
+
+
+def judge_drift_of(store: Store, pair: RunPair, scores: Sequence[str] = ()) -> JudgeDriftReport:
+    """Return the judge drift report of two runs.
+
+    Args:
+        store: Holds the runs.
+        pair: The two runs.
+        scores: See ``judge_drift``.
+
+    Raises:
+        ConfigError: A score does not exist.
+    """
+    if pair.before is None:
+        return JudgeDriftReport(before=None, after=pair.after, problem="one checkpoint")
+    verdicts = StoredVerdicts(store, pair.before, pair.after, rejudging_for(store, pair))
+    names = verdicts.judged_scores(scores)
+    drifts = [drift for name in names for drift in verdicts.drifts(name)]
+    return JudgeDriftReport(
+        before=pair.before,
+        after=pair.after,
+        again=verdicts.again,
+        scores=decide(drifts),
+        problem="" if names else "no judged scores",
+        left_out_prompts=sum(map(len, verdicts.differing.values())),
+        unchecked=tuple(run.checkpoint for run in (pair.before, pair.after) if not run.facts),
+    )

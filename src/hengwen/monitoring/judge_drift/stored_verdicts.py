@@ -1,0 +1,202 @@
+"""Verdicts of two runs, and of the run that judged the earlier answers again, as the store has them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hengwen.errors import ConfigError, did_you_mean
+from hengwen.judges.panel import short_labels
+from hengwen.monitoring.compare.compare_runs import differing_prompts
+from hengwen.monitoring.judge_drift.anchor_rows import RunAnchors
+from hengwen.monitoring.judge_drift.judged_series import (
+    JudgedSeries,
+    PanelVerdicts,
+    judge_key,
+    member_series,
+    member_verdicts,
+)
+from hengwen.monitoring.judge_drift.score_changes import Verdicts, with_changes
+from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
+from hengwen.reports.view.build import task_views
+from hengwen.reports.view.models import ReportData
+from hengwen.reports.view.summary import summary_scores
+from hengwen.results.score_table import SeriesKey
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.monitoring.judge_drift.judged_series import AnswerId, ScoreAddress
+    from hengwen.records import Run
+    from hengwen.results.score_table import ScoreTable
+    from hengwen.store import Store
+
+
+@dataclass
+class StoredVerdicts:
+    """Verdicts, panels and anchors of the runs that are compared."""
+
+    store: Store
+    before: Run
+    after: Run
+    again: Run | None
+    """Run in which the earlier answers were judged again; None if they were not."""
+    differing: Mapping[str, set[str]] = field(init=False)
+    """By task, the prompts of which the two runs have different texts, references or metadata."""
+    equal: Mapping[str, Mapping[AnswerId, AnswerId]] = field(init=False)
+    """By task, for each later answer that equals an earlier answer to the same prompt, the earlier one."""
+    _table: ScoreTable = field(init=False)
+    _panels: dict[tuple[str, ScoreAddress], PanelVerdicts] = field(init=False)
+    """Verdicts of members by run id and address of the level."""
+    _anchors: dict[str, RunAnchors] = field(init=False)
+    """Anchors by run id."""
+
+    def __post_init__(self) -> None:
+        runs = [run for run in self._runs if run is not None]
+        self._table = self.store.table(runs)
+        self._panels, self._anchors = defaultdict(PanelVerdicts), defaultdict(RunAnchors)
+        for run in runs:
+            for row in self.store.rows([run]):
+                if row.outcome.name.startswith(("anchor.", "human.anchor.")):
+                    self._anchors[run.id].add(row)
+                elif member_verdicts(row.outcome):
+                    self._panels[run.id, (row.task, row.outcome.name)].add(row)
+        self.differing = differing_prompts(self.store, (self.before, self.after))
+        self.equal = _equal_answers(self.store, self.before, self.after)
+
+    @property
+    def _runs(self) -> tuple[Run, Run | None, Run]:
+        return self.before, self.again, self.after
+
+    def judged_scores(self, addresses: Sequence[str]) -> list[ScoreAddress]:
+        """Return the scores to report: those named, or the judged scores of a report's summary.
+
+        Args:
+            addresses: ``TASK/SCORE`` of the scores; empty for those of the summary.
+
+        Raises:
+            ConfigError: A score is not that of a judge in one of the runs.
+        """
+        runs = (self.before, self.after)
+        tasks = task_views(ReportData(plan=self.after.plan, runs=runs, table=self._table))
+        if not addresses:
+            summary = [score for task in tasks for score in summary_scores(task)]
+            return [(score.task, score.name) for score in summary if score.kind == "judge"]
+        judged = {
+            score.address: (score.task, score.name)
+            for task in tasks
+            for score in task.scores
+            if score.kind == "judge" and score.section == "score" and score.group != "published"
+        }
+        for address in addresses:
+            if address not in judged:
+                raise ConfigError(f"no judged score {address!r}{did_you_mean(address, judged)}")
+        return [judged[address] for address in dict.fromkeys(addresses)]
+
+    def drifts(self, score: ScoreAddress) -> list[JudgedScoreDrift]:
+        """Return one score, followed by the members of its panel; verdicts are still missing."""
+        drift = JudgedScoreDrift(address="/".join(score))
+        then, again, now = (None if run is None else self._series(run, score) for run in self._runs)
+        if then is None or now is None:
+            return [replace(drift, reason="not scored")]
+        verdicts = Verdicts(then, again, now)
+        whole = with_changes(
+            drift,
+            verdicts,
+            anchors=self._anchors[self.before.id].pairs(self._anchors[self.after.id], score),
+            differing=self.differing.get(score[0], ()),
+            incomplete=[self._incomplete(run, score) for run in self._runs],
+            equal=self.equal.get(score[0]),
+        )
+        return [whole, *self._members(score, verdicts)]
+
+    def _series(self, run: Run, score: ScoreAddress) -> JudgedSeries | None:
+        key = SeriesKey(run.id, *score, "judge")
+        column = self._table.series.get(key)
+        if column is None or "ok" not in column.statuses:
+            return None
+        return JudgedSeries(column, judge_key(self._table, key, run))
+
+    def _panel(self, run: Run | None, score: ScoreAddress) -> PanelVerdicts | None:
+        return None if run is None else self._panels.get((run.id, _level_of(score)))
+
+    def _incomplete(self, run: Run | None, score: ScoreAddress) -> set[AnswerId]:
+        panel = self._panel(run, score)
+        return panel.incomplete if panel else set()
+
+    def _members(self, score: ScoreAddress, verdicts: Verdicts) -> list[JudgedScoreDrift]:
+        then, again, now = (self._panel(run, score) for run in self._runs)
+        if then is None or now is None:
+            return []
+        labels = dict(zip(now.members, short_labels(list(now.members)), strict=True))
+        level, drifts = _level_of(score), []
+        for earlier, later in matched_members(list(then.members), list(now.members)):
+            member = later or earlier
+            drift = JudgedScoreDrift(
+                address="/".join(level), family="member", member=member, label=labels.get(member, member)
+            )
+            if not (earlier and later):
+                drifts.append(replace(drift, reason="not scored"))
+                continue
+            series = Verdicts(
+                member_series(verdicts.then, then.members[earlier]),
+                member_series(verdicts.again, again.members[later])
+                if again and verdicts.again and later in again.members
+                else None,
+                member_series(verdicts.now, now.members[later]),
+            )
+            anchors = self._anchors[self.before.id].pairs(
+                self._anchors[self.after.id], level, (earlier, later)
+            )
+            drifts.append(
+                with_changes(
+                    drift,
+                    series,
+                    anchors=anchors,
+                    differing=self.differing.get(score[0], ()),
+                    equal=self.equal.get(score[0]),
+                )
+            )
+        return drifts
+
+
+def _equal_answers(store: Store, before: Run, after: Run) -> dict[str, dict[AnswerId, AnswerId]]:
+    earlier: dict[tuple[str, str, str], AnswerId] = {}
+    for response in store.responses(before):
+        key = (response.task, response.sample_id, response.text)
+        earlier.setdefault(key, (response.sample_id, response.repeat))
+    equal: dict[str, dict[AnswerId, AnswerId]] = defaultdict(dict)
+    for response in store.responses(after):
+        answer = earlier.get((response.task, response.sample_id, response.text))
+        if answer is not None:
+            equal[response.task][response.sample_id, response.repeat] = answer
+    return equal
+
+
+def _level_of(score: ScoreAddress) -> ScoreAddress:
+    """Return the address of the level from which a score is derived."""
+    task, name = score
+    return task, f"{name.partition('.')[0]}.level"
+
+
+def matched_members(earlier: Sequence[str], later: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the members of two panels in pairs: by signature, and the only other one of each by exclusion.
+
+    Args:
+        earlier: Signatures of the members of the earlier panel.
+        later: Signatures of the members of the later panel.
+
+    Returns:
+        (earlier, later) signatures; one of them is empty for a member that only one panel has.
+
+    Examples:
+        >>> matched_members(["a|v:1", "b|v:1"], ["b|v:1", "a|v:2"])
+        [('b|v:1', 'b|v:1'), ('a|v:1', 'a|v:2')]
+    """
+    pairs = [(member, member) for member in later if member in earlier]
+    left = [member for member in earlier if member not in later]
+    new = [member for member in later if member not in earlier]
+    if len(left) == len(new) == 1:
+        return [*pairs, (left[0], new[0])]
+    return [*pairs, *((member, "") for member in left), *(("", member) for member in new)]

@@ -1,0 +1,197 @@
+"""Name what drifted: the model, its judge, both or neither, with the p-values of all scores corrected.
+
+The change with the smaller p-value is named if this p-value is at most ``ALPHA``. The other change is named
+beside it only if its own p-value is at most ``SECOND_ALPHA``: at the same level, one in twenty reports of a
+true drift would name both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from hengwen.results.comparisons import ALPHA
+from hengwen.stats.equivalence import is_within
+from hengwen.stats.paired import benjamini_hochberg, enough_clusters, holm, too_few
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from hengwen.monitoring.judge_drift.effects import Effect
+    from hengwen.records import Scale
+    from hengwen.results.comparability import Difference
+
+DriftVerdict = Literal["stable", "model drifted", "judge drifted", "both", "cannot tell"]
+Arm = Literal["re-judged", "anchors"]
+"""Where the judge's change comes from: stored answers that were judged again, or anchors."""
+DriftFamily = Literal["headline", "member"]
+Reason = Literal[
+    "",
+    "not enough evidence",
+    "too few",
+    "missing scores",
+    "not judged again",
+    "few anchors",
+    "anchor levels",
+    "judge changed",
+    "judges differ",
+    "group score",
+    "not scored",
+    "no common prompts",
+]
+"""Why there is no other verdict than ``cannot tell``. ``not judged again``: there are neither anchors nor new
+verdicts on the earlier answers. ``judge changed``: the anchors were judged by different judges. ``judges
+differ``: the later answers and the earlier answers, judged again, have different judges."""
+
+SECOND_ALPHA = 0.005
+"""Level at which a second change is named beside the first."""
+MIN_ANCHORS = 100
+"""Number of anchors below which they give no verdict."""
+ANCHORS_FOR_VERDICT = 250
+"""Number of anchors from which a drift of one level on a fifth of the answers is usually named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorAgreement:
+    """How near the judge is to people on the anchors that both runs judged."""
+
+    anchors: int
+    error_then: float
+    """Mean distance of the judge's value from the human value, at the earlier run."""
+    error_now: float
+    """The same at the later run."""
+    p: float
+    """p-value of the sign-flip test of the change of this distance, not corrected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedScoreDrift:
+    """The verdict on one judged score, or on one member of a panel, with its evidence."""
+
+    address: str
+    """``TASK/SCORE``."""
+    family: DriftFamily = "headline"
+    member: str = ""
+    """Signature of the member of a panel; empty for a score."""
+    label: str = ""
+    """The parts of the signature that distinguish the member from the other members."""
+    verdict: DriftVerdict = "cannot tell"
+    reason: Reason = ""
+    arm: Arm | None = None
+    scale: Scale | None = None
+    margin: float | None = None
+    """Largest change that does not matter: 0.04 of the scale; None on an unbounded scale."""
+    model: Effect | None = None
+    """Change of the answers, if the judge had not changed."""
+    judge: Effect | None = None
+    """Change of the verdicts on the same answers."""
+    then: float | None = None
+    """Mean of the earlier answers as they were judged then."""
+    again: float | None = None
+    """Mean of the earlier answers as they are judged now; None for anchors."""
+    now: float | None = None
+    """Mean of the later answers as they are judged now."""
+    coverage: float = 1.0
+    """Lowest share of prompts with a score, among the compared runs."""
+    changes: tuple[Difference, ...] = ()
+    """Settings in which the judge of the earlier run and the judge of now differ: signature, endpoint, model
+    name that the server returned, reply format or method."""
+    conflicts: tuple[Difference, ...] = ()
+    """The same between the judge that judged the earlier answers again and the judge of the later run."""
+    agreement: AnchorAgreement | None = None
+    """Distance from people on anchors; None if there are no anchors that both runs judged."""
+
+    @property
+    def prompts_needed(self) -> int | None:
+        """Number of prompts for ``stable``, if nothing has changed; None if it is unknown."""
+        return _largest(effect.prompts_needed for effect in (self.model, self.judge) if effect)
+
+    @property
+    def anchors_needed(self) -> int | None:
+        """Number of anchors for ``stable``, if nothing has changed; None if it is unknown."""
+        return _largest(effect.anchors_needed for effect in (self.model, self.judge) if effect)
+
+
+def _largest(values: Iterable[int | None]) -> int | None:
+    return max((value for value in values if value is not None), default=None)
+
+
+def decide(scores: Sequence[JudgedScoreDrift], *, alpha: float = ALPHA) -> tuple[JudgedScoreDrift, ...]:
+    """Return the scores with p-values corrected for their number, and with verdicts.
+
+    Scores are one family, corrected by Holm's method, separately for the model and for the judge. The
+    members of all panels are another, corrected by the method of Benjamini and Hochberg.
+
+    Args:
+        scores: Scores with their effects; those with a reason stay as they are.
+        alpha: Level at which the first change is named.
+
+    Examples:
+        >>> from hengwen.monitoring.judge_drift.effects import paired_effect
+        >>> prompts = [f"p{index}" for index in range(60)]
+        >>> lower = [0.5 if index % 5 else 0.25 for index in range(60)]
+        >>> effect = paired_effect([0.5] * 60, lower, prompts, scale=(0, 1))
+        >>> none = paired_effect([0.5] * 60, [0.5] * 60, prompts, scale=(0, 1))
+        >>> (score,) = decide([JudgedScoreDrift(address="t/s", margin=0.04, model=none, judge=effect)])
+        >>> score.verdict
+        'judge drifted'
+    """
+    decided = list(scores)
+    for family in ("headline", "member"):
+        effects = {
+            str(index): (score.model, score.judge)
+            for index, score in enumerate(scores)
+            if score.family == family and not score.reason and score.model and score.judge
+        }
+        counts = [min(model.clusters, judge.clusters) for model, judge in effects.values()]
+        enough = (
+            enough_clusters(counts, alpha)
+            if family == "headline"
+            else [not too_few(count, 1, alpha) for count in counts]
+        )
+        tested = [name for name, is_enough in zip(effects, enough, strict=True) if is_enough]
+        correct = holm if family == "headline" else benjamini_hochberg
+        model_p = correct({name: effects[name][0].p for name in tested})
+        judge_p = correct({name: effects[name][1].p for name in tested})
+        for name, (model, judge) in effects.items():
+            score = scores[int(name)]
+            if name in model_p:
+                corrected = replace(
+                    score,
+                    model=replace(model, p_adjusted=model_p[name]),
+                    judge=replace(judge, p_adjusted=judge_p[name]),
+                )
+                decided[int(name)] = _decided(corrected, model_p[name], judge_p[name], alpha)
+            else:
+                decided[int(name)] = replace(score, reason="too few")
+    return tuple(decided)
+
+
+def _decided(score: JudgedScoreDrift, model_p: float, judge_p: float, alpha: float) -> JudgedScoreDrift:
+    intervals = [effect.interval_90 for effect in (score.model, score.judge) if effect]
+    if score.margin and all(is_within(interval, score.margin) for interval in intervals):
+        return replace(score, verdict="stable")
+    verdict = name_drift(model_p, judge_p, alpha)
+    return replace(score, verdict=verdict, reason="not enough evidence" if verdict == "cannot tell" else "")
+
+
+def name_drift(model_p: float, judge_p: float, alpha: float = ALPHA) -> DriftVerdict:
+    """Return what drifted, by the p-values of the two changes.
+
+    Args:
+        model_p: p-value of the model's change.
+        judge_p: p-value of the judge's change.
+        alpha: Level at which the change with the smaller p-value is named.
+
+    Examples:
+        >>> name_drift(0.4, 0.001), name_drift(0.03, 0.001), name_drift(0.004, 0.001)
+        ('judge drifted', 'judge drifted', 'both')
+        >>> name_drift(0.03, 0.4), name_drift(0.2, 0.4)
+        ('model drifted', 'cannot tell')
+    """
+    first, second = min(model_p, judge_p), max(model_p, judge_p)
+    if first > alpha:
+        return "cannot tell"
+    if second <= SECOND_ALPHA:
+        return "both"
+    return "model drifted" if model_p < judge_p else "judge drifted"

@@ -1,0 +1,106 @@
+"""Execute the job of one run, and record how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, partial
+from importlib import metadata
+from typing import TYPE_CHECKING, Literal
+
+from hengwen.engine.executor import execute
+from hengwen.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from hengwen.engine.committer import Committer
+    from hengwen.engine.job import Job
+    from hengwen.protocols import Ledger
+    from hengwen.records import Run
+    from hengwen.runs.resources import RunResources
+    from hengwen.store.store import Store
+
+PACKAGES = (
+    "hengwen",
+    "numpy",
+    "scipy",
+    "jieba",
+    "opencc",
+    "pypinyin",
+    "pypinyin-dict",
+    "rapidfuzz",
+    "openai",
+    "aiohttp",
+    "langchain-core",
+    "langchain-openai",
+)
+"""Packages whose versions a run records, because they can change a score."""
+
+
+async def run_job(
+    job: Job,
+    ledger: Ledger,
+    committer: Committer,
+    resources: RunResources,
+    *,
+    record_more: Callable[[], None] | None = None,
+) -> Run:
+    """Execute a job and return its run; the status of the run says how it ended.
+
+    Args:
+        job: The run, which has begun in the ledger, and its tasks.
+        ledger: Ledger of the run.
+        committer: Committer of the same ledger.
+        resources: Options, store and stop signal.
+        record_more: Called after all samples are evaluated, to record rows that are computed from others.
+    """
+    run, progress = job.run, resources.options.progress
+    status: Literal["finished", "interrupted", "failed"] = "failed"
+    has_error = True
+    try:
+        await execute(
+            job,
+            ledger,
+            committer,
+            concurrency=resources.options.concurrency,
+            stopping=resources.stopping,
+            progress=None if progress is None else partial(progress, run.checkpoint),
+        )
+        if record_more is not None:
+            record_more()
+        has_error = False
+        status = "failed" if _has_only_failures(resources.store, run) else "finished"
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        status = "interrupted"
+        raise
+    finally:
+        run = replace(run, status=status)
+        ledger.begin(run)
+        if has_error and status == "failed":
+            with suppress(StoreError):  # the error that is being raised may itself come from the store
+                ledger.commit()
+        else:
+            committer.flush()
+    return run
+
+
+def _has_only_failures(store: Store, run: Run) -> bool:
+    """Return whether all results of scorers and judges are failures; labels and anchors are ignored."""
+    counts: Counter[str] = Counter()
+    for address, statuses in store.statuses([run]).items():
+        if not address.partition("/")[2].startswith(("human.", "anchor.")):
+            counts.update(statuses)
+    return bool(counts) and not counts["ok"] and not counts["not_applicable"]
+
+
+@cache
+def package_versions() -> Mapping[str, str]:
+    """Return the versions of the installed ``PACKAGES``."""
+    versions = {}
+    for package in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[package] = metadata.version(package)
+    return versions

@@ -1,0 +1,93 @@
+"""Equivalence of two means: is their difference smaller than a margin, and how many units would show it?"""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+
+EQUIVALENCE_CONFIDENCE = 0.9
+"""Confidence of the interval that must lie within the margin: two one-sided tests at a level of 5 %."""
+EQUIVALENCE_POWER = 0.8
+"""Probability with which equal means are called equivalent at the number of units that is reported."""
+MAX_UNITS = 10_000_000
+
+
+def is_within(interval: tuple[float, float] | None, margin: float) -> bool:
+    """Return whether an interval of a difference lies within plus and minus a margin.
+
+    If the interval has a confidence of 90 %, at most one in twenty differences as large as the margin, or
+    larger, is called equivalent (two one-sided tests, Schuirmann 1987).
+
+    Args:
+        interval: Lower and upper bound; None if there is no interval.
+        margin: Largest difference that does not matter, > 0.
+
+    Examples:
+        >>> is_within((-0.02, 0.03), 0.04), is_within((-0.02, 0.05), 0.04), is_within(None, 0.04)
+        (True, False, False)
+    """
+    return interval is not None and -margin <= interval[0] and interval[1] <= margin
+
+
+def scale_factor(error: float, margin: float) -> float:
+    """Return the factor by which a sample must grow to show that a difference is within a margin.
+
+    If the true difference is 0, its 90 % interval lies within the margin with a probability of 80 %.
+
+    Args:
+        error: Standard error of the difference in the present sample, >= 0.
+        margin: Largest difference that does not matter, > 0.
+
+    Examples:
+        >>> round(scale_factor(0.022, 0.04), 2)  # 60 prompts with this error become 156
+        2.59
+    """
+    return float((_quantiles() * error / margin) ** 2)
+
+
+def units_needed(deviation: float, margin: float, *, reach: float | None = None) -> int | None:
+    """Return the number of independent units that show that a mean difference is within a margin.
+
+    If the true mean difference is 0, its 90 % interval lies within the margin with a probability of 80 %.
+
+    Args:
+        deviation: Standard deviation of the differences, >= 0.
+        margin: Largest difference that does not matter, > 0.
+        reach: Largest possible difference, for intervals with two pseudo-differences of plus and minus this
+            size; None for intervals without them.
+
+    Returns:
+        A number of units, at least 2; None if it is above ten million, or if the deviation and ``reach`` do
+        not say how differences vary.
+
+    Examples:
+        >>> units_needed(0.17, 0.04)
+        155
+        >>> units_needed(0.0, 0.04, reach=1.0)  # equal values: only more of them narrow the interval
+        102
+    """
+    if not deviation and reach is None:
+        return None
+    if reach is None:
+        units = max(2, ceil(scale_factor(deviation, margin)))
+        return units if units <= MAX_UNITS else None
+    low, high = 2, MAX_UNITS
+    if _error(high, deviation, reach) * _quantiles() > margin:
+        return None
+    while low < high:  # the error falls with the number of units
+        middle = (low + high) // 2
+        if _error(middle, deviation, reach) * _quantiles() <= margin:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _error(units: int, deviation: float, reach: float) -> float:
+    return sqrt((units * deviation**2 + 2 * reach**2) / ((units + 1) * (units + 2)))
+
+
+def _quantiles() -> float:
+    """Return the sum of the normal quantiles of the interval and of the power (both bounds must hold)."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + EQUIVALENCE_CONFIDENCE) / 2) + ndtri((1 + EQUIVALENCE_POWER) / 2))

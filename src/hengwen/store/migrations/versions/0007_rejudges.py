@@ -1,0 +1,12 @@
+"""Add the run whose stored answers a run judges again."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0007"
+down_revision = "0006"
+
+
+def upgrade() -> None:
+    """Add the column; it is empty for the runs of checkpoints, and no older version judged answers again."""
+    op.add_column("run", sa.Column("rejudges", sa.String, nullable=False, server_default=""))

@@ -1,0 +1,204 @@
+"""Stored answers are judged again: in a run of their own, at a known cost, and never paid for twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hengwen import collect_view, compare_runs, judge_drift, load_plan, open_store, rejudge, run_plan
+from hengwen.errors import ConfigError, StoreError, TimeLimitError
+from hengwen.labels.calibration_data import read_judgments
+from hengwen.labels.queue import generated_answers
+from hengwen.monitoring.judge_drift.rejudging import estimate_rejudging
+from hengwen.plans.suite import load_suite
+from hengwen.records import Failure, Score
+from hengwen.reports.render.write import render
+
+EIGHT = {f"p{index}": [3] for index in range(8)}
+
+
+@pytest.fixture
+def plan(plans) -> Path:
+    """A plan of checkpoint b, after a run of checkpoint a; each has eight answers."""
+    plans.run("a", EIGHT)
+    return plans.run("b", EIGHT)
+
+
+def test_the_answers_of_the_checkpoint_before_are_judged_again(plans, plan: Path, judges) -> None:
+    judges.shift = lambda model, text, level: level - 1
+    result = rejudge(plan, store=plans.store)
+    (run,) = result.runs
+    assert (run.checkpoint, run.status, run.rejudges) == ("a", "finished", plans.store.find("a").id)
+    levels = [row.outcome.value for row in plans.store.rows([run]) if row.outcome.name.endswith(".level")]
+    assert levels == [0.5] * 8
+    assert judges.calls["m"] == 24  # no earlier reply is used again
+    assert result.failures == {}
+
+
+def test_new_verdicts_appear_among_the_scores_of_no_checkpoint(plans, plan: Path) -> None:
+    store = plans.store
+
+    def everything() -> object:
+        runs = store.latest()
+        report = render(replace(collect_view(store, runs), created=""), "json")
+        comparison = compare_runs(store, "a", "b")
+        judged = read_judgments(store, None)
+        return (
+            [run.id for run in store.runs()],
+            store.baselines(),
+            report,
+            [(score.address, score.outcome) for score in comparison.scores],
+            {address: len(series.answers) for address, series in judged.series.items()},
+            store.statuses(runs),
+            store.usage(runs),
+            list(store.answers(runs[0])),
+            generated_answers(load_suite(load_plan(plan)), str(store.name)),
+        )
+
+    before = everything()
+    rejudge(plan, store=store)
+    assert everything() == before
+    assert len(store.rejudgings(store.find("a"))) == 1
+    assert store.rejudgings(store.find("b")) == []
+
+
+def test_a_later_run_of_the_same_checkpoint_does_not_adopt_new_verdicts(plans, plan: Path, judges) -> None:
+    judges.shift = lambda model, text, level: level - 1
+    rejudge(plan, store=plans.store)
+    again = plans.write("a", EIGHT, scorers=["length"])  # another plan, so a new run
+    (run,) = run_plan(again, store=plans.store).runs
+    levels = [row.outcome.value for row in plans.store.rows([run]) if row.outcome.name.endswith(".level")]
+    assert levels == [0.75] * 8
+
+
+def test_the_same_call_pays_for_nothing_twice_and_fresh_judges_once_more(plans, plan: Path, judges) -> None:
+    first = rejudge(plan, store=plans.store).runs[0]
+    assert judges.calls["m"] == 24
+    assert rejudge(plan, store=plans.store).runs[0].id == first.id
+    assert judges.calls["m"] == 24
+    assert rejudge(plan, store=plans.store, fresh=True).runs[0].id != first.id
+    assert judges.calls["m"] == 32
+
+
+def test_another_judge_begins_a_run_of_its_own(plans, plan: Path, judges) -> None:
+    first = rejudge(plan, store=plans.store).runs[0]
+    other = plans.write("b", EIGHT, models=["other"])
+    assert rejudge(other, store=plans.store).runs[0].id != first.id
+    assert judges.calls["other"] == 8
+
+
+def test_an_interrupted_call_resumes(plans, plan: Path, judges) -> None:
+    with pytest.raises(TimeLimitError, match="the time limit of 0 s is reached"):
+        rejudge(plan, store=plans.store, time_limit=0, concurrency=1)
+    paid = judges.calls["m"]
+    assert paid < 24
+    assert plans.store.rejudgings(plans.store.find("a"))[0].status == "interrupted"
+    (run,) = rejudge(plan, store=plans.store).runs
+    assert (run.status, judges.calls["m"]) == ("finished", 24)
+    assert len(plans.store.rejudgings(plans.store.find("a"))) == 1
+
+
+def test_failures_are_judged_again_by_the_same_call(plans, plan: Path, judges) -> None:
+    judges.fails = lambda model, text: text == "a-p3-1"
+    result = rejudge(plan, store=plans.store)
+    assert result.failures == {"refused": 6}
+    judges.fails = lambda model, text: False
+    result = rejudge(plan, store=plans.store)
+    assert (result.failures, judges.calls["m"]) == ({}, 25)
+
+
+def test_a_budget_stops_and_a_higher_one_resumes(plans, plan: Path, judges) -> None:
+    result = rejudge(plan, store=plans.store, budget=0, concurrency=1)
+    assert (result.out_of_budget, judges.calls["m"]) == (True, 16)
+    result = rejudge(plan, store=plans.store, budget=10)
+    assert (result.out_of_budget, result.failures, judges.calls["m"]) == (False, {}, 24)
+
+
+def test_an_estimate_counts_the_calls_and_makes_none(plans, plan: Path, judges) -> None:
+    (estimate,) = estimate_rejudging(plan, store=plans.store)
+    assert (estimate.backend, estimate.role, estimate.usage.calls) == ("m", "judge", 8)
+    assert estimate.cost is not None
+    assert plans.store.rejudgings(plans.store.find("a")) == []
+    assert judges.calls["m"] == 16
+    rejudge(plan, store=plans.store)
+    assert [item.usage.calls for item in estimate_rejudging(plan, store=plans.store)] in ([], [0])
+    assert [item.usage.calls for item in estimate_rejudging(plan, store=plans.store, fresh=True)] == [8]
+
+
+def test_changed_prompts_are_skipped_and_counted(plans, plan: Path) -> None:
+    lines = (plans.folder / "samples.jsonl").read_text("utf-8").splitlines()
+    changed = [lines[0].replace("问", "请问"), *lines[1:7]]  # one is changed, and one is gone
+    (plans.folder / "samples.jsonl").write_text("\n".join(changed), "utf-8")
+    result = rejudge(plan, store=plans.store)
+    assert "a: skipped 2 prompts, changed or removed in the plan since the run" in result.warnings
+    assert len(plans.store.sample_hashes(result.runs[0])) == 6
+
+
+def test_no_prompt_in_common_is_an_error(plans, plan: Path) -> None:
+    path = plans.write("b", {"q": [1]})
+    with pytest.raises(
+        ConfigError, match=r"no answers of a \(.*\) to judge again: its prompts are not those"
+    ):
+        rejudge(path, store=plans.store)
+
+
+def test_one_checkpoint_has_no_earlier_answers(plans) -> None:
+    path = plans.run("a", EIGHT)
+    with pytest.raises(ConfigError, match=r"plan 'p' has one checkpoint in .*x\.db \(a\), so there is no"):
+        rejudge(path, store=plans.store)
+
+
+def test_a_plan_without_runs_is_an_error(plans) -> None:
+    with pytest.raises(ConfigError, match=r"no runs of plan 'p' in .*; see: hengwen run"):
+        rejudge(plans.write("a", EIGHT), store=plans.store)
+
+
+def test_a_plan_without_judges_has_nothing_to_judge_again(plans, plan: Path) -> None:
+    path = plans.write("b", EIGHT, judges=[], scorers=["length"])
+    with pytest.raises(ConfigError, match="plan 'p' has no judges, so there is nothing to judge again"):
+        rejudge(path, store=plans.store)
+
+
+def test_the_pinned_baseline_is_the_earlier_run(plans, plan: Path) -> None:
+    third = plans.run("c", EIGHT)
+    assert rejudge(third, store=plans.store).runs[0].checkpoint == "b"
+    plans.store.pin(plans.store.find("a"), "2026-01-01")
+    assert rejudge(third, store=plans.store).runs[0].checkpoint == "a"
+    assert rejudge(third, store=plans.store, before="b").runs[0].checkpoint == "b"
+    with pytest.raises(ConfigError, match=r"'c' is the run that it is compared with"):
+        rejudge(third, store=plans.store, before="c")
+
+
+def test_checkpoints_need_neither_files_nor_keys(plans, plan: Path) -> None:
+    (plans.folder / "b.jsonl").unlink()
+    assert rejudge(plan, store=plans.store).runs[0].status == "finished"
+
+
+def test_removing_a_run_removes_the_new_verdicts_on_its_answers(plans, plan: Path) -> None:
+    (run,) = rejudge(plan, store=plans.store).runs
+    plans.store.remove(plans.store.find("a"))
+    assert plans.store.rejudgings(run) == []
+    assert list(plans.store.rows([run])) == []
+    assert judge_drift(plans.store).problem == "one checkpoint"
+
+
+def test_a_store_that_cannot_be_written_is_refused_before_any_call(plans, plan: Path, judges) -> None:
+    plans.store.close()
+    with (
+        open_store(f"file:{plans.folder / 'x.db'}?mode=ro") as store,
+        pytest.raises(StoreError, match="read-only"),
+    ):
+        rejudge(plan, store=store)
+    assert judges.calls["m"] == 16
+
+
+def test_rows_have_the_names_and_signatures_of_the_judge(plans, plan: Path) -> None:
+    (run,) = rejudge(plan, store=plans.store).runs
+    outcomes = [row.outcome for row in plans.store.rows([run])]
+    assert not any(isinstance(outcome, Failure) for outcome in outcomes)
+    before = plans.store.rows([plans.store.find("a")])
+    assert {(item.name, item.signature) for item in outcomes} == {
+        (row.outcome.name, row.outcome.signature) for row in before if isinstance(row.outcome, Score)
+    }
