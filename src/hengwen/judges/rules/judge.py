@@ -137,8 +137,8 @@ class RulesJudge:
             sample: Task input; ``metadata`` may contain ``number`` (or ``answer``), ``exempt`` (a list that
                 may contain ``target_copy`` and ``near_duplicate``), ``exempt_copy`` and ``exempt_duplicate``.
             response: The answer.
-            earlier: Earlier answers to the same sample (smaller ``repeat`` number); the level of an answer that
-                repeats one of these answers is capped.
+            earlier: Earlier answers to the same sample (smaller ``repeat`` number). The level of a copy of
+                such an answer is capped.
         """
         results = self._evaluate(sample, response, earlier)
         criteria = [self._criterion(name, results) for name in self.rubric.criteria]
