@@ -162,10 +162,10 @@ def test_a_less_certain_judge_needs_more_prompts_and_names_as_few_wrong_ones(cas
     assert shares(lambda seed: rejudged(noisy, 120, seed), 200)[right] >= 0.95
 
 
-@pytest.mark.parametrize("drop", [0.18, 0.4])
+@pytest.mark.parametrize("drop", [0.2, 0.4])
 @pytest.mark.parametrize("prompts", [15, 60, 150])
 def test_a_fallen_model_is_hardly_ever_called_stable(prompts: int, drop: float) -> None:
-    fallen = Case(model=drop)  # one level on 18 % of the answers is just above the margin
+    fallen = Case(model=drop)  # one level on 20 % of the answers is a fall of .046
     verdicts = shares(lambda seed: rejudged(fallen, prompts, seed))
     assert verdicts.get("stable", 0) <= 0.05
 
