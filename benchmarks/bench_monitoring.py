@@ -121,6 +121,27 @@ def drift_figures(samples: int) -> Iterator[Figure]:
         yield Figure(f"{design}: drift", mean([item[1] == "drift" for item in answers]), high=0.06)
 
 
+def judge_drift_figures(samples: int) -> Iterator[Figure]:
+    """Drifts of the judge and of the model that are named, and a fallen model that is called stable."""
+    from tests.monitoring.judge_drift import simulations as judges
+
+    for name, (case, right) in judges.CASES.items():
+        for design, prompts, anchors in (
+            ("60 x 3, judged again", 60, None),
+            ("250 anchors, 150 x 3", 150, 250),
+            ("300 anchors, 150 x 3", 150, 300),
+        ):
+            shares = judges.verdict_shares(case, prompts, samples, anchors=anchors)
+            yield Figure(f"{name}, {design}: named", shares.get(right, 0.0), 0.95)
+            wrong = judges.share_of_wrong_names(shares, right)
+            yield Figure(f"{name}, {design}: named wrong", wrong, high=0.02)
+    for prompts in (15, 60, 150):
+        stable = judges.verdict_shares(judges.Case(model=0.2), prompts, samples).get("stable", 0.0)
+        yield Figure(f"model fallen by .046, {prompts} x 3: stable", stable, high=0.05)
+    stable = judges.verdict_shares(judges.Case(), 300, samples).get("stable", 0.0)
+    yield Figure("nothing changed, 300 x 3: stable", stable, 0.95)
+
+
 def monitor_figures(samples: int) -> Iterator[Figure]:
     """False alarms of ``Monitor`` after a baseline of 100 scores."""
     from tests.monitoring.streams import test_monitor_rates as monitor
@@ -179,6 +200,7 @@ PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "compare": compare_figures,
     "slope": slope_figures,
     "drift": drift_figures,
+    "judge-drift": judge_drift_figures,
     "monitor": monitor_figures,
     "gate": gate_figures,
     "power": power_figures,
