@@ -168,7 +168,7 @@ def test_a_read_only_store_is_looked_at_without_a_record(hengwen, tmp_path: Path
 
 
 def test_quiet_prints_warnings_only(hengwen, tmp_path: Path) -> None:
-    facts = {"versions": {}, "tasks": {}}
+    facts: dict[str, object] = {"versions": {}, "tasks": {}}
     record(JITTER, facts={"prompts": "x", **facts})
     with open_store("hengwen.db") as store:
         ledger = store.ledger()
