@@ -164,7 +164,10 @@ class RejudgingRun:
         )
 
     def _facts(self) -> dict[str, Any]:
-        """Return the facts of the earlier run, whose answers these are, with the judges of now."""
+        """Return the facts of the earlier run, whose answers these are, with the judges of now.
+
+        ``for_run`` is the id of the later run, for which the answers are judged again.
+        """
         before: Mapping[str, Any] = self._before.facts
         facts = {"for_run": self._pair.after.id}
         if not before:  # a run of an older version
