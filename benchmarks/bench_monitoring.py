@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -152,6 +153,30 @@ def monitor_figures(samples: int) -> Iterator[Figure]:
             yield Figure(f"false alarms, {name}, {horizon} scores", share, high=0.07)
 
 
+def judge_drift_figures(samples: int) -> Iterator[Figure]:
+    """How often a drift of the judge and one of the model are named right, wrong, or stable."""
+    from tests.monitoring.judge_drift import test_simulated as judge
+
+    from hengwen.stats import paired
+
+    paired.RESAMPLES = 999  # as in the tests
+    cases = {"judge": judge.JUDGE, "judge at low levels": judge.LOW, "model": judge.MODEL}
+    for name, case in cases.items():
+        right = "model drifted" if name == "model" else "judge drifted"
+        arms = {
+            "60 x 3 judged again": partial(judge.rejudged, case, 60),
+            "250 anchors": partial(judge.by_anchors, case, 150, 250),
+            "300 anchors": partial(judge.by_anchors, case, 150, 300),
+        }
+        for arm, draw in arms.items():
+            verdicts = judge.shares(draw, samples)
+            yield Figure(f"{name}, {arm}: right", verdicts.get(right, 0.0), 0.95)
+            yield Figure(f"{name}, {arm}: wrong", judge.wrong(verdicts, right), high=0.02)
+    for prompts in (15, 60, 150):
+        verdicts = judge.shares(partial(judge.rejudged, judge.MODEL, prompts), samples)
+        yield Figure(f"fallen model, {prompts} x 3: stable", verdicts.get("stable", 0.0), high=0.05)
+
+
 def gate_figures(samples: int) -> Iterator[Figure]:
     """Gates that pass falsely, at one look and at 20 looks at one baseline."""
     from tests.monitoring.gates import test_gate_simulations as gates
@@ -202,6 +227,7 @@ PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "drift": drift_figures,
     "judge-drift": judge_drift_figures,
     "monitor": monitor_figures,
+    "judge drift": judge_drift_figures,
     "gate": gate_figures,
     "power": power_figures,
     "speed": speed_figures,
