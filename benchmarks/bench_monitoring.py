@@ -169,7 +169,7 @@ def judge_drift_figures(samples: int) -> Iterator[Figure]:
             "300 anchors": partial(judge.by_anchors, case, 150, 300),
         }
         for arm, draw in arms.items():
-            verdicts = judge.shares(draw, samples)
+            verdicts = judge.shares(draw, 2 * samples)
             yield Figure(f"{name}, {arm}: right", verdicts.get(right, 0.0), 0.95)
             yield Figure(f"{name}, {arm}: wrong", judge.wrong(verdicts, right), high=0.02)
     for prompts in (15, 60, 150):
