@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,8 +31,6 @@ ROUNDS = 3
 JITTER = 0.15
 """Standard deviation of the checkpoints in units of the latent standard deviation of an answer."""
 GATE_PROMPTS = (5, 6, 10, 20, 30, 50, 100)
-LATENT_SD = 2**0.5
-"""Latent standard deviation of an answer in ``draw_levels``."""
 
 
 class Figure(NamedTuple):
@@ -101,7 +98,7 @@ def drift_figures(samples: int) -> Iterator[Figure]:
         for prompts, repeats, jitter in ((12, 1, 0.0), (30, 3, JITTER)):
             alarms = [
                 drift.drift_at_any_look(
-                    make_series, draw_levels(seed, (prompts, 23, repeats), shares, jitter=jitter * LATENT_SD)
+                    make_series, draw_levels(seed, (prompts, 23, repeats), shares, jitter=jitter)
                 )
                 for seed in range(fewer)
             ]
@@ -114,7 +111,7 @@ def drift_figures(samples: int) -> Iterator[Figure]:
         yield Figure(f"20 looks, differ, 24 x 1, equal, {shares}", mean(alarms), high=0.06)
     for checkpoints, differ in {5: 0.7, 8: 0.85, 20: 0.94}.items():
         answers = [
-            drift.first_look(make_series, draw_levels(seed, (100, checkpoints, 3), jitter=JITTER * LATENT_SD))
+            drift.first_look(make_series, draw_levels(seed, (100, checkpoints, 3), jitter=JITTER))
             for seed in range(fewer)
         ]
         design = f"jitter {JITTER:g}, {checkpoints} checkpoints"
@@ -151,30 +148,6 @@ def monitor_figures(samples: int) -> Iterator[Figure]:
         for horizon in (200, 1000):
             share = monitor.rate(name, horizon, baselines=max(1, samples // 5))
             yield Figure(f"false alarms, {name}, {horizon} scores", share, high=0.07)
-
-
-def judge_drift_figures(samples: int) -> Iterator[Figure]:
-    """How often a drift of the judge and one of the model are named right, wrong, or stable."""
-    from tests.monitoring.judge_drift import test_simulated as judge
-
-    from hengwen.stats import paired
-
-    paired.RESAMPLES = 999  # as in the tests
-    cases = {"judge": judge.JUDGE, "judge at low levels": judge.LOW, "model": judge.MODEL}
-    for name, case in cases.items():
-        right = "model drifted" if name == "model" else "judge drifted"
-        arms = {
-            "60 x 3 judged again": partial(judge.rejudged, case, 60),
-            "250 anchors": partial(judge.by_anchors, case, 150, 250),
-            "300 anchors": partial(judge.by_anchors, case, 150, 300),
-        }
-        for arm, draw in arms.items():
-            verdicts = judge.shares(draw, 2 * samples)
-            yield Figure(f"{name}, {arm}: right", verdicts.get(right, 0.0), 0.95)
-            yield Figure(f"{name}, {arm}: wrong", judge.wrong(verdicts, right), high=0.02)
-    for prompts in (15, 60, 150):
-        verdicts = judge.shares(partial(judge.rejudged, judge.MODEL, prompts), samples)
-        yield Figure(f"fallen model, {prompts} x 3: stable", verdicts.get("stable", 0.0), high=0.05)
 
 
 def gate_figures(samples: int) -> Iterator[Figure]:
@@ -227,7 +200,6 @@ PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "drift": drift_figures,
     "judge-drift": judge_drift_figures,
     "monitor": monitor_figures,
-    "judge drift": judge_drift_figures,
     "gate": gate_figures,
     "power": power_figures,
     "speed": speed_figures,
