@@ -95,13 +95,16 @@ def judge_drift(
     return judge_drift_of(store, choose_runs(store, before, after, plan), scores)
 
 
-def judge_drift_of(store: Store, pair: RunPair, scores: Sequence[str] = ()) -> JudgeDriftReport:
+def judge_drift_of(
+    store: Store, pair: RunPair, scores: Sequence[str] = (), *, skip_others: bool = False
+) -> JudgeDriftReport:
     """Return the judge drift report of two runs.
 
     Args:
         store: Holds the runs.
         pair: The two runs.
         scores: See ``judge_drift``.
+        skip_others: Whether named scores without a judge are skipped instead of refused.
 
     Raises:
         ConfigError: A score does not exist.
@@ -109,7 +112,7 @@ def judge_drift_of(store: Store, pair: RunPair, scores: Sequence[str] = ()) -> J
     if pair.before is None:
         return JudgeDriftReport(before=None, after=pair.after, problem="one checkpoint")
     verdicts = StoredVerdicts(store, pair.before, pair.after, rejudging_for(store, pair))
-    names = verdicts.judged_scores(scores)
+    names = verdicts.judged_scores(scores, skip_others=skip_others)
     drifts = [drift for name in names for drift in verdicts.drifts(name)]
     return JudgeDriftReport(
         before=pair.before,

@@ -69,11 +69,12 @@ class StoredVerdicts:
     def _runs(self) -> tuple[Run, Run | None, Run]:
         return self.before, self.again, self.after
 
-    def judged_scores(self, addresses: Sequence[str]) -> list[ScoreAddress]:
+    def judged_scores(self, addresses: Sequence[str], *, skip_others: bool = False) -> list[ScoreAddress]:
         """Return the scores to report: those named, or the judged scores of a report's summary.
 
         Args:
             addresses: ``TASK/SCORE`` of the scores; empty for those of the summary.
+            skip_others: Whether addresses of scores without a judge are skipped instead of refused.
 
         Raises:
             ConfigError: A score is not that of a judge in one of the runs.
@@ -89,6 +90,8 @@ class StoredVerdicts:
             for score in task.scores
             if score.kind == "judge" and score.section == "score" and score.group != "published"
         }
+        if skip_others:
+            addresses = [address for address in addresses if address in judged]
         for address in addresses:
             if address not in judged:
                 raise ConfigError(f"no judged score {address!r}{did_you_mean(address, judged)}")

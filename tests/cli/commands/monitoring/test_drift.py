@@ -246,3 +246,13 @@ def test_unordered_unequal_and_clustered_answers_are_said_in_words(hengwen, tmp_
     assert "20 prompts in 10 clusters" in out
     assert "20 prompts with unequal repeats: equally many of each checkpoint are used" in out
     assert "Mann-Kendall needs 5 checkpoints; Pettitt needs 8 checkpoints" in out
+
+
+def test_scores_of_scorers_and_of_judges_can_be_named_together(hengwen, demo: None) -> None:
+    alone = hengwen("drift", "--score", "lyrics/lyric.total")
+    assert (alone.code, alone.err) == (0, "")
+    assert "lyrics/lyric.total" in alone.out
+    assert "persona_generic" not in alone.out
+    both = hengwen("drift", "--score", "lyrics/lyric.total", "--score", "persona/persona_generic.level")
+    assert both.code == 0
+    assert "persona/persona_generic.level" in both.out

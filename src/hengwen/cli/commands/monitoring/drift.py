@@ -102,7 +102,8 @@ def drift(
         report = drift_report(
             opened, runs or (), plan=plan, baseline=baseline, scores=score or (), human=human
         )
-        judges = judge_drift_of(opened, pair_of_report(opened, runs or (), baseline, plan), score or ())
+        pair = pair_of_report(opened, runs or (), baseline, plan)
+        judges = judge_drift_of(opened, pair, score or (), skip_others=True)
     for names, text in (
         (report.unchecked, "run by an older version, so whether they are comparable is not known"),
         (report.other_prompts, "left out, because their tasks or prompts differ from the newest run"),
