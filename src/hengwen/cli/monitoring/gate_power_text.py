@@ -1,4 +1,4 @@
-"""The power of the gates of a plan in words, for ``hengwen validate``."""
+"""Describe for ``hengwen validate`` how likely each gate of a plan is to pass (its power)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNKNOWN: Mapping[str, str] = {
 
 
 def power_line(power: TermPower) -> str:
-    """Return what is known about the power of a term."""
+    """Return one line on how likely a condition is to pass, or why this is unknown."""
     if power.unknown:
         return f"{power.text}: {_UNKNOWN[power.unknown]}"
     size = f"{count(power.prompts)} prompts"

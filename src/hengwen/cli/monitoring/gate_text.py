@@ -1,4 +1,4 @@
-"""The result of a gate in words: one line, the same in the terminal, in JUnit, in summaries and comments."""
+"""Describe the result of a gate in one line, for the terminal, JUnit files, summaries and comments."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _NEXT: Mapping[str, Bilingual] = {
 
 
 def gate_word(gate: GateResult) -> Bilingual:
-    """Return the outcome of a gate in a word; of a gate that only warns, with the word warning."""
+    """Return the outcome of a gate as a word, such as "failed"; "warning (failed)" if the gate only warns."""
     word = OUTCOMES[gate.outcome]
     if not is_warning(gate):
         return word
@@ -86,7 +86,7 @@ def gate_word(gate: GateResult) -> Bilingual:
 
 
 def is_warning(gate: GateResult) -> bool:
-    """Return whether a gate did not pass, and does not change the exit code; nothing scored always does."""
+    """Return whether a gate did not pass but leaves the exit code as it is; an error always changes it."""
     return gate.only_warns and gate.outcome not in ("passed", "error")
 
 
@@ -175,7 +175,7 @@ def _fall_figures(term: TermResult) -> Bilingual:
 
 
 def _drift_figures(term: TermResult) -> Bilingual:
-    """Return the answers of the scores; the word drift stands only where the tests say so."""
+    """Return the results of ``no_drift``; the word drift is used only if the tests found a drift."""
     if term.level is None:
         return Bilingual("", "")
     drifts = [score for score in term.drifts if score.drifts == "drift" and score.direction == "worse"]

@@ -99,7 +99,7 @@ _REASONS: Mapping[Reason, Bilingual] = {
 
 
 def print_judge_drift(report: JudgeDriftReport, language: Language, console: Console | None = None) -> None:
-    """Print the verdict on each judged score in words, with its evidence.
+    """Print for each judged score whether the model or the judge changed, with the measured changes.
 
     Args:
         report: What ``judge_drift`` returns.
@@ -132,12 +132,12 @@ def print_judge_drift(report: JudgeDriftReport, language: Language, console: Con
 
 
 def judge_drift_json(report: JudgeDriftReport) -> str:
-    """Return everything as one JSON object."""
+    """Return the whole judge drift report as one JSON object."""
     return json.dumps({"schema": 1, **judge_drift_document(report)}, ensure_ascii=False, allow_nan=False)
 
 
 def judge_drift_document(report: JudgeDriftReport) -> dict[str, Any]:
-    """Return everything as JSON values."""
+    """Return the whole judge drift report as a dictionary of JSON values."""
     return {
         "before": _run_document(report.before),
         "after": _run_document(report.after),
@@ -311,7 +311,7 @@ def _stable_line(score: JudgedScoreDrift, decimals: int) -> Bilingual:
 
 
 def _second_line(score: JudgedScoreDrift) -> list[Bilingual]:
-    """Return a sentence about the other change if its p-value is small, but too large to name it as well."""
+    """Return a sentence about the second change if it is significant, but not enough to be named too."""
     is_model = score.verdict == "model drifted"
     other = score.judge if is_model else score.model
     if other is None or other.p_adjusted is None or other.p_adjusted > ALPHA:

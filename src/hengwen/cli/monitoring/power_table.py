@@ -1,4 +1,4 @@
-"""Print what a plan can detect, in words and one table a score, or as JSON."""
+"""Print what a plan can detect: in words with one table for each score, or as JSON."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _COLUMNS = (
 )
 _CHEAPEST = "*"
 SMALL_SHARE = 0.5
-"""Share of the variance below which repeats are said to help little."""
+"""If repeats cause less than this share of a score's variance, the text says that they help little."""
 
 
 def print_power(result: PlanPower, language: Language, console: Console | None = None) -> None:
@@ -79,7 +79,7 @@ def print_power(result: PlanPower, language: Language, console: Console | None =
 
 
 def power_json(result: PlanPower) -> str:
-    """Return everything as one JSON object."""
+    """Return the whole result of ``plan_power`` as one JSON object."""
     runs = {
         name: None
         if run is None
