@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 Tier = Literal["fail", "warn"]
-"""``fail``: the gate decides the exit code. ``warn``: its result is only printed."""
+"""``fail``: the gate decides the exit code. ``warn``: the result of the gate is only printed."""
 Operator = Literal[">=", ">", "<=", "<"]
 Measure = Literal["score", "coverage", "calibration"]
 DEFAULT_BASELINE = "baseline"

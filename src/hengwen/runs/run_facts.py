@@ -166,7 +166,7 @@ def usual_repeats(counts: Iterable[int]) -> str:
     """Return the number of answers that almost all prompts have; if none, the lowest and highest number.
 
     Args:
-        counts: Number of answers to each prompt. Prompts without an answer are ignored here.
+        counts: Number of answers to each prompt. Prompts without an answer are ignored.
 
     Examples:
         >>> usual_repeats([3, 3, 0, 3]), usual_repeats([1, 3, 3])

@@ -371,7 +371,7 @@ class Store:
 
 
 def _newest(runs: Sequence[Run]) -> list[Run]:
-    """Return the first run of each checkpoint."""
+    """Return the first run of each checkpoint, which is the newest if ``runs`` begins with the newest."""
     newest: dict[str, Run] = {}
     for run in runs:
         newest.setdefault(run.checkpoint, run)

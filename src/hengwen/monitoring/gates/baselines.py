@@ -30,7 +30,7 @@ class Baselines:
     default: str | None = None
     """Baseline for gates that do not name one; None for the pinned run of the plan."""
     repeated: Mapping[str, Run] = field(default_factory=dict)
-    """By id of a baseline: a later run of its checkpoint with more repeats, whose answers replace its own."""
+    """By id of a baseline: a later run of its checkpoint with more repeats, used instead of the baseline."""
     known: dict[str, Run | None] = field(default_factory=dict)
     """Baselines that were found before, by name; newer runs that ``--confirm`` adds do not replace them."""
 

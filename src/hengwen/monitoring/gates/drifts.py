@@ -30,7 +30,7 @@ REASONS: Mapping[DriftAnswer, Reason] = {
     "one checkpoint": "too few checkpoints",
     "cannot be told from step noise": "too few checkpoints",
 }
-"""Reason for an inconclusive result, by the undecided answer of a drift report; the first match is used."""
+"""Why a result is inconclusive, by answer of the drift report; of several answers, the first one counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ class DriftChecker:
 
 
 def drift_outcome(score: ScoreDrift) -> Outcome:
-    """Return the outcome of ``no_drift`` for one score; a drift for the better passes."""
+    """Return whether ``no_drift`` passes, fails or is inconclusive for one score; a better score passes."""
     if score.drifts == "drift":
         return "failed" if score.direction == "worse" else "passed"
     return "passed" if score.drifts == "nothing beyond step noise seen" else "inconclusive"

@@ -74,13 +74,13 @@ class TermPower:
     needed_prompts: int | None = None
     """Number of prompts with which 80 % of runs would pass; None if it is unknown or above a million."""
     falls: tuple[VisibleFall, ...] = ()
-    """For ``no_drop``, the smallest fall of each score that is usually detected."""
+    """For ``no_drop``, the smallest fall of each score that the test usually detects."""
     scale: Scale | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """Mean of prompt values or differences, with its standard error for the plan's number of prompts."""
+    """Mean of prompt values or differences, and its standard error if the plan's prompts are evaluated."""
 
     mean: float
     error: float

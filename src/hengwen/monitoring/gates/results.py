@@ -53,7 +53,8 @@ class TermResult:
     task: str = ""
     """Task of the score; empty for a pattern such as ``lyrics/*``."""
     enforced: Outcome | None = None
-    """The outcome that counts: without scores whose judge is not certified; None if no score is left."""
+    """Outcome that counts for the exit code: of all scores except those whose judge is not certified; None if
+    these are all scores."""
     reason: Reason = ""
     detail: str = ""
     """More about the reason, such as the failures or how two runs differ."""

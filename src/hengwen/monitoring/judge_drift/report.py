@@ -42,7 +42,7 @@ class JudgeDriftReport:
 
     @property
     def is_known(self) -> bool:
-        """Whether the report says something about judges: new verdicts, enough anchors, or a difference."""
+        """Whether the report can tell anything: there are new verdicts, enough anchors, or other judges."""
         unknown = ("not judged again", "few anchors", "not scored")
         return self.again is not None or any(score.reason not in unknown for score in self.scores)
 

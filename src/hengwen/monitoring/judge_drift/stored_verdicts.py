@@ -73,7 +73,7 @@ class StoredVerdicts:
         """Return the scores to report: those named, or the judged scores of a report's summary.
 
         Args:
-            addresses: ``TASK/SCORE`` of the scores; empty for those of the summary.
+            addresses: ``TASK/SCORE`` of the scores; empty for those of a report's summary.
 
         Raises:
             ConfigError: A named score does not exist, or no judge gave it.
