@@ -29,7 +29,7 @@ def junit_xml(report: GateReport, language: Language) -> str:
     """Return the gates as JUnit XML, one test case each.
 
     In the test case, a failed gate has the element ``failure``, an inconclusive gate ``skipped``, and a gate
-    on a score that no answer has ``error``. A gate that only warns has ``skipped`` unless it passed.
+    on a score that no answer has ``error``. If a gate only warns and did not pass, it has ``skipped``.
     """
     kinds = [_junit_kind(gate) for gate in report.gates]
     counts = {

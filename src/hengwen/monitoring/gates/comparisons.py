@@ -222,7 +222,7 @@ def no_drop_result(
 
     Args:
         result: The result so far, with the significance level and the number of the look.
-        comparisons: Comparisons of the scores, tested at this level with Holm's correction.
+        comparisons: Comparison of each score with the baseline, tested with Holm's correction.
         is_certified: Function that tells whether the judge of a score is certified; see ``Comparer``.
     """
     outcomes = [COMPARISON_OUTCOMES[item.outcome] for item in comparisons]

@@ -63,7 +63,7 @@ def threshold_result(term: ThresholdTerm, measured: Measured) -> TermResult:
         measured: The score that the condition names.
 
     Raises:
-        ConfigError: The number is outside the scale of the score, so that the term could only pass or fail.
+        ConfigError: The limit is outside the scale of the score, so that it would always or never hold.
     """
     summary = measured.summary
     if summary.mean is None:
