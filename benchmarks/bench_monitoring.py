@@ -31,8 +31,6 @@ ROUNDS = 3
 JITTER = 0.15
 """Standard deviation of the checkpoints in units of the latent standard deviation of an answer."""
 GATE_PROMPTS = (5, 6, 10, 20, 30, 50, 100)
-LATENT_SD = 2**0.5
-"""Latent standard deviation of an answer in ``draw_levels``."""
 
 
 class Figure(NamedTuple):
@@ -100,7 +98,7 @@ def drift_figures(samples: int) -> Iterator[Figure]:
         for prompts, repeats, jitter in ((12, 1, 0.0), (30, 3, JITTER)):
             alarms = [
                 drift.drift_at_any_look(
-                    make_series, draw_levels(seed, (prompts, 23, repeats), shares, jitter=jitter * LATENT_SD)
+                    make_series, draw_levels(seed, (prompts, 23, repeats), shares, jitter=jitter)
                 )
                 for seed in range(fewer)
             ]
@@ -113,12 +111,33 @@ def drift_figures(samples: int) -> Iterator[Figure]:
         yield Figure(f"20 looks, differ, 24 x 1, equal, {shares}", mean(alarms), high=0.06)
     for checkpoints, differ in {5: 0.7, 8: 0.85, 20: 0.94}.items():
         answers = [
-            drift.first_look(make_series, draw_levels(seed, (100, checkpoints, 3), jitter=JITTER * LATENT_SD))
+            drift.first_look(make_series, draw_levels(seed, (100, checkpoints, 3), jitter=JITTER))
             for seed in range(fewer)
         ]
         design = f"jitter {JITTER:g}, {checkpoints} checkpoints"
         yield Figure(f"{design}: differ", mean([item[0] == "differ" for item in answers]), differ)
         yield Figure(f"{design}: drift", mean([item[1] == "drift" for item in answers]), high=0.06)
+
+
+def judge_drift_figures(samples: int) -> Iterator[Figure]:
+    """Drifts of the judge and of the model that are named, and a fallen model that is called stable."""
+    from tests.monitoring.judge_drift import simulations as judges
+
+    for name, (case, right) in judges.CASES.items():
+        for design, prompts, anchors in (
+            ("60 x 3, judged again", 60, None),
+            ("250 anchors, 150 x 3", 150, 250),
+            ("300 anchors, 150 x 3", 150, 300),
+        ):
+            shares = judges.verdict_shares(case, prompts, samples, anchors=anchors)
+            yield Figure(f"{name}, {design}: named", shares.get(right, 0.0), 0.95)
+            wrong = judges.share_of_wrong_names(shares, right)
+            yield Figure(f"{name}, {design}: named wrong", wrong, high=0.02)
+    for prompts in (15, 60, 150):
+        stable = judges.verdict_shares(judges.Case(model=0.2), prompts, samples).get("stable", 0.0)
+        yield Figure(f"model fallen by .046, {prompts} x 3: stable", stable, high=0.05)
+    stable = judges.verdict_shares(judges.Case(), 300, samples).get("stable", 0.0)
+    yield Figure("nothing changed, 300 x 3: stable", stable, 0.95)
 
 
 def monitor_figures(samples: int) -> Iterator[Figure]:
@@ -179,6 +198,7 @@ PARTS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "compare": compare_figures,
     "slope": slope_figures,
     "drift": drift_figures,
+    "judge-drift": judge_drift_figures,
     "monitor": monitor_figures,
     "gate": gate_figures,
     "power": power_figures,

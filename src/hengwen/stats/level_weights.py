@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,23 +12,17 @@ BINS = 5
 """Number of equal parts of a scale that serve as levels if a scale has none."""
 
 
-class LevelWeights(NamedTuple):
-    """Weights of units, with a mean of 1."""
+def level_weights(units: Sequence[int], target: Sequence[int]) -> tuple[float, ...] | None:
+    """Return weights, with a mean of 1, with which units have the level mix of a target.
 
-    weights: tuple[float, ...]
-    uncovered: float
-    """Share of the target mix at levels that no unit has; the weights leave these levels out."""
-
-
-def level_weights(units: Sequence[int], target: Sequence[int]) -> LevelWeights | None:
-    """Return weights with which units have the level mix of a target.
+    Levels that no unit has are left out of the mix.
 
     Args:
         units: Level of each unit, such as the human level of each anchor.
         target: Level of each member of the target, such as the judge's level of each answer.
 
     Returns:
-        A weight of 0 for units at levels that the target does not have; None if no level has both.
+        A weight for each unit, 0 at levels that the target does not have; None if no level has both.
 
     Notes:
         Post-stratification: the weight of a unit is the share of its level in the target, divided by the
@@ -36,18 +30,15 @@ def level_weights(units: Sequence[int], target: Sequence[int]) -> LevelWeights |
 
     Examples:
         >>> level_weights([0, 0, 1, 1], [0, 1, 1, 1])
-        LevelWeights(weights=(0.5, 0.5, 1.5, 1.5), uncovered=0.0)
+        (0.5, 0.5, 1.5, 1.5)
         >>> level_weights([1, 1], [0, 1, 1, 1])
-        LevelWeights(weights=(1.0, 1.0), uncovered=0.25)
+        (1.0, 1.0)
     """
     counts, target_counts = Counter(units), Counter(target)
     covered = sum(count for level, count in target_counts.items() if level in counts)
     if not covered:
         return None
-    return LevelWeights(
-        tuple(target_counts[level] / covered * len(units) / counts[level] for level in units),
-        1 - covered / len(target),
-    )
+    return tuple(target_counts[level] / covered * len(units) / counts[level] for level in units)
 
 
 def level_index(

@@ -16,6 +16,8 @@ from hengwen.monitoring.drift.series import TestedSeries
 
 UNIT = Scale(low=0, high=1)
 LEVELS = np.array([0, 0.25, 0.5, 0.75, 1])
+ANSWER_SD = 2**0.5
+"""Standard deviation of a latent answer: of its prompt and of itself."""
 SHARES = {"skew": [0.05, 0.1, 0.2, 0.35, 0.3], "ceiling": [0.025] * 4 + [0.9]}
 
 
@@ -24,14 +26,15 @@ def draw_levels(
 ) -> NDArray[np.float64]:
     """Return levels from 0 to 1 with the given shares, shape (prompts, checkpoints, repeats).
 
-    ``jitter`` is the standard deviation of the checkpoints in units of an answer's, ``fall`` the total fall.
+    ``jitter``, the standard deviation of the checkpoints, and ``fall``, the total fall, are in units of the
+    standard deviation of an answer.
     """
     rng = np.random.default_rng(seed)
     prompts, checkpoints, repeats = shape
     latent = rng.normal(0, 1, (prompts, 1, 1)) + rng.normal(0, 1, (prompts, checkpoints, repeats))
-    latent += rng.normal(0, jitter, (1, checkpoints, 1)) if jitter else 0
-    latent -= np.linspace(0, fall, checkpoints)[None, :, None]
-    cuts = stats.norm.ppf(np.cumsum(SHARES[shares])[:-1]) * np.sqrt(2)
+    latent += rng.normal(0, jitter * ANSWER_SD, (1, checkpoints, 1)) if jitter else 0
+    latent -= np.linspace(0, fall * ANSWER_SD, checkpoints)[None, :, None]
+    cuts = stats.norm.ppf(np.cumsum(SHARES[shares])[:-1]) * ANSWER_SD
     return LEVELS[np.searchsorted(cuts, latent)]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from hengwen import Row, Score
+from hengwen import Row, Run, Score, Store, drift_report
 from hengwen.monitoring.drift.difference import prompt_differences
 from hengwen.monitoring.drift.judge_repeats import judge_repeat_variance
 from hengwen.monitoring.drift.prompt_changes import rank_changes
@@ -100,3 +100,42 @@ def test_rounding_in_the_mean_of_a_pooled_baseline_is_no_change(
     differences = prompt_differences(series, members)
     assert len(members) == max(1, checkpoints - 1 if checkpoints > 4 else 1)
     assert (differences.test.p, differences.test.difference) == (1.0, 0.0)
+
+
+def test_the_variance_of_verdicts_is_read_from_the_newest_checkpoint(store: Store) -> None:
+    ledger = store.ledger()
+    for index in range(2):
+        ledger.begin(Run(id=f"r{index}", plan="p", plan_hash="", checkpoint=f"c{index}", order=index))
+        key = {"run_id": f"r{index}", "checkpoint": f"c{index}"}
+        ledger.record_rows([judged(number, 1.0, ["A", "A"], **key) for number in range(6)])
+        ledger.record_rows([judged(number, 0.0, ["C", "C"], **key) for number in range(6, 12)])
+        ledger.record_rows([judged(12, 0.5, ["A", "C"], **key)])
+    ledger.commit()
+    (score,) = drift_report(store).scores
+    assert (score.kind, score.variance.judge) == ("judge", pytest.approx(0.5 / 13))
+
+
+@pytest.mark.parametrize(("reducer", "expected"), [("worst", 0.25), ("best", 0.75)])
+def test_a_reducer_other_than_the_mean_gets_equally_many_repeats(
+    record, store: Store, reducer: str, expected: float
+) -> None:
+    for index, repeats in enumerate(([0.25, 0.75, 0.0, 1.0], [0.75, 0.25])):
+        scores = {f"p{number}": repeats for number in range(8)}
+        record(f"c{index}", {"s.value": scores}, order=index, reducers={"t": reducer})
+    (score,) = drift_report(store).scores
+    assert [item.mean for item in score.means] == [expected, expected]
+    assert score.differs == "no difference seen"
+
+
+def test_checkpoints_without_a_common_prompt_are_not_compared(record, store: Store) -> None:
+    for index in range(3):
+        record(f"c{index}", {"s.value": {f"{index}-{number}": [0.5] for number in range(8)}}, order=index)
+    (score,) = drift_report(store).scores
+    assert (score.differs, score.difference, score.overall) == ("not comparable", None, None)
+
+
+def test_a_checkpoint_without_the_score_is_named(record, store: Store) -> None:
+    record("c0", {"u.value": {"p0": [0.5]}})
+    record("c1", {"s.value": {"p0": [0.5]}}, order=1)
+    (score,) = drift_report(store).scores
+    assert [(item.checkpoint, item.problem) for item in score.left_out] == [("c0", "not scored")]

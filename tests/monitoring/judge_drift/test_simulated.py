@@ -1,135 +1,17 @@
-"""How often each verdict is given, in simulations with fixed seeds: skewed levels, three answers a prompt.
-
-Levels have the shares .05, .1, .2, .35, .3. Half of the variance between answers belongs to their prompts. A
-judge gives one time in ten a level beside the right one. A drift lowers a share of the answers by one level.
-"""
+"""How often each verdict is given, in simulations with fixed seeds."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import replace
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
-from scipy.special import ndtri
 
-from hengwen.monitoring.judge_drift.effects import (
-    AnchorChanges,
-    adjusted_effect,
-    anchor_effect,
-    paired_effect,
-)
-from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide
+from .simulations import CASES, Case, share_of_wrong_names, verdict_shares
 
 pytestmark = pytest.mark.slow
 
-Levels = NDArray[np.int64]
-SHARES = np.array([0.05, 0.1, 0.2, 0.35, 0.3])
-EDGES = ndtri(np.cumsum(SHARES)[:-1])
-UNIT = (0.0, 1.0)
-REPEATS = 3
-RUNS = 400
-
-
-@dataclass(frozen=True)
-class Case:
-    """What changed between two checkpoints."""
-
-    judge: float = 0.0
-    """Share of the answers that the judge of now puts one level lower."""
-    model: float = 0.0
-    """Share of the later answers that are one level lower."""
-    low_only: bool = False
-    """Whether the judge changed only for answers at the second and the third level."""
-    flips: float = 0.1
-    """Share of verdicts that are one level too high or too low."""
-
-
-class Simulation:
-    """Draws the answers of two checkpoints and their verdicts."""
-
-    def __init__(self, case: Case, seed: int) -> None:
-        self.case = case
-        self.rng = np.random.default_rng(seed)
-
-    def answers(self, prompts: NDArray[np.float64]) -> Levels:
-        noise = self.rng.standard_normal((len(prompts), REPEATS))
-        return np.searchsorted(EDGES, np.sqrt(0.5) * (prompts[:, None] + noise))
-
-    def two_checkpoints(self, prompts: int) -> tuple[Levels, Levels]:
-        effects = self.rng.standard_normal(prompts)
-        before, after = self.answers(effects), self.answers(effects)
-        return before, np.maximum(after - (self.rng.random(after.shape) < self.case.model), 0)
-
-    def verdicts(self, levels: Levels, *, now: bool) -> NDArray[np.float64]:
-        case, rng = self.case, self.rng
-        chance = np.full(levels.shape, case.judge if now else 0.0)
-        if case.low_only:
-            chance = np.where((levels == 1) | (levels == 2), chance / (SHARES[1] + SHARES[2]), 0.0)
-        seen = np.maximum(levels - (rng.random(levels.shape) < chance), 0)
-        step = np.where(rng.random(levels.shape) < 0.5, 1, -1) * (rng.random(levels.shape) < case.flips)
-        judged = seen + step
-        judged = np.where(judged < 0, 1, np.where(judged > 4, 3, judged))  # the only neighbour
-        return judged / 4
-
-
-def rejudged(case: Case, prompts: int, seed: int) -> JudgedScoreDrift:
-    """Return the verdict where the earlier answers are judged again."""
-    simulation = Simulation(case, seed)
-    before, after = simulation.two_checkpoints(prompts)
-    then = simulation.verdicts(before, now=False).mean(axis=1)
-    again = simulation.verdicts(before, now=True).mean(axis=1)
-    now = simulation.verdicts(after, now=True).mean(axis=1)
-    names = [str(index) for index in range(prompts)]
-    return decided(
-        judge=paired_effect(then, again, names, scale=UNIT),
-        model=paired_effect(again, now, names, scale=UNIT),
-    )
-
-
-def by_anchors(case: Case, prompts: int, anchors: int, seed: int) -> JudgedScoreDrift:
-    """Return the verdict where anchors of all levels alike show the change of the judge."""
-    simulation = Simulation(case, seed)
-    before, after = simulation.two_checkpoints(prompts)
-    then, now = simulation.verdicts(before, now=False), simulation.verdicts(after, now=True)
-    levels = np.arange(anchors) % 5
-    changes = simulation.verdicts(levels, now=True) - simulation.verdicts(levels, now=False)
-    names = [str(index) for index in range(max(prompts, anchors))]
-    judge = anchor_effect(
-        AnchorChanges(
-            differences=changes.tolist(),
-            clusters=names[:anchors],
-            levels=levels.tolist(),
-            answer_levels=np.rint(then * 4).astype(int).ravel().tolist(),
-        ),
-        scale=UNIT,
-    )
-    raw = paired_effect(then.mean(axis=1), now.mean(axis=1), names[:prompts], scale=UNIT)
-    return decided(judge=judge, model=adjusted_effect(raw, judge, margin=0.04))
-
-
-def decided(**effects) -> JudgedScoreDrift:
-    (score,) = decide([JudgedScoreDrift(address="t/s", margin=0.04, **effects)])
-    return score
-
-
-def shares(draw, runs: int = RUNS) -> dict[str, float]:
-    """Return the share of each verdict."""
-    counts = Counter(draw(seed).verdict for seed in range(runs))
-    return {verdict: count / runs for verdict, count in counts.items()}
-
-
-def wrong(verdicts: dict[str, float], right: str) -> float:
-    return sum(share for verdict, share in verdicts.items() if verdict not in (right, "cannot tell"))
-
-
-JUDGE, LOW, MODEL = Case(judge=0.2), Case(judge=0.2, low_only=True), Case(model=0.4)
-CASES = [
-    pytest.param(JUDGE, "judge drifted", id="judge"),
-    pytest.param(LOW, "judge drifted", id="judge at low levels"),
-    pytest.param(MODEL, "model drifted", id="model"),
-]
+SAMPLES = 400
+EACH_CASE = pytest.mark.parametrize(("case", "right"), CASES.values(), ids=CASES)
 
 
 @pytest.fixture(autouse=True)
@@ -138,42 +20,40 @@ def few_sign_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hengwen.stats.paired.RESAMPLES", 999)
 
 
-@pytest.mark.parametrize(("case", "right"), CASES)
+@EACH_CASE
 def test_sixty_prompts_judged_again_name_a_drift_in_95_of_100(case: Case, right: str) -> None:
-    verdicts = shares(lambda seed: rejudged(case, 60, seed), 2000)
-    assert verdicts[right] >= 0.95
-    assert wrong(verdicts, right) <= 0.02
+    shares = verdict_shares(case, 60, 2000)
+    assert shares[right] >= 0.95
+    assert share_of_wrong_names(shares, right) <= 0.02
 
 
 @pytest.mark.parametrize("anchors", [250, 300])
-@pytest.mark.parametrize(("case", "right"), CASES)
+@EACH_CASE
 def test_anchors_name_a_drift_in_95_of_100(case: Case, right: str, anchors: int) -> None:
-    verdicts = shares(lambda seed: by_anchors(case, 150, anchors, seed))
-    assert verdicts[right] >= 0.95
-    assert wrong(verdicts, right) <= 0.02
+    shares = verdict_shares(case, 150, SAMPLES, anchors=anchors)
+    assert shares[right] >= 0.95
+    assert share_of_wrong_names(shares, right) <= 0.02
 
 
-@pytest.mark.parametrize(("case", "right"), CASES)
+@EACH_CASE
 def test_a_less_certain_judge_needs_more_prompts_and_names_as_few_wrong_ones(case: Case, right: str) -> None:
-    noisy = Case(judge=case.judge, model=case.model, low_only=case.low_only, flips=0.2)
-    verdicts = shares(lambda seed: rejudged(noisy, 60, seed))
-    assert verdicts[right] >= 0.86
-    assert wrong(verdicts, right) <= 0.02
-    assert shares(lambda seed: rejudged(noisy, 120, seed), 200)[right] >= 0.95
+    noisy = replace(case, flips=0.2)
+    shares = verdict_shares(noisy, 60, SAMPLES)
+    assert shares[right] >= 0.86
+    assert share_of_wrong_names(shares, right) <= 0.02
+    assert verdict_shares(noisy, 120, 200)[right] >= 0.95
 
 
-@pytest.mark.parametrize("drop", [0.18, 0.4])
+@pytest.mark.parametrize("drop", [0.2, 0.4])
 @pytest.mark.parametrize("prompts", [15, 60, 150])
 def test_a_fallen_model_is_hardly_ever_called_stable(prompts: int, drop: float) -> None:
-    fallen = Case(model=drop)  # one level on 18 % of the answers is just above the margin
-    verdicts = shares(lambda seed: rejudged(fallen, prompts, seed))
-    assert verdicts.get("stable", 0) <= 0.05
+    fallen = Case(model=drop)  # one level on 20 % of the answers is a fall of .046
+    assert verdict_shares(fallen, prompts, SAMPLES).get("stable", 0) <= 0.05
 
 
 def test_without_any_change_three_hundred_prompts_say_so() -> None:
-    verdicts = shares(lambda seed: rejudged(Case(), 300, seed), 200)
-    assert verdicts["stable"] >= 0.95
+    assert verdict_shares(Case(), 300, 200)["stable"] >= 0.95
 
 
 def test_without_any_change_a_drift_is_named_in_at_most_ten_of_100() -> None:
-    assert wrong(shares(lambda seed: rejudged(Case(), 60, seed)), "stable") <= 0.1
+    assert share_of_wrong_names(verdict_shares(Case(), 60, SAMPLES), "stable") <= 0.1

@@ -241,6 +241,8 @@ def test_the_last_checkpoint_is_compared_with_the_pinned_baseline(table_of) -> N
     assert view.column_heads == ("a", "b (baseline)", "c", "d")
     assert "the last with the baseline b, in a paired test" in comparison_note(view).en
     assert "最后一个再与基线 b 比较" in comparison_note(view).zh
+    assert "is tested by: hengwen drift." in comparison_note(view).en
+    assert "由 hengwen drift 检验" in comparison_note(view).zh
     assert [(c.earlier, c.later) for c in view.scores[0].comparisons] == [(0, 1), (1, 2), (2, 3), (1, 3)]
     assert "last against baseline: 0.000, p = 1.00" in view.findings[0].en
     assert "末个与基线相差 0.000，p = 1.00" in view.findings[0].zh
@@ -250,5 +252,6 @@ def test_the_last_checkpoint_is_compared_with_the_pinned_baseline(table_of) -> N
 def test_without_a_pinned_run_the_first_checkpoint_is_the_baseline(table_of) -> None:
     view = build_view(table_of({name: [level] * 10 for name, level in (("a", 0.9), ("b", 0.5), ("c", 0.5))}))
     assert view.column_heads == ("a", "b", "c")
+    assert "hengwen drift" not in comparison_note(view).en + comparison_note(view).zh
     assert [(c.earlier, c.later) for c in view.scores[0].comparisons] == [(0, 1), (1, 2), (0, 2)]
     assert "last against first: -0.400, p" in view.findings[0].en

@@ -212,11 +212,6 @@ class ScoreDrift:
     variance: VarianceBySource | None = None
     human: tuple[HumanAgreement, ...] = ()
 
-    @property
-    def higher_is_better(self) -> bool:
-        """Whether higher values are better; True if there is no scale."""
-        return self.scale is None or self.scale.higher_is_better
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looks:

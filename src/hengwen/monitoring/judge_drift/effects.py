@@ -134,9 +134,9 @@ def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
     used = changes.used
     differences = np.array([changes.differences[index] for index in used])
     clusters = [changes.clusters[index] for index in used]
-    weighting = level_weights([changes.levels[index] for index in used], changes.answer_levels)
-    assert weighting is not None  # every used anchor has a level of the answers
-    effect = _effect(differences, clusters, scale, np.array(weighting.weights))
+    weights = level_weights([changes.levels[index] for index in used], changes.answer_levels)
+    assert weights is not None  # every used anchor has a level of the answers
+    effect = _effect(differences, clusters, scale, np.array(weights))
     return replace(effect.effect, anchors=len(used), anchors_needed=effect.needed(scale))
 
 

@@ -164,7 +164,10 @@ class RejudgingRun:
         )
 
     def _facts(self) -> dict[str, Any]:
-        """Return the facts of this run: those of the earlier run, but with the present judges."""
+        """Return the facts of this run: those of the earlier run, but with the present judges.
+
+        ``for_run`` is the id of the later run, with which the earlier run will be compared.
+        """
         before: Mapping[str, Any] = self._before.facts
         facts = {"for_run": self._pair.after.id}
         if not before:  # runs of older versions have no facts

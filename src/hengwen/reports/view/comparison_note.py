@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from hengwen.reports.view.models import View
 
 
+MIN_CHECKPOINTS = 4
+"""Minimum number of checkpoints from which it can be tested how far checkpoints usually move."""
+
+
 def comparison_note(view: View) -> Bilingual:
     """Explain how the summary compares checkpoints; return empty texts if it has no paired test.
 
@@ -48,16 +52,23 @@ def comparison_note(view: View) -> Bilingual:
     last_zh, last_en = (
         (f"基线 {baseline} ", f"the baseline {baseline}") if baseline else ("第一个", "the first")
     )
+    several = len(view.runs) >= MIN_CHECKPOINTS
+    usual_zh = "差别是否超出检查点平常的波动，由 hengwen drift 检验。" if several else ""
+    usual_en = (
+        " Whether a difference is more than checkpoints usually move is tested by: hengwen drift."
+        if several
+        else ""
+    )
     return Bilingual(
         f"每个检查点与前一个比较，最后一个再与{last_zh}比较，在双方都有得分的题目上作配对检验"
         f"（{tests_zh}）。方括号为 95% 区间，是否重叠不能代替检验。"
         "“可看出的最小差别”：真实差别有这么大时，十次评测有八次能看出来；检验越多，它越大。"
-        f"{order_zh}",
+        f"{usual_zh}{order_zh}",
         f"Each checkpoint is compared with the one before it, and the last with {last_en}, in a paired test "
         f"on the prompts for which both have a score ({tests_en}, and up to .05 is significant). Brackets "
         "are 95% intervals; whether they overlap is no test. Smallest visible difference: if the true "
         "difference is this large, eight evaluations in ten show it; it grows with the number of tests."
-        f"{order_en}",
+        f"{usual_en}{order_en}",
     )
 
 

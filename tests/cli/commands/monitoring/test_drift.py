@@ -168,7 +168,7 @@ def test_a_read_only_store_is_looked_at_without_a_record(hengwen, tmp_path: Path
 
 
 def test_quiet_prints_warnings_only(hengwen, tmp_path: Path) -> None:
-    facts = {"versions": {}, "tasks": {}}
+    facts: dict[str, object] = {"versions": {}, "tasks": {}}
     record(JITTER, facts={"prompts": "x", **facts})
     with open_store("hengwen.db") as store:
         ledger = store.ledger()
@@ -197,3 +197,52 @@ def test_too_few_prompts_are_said_with_the_number_that_it_takes(hengwen, tmp_pat
     assert "t/j.level: too few prompts; cannot be told from step noise" in out
     assert "at least 8 independent prompts are needed for any result to be significant" in out
     assert "judge repeat unknown" in out
+
+
+@pytest.fixture
+def long(hengwen) -> None:
+    """A store with 27 checkpoints, of which the third is pinned, and human values of all answers."""
+    rng = np.random.default_rng(4)
+    record(rng.uniform(0.4, 0.6, 27).tolist(), human=True, started="2026-01-01")
+    assert hengwen("runs", "pin", "c2").code == 0
+
+
+def test_many_checkpoints_are_shortened_and_have_p_values_of_blocks(hengwen, long: None) -> None:
+    lines = [line.strip() for line in hengwen("drift").out.splitlines()]
+    assert lines[:3] == [
+        "p: c2 → c26, 25 checkpoints",
+        "baseline c2",
+        "2 checkpoints before the baseline are left out",
+    ]
+    assert any(line.startswith("means: c2 ") and " …, c24 " in line for line in lines)
+    assert any(line.startswith("baseline of 24 (c2 … c25) → c26: ") for line in lines)
+    assert any("CIN" in line and ", p* = " in line for line in lines)
+    assert any(line.startswith("p* exchanges blocks of 5: ") for line in lines)
+    assert sum(line.startswith("human ranking at ") for line in lines) == 6
+    assert "19 earlier checkpoints: see --json" in lines
+
+
+def test_the_number_of_the_look_and_its_level_are_printed(hengwen, long: None) -> None:
+    hengwen("drift", "-q")
+    out = hengwen("drift", *(f"c{index}" for index in range(2, 20))).out
+    assert "question 1: 2 tests, p corrected by Holm; look 2 at this baseline, level .0076" in out
+    assert "question 2: 2 tests, p corrected by Holm; look 2 at this baseline, level .0076" in out
+
+
+def test_unordered_unequal_and_clustered_answers_are_said_in_words(hengwen, tmp_path: Path) -> None:
+    with open_store("hengwen.db") as store:
+        ledger = store.ledger()
+        for index in range(4):
+            ledger.begin(Run(id=f"r{index}", plan="p", plan_hash="", checkpoint=f"c{index}", order=index))
+            key = {"run_id": f"r{index}", "task": "t", "checkpoint": f"c{index}"}
+            for prompt in range(20):
+                name, cluster = f"p{prompt}", f"song{prompt // 2}"
+                for repeat in range(1, index + 2):
+                    score = Score(name="s.value", value=(prompt * repeat * (index + 1)) % 7, signature="s")
+                    row = Row(**key, sample_id=name, repeat=repeat, cluster=cluster, outcome=score)
+                    ledger.record_rows([row])
+        ledger.commit()
+    out = hengwen("drift").out
+    assert "20 prompts in 10 clusters" in out
+    assert "20 prompts with unequal repeats: equally many of each checkpoint are used" in out
+    assert "Mann-Kendall needs 5 checkpoints; Pettitt needs 8 checkpoints" in out

@@ -14,7 +14,7 @@ def drift(
     runs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RUN]...",
+            metavar="RUN",
             help="Run ids, prefixes of ids, or checkpoint names; default: the newest run of each checkpoint.",
         ),
     ] = None,
