@@ -82,9 +82,9 @@ class JudgedScoreDrift:
     margin: float | None = None
     """Largest change that does not matter: 0.04 of the scale; None on an unbounded scale."""
     model: Effect | None = None
-    """Mean change of the scores by the model, that is, without the change by the judge."""
+    """Mean change of the scores that the model made, without the change that the judge made."""
     judge: Effect | None = None
-    """Mean change by the judge: of its values for the same answers or anchors."""
+    """Mean change that the judge made: how its values for the same answers (or anchors) changed."""
     then: float | None = None
     """Mean value of the earlier answers, as the earlier run judged them."""
     again: float | None = None
