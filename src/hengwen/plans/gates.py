@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 Tier = Literal["fail", "warn"]
-"""``fail``: the gate decides the exit code. ``warn``: its result is only printed."""
+"""``fail``: the gate decides the exit code. ``warn``: the result of the gate is only printed."""
 Operator = Literal[">=", ">", "<=", "<"]
 Measure = Literal["score", "coverage", "calibration"]
 DEFAULT_BASELINE = "baseline"
-"""Name of the baseline of the command, or of the pinned run."""
+"""In a gate, this name means the run that ``--baseline`` names, or else the pinned run."""
 MEASURES = ("coverage", "calibration")
 FUNCTIONS = (*MEASURES, "noninferior", "no_drop", "no_drift")
 _TOKEN = re.compile(r"\s*(?:(>=|<=|>|<|=+|[(),])|([^\s(),<>=]+))")
@@ -49,11 +49,11 @@ _WIDE = dict(zip("（），＞＜＝≥≤／", ("(", ")", ",", ">", "<", "=", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdTerm:
-    """``ADDRESS OP NUMBER``, or the same for the coverage or the calibration of a score."""
+    """``ADDRESS OP NUMBER``; also for the coverage of a score, or its judge's agreement with people."""
 
     text: str
     column: int
-    """Column of the address in the gate, from 1."""
+    """Position of the address in the text of the gate, from 1; for error messages."""
     measure: Measure
     address: str
     operator: Operator
@@ -62,7 +62,7 @@ class ThresholdTerm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonInferiorTerm:
-    """``noninferior(ADDRESS, BASELINE, MARGIN)``: at most MARGIN worse than the baseline."""
+    """``noninferior(ADDRESS, BASELINE, MARGIN)``: the score is at most MARGIN worse than in the baseline."""
 
     text: str
     column: int
@@ -83,7 +83,7 @@ class NoDropTerm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoDriftTerm:
-    """``no_drift(PATTERN)``: no score gets worse over the checkpoints by more than they usually move."""
+    """``no_drift(PATTERN)``: no score gets worse by more than it usually changes between checkpoints."""
 
     text: str
     column: int
@@ -95,7 +95,7 @@ Term = ThresholdTerm | NonInferiorTerm | NoDropTerm | NoDriftTerm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """A parsed gate; it passes if all its terms hold."""
+    """A parsed gate; it passes if all its conditions (terms) hold."""
 
     expression: str
     terms: tuple[Term, ...]
@@ -160,7 +160,7 @@ def check_addresses(gate: Gate, known: Collection[str], owner: str) -> None:
     Args:
         gate: The gate.
         known: Addresses (``TASK/SCORE``) of all scores.
-        owner: What has these scores, such as ``the plan``, for the message.
+        owner: What the message calls the place that has these scores, such as ``the plan``.
 
     Raises:
         ConfigError: A score is unknown, or no score matches a pattern.
@@ -204,7 +204,7 @@ class _Parser:
         return self._index == len(self._tokens)
 
     def term(self) -> Term:
-        """Read one term."""
+        """Read one condition (term) of a gate."""
         first = self._next("a score (TASK/SCORE) or a function")
         if not self.at_end and self._tokens[self._index].text == "(":
             return self._function(first)

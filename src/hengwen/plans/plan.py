@@ -20,7 +20,7 @@ from hengwen.prompts.rubric import EitherText
 from hengwen.records import Reducer
 
 LevelFrom = Literal["holistic", "min_aspect", "median_aspect"]
-"""Source of a verdict's level: the judge's overall level, or an aggregate of its criteria."""
+"""Where the level of an answer comes from: the judge's overall level, or the levels of its criteria."""
 
 
 class RuleSpec(StrictModel):
@@ -50,7 +50,7 @@ class RuleSpec(StrictModel):
 
 
 class ScaleSpec(StrictModel):
-    """How the values of all prompts are combined into the task's published score; one field is set."""
+    """How the values of all prompts become one number, the published score of a task; one field is set."""
 
     mean_times: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """Factor by which the mean over the prompts is multiplied."""
@@ -73,11 +73,11 @@ class JudgeSpec(StrictModel):
     """Name of a packaged rubric, or a path that ends in .yaml."""
     backend: str | None = None
     panel: list[str] = []
-    """Backends of a panel, instead of one ``backend``; each of them judges every answer by the rubric."""
+    """Names of several backends (a panel) instead of one ``backend``; each of them judges every answer."""
     panel_reducer: Literal["mean", "median", "majority"] = "median"
-    """How the levels of a panel's members are combined into one value."""
+    """How the levels that the backends of a panel give are combined into one value."""
     quorum: Annotated[int, Field(ge=1)] | None = None
-    """Number of members of a panel that must give a verdict; default: more than half."""
+    """Number of backends of a panel that must give a level; default: more than half."""
     judge: str | None = None
     """``rubric`` (a model judges; default with a backend), ``rules`` (default without a backend), or the name
     of a plug-in."""

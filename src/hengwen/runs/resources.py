@@ -51,7 +51,7 @@ class RunOptions:
 
 
 class RunResources:
-    """What the runs of one command share: plan, store, options, backends with their limits, and the budget.
+    """The objects that the runs of one command share: plan, store, options, backends, limits and budget.
 
     Args:
         suite: The loaded plan.

@@ -1,4 +1,4 @@
-"""Facts of a run, known at its start: the prompts, answers and package versions behind its scores.
+"""Collect the facts of a run at its start: prompts, answers and package versions behind its scores.
 
 The signature of a score describes how the score is computed. Facts describe what a run evaluates: prompts,
 references, repeats, endpoints and package versions. The store keeps the facts with the run, and reports
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SCORING_PACKAGES = ("jieba", "opencc", "pypinyin", "pypinyin-dict", "sacrebleu")
 """Packages whose versions can change the score of a deterministic scorer."""
 USUAL_SHARE = 0.95
-"""If at least this share of the prompts have the same number of repeats, it is stated as the usual number."""
+"""If at least this share of the prompts have the same number of answers, only this number is recorded."""
 
 
 class FactCollector:
@@ -163,10 +163,10 @@ def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:
 
 
 def usual_repeats(counts: Iterable[int]) -> str:
-    """Return the number of answers that almost all prompts have; else the lowest and the highest number.
+    """Return the number of answers that almost all prompts have; if none, the lowest and highest number.
 
     Args:
-        counts: Number of answers to each prompt. Prompts without an answer are ignored here.
+        counts: Number of answers to each prompt. Prompts without an answer are ignored.
 
     Examples:
         >>> usual_repeats([3, 3, 0, 3]), usual_repeats([1, 3, 3])

@@ -50,7 +50,7 @@ def plan_hash(
     responses: ResponseSet,
     backends: Mapping[str, Backend],
 ) -> str:
-    """Return a hash of everything that determines a run's scores, so without paths and other checkpoints.
+    """Return a hash of everything that determines a run's scores; it does not depend on file paths.
 
     Args:
         suite: Loaded plan.

@@ -55,7 +55,7 @@ async def run_job(
         ledger: Ledger of the run.
         committer: Committer of the same ledger.
         resources: Options, store and stop signal.
-        record_more: Called after all samples are evaluated, to record rows that are computed from others.
+        record_more: Called after all samples are evaluated, to record rows that are computed from other rows.
     """
     run, progress = job.run, resources.options.progress
     status: Literal["finished", "interrupted", "failed"] = "failed"

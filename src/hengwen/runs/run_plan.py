@@ -247,7 +247,7 @@ def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[
     for address, statuses in store.statuses(runs).items():
         scored = statuses.pop("ok", 0) + statuses.pop("not_applicable", 0)
         failures.update(statuses)
-        if not scored and address not in task_scores:  # these fail if an answer is missing
+        if not scored and address not in task_scores:  # scores of whole tasks fail if an answer is missing
             unscored.append(address)
     return RunResult(
         plan=suite.plan.name,

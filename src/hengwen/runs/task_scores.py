@@ -140,7 +140,7 @@ class TaskScore:
         )
 
     def _factor(self, name: str, prompts: int, scale: Scale | None) -> tuple[float, float]:
-        """Return (factor, offset): subtract the offset from a mean, then multiply by the factor."""
+        """Return (factor, offset); the task's value is the mean minus the offset, times the factor."""
         if name.endswith(".normalised"):
             if scale is None:
                 return NORMALISED_MAX, 0.0

@@ -1,4 +1,4 @@
-"""A store of runs: the engine writes through ``ledger()``, the other methods mostly read for reports."""
+"""A store of runs: the engine writes through ``ledger()``, the other methods mostly read data for reports."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Store:
 
     @property
     def copy_before_migration(self) -> Path | None:
-        """The copy that was made because opening the store migrated its schema; None without a migration."""
+        """Copy of the store that was made before its schema was migrated; None if it was not migrated."""
         return self._database.copy
 
     def close(self) -> None:
@@ -125,7 +125,7 @@ class Store:
         return self._rejudging(run.id)
 
     def _rejudging(self, run_id: str, plan: str | None = None) -> list[Run]:
-        """Return runs that judge the answers of a run again; for an empty id, the runs of checkpoints."""
+        """Return the runs that judge the answers of a run again; for an empty id, the runs of checkpoints."""
         query = select(tables.run).order_by(tables.run.c.started.desc(), tables.run.c.position.desc())
         query = query.where(tables.run.c.rejudges == run_id)
         if plan is not None:
@@ -235,7 +235,7 @@ class Store:
         return dict(sorted(counts.items(), key=lambda item: order.get(item[0], len(order))))
 
     def first_messages(self, runs: Sequence[Run]) -> dict[str, str]:
-        """Return, for each status of failures, the message of the first failure with one, over these runs."""
+        """Return, for each status of failures, the first message of such a failure in these runs."""
         row = tables.row
         first = (
             select(func.min(row.c.id))
@@ -341,13 +341,13 @@ class Store:
         return None if run_id is None else self.find(run_id)
 
     def count_look(self, series: str, run: Run, when: str) -> int:
-        """Return the number of a run among the runs that were tested in a series, from 1, and record it.
+        """Record a look (a test of a run against a baseline), and return its number, counted from 1.
 
-        The same run has the same number each time. In a read-only store nothing is recorded, and a new run
-        has the next number.
+        If the same run is tested again, it has the same number. In a read-only store nothing is recorded; a
+        run that was not tested before then has the next number.
 
         Args:
-            series: Name of the series, such as the id of a baseline.
+            series: Text under which looks are counted together, such as ``gate`` and the id of a baseline.
             run: The run that is tested.
             when: Time of the test, ISO 8601.
         """
@@ -356,7 +356,7 @@ class Store:
     def remove(self, run: Run) -> None:
         """Remove a run with its answers and rows; its attempts stay, so that paid replies can be reused.
 
-        The runs in which its answers were judged again are removed as well.
+        If the answers of this run were judged again, the runs with the new verdicts are removed too.
         """
         self._writer.check_writable()
         ids = [run.id, *(rejudging.id for rejudging in self.rejudgings(run))]
@@ -371,7 +371,7 @@ class Store:
 
 
 def _newest(runs: Sequence[Run]) -> list[Run]:
-    """Return the first run of each checkpoint."""
+    """Return the first run of each checkpoint, which is the newest if ``runs`` begins with the newest."""
     newest: dict[str, Run] = {}
     for run in runs:
         newest.setdefault(run.checkpoint, run)
@@ -379,7 +379,7 @@ def _newest(runs: Sequence[Run]) -> list[Run]:
 
 
 def _condition(table: Table, run: Run, keys: Collection[ResponseKey] | None) -> ColumnElement[bool]:
-    """Return the condition for the rows of a run; with ``keys``, some other repeats may match as well."""
+    """Return the SQL condition for rows of a run; with ``keys``, rows of other repeats may match too."""
     in_run = table.c.run_id == run.id
     if keys is None:
         return in_run

@@ -77,7 +77,7 @@ def test_a_judge_that_drifted_in_english() -> None:
         "t/j.level: judge drifted\n"
         "  judge: 0.700 → 0.650 on the same answers of a, change -0.050 [-0.070, -0.030], p = .0010, "
         "60 prompts, smallest visible change 0.029\n"
-        "  model: 0.650 → 0.650 by the judge of now, change 0.000 [-0.020, 0.020], p = .40, 60 prompts, "
+        "  model: 0.650 → 0.650, both by the present judge, change 0.000 [-0.020, 0.020], p = .40, 60 prompts, "
         "smallest visible change 0.029\n"
     )
 

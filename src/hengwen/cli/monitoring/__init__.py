@@ -1,1 +1,1 @@
-"""What the commands that compare runs print."""
+"""Print the results of commands about several runs, such as ``compare``, ``drift`` and ``gate``."""

@@ -55,7 +55,7 @@ _ROLES = {"headline": Bilingual("主要分数", "headline scores"), "breakdown":
 
 
 def print_comparison(comparison: RunComparison, language: Language, console: Console | None = None) -> None:
-    """Print each score in words: headline scores, then breakdowns.
+    """Print the comparison of each score in words: first the scores of a report's summary, then all others.
 
     Args:
         comparison: What ``compare_runs`` returns.
@@ -84,7 +84,7 @@ def print_comparison(comparison: RunComparison, language: Language, console: Con
 
 
 def comparison_json(comparison: RunComparison) -> str:
-    """Return everything as one JSON object."""
+    """Return the whole comparison as one JSON object."""
     runs = {
         name: {"id": run.id, "plan": run.plan, "checkpoint": run.checkpoint, "step": run.step}
         for name, run in (("before", comparison.before), ("after", comparison.after))
@@ -132,7 +132,7 @@ def _lines(comparison: RunComparison, score: ScoreComparison) -> list[Bilingual]
     if test is None or effects is None or means is None:
         return [_PROBLEMS.get(score.problem, Bilingual(f"评分设置不同：{score.detail}", score.detail))]
     decimals = decimals_for(score.scale, means)
-    fine = max(2, decimals)  # a difference is smaller than the means it comes from
+    fine = max(2, decimals)  # differences are small
     bounds = score.interval.bounds if score.interval else None
     change = f"{number(means[0], decimals)} → {number(means[1], decimals)}"
     difference = f"{signed(test.difference, fine)} {interval(bounds, fine) if bounds else ''}".rstrip()

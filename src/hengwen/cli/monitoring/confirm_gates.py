@@ -1,6 +1,7 @@
-"""``hengwen gate --confirm N``: repeat all prompts of inconclusive scores, and check the gates again.
+"""``hengwen gate --confirm N``: generate more answers for inconclusive scores, and check the gates again.
 
-All prompts of a task are repeated. To repeat only those with bad answers would make every run look better.
+All prompts of a task get N more answers. If only prompts with bad answers got more, every run would look
+better than it is.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from hengwen.records import Run
 
 REPEATABLE = ("score", "noninferior")
-"""Kinds of terms that more repeats make more precise."""
+"""Kinds of conditions whose result becomes more precise with more answers to each prompt."""
 
 
 def tasks_to_confirm(report: GateReport) -> list[str]:
-    """Return the tasks of terms that are too uncertain, in the order of the gates."""
+    """Return the tasks whose scores are too uncertain for a gate, in the order of the gates."""
     return list(dict.fromkeys(term.task for term in _uncertain(report)))
 
 
@@ -38,16 +39,16 @@ def _uncertain(report: GateReport) -> list[TermResult]:
 
 
 def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet: bool) -> Baselines:
-    """Generate further repeats of all prompts of the inconclusive scores.
+    """Generate further answers to all prompts of the tasks with inconclusive scores.
 
     Args:
         report: Results with at least one score that is too uncertain.
         baselines: The run that was checked, its baselines, and the plan, which is trusted.
-        repeats: Number of further repeats.
+        repeats: Number of further answers to each prompt.
         quiet: Whether no progress is shown.
 
     Returns:
-        The new run, and for each baseline a run with as many repeats.
+        The new run, and for each baseline a new run with as many answers to each prompt.
 
     Raises:
         ConfigError: The answers of the checkpoint, or of a baseline, are stored ones.
@@ -91,7 +92,7 @@ def _check_backend(plan: Plan, checkpoint: str) -> None:
 
 
 def _repeats(run: Run, task: str, default: int) -> int:
-    """Return the number of repeats of a task in a run."""
+    """Return the number of answers to each prompt of a task in a run."""
     facts: dict[str, dict[str, dict[str, str]]] = dict(run.facts)  # type: ignore[arg-type]
     text = facts.get("tasks", {}).get(task, {}).get("repeats", "")
     return int(text) if text.isdigit() else default

@@ -1,4 +1,4 @@
-"""Lines of a drift report that describe a score: its course, its variance, prompts, human rankings."""
+"""Format the lines of a drift report about one score: order of its means, variance, prompts, human ranks."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from hengwen.relevance_metrics import MetricResult
 
 MAX_HUMAN = 6
-"""Maximum number of checkpoints whose agreement with humans is printed; of more, the newest ones."""
+"""Maximum number of checkpoints whose agreement with humans is printed; if more, only the newest."""
 MIN_WINDOWS = 30
-"""Minimum number of patterns of a permutation entropy that is not mostly bias."""
+"""With fewer patterns than this, the permutation entropy is printed with a note that it is too low."""
 
 
 def detail_lines(score: ScoreDrift) -> list[Bilingual]:
-    """Return the lines below the two answers.
+    """Return the lines that a drift report prints about one score below its two answers.
 
     Args:
         score: A score with at least two checkpoints.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def drift_json(report: DriftReport, judge_drift: Mapping[str, Any] | None = None) -> str:
-    """Return everything as one JSON object.
+    """Return the whole drift report as one JSON object.
 
     Args:
         report: What ``drift_report`` returns.

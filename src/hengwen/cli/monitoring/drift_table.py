@@ -1,4 +1,4 @@
-"""Print a drift report in words: both answers for each score, then their evidence."""
+"""Print a drift report in words: whether each score differs and drifts, then the tests and intervals."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from hengwen.prompts.language import Language
 
 MAX_MEANS = 12
-"""Maximum number of checkpoints whose means are all printed; of more, the first and the last."""
+"""Maximum number of checkpoints whose means are all printed; if more, only the first and the last."""
 MAX_NAMES = 8
 """Maximum number of scores or checkpoints that a list names."""
 _STYLES = {"better": "green", "worse": "red"}
 
 
 def print_drift(report: DriftReport, language: Language, console: Console | None = None) -> None:
-    """Print the answers to both questions for each score, and the evidence.
+    """Print for each score whether checkpoints differ and whether they drift, with the tests and intervals.
 
     Args:
         report: What ``drift_report`` returns.
@@ -130,7 +130,7 @@ def names_text(names: Sequence[str], rest_text: str = " and {rest} more") -> str
 
 
 def _score_lines(report: DriftReport, score: ScoreDrift) -> list[tuple[int, Bilingual]]:
-    """Return lines with their indents."""
+    """Return the lines about one score, each with its indent."""
     lines = [(2, words.left_out_text(item)) for item in score.left_out]
     if score.means:
         lines.insert(0, (2, _means_line(score)))
@@ -189,7 +189,7 @@ def _first_lines(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
 
 
 def _least_clusters(report: DriftReport) -> int:
-    """Return the number of clusters with which any test of the first question can be significant."""
+    """Return the number of clusters from which a test between checkpoints can be significant at all."""
     tests = sum(test is not None for score in report.scores for test in (score.difference, score.overall))
     return min_clusters(tests, report.looks.differ_alpha or report.alpha)
 
@@ -298,7 +298,7 @@ def _newest_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
 
 
 def _further_tests(score: ScoreDrift, steps: StepTests) -> Bilingual:
-    """Return the tests that decide nothing, in one line."""
+    """Return one line with further tests, which are shown but do not decide whether there is a drift."""
     kendall, change = steps.mann_kendall, steps.change_point
     if kendall is None:
         first = Bilingual(

@@ -1,4 +1,4 @@
-"""Words of a drift report, in Chinese and English."""
+"""Translate the results of a drift report into Chinese and English words."""
 
 from __future__ import annotations
 
@@ -61,19 +61,19 @@ ORDER_HINT = Bilingual(
 
 
 def differs_text(score: ScoreDrift) -> Bilingual:
-    """Return the answer to the first question."""
+    """Return in words whether the checkpoints differ in one score."""
     return GROUP_SCORE if score.problem == "group score" else DIFFERS[score.differs]
 
 
 def drifts_text(score: ScoreDrift) -> Bilingual:
-    """Return the answer to the second question, with the direction of a drift."""
+    """Return in words whether one score drifts, and whether it gets better or worse."""
     answer = DRIFTS.get(score.drifts) or DIFFERS[score.drifts]
     direction = DIRECTIONS[score.direction]
     return Bilingual(f"{answer.zh}{direction.zh}", f"{answer.en}{direction.en}")
 
 
 def headline_text(score: ScoreDrift) -> Bilingual:
-    """Return both answers in one line; once, if they are the same."""
+    """Return in one line whether a score differs and drifts; if both answers are equal, only one of them."""
     first, second = differs_text(score), drifts_text(score)
     if first == second:
         return first

@@ -1,6 +1,6 @@
-"""Results of gates as files for CI: JUnit XML, the summary of a GitHub step, and a comment on a pull request.
+"""Format results of gates as files for CI: JUnit XML, summary of a GitHub step, comment on a pull request.
 
-Names, messages and failures in them come from plans, models and servers: they are escaped.
+Names and messages in these files may come from plans, models and servers, so they are escaped.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _TITLES = {0: "passed", 1: "error", 3: "failed", 4: "inconclusive"}
 def junit_xml(report: GateReport, language: Language) -> str:
     """Return the gates as JUnit XML, one test case each.
 
-    A failed gate is a failure, an inconclusive one is skipped, and nothing scored is an error. A gate that
-    only warns is skipped unless it passed.
+    In the test case, a failed gate has the element ``failure``, an inconclusive gate ``skipped``, and a gate
+    on a score that no answer has ``error``. If a gate only warns and did not pass, it has ``skipped``.
     """
     kinds = [_junit_kind(gate) for gate in report.gates]
     counts = {
@@ -80,7 +80,7 @@ def summary_markdown(report: GateReport, language: Language) -> str:
 
 
 def comment_markdown(report: GateReport, language: Language) -> str:
-    """Return the summary behind a hidden mark, by which a later comment of the same plan is replaced."""
+    """Return the summary with a hidden mark, by which the next comment on the same plan replaces it."""
     return f"{comment_mark(report.plan)}\n{summary_markdown(report, language)}"
 
 

@@ -43,7 +43,7 @@ def print_gates(report: GateReport, language: Language, console: Console | None 
 
 
 def gates_json(report: GateReport) -> str:
-    """Return everything as one JSON object."""
+    """Return all results of the gates as one JSON object."""
     document = {
         "schema": 1,
         "plan": report.plan,

@@ -1,4 +1,4 @@
-"""The power of the gates of a plan in words, for ``hengwen validate``."""
+"""Describe for ``hengwen validate`` how likely each gate of a plan is to pass (its power)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 _UNKNOWN: Mapping[str, str] = {
     "no run": "power unknown: needs a run of the plan in the store, see: hengwen validate --store",
     "no second run": "power unknown: needs two runs of the plan in the store",
-    "no values by prompt": "power unknown: the runs in the store have no values of it by prompt",
+    "no values by prompt": "power unknown: the runs in the store have no value of this score for each prompt",
     "no spread": "power unknown: all values or differences in the store are equal",
-    "not a test": "no test: compared as it is",
+    "not a test": "no statistical test: the value itself is compared with the limit",
     "checkpoints": "needs at least 4 checkpoints; more prompts do not replace them",
 }
 
 
 def power_line(power: TermPower) -> str:
-    """Return what is known about the power of a term."""
+    """Return one line on how likely a condition is to pass, or why this is unknown."""
     if power.unknown:
         return f"{power.text}: {_UNKNOWN[power.unknown]}"
     size = f"{count(power.prompts)} prompts"
@@ -37,14 +37,13 @@ def power_line(power: TermPower) -> str:
             f"(differences of {source})"
         )
     decimals = max(1, decimals_for(power.scale, [power.provable]))
-    needed = (
-        "" if power.needed_prompts is None else f"; power .80 needs {count(power.needed_prompts)} prompts"
-    )
+    needed = "" if power.needed_prompts is None else f", or {count(power.needed_prompts)} prompts"
     if power.kind == "noninferior":
         first = _share(power.power_at_first_look)
         return (
-            f"{power.text}: power {_share(power.power)} if both are equal, with {size}; at the first look "
-            f"{first}; provable margin {number(power.provable, decimals)}{needed} (differences of {source})"
+            f"{power.text}: with {size}, the power is {_share(power.power)} if both checkpoints are equal "
+            f"({first} at the level of the first run tested against a baseline); power .80 needs a margin of "
+            f"{number(power.provable, decimals)}{needed} (differences of {source})"
         )
     return (
         f"{power.text}: power {_share(power.power)} with {size}, if the mean stays at "

@@ -1,4 +1,4 @@
-"""The result of a gate in words: one line, the same in the terminal, in JUnit, in summaries and comments."""
+"""Describe the result of a gate in one line, for the terminal, JUnit files, summaries and comments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNCERTIFIED: Mapping[str, Bilingual] = {
     "no calibration": Bilingual("没有校准", "no calibration"),
     "not certified": Bilingual("校准未通过", "the calibration is not good enough"),
     "insufficient labels": Bilingual("标注不足", "too few labels"),
-    "stale calibration": Bilingual("校准已失效", "the calibration is stale"),
+    "stale calibration": Bilingual("校准之后评审已改变", "the judge has changed since its calibration"),
 }
 _RUN_AGAIN = Bilingual("请重新运行：hengwen run", "run again: hengwen run")
 _CALIBRATE = Bilingual(
@@ -36,7 +36,7 @@ _CALIBRATE = Bilingual(
 )
 _REASONS: Mapping[str, Bilingual] = {
     "": Bilingual("", ""),
-    "too uncertain": Bilingual("界限落在区间之内", "the limit is inside the interval"),
+    "too uncertain": Bilingual("区间跨过界限", "undecided: the interval contains the limit"),
     "nothing scored": Bilingual("没有任何回答得分", "nothing is scored"),
     "low coverage": Bilingual(
         f"有得分的题目不足 {percent(MIN_PROMPT_COVERAGE)}，不下结论",
@@ -46,14 +46,18 @@ _REASONS: Mapping[str, Bilingual] = {
     "no baseline": Bilingual("没有基线", "there is no baseline"),
     "own baseline": Bilingual("这次运行自己就是基线", "the run is its own baseline"),
     "not comparable": Bilingual("与基线不可比", "not comparable with the baseline"),
-    "no values by prompt": Bilingual("分数没有逐题的值", "the score has no values by prompt"),
+    "no values by prompt": Bilingual(
+        "该分数只对整组回答给一个值，没有逐题的值",
+        "the score has one value for a group of answers, none a prompt",
+    ),
     "too few prompts": Bilingual("题目太少，不可能显著", "too few prompts for any result to be significant"),
     "too few checkpoints": Bilingual(
-        "检查点太少，无法与步间波动区分", "too few checkpoints to tell it from step noise"
+        "检查点太少，无法与检查点平常的波动区分",
+        "too few checkpoints to tell a change from the usual movement of checkpoints",
     ),
     "order unknown": Bilingual("检查点的次序未知", "the order of the checkpoints is not known"),
-    "no calibration": Bilingual("没有校准文件", "there is no calibration of this score"),
-    "stale calibration": Bilingual("校准已失效", "the calibration is stale"),
+    "no calibration": Bilingual("没有该分数的校准结果", "there is no calibration of this score"),
+    "stale calibration": Bilingual("校准之后评审已改变", "the judge has changed since its calibration"),
     "undefined agreement": Bilingual("无法计算一致性", "the agreement is not defined"),
 }
 _NEXT: Mapping[str, Bilingual] = {
@@ -78,7 +82,7 @@ _NEXT: Mapping[str, Bilingual] = {
 
 
 def gate_word(gate: GateResult) -> Bilingual:
-    """Return the outcome of a gate in a word; of a gate that only warns, with the word warning."""
+    """Return the outcome of a gate as a word, such as "failed"; "warning (failed)" if the gate only warns."""
     word = OUTCOMES[gate.outcome]
     if not is_warning(gate):
         return word
@@ -86,7 +90,7 @@ def gate_word(gate: GateResult) -> Bilingual:
 
 
 def is_warning(gate: GateResult) -> bool:
-    """Return whether a gate did not pass, and does not change the exit code; nothing scored always does."""
+    """Return whether a gate did not pass but leaves the exit code as it is; an error always changes it."""
     return gate.only_warns and gate.outcome not in ("passed", "error")
 
 
@@ -107,8 +111,14 @@ def _certificate_note(gate: GateResult) -> Bilingual:
     zh = "，".join(f"{judge} {reason.zh}" for judge, reason in judges.items())
     en = ", ".join(f"{judge}: {reason.en}" for judge, reason in judges.items())
     if gate.enforced is None:
-        return Bilingual(f"评审未经校准，只作警告（{zh}）", f"only warns, the judge is not certified ({en})")
-    return Bilingual(f"未经校准的评审不影响结论（{zh}）", f"judges without a certificate do not count ({en})")
+        return Bilingual(
+            f"评审没有通过校准，此条件只作警告（{zh}）",
+            f"warning only, because the judge is not certified ({en})",
+        )
+    return Bilingual(
+        f"没有通过校准的评审不计入退出码（{zh}）",
+        f"judges that are not certified do not count for the exit code ({en})",
+    )
 
 
 def report_title(report: GateReport) -> str:
@@ -141,7 +151,10 @@ def _value_figures(term: TermResult, value: float, n: int) -> Bilingual:
         )
     if term.kind == "calibration":
         figures = f"{number(value, 2)}{_bounds(term, 2)}"
-        return Bilingual(f"二次 kappa {figures}，{n} 个标注", f"quadratic kappa {figures}, {n} labels")
+        return Bilingual(
+            f"与人工标注的一致性（二次加权 kappa）{figures}，{n} 个标注",
+            f"agreement with people (quadratic kappa) {figures}, {n} labels",
+        )
     decimals = decimals_for(term.scale, [value])
     if term.kind == "score":
         figures = f"{number(value, decimals)}{_bounds(term, decimals)}"
@@ -175,15 +188,15 @@ def _fall_figures(term: TermResult) -> Bilingual:
 
 
 def _drift_figures(term: TermResult) -> Bilingual:
-    """Return the answers of the scores; the word drift stands only where the tests say so."""
+    """Return the results of ``no_drift``; the word drift is used only if the tests found a drift."""
     if term.level is None:
         return Bilingual("", "")
     drifts = [score for score in term.drifts if score.drifts == "drift" and score.direction == "worse"]
     texts = [_drift_text(score) for score in drifts or term.drifts]
     head = (
-        Bilingual("漂移（变差）", "drift for the worse")
+        Bilingual("漂移，变差超出平常的波动", "drift, a fall beyond the usual movement of checkpoints,")
         if drifts
-        else Bilingual("未见超出步间波动的变差", "nothing worse beyond step noise seen")
+        else Bilingual("未见超出平常波动的变差", "no fall beyond the usual movement of checkpoints seen")
     )
     return Bilingual(
         f"自 {_baseline(term)} 起{head.zh}：{'，'.join(text.zh for text in texts)}{_level(term).zh}",
@@ -222,9 +235,15 @@ def _next_step(term: TermResult) -> Bilingual:
         return _NEXT["undefined agreement"]
     if term.reason == "too uncertain":
         if term.needed_prompts is None:
-            return Bilingual("需要更多题目，或 --confirm", "more prompts are needed, or --confirm")
+            return Bilingual(
+                "需要更多题目，或用 --confirm N 追加回答",
+                "more prompts are needed, or more answers: --confirm N",
+            )
         n = count(term.needed_prompts)
-        return Bilingual(f"约需 {n} 题，或 --confirm", f"about {n} prompts are needed, or --confirm")
+        return Bilingual(
+            f"约需 {n} 题，或用 --confirm N 追加回答",
+            f"about {n} prompts are needed, or more answers: --confirm N",
+        )
     if term.reason == "too few prompts" and term.level is not None:
         clusters = 2
         while too_few(clusters, max(1, len(term.scores)), term.level):
@@ -239,7 +258,10 @@ def _level(term: TermResult) -> Bilingual:
     if term.level is None or term.look is None:
         return Bilingual("", "")
     level = p_text(term.level).removeprefix("= ")
-    return Bilingual(f"，水平 {level}（第 {term.look} 次）", f", level {level} (look {term.look})")
+    return Bilingual(
+        f"，显著性水平 {level}（第 {term.look} 次与此基线比较）",
+        f", significance level {level} (run {term.look} tested against this baseline)",
+    )
 
 
 def _baseline(term: TermResult) -> str:

@@ -99,7 +99,7 @@ _REASONS: Mapping[Reason, Bilingual] = {
 
 
 def print_judge_drift(report: JudgeDriftReport, language: Language, console: Console | None = None) -> None:
-    """Print the verdict on each judged score in words, with its evidence.
+    """Print for each judged score whether the model or the judge changed, with the measured changes.
 
     Args:
         report: What ``judge_drift`` returns.
@@ -132,12 +132,12 @@ def print_judge_drift(report: JudgeDriftReport, language: Language, console: Con
 
 
 def judge_drift_json(report: JudgeDriftReport) -> str:
-    """Return everything as one JSON object."""
+    """Return the whole judge drift report as one JSON object."""
     return json.dumps({"schema": 1, **judge_drift_document(report)}, ensure_ascii=False, allow_nan=False)
 
 
 def judge_drift_document(report: JudgeDriftReport) -> dict[str, Any]:
-    """Return everything as JSON values."""
+    """Return the whole judge drift report as a dictionary of JSON values."""
     return {
         "before": _run_document(report.before),
         "after": _run_document(report.after),
@@ -254,8 +254,8 @@ def _model_line(score: JudgedScoreDrift, effect: Effect, decimals: int) -> Bilin
         )
     means = f"{number(score.again, decimals)} → {number(score.now, decimals)}"
     return Bilingual(
-        f"模型：{means}（同一评审），{_effect(effect, decimals).zh}",
-        f"model: {means} by the judge of now, {_effect(effect, decimals).en}",
+        f"模型：{means}（新旧回答都由现在的评审打分），{_effect(effect, decimals).zh}",
+        f"model: {means}, both by the present judge, {_effect(effect, decimals).en}",
     )
 
 
@@ -267,7 +267,7 @@ def _effect(effect: Effect, decimals: int) -> Bilingual:
     prompts_zh = f"，{effect.prompts} 题" if effect.prompts else ""
     prompts_en = f", {_count(effect.prompts, 'prompt')}" if effect.prompts else ""
     if effect.detectable is None:
-        visible = Bilingual("各题变化全部相同", "all changes are equal")
+        visible = Bilingual("各题变化全部相同", "every prompt changed by the same amount")
     else:
         smallest = number(effect.detectable, decimals)
         visible = Bilingual(f"可看出的最小变化 {smallest}", f"smallest visible change {smallest}")
@@ -293,8 +293,9 @@ def _reason(score: JudgedScoreDrift) -> Bilingual:
             "没有看出变化，但也不能说没有变化", "no change is seen, which does not mean that there is none"
         )
     return Bilingual(
-        f"没有看出变化，但变化也可能超过 {margin}；若其实没有变化，约需 {'和 '.join(needed_zh)}才能说“稳定”",
-        f"no change is seen, but it may exceed {margin}; if there is none, about "
+        f"没有看出变化，但不能排除大于 {margin} 的变化；若其实没有变化，"
+        f"约需 {'和 '.join(needed_zh)}才能判定“稳定”",
+        f"no change is seen, but one above {margin} cannot be excluded; if there is none, about "
         f'{" and ".join(needed_en)} are needed to say "stable"',
     )
 
@@ -311,7 +312,7 @@ def _stable_line(score: JudgedScoreDrift, decimals: int) -> Bilingual:
 
 
 def _second_line(score: JudgedScoreDrift) -> list[Bilingual]:
-    """Return a sentence about the other change if its p-value is small, but too large to name it as well."""
+    """Return a sentence about the second change if its p-value is between the two significance levels."""
     is_model = score.verdict == "model drifted"
     other = score.judge if is_model else score.model
     if other is None or other.p_adjusted is None or other.p_adjusted > ALPHA:
@@ -319,8 +320,8 @@ def _second_line(score: JudgedScoreDrift) -> list[Bilingual]:
     name = Bilingual("评审", "the judge") if is_model else Bilingual("模型", "the model")
     return [
         Bilingual(
-            f"{name.zh}可能也变了；要一并指出，p 须不超过 {SECOND_ALPHA}",
-            f"{name.en} may have changed too; to name both, the second p must be at most {SECOND_ALPHA}",
+            f"{name.zh}可能也变了，但 p 未达到判定两者都变所需的 {SECOND_ALPHA}",
+            f"{name.en} may have changed too, but its p is above {SECOND_ALPHA}, the limit for naming both",
         )
     ]
 
@@ -345,8 +346,8 @@ def _agreement_line(agreement: AnchorAgreement, decimals: int) -> Bilingual:
     then, now = number(agreement.error_then, decimals), number(agreement.error_now, decimals)
     p = p_text(agreement.p)
     return Bilingual(
-        f"在 {agreement.anchors} 个锚点上，评审与人的平均距离 {then} → {now}，p {p}，未校正",
-        f"on {_count(agreement.anchors, 'anchor')}, the judge's mean distance from people "
+        f"在 {agreement.anchors} 个锚点上，评审分与人工分的平均差 {then} → {now}，p {p}，未校正",
+        f"on {_count(agreement.anchors, 'anchor')}, the mean difference between judge and people "
         f"{then} → {now}, p {p}, not corrected",
     )
 

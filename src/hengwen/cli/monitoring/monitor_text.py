@@ -1,4 +1,4 @@
-"""Print what a monitor knows, in words or as JSON."""
+"""Print the state of a monitor of a stream of scores (alarm, means, intervals), in words or as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Print what a plan can detect, in words and one table a score, or as JSON."""
+"""Print what a plan can detect: in words with one table for each score, or as JSON."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ _COLUMNS = (
 )
 _CHEAPEST = "*"
 SMALL_SHARE = 0.5
-"""Share of the variance below which repeats are said to help little."""
+"""If repeats cause less than this share of a score's variance, the text says that they help little."""
 
 
 def print_power(result: PlanPower, language: Language, console: Console | None = None) -> None:
-    """Print for each score what the present plan detects, and the sizes of runs that detect differences.
+    """Print for each score which difference the plan can detect, and how many prompts others need.
 
     Args:
         result: What ``plan_power`` returns.
@@ -79,7 +79,7 @@ def print_power(result: PlanPower, language: Language, console: Console | None =
 
 
 def power_json(result: PlanPower) -> str:
-    """Return everything as one JSON object."""
+    """Return the whole result of ``plan_power`` as one JSON object."""
     runs = {
         name: None
         if run is None

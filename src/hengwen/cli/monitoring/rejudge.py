@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejudgeOptions:
-    """Options of ``--rejudge``."""
+    """Options of ``hengwen drift`` that are used together with ``--rejudge``."""
 
     plan: Path
     judge: str | None
@@ -47,9 +47,9 @@ def rejudge_answers(
     Args:
         store: The store.
         options: Options of the command.
-        runs: Runs of the report.
-        baseline: Baseline of the report.
-        plan: Name of the plan of the report.
+        runs: Names of the runs of the drift report; empty for the newest run of each checkpoint.
+        baseline: Baseline of the drift report; None for the pinned run.
+        plan: Name of the plan of the drift report; None for that of the newest run.
         as_json: Whether the cost is printed as JSON.
         quiet: Whether no progress is shown.
 
@@ -58,7 +58,7 @@ def rejudge_answers(
 
     Raises:
         ConfigError: The plan is wrong, is not that of the report, or there is nothing to judge again.
-        Exit: Only the cost was to be printed.
+        Exit: The option ``--dry-run`` is set, and the cost was printed.
     """
     from hengwen._internal.gc_tuning import relaxed_gc
     from hengwen.cli.ui.dry_run_table import show_estimates

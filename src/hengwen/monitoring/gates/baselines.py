@@ -1,4 +1,4 @@
-"""Find the run that a gate takes as baseline: a pinned run, a run, a checkpoint, or a git commit."""
+"""Find the run that a gate compares with: the pinned run, or one named by id, checkpoint or git commit."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ GIT = "git:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baselines:
-    """Find baselines of one run, and count the runs that are tested against each."""
+    """Find the baselines with which a run is compared, and count the runs that are tested against each."""
 
     store: Store
     plan: Plan
     run: Run
     default: str | None = None
-    """Baseline of gates that name none; None for the pinned run of the plan."""
+    """Baseline for gates that do not name one; None for the pinned run of the plan."""
     repeated: Mapping[str, Run] = field(default_factory=dict)
-    """For the id of a baseline, a later run of its checkpoint with more repeats, which replaces its data."""
+    """By id of a baseline: a later run of its checkpoint with more repeats, used instead of the baseline."""
     known: dict[str, Run | None] = field(default_factory=dict)
-    """Baselines by name. They stay the same when ``--confirm`` adds a newer run of their checkpoint."""
+    """Baselines that were found before, by name; newer runs that ``--confirm`` adds do not replace them."""
 
     def find(self, name: str) -> Run | None:
-        """Return a baseline, or None if the default is meant and no run is pinned.
+        """Return a baseline; None if the plan's pinned run is meant and no run is pinned.
 
         Args:
-            name: ``baseline`` for the default, otherwise a run id, a prefix of one, a checkpoint (its newest
-                run) or ``git:REF``.
+            name: ``baseline`` for the default, otherwise a run id, the start of a run id, a checkpoint (its
+                newest run) or ``git:REF``.
 
         Raises:
             ConfigError: There is no such run or commit.
@@ -58,16 +58,16 @@ class Baselines:
         return self.store.find(name, self.plan.name)
 
     def data_of(self, baseline: Run) -> Run:
-        """Return the run that has the answers of a baseline: itself, or a run with more repeats."""
+        """Return the run whose answers are compared: the baseline, or its later run with more repeats."""
         return self.repeated.get(baseline.id, baseline)
 
     def count_look(self, baseline: Run) -> int:
-        """Return the number of this run among the runs that are tested against a baseline, from 1."""
+        """Count this test, and return its number: 1 for the first run tested against the baseline."""
         when = datetime.now(UTC).isoformat(timespec="seconds")
         return self.store.count_look(look_series(baseline), self.run, when)
 
     def _at_commit(self, ref: str) -> Run:
-        """Return the newest finished run at a commit, of the same checkpoint if there is one."""
+        """Return the newest finished run made at a git commit, if possible of the tested checkpoint."""
         if self.plan.file is None:
             raise ConfigError(f"git:{ref} needs a plan that is a file")
         commit = resolve_ref(self.plan.file.path.resolve().parent, ref)
@@ -81,7 +81,7 @@ class Baselines:
                 f"git:{ref}: {self.store.name} has no finished run of plan {self.plan.name!r} at commit "
                 f"{commit[:12]}; run the plan there"
             )
-        # runs are sorted newest first, and the sort is stable
+        # runs are sorted newest first, and min returns the first of equal runs
         return min(
             runs,
             key=lambda run: (run.checkpoint != self.run.checkpoint, -run.order, _commits(run)[commit]),
@@ -89,11 +89,11 @@ class Baselines:
 
 
 def look_series(baseline: Run) -> str:
-    """Return the name of the series of runs that are tested against a baseline."""
+    """Return the text under which the store counts the runs that are tested against a baseline."""
     return f"gate {baseline.id}"
 
 
 def _commits(run: Run) -> dict[str, bool]:
-    """Return the commits of a run, and whether files of the plan differed from it."""
+    """Return the git commits at which a run started, each with whether files of the plan differed from it."""
     facts: Mapping[str, Any] = run.facts
     return {item["commit"]: item["changed"] for item in facts.get("commits", [])}

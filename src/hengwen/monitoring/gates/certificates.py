@@ -1,7 +1,8 @@
-"""Find the judged scores of a run whose judges are not certified: gates on them only warn.
+"""Check whether judges are certified, that is, whether human labels showed that they agree with people.
 
-A rules judge needs a certificate as well. It is as repeatable as a scorer, but whether its levels are those
-that people would give is as unknown as for a model. ``hengwen calibrate`` certifies both.
+Gates on the scores of a judge that is not certified only warn. This holds for the rules judge too: its levels
+are repeatable, but only a comparison with people shows whether they are right. ``hengwen calibrate``
+certifies judges.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import Column, SeriesKey
 
 LEVEL_DERIVED = ("final", "published", "normalised")
-"""Second parts of the names of scores that are computed from a judge's level."""
+"""Endings of names of scores that are computed from a judge's level, such as ``live.final``."""
 
 
 def certificate_problem(
@@ -29,8 +30,8 @@ def certificate_problem(
     Args:
         series: The score.
         columns: All scores of the run.
-        calibrations: Calibrations by address. A score that is computed from a judge's level, such as
-            ``live.final``, needs the calibration of the level.
+        calibrations: Results of ``hengwen calibrate`` by score address. For a score that is computed from a
+            judge's level, such as ``live.final``, the result for the level counts.
     """
     if series.kind != "judge":
         return None
@@ -48,7 +49,7 @@ def certificate_problem(
 
 
 def stale_parts(calibration: Calibration, column: Column) -> list[str]:
-    """Return how the judge of a column differs from the calibrated judge; empty if it is the same."""
+    """Return how the judge that gave the scores differs from the calibrated judge; empty if it does not."""
     return [
         difference
         for signature in sorted(column.signatures)

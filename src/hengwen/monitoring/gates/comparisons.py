@@ -1,4 +1,4 @@
-"""Evaluate terms that compare the run with a baseline, on the prompts that both answered."""
+"""Evaluate conditions of gates that compare a run with a baseline, on the prompts that both answered."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ COMPARISON_OUTCOMES: dict[str, Outcome] = {
     "missing scores": "inconclusive",
     "not comparable": "inconclusive",
 }
-"""What ``no_drop`` makes of the comparison of one score. "No difference seen" passes only if there are
-enough prompts for a significant result; the smallest visible difference is part of the result."""
+"""Outcome of ``no_drop`` for each result of the comparison of one score. If the prompts are too few for any
+significant result, the comparison returns "too few" instead of "no difference seen"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparer:
-    """Compare one run with baselines."""
+    """Evaluate the conditions of gates that compare one run with a baseline."""
 
     baselines: Baselines
     summary_of: Callable[[str], Summary | None]
-    """Return the summary of a score of the run under test by its address."""
+    """Function that returns the summary (mean, interval) of a score of the tested run by its address."""
     is_certified: Callable[[str], bool]
-    """Return whether a score, by its address, does not rest on a judge without a certificate."""
+    """Function that returns False for the address of a score whose judge is not certified, otherwise True."""
     collected: dict[str, CollectedScores] = field(default_factory=dict)
-    """Scores of the run and of a baseline, by the id of the baseline."""
+    """Scores of the tested run and of one baseline, read once for each id of a baseline."""
 
     def result(self, term: NonInferiorTerm | NoDropTerm) -> TermResult:
-        """Evaluate a term.
+        """Evaluate a ``noninferior`` or ``no_drop`` condition.
 
         Raises:
             ConfigError: The baseline or a score does not exist, or a margin is wider than the scale.
@@ -106,7 +106,7 @@ class Comparer:
         if problem:
             return replace(result, reason=problem, detail=detail)
         values = pair.values
-        assert values is not None  # there is no problem
+        assert values is not None  # pair_problem found no problem
         coverage = min(*values.coverage, 1.0 if summary.prompt_coverage is None else summary.prompt_coverage)
         result = replace(result, prompt_coverage=coverage, scale=pair.scale)
         if coverage < MIN_PROMPT_COVERAGE:
@@ -184,12 +184,12 @@ class Comparer:
 
 
 def _is_incomplete(summary: Summary) -> bool:
-    """Return whether a run has too few scored prompts of the task, such as with ``--limit``."""
+    """Return whether too few prompts of the task have a score, for example because of ``--limit``."""
     return summary.prompt_coverage is not None and summary.prompt_coverage < MIN_PROMPT_COVERAGE
 
 
 def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Reason, str]:
-    """Return why scores of two runs cannot be compared, and how they differ; empty if they can."""
+    """Return why the scores of two runs cannot be compared, with details; both are empty if they can."""
     try:
         refuse_conflicts(pairs, labels, common=False)
     except ConfigError as error:
@@ -203,11 +203,11 @@ def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Rea
 
 
 def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[ScoreView]:
-    """Return the scores that a pattern means: the headline scores that it matches, otherwise all.
+    """Return the headline scores (those of a report's summary) that match a pattern; if none, all matches.
 
     Args:
         pattern: Address, or a pattern with ``*``.
-        scores: Family and view of each score.
+        scores: All scores; each begins with ``headline`` or ``breakdown`` (any other score).
     """
     views = {view.address: (family, view) for family, view in scores}
     matches = [views[address] for address in matching(pattern, views)]
@@ -218,12 +218,12 @@ def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[
 def no_drop_result(
     result: TermResult, comparisons: tuple[ScoreComparison, ...], is_certified: Callable[[str], bool]
 ) -> TermResult:
-    """Return the result of ``no_drop`` from the comparison of its scores.
+    """Return the result of ``no_drop``, computed from the comparison of each score with the baseline.
 
     Args:
-        result: Look and level of the test.
-        comparisons: The scores, tested at this level with Holm's correction.
-        is_certified: See ``Comparer``.
+        result: The result so far, with the significance level and the number of the look.
+        comparisons: Comparison of each score with the baseline, tested with Holm's correction.
+        is_certified: Function that tells whether the judge of a score is certified; see ``Comparer``.
     """
     outcomes = [COMPARISON_OUTCOMES[item.outcome] for item in comparisons]
     enforced = [

@@ -1,4 +1,4 @@
-"""Evaluate ``no_drift``: does a score get worse over the checkpoints by more than they usually move?"""
+"""Evaluate ``no_drift``: does a score get worse by more than it usually changes between checkpoints?"""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ REASONS: Mapping[DriftAnswer, Reason] = {
     "one checkpoint": "too few checkpoints",
     "cannot be told from step noise": "too few checkpoints",
 }
-"""Answers of a drift report that do not decide, the most important first."""
+"""Why a result is inconclusive, by answer of the drift report; of several answers, the first one counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftChecker:
-    """Check the course of scores up to one run."""
+    """Evaluate ``no_drift`` conditions on the checkpoints up to the tested one."""
 
     baselines: Baselines
     table: ScoreTable
-    """Outcomes of the run."""
+    """Scores and failures of the tested run."""
     summary_of: Callable[[str], Summary | None]
-    """Return the summary of a score of the run under test by its address."""
+    """Function that returns the summary (mean, interval) of a score of the tested run by its address."""
     is_certified: Callable[[str], bool]
-    """Return whether a score, by its address, does not rest on a judge without a certificate."""
+    """Function that returns False for the address of a score whose judge is not certified, otherwise True."""
 
     def result(self, term: NoDriftTerm) -> TermResult:
-        """Evaluate a term. The run that is pinned or named by ``--baseline`` is the first checkpoint.
+        """Evaluate a ``no_drift`` condition; the pinned run or ``--baseline`` is its first checkpoint.
 
         Raises:
             ConfigError: The baseline does not exist.
@@ -119,14 +119,14 @@ class DriftChecker:
 
 
 def drift_outcome(score: ScoreDrift) -> Outcome:
-    """Return what the second question of a drift report means for a gate; a drift for the better passes."""
+    """Return whether ``no_drift`` passes, fails or is inconclusive for one score; a better score passes."""
     if score.drifts == "drift":
         return "failed" if score.direction == "worse" else "passed"
     return "passed" if score.drifts == "nothing beyond step noise seen" else "inconclusive"
 
 
 def corrected_p_values(score: ScoreDrift) -> list[float]:
-    """Return the corrected p-values of the two tests that decide on a drift."""
+    """Return the corrected p-values of the two tests for drift: of the slope and of the newest checkpoint."""
     steps = score.steps
     p_values = () if steps is None else (steps.slope_p_adjusted, steps.newest_p_adjusted)
     return [p for p in p_values if p is not None]

@@ -1,4 +1,4 @@
-"""``evaluate_gates``: check the gates of a plan on a run of a store."""
+"""``evaluate_gates`` checks the gates of a plan (conditions on scores) on a stored run."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def evaluate_gates(
     gates: Sequence[str] = (),
     calibrations: Sequence[Calibration] = (),
 ) -> GateReport:
-    """Check gates on a run, by the bound of the interval that is worse for each gate.
+    """Check gates (conditions on scores) on a stored run; a confidence bound or a test decides, not the mean.
 
     Args:
-        store: Holds the runs. A test against a baseline is recorded in it, unless it is read-only.
+        store: The store with the runs. Each test against a baseline is counted in it, unless it is read-only.
         plan: The plan with the gates, or its path.
         run: Id of the run, a prefix of it, or a checkpoint name (its newest run); default: the newest run of
             the last checkpoint in training order.
-        baseline: Baseline of gates that name none: a run, a checkpoint or ``git:REF``; default: the run that
-            is pinned as baseline of the plan.
+        baseline: Baseline for gates that do not name one: a run, a checkpoint or ``git:REF``; default: the
+            run that is pinned as baseline of the plan.
         gates: Gates to check instead of those of the plan.
-        calibrations: Calibrations of judges. A gate on a judge without a certificate only warns.
+        calibrations: Results of ``hengwen calibrate``. A gate on a judge that they do not certify only warns.
 
     Returns:
         The result of each gate; ``exit_code`` summarizes them.
@@ -80,7 +80,7 @@ def evaluate_gates(
 
 
 def plan_gates(plan: Plan, expressions: Sequence[str] = ()) -> tuple[list[Gate], list[str]]:
-    """Return the gates to check, and the start of an error message for each (its file and line).
+    """Return the gates to check, and for each gate its file and line, with which error messages begin.
 
     Args:
         plan: The plan.
@@ -121,12 +121,12 @@ def evaluate_run(
     *,
     locations: Sequence[str] = (),
 ) -> GateReport:
-    """Check parsed gates on the run of ``baselines``.
+    """Check parsed gates on the tested run; see ``evaluate_gates``.
 
     Args:
         gates: The gates.
         baselines: The run under test, its plan and its baselines.
-        calibrations: See ``evaluate_gates``.
+        calibrations: Results of ``hengwen calibrate``, which certify judges.
         locations: Start of error messages for each gate, such as its file and line; empty for none.
     """
     run = baselines.run
@@ -168,7 +168,7 @@ class _RunUnderTest:
 
     @property
     def addresses(self) -> list[str]:
-        """Addresses of all scores, also of those without any outcome; no labels and anchors."""
+        """Addresses of all scores, even if no answer has them; human labels and anchors are left out."""
         names = dict.fromkeys((*self.run.score_order, *self.keys))
         return [
             address for address in names if not address.partition("/")[2].startswith(("human.", "anchor."))
@@ -229,7 +229,7 @@ def _term_result(
 def _pattern_result(
     term: NoDropTerm | NoDriftTerm, evaluated: _RunUnderTest, result: TermResult
 ) -> TermResult:
-    """Return the result of a term on a pattern; without tests, its outcome counts if any score does."""
+    """Let an untested result count for the exit code if the pattern matches a score that may count."""
     if result.scores or result.drifts:
         return result
     has_certified = any(map(evaluated.is_certified, matching(term.pattern, evaluated.addresses)))
@@ -256,7 +256,7 @@ def _score_result(
 
 
 def _judged_addresses(term: Term, result: TermResult, evaluated: _RunUnderTest) -> list[str]:
-    """Return the scores whose values decide a term."""
+    """Return the addresses of the scores whose values decide a condition."""
     if isinstance(term, (NoDropTerm, NoDriftTerm)):
         tested = [item.address for item in result.scores] + [item.address for item in result.drifts]
         return tested or matching(term.pattern, evaluated.addresses)

@@ -1,4 +1,4 @@
-"""``gate_powers``: how likely gates are to pass at the size of the plan, before a run is paid for."""
+"""``gate_powers`` estimates how likely gates are to pass with the plan's number of prompts, before a run."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ ALPHA = 0.05
 Unknown = Literal[
     "", "no run", "no second run", "no values by prompt", "no spread", "not a test", "checkpoints"
 ]
-"""Why the power of a term is not known. ``no spread``: all values, or all differences, are equal.
-``checkpoints``: checkpoints are the units of the test, not prompts."""
+"""Why the power (probability that a condition passes) is unknown. ``no spread``: all values, or all
+differences between two runs, are equal. ``checkpoints``: the test counts checkpoints, not prompts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleFall:
-    """Smallest fall of a score that ``no_drop`` sees in 80 of 100 cases."""
+    """Smallest true fall of a score that ``no_drop`` detects with a probability of 80 %."""
 
     address: str
     fall: float
@@ -53,34 +53,34 @@ class VisibleFall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermPower:
-    """Power of one term at the plan's size."""
+    """Power of one condition (probability that it passes) with the plan's number of prompts."""
 
     text: str
     kind: TermKind
     unknown: Unknown = ""
     runs: tuple[Run, ...] = ()
-    """Runs from which the spread of prompts, or of their differences, is estimated."""
+    """Runs from which the variation of prompts, or of their differences, is estimated."""
     prompts: int = 0
     """Number of prompts in the plan."""
     power: float | None = None
-    """Probability that the term passes: for ``score`` if the true mean is that of the run, for
-    ``noninferior`` if both checkpoints are equal. A single test at the level of 5 %."""
+    """Probability that the condition passes a single test at a level of 5 %: for ``score`` if the true mean
+    is that of the run, for ``noninferior`` if both checkpoints are equal."""
     power_at_first_look: float | None = None
-    """The same for ``noninferior`` at the lower level of the first run that is tested."""
+    """For ``noninferior``, this probability at the lower level (.03) of the first look at a baseline."""
     mean: float | None = None
     """For ``score``, the mean of the run."""
     provable: float | None = None
-    """For ``score`` the true mean, for ``noninferior`` the margin with which the power is .8."""
+    """For ``score`` the true mean, for ``noninferior`` the margin, with which 80 % of runs would pass."""
     needed_prompts: int | None = None
-    """Number of prompts with which the power is .8; None if it is unknown or above a million."""
+    """Number of prompts with which 80 % of runs would pass; None if it is unknown or above a million."""
     falls: tuple[VisibleFall, ...] = ()
-    """For ``no_drop``, what its scores show."""
+    """For ``no_drop``, the smallest fall of each score that the test usually detects."""
     scale: Scale | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """Mean and standard error of prompt values or differences, scaled to the size of the plan."""
+    """Mean of prompt values or differences, and its standard error if the plan's prompts are evaluated."""
 
     mean: float
     error: float
@@ -94,7 +94,7 @@ class _Spread:
 
 @dataclass
 class _Runs:
-    """The newest run in training order and one to compare it with."""
+    """Read the run of the last checkpoint, and an earlier run to compare it with."""
 
     store: Store
     plan: Plan
@@ -102,7 +102,7 @@ class _Runs:
     newest: Run
 
     def pair(self, baseline: str) -> CollectedScores | None:
-        """Return the scores of a baseline and the newest run; without the former, of the last two runs."""
+        """Return the scores of the last run and of a baseline, or of the run before if there is none."""
         try:
             before = Baselines(store=self.store, plan=self.plan, run=self.newest).find(baseline)
         except ConfigError:
@@ -118,7 +118,7 @@ class _Runs:
     def spread(
         self, values: Sequence[float], clusters: Sequence[str] | None, task: str, ends: Sequence[float]
     ) -> _Spread | None:
-        """Return the spread of prompt values; ``ends`` are the pseudo-prompts of the interval."""
+        """Return mean and error of prompt values; ``ends`` are artificial prompts at the scale's ends."""
         sums, sizes = cluster_sums(np.asarray(values, np.float64), clusters)
         count = len(sums)
         if count < 2:
@@ -134,10 +134,10 @@ class _Runs:
 def gate_powers(
     store: Store | None, plan: Plan, gates: Sequence[Gate], sizes: Mapping[str, int]
 ) -> list[list[TermPower]]:
-    """Return the power of each term of each gate.
+    """Return for each condition of each gate how likely it is to pass.
 
     Args:
-        store: Holds earlier runs of the plan; None if there is no store.
+        store: The store with earlier runs of the plan; None if there is no store.
         plan: The plan.
         gates: Its gates.
         sizes: Number of samples of each task.

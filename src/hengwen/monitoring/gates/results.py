@@ -1,4 +1,4 @@
-"""Results of gates."""
+"""Results of gates, which are conditions on the scores of a run."""
 
 from __future__ import annotations
 
@@ -34,53 +34,54 @@ Reason = Literal[
     "stale calibration",
     "undefined agreement",
 ]
-"""Why a term is inconclusive or an error; empty if it is decided."""
+"""Why a condition is inconclusive or an error; empty if it passed or failed."""
 NoCertificate = Literal["no calibration", "not certified", "insufficient labels", "stale calibration"]
 """Why a judge is not certified."""
 _SEVERITY: Mapping[Outcome, int] = {"passed": 0, "inconclusive": 1, "error": 2, "failed": 3}
 
 PASSED, ENDPOINT, FAILED, INCONCLUSIVE = 0, 1, 3, 4
-"""Exit codes of a report of gates."""
+"""Exit codes of ``hengwen gate``: all gates passed, a score is missing, one failed, one is inconclusive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermResult:
-    """Result of one term of a gate."""
+    """Result of one condition of a gate; the conditions of a gate (its terms) are joined by ``and``."""
 
     text: str
     kind: TermKind
     outcome: Outcome
     task: str = ""
-    """Task of the score; empty for a pattern."""
+    """Task of the score; empty for a pattern such as ``lyrics/*``."""
     enforced: Outcome | None = None
-    """The outcome without the scores of judges that are not certified; None if there are no other scores."""
+    """Outcome that counts for the exit code: of all scores except those whose judge is not certified; None if
+    these are all scores."""
     reason: Reason = ""
     detail: str = ""
     """More about the reason, such as the failures or how two runs differ."""
     value: float | None = None
     """Mean, coverage or agreement; for ``noninferior`` the difference from the baseline."""
     interval: tuple[float, float] | None = None
-    """Interval of the value at ``confidence``; the bound that is worse decides."""
+    """Confidence interval of the value; the condition must hold for both of its bounds."""
     confidence: float | None = None
     prompts: int | None = None
     """Number of prompts with a score; for an agreement, the number of labelled answers."""
     clusters: int | None = None
     prompt_coverage: float | None = None
-    """Share of the prompts with a score; of two runs the lower one."""
+    """Share of the prompts with a score; if two runs are compared, the lower share."""
     p: float | None = None
-    """p-value of a test against a baseline: for ``no_drop`` the smallest corrected one of a fall."""
+    """Smallest corrected p-value of the tested scores, for ``no_drop`` and ``no_drift``."""
     level: float | None = None
-    """Level of the test, which falls with each run that is tested against the same baseline."""
+    """Significance level of the test; it is lower for each further run tested against the same baseline."""
     look: int | None = None
-    """Number of this run among those that were tested against the baseline, from 1."""
+    """Number of the look: 1 for the first run that was tested against the baseline."""
     baseline: Run | None = None
     scale: Scale | None = None
     needed_prompts: int | None = None
-    """Number of prompts with which such data would be decided in about 80 of 100 cases; None if unknown."""
+    """Number of prompts that would decide the condition with a probability of about 80 %; None if unknown."""
     scores: tuple[ScoreComparison, ...] = ()
-    """For ``no_drop``, the tested scores."""
+    """For ``no_drop``, the comparison of each score with the baseline."""
     drifts: tuple[ScoreDrift, ...] = ()
-    """For ``no_drift``, the tested scores."""
+    """For ``no_drift``, the drift report of each score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,7 @@ class GateResult:
 
     expression: str
     tier: Tier
-    """The tier of the plan. A gate on scores of judges that are not certified never fails a job."""
+    """``warn`` if the plan says that the gate only warns, otherwise ``fail``."""
     outcome: Outcome
     enforced: Outcome | None
     """The outcome that counts for the exit code; None if the gate only warns."""
@@ -99,7 +100,7 @@ class GateResult:
 
     @property
     def only_warns(self) -> bool:
-        """Whether the outcome does not count for the exit code, at least not in this severity."""
+        """Whether the exit code ignores the outcome, or uses a less severe one (``enforced``)."""
         return self.outcome != self.enforced
 
 
@@ -116,7 +117,7 @@ class GateReport:
     def exit_code(self) -> int:
         """3 if a gate failed, 1 if something is not scored at all, 4 if a gate is inconclusive, else 0.
 
-        Gates that only warn do not count, except that nothing scored is never a success.
+        Gates that only warn do not count; but a score that no answer has gives 1 even then.
         """
         enforced = {gate.enforced for gate in self.gates}
         if "failed" in enforced:
@@ -137,7 +138,7 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def failures_text(summary: Summary | None) -> str:
-    """Return the failures of a score by status, with the message of the first one; empty without any."""
+    """Return the numbers of failures by status, with the first message; empty if there are no failures."""
     if summary is None:
         return ""
     counts = [f"{n} {status}" for status, n in summary.failures.items()]
@@ -148,11 +149,11 @@ def failures_text(summary: Summary | None) -> str:
 
 
 def nothing_scored(text: str, kind: TermKind, summary: Summary | None) -> TermResult:
-    """Return the result of a term on a score without any value; it is never a success.
+    """Return the result (an error) of a condition on a score that no answer has.
 
     Args:
-        text: The term.
-        kind: Kind of the term.
+        text: Text of the condition.
+        kind: Kind of the condition.
         summary: Summary of the score; None if the run does not have it.
     """
     return TermResult(

@@ -1,4 +1,4 @@
-"""Number of prompts with which a gate would be decided."""
+"""Compute the number of prompts that a gate probably needs to be decided."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hengwen.stats.power import power_of_t
 
 POWER = 0.8
 MAX_PROMPTS = 1_000_000
-"""Largest number of prompts that is worth stating."""
+"""If more prompts than this are needed, no number is returned."""
 
 
 def needed_prompts(effect: float, error: float, prompts: int, alpha: float) -> int | None:
@@ -17,7 +17,7 @@ def needed_prompts(effect: float, error: float, prompts: int, alpha: float) -> i
     Args:
         effect: Distance of the true value from the limit of the gate, > 0.
         error: Standard error of the value with ``prompts`` prompts.
-        prompts: Number of prompts, at least 2. Of clustered prompts, the number of clusters.
+        prompts: Number of prompts behind ``error``, at least 2; if prompts form clusters, that of clusters.
         alpha: One-sided level.
 
     Returns:

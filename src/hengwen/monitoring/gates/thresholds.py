@@ -1,4 +1,4 @@
-"""Evaluate terms that compare a score, its coverage or the agreement of its judge with a number."""
+"""Evaluate conditions that set a limit for a mean, for a coverage, or for a judge's agreement with people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """A score of the run under test."""
+    """A score of the tested run, with its summary and the calibration of its judge."""
 
     column: Column
     summary: Summary
@@ -29,7 +29,7 @@ class Measured:
 
     @property
     def coverage(self) -> float:
-        """Share of the prompts with a score, of the answers where the number of prompts is unknown."""
+        """Share of the prompts that have a score; of the answers, if the number of prompts is unknown."""
         coverage = self.summary.prompt_coverage
         return (self.summary.coverage or 0.0) if coverage is None else coverage
 
@@ -56,14 +56,14 @@ def decide(operator: Operator, interval: tuple[float, float], limit: float) -> O
 
 
 def threshold_result(term: ThresholdTerm, measured: Measured) -> TermResult:
-    """Evaluate a term on the bound of the interval.
+    """Evaluate a condition with a limit; for a mean or an agreement, the confidence interval decides.
 
     Args:
-        term: The term.
-        measured: The score that it names.
+        term: The condition.
+        measured: The score that the condition names.
 
     Raises:
-        ConfigError: The number is outside the scale of the score, so that the term could only pass or fail.
+        ConfigError: The limit is outside the scale of the score, so that it would always or never hold.
     """
     summary = measured.summary
     if summary.mean is None:
@@ -117,7 +117,7 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
 
 
 def _needed_prompts(summary: Summary, interval: tuple[float, float], distance: float) -> int | None:
-    """Return the number of prompts with which a mean at this distance from the limit would be decided."""
+    """Return the number of prompts that would usually decide about a mean at this distance from the limit."""
     if summary.clusters < 2:
         return None
     from scipy.special import stdtrit

@@ -1,4 +1,4 @@
-"""Anchors (frozen answers with human values) as two runs judged them."""
+"""Pair the anchors (fixed answers with human values) that two runs judged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hengwen.records import Row, Scale
 
 AnchorId = tuple[str | None, int | None, str]
-"""(sample id, repeat, hash of prompt and answer): an anchor that was edited is another one."""
+"""(sample id, repeat, hash of prompt and answer). An edited anchor has a new hash, so it is a new anchor."""
 
 
 class _Judged(NamedTuple):
@@ -29,7 +29,7 @@ class _Judged(NamedTuple):
 
 
 class JudgedAnchor(NamedTuple):
-    """One anchor that two runs judged."""
+    """One anchor with its values in two runs, and with its human value."""
 
     cluster: str
     then: float
@@ -38,15 +38,15 @@ class JudgedAnchor(NamedTuple):
 
 
 class RunAnchors:
-    """Anchors of one run."""
+    """The anchors of one run, with the values by its judges and by people."""
 
     def __init__(self) -> None:
         self._judged: dict[tuple[ScoreAddress, str], dict[AnchorId, _Judged]] = defaultdict(dict)
-        """Verdicts by score and member; the member is empty for the verdict of the judge itself."""
+        """Judged values of anchors by score and panel member; the member is empty for the whole judge."""
         self._human: dict[ScoreAddress, dict[AnswerId, float]] = defaultdict(dict)
 
     def add(self, row: Row) -> None:
-        """Add a row of an anchor: a verdict, or a human value."""
+        """Add a row that holds the value of an anchor by a judge or by a person."""
         outcome = row.outcome
         address = (row.task, outcome.name.removeprefix("human.").removeprefix("anchor."))
         if outcome.kind == "human":
@@ -68,8 +68,8 @@ class RunAnchors:
         Args:
             later: Anchors of the later run.
             score: Task and name of the score.
-            members: Signatures of the member of a panel in this and in the later run; empty for the judge
-                itself.
+            members: Signatures of one panel member in this run and in the later run; empty for the judge as
+                a whole.
         """
         human = later._human_values(score) or self._human_values(score)
         then, now = self._judged[score, members[0]], later._judged[score, members[1]]
@@ -80,17 +80,17 @@ class RunAnchors:
         ]
 
     def _human_values(self, score: ScoreAddress) -> Mapping[AnswerId, float]:
-        """Return the human values of a score; people label the level of a judge, not its final score."""
+        """Return the human values of a score; if it has none, those of the judge's level."""
         task, name = score
         return self._human.get(score) or self._human.get((task, f"{name.partition('.')[0]}.level"), {})
 
 
 def anchor_changes(anchors: Sequence[JudgedAnchor], answers: Iterable[float], scale: Scale) -> AnchorChanges:
-    """Return the changes of anchors with their human levels, and the levels of the answers.
+    """Return how the value of each anchor changed, its human level, and the levels of the answers.
 
     Args:
         anchors: Anchors that both runs judged.
-        answers: Values of the earlier answers, as they were judged then.
+        answers: Values that the earlier run gave to its answers.
         scale: Scale of the score.
     """
 
@@ -106,7 +106,7 @@ def anchor_changes(anchors: Sequence[JudgedAnchor], answers: Iterable[float], sc
 
 
 def anchor_agreement(anchors: Sequence[JudgedAnchor]) -> AnchorAgreement | None:
-    """Return how far the judge was from people then, and how far it is now; None without anchors.
+    """Return the judge's mean distance from human values in both runs; None if there are no anchors.
 
     Examples:
         >>> agreement = anchor_agreement([JudgedAnchor("a", 0.5, 0.25, 0.5), JudgedAnchor("b", 1, 1, 1)])

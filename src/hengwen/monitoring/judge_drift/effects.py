@@ -1,4 +1,4 @@
-"""The two changes of a judge drift report: of the model, and of its judge, each with interval and p-value."""
+"""Estimate how much a model and its judge changed, each with confidence intervals and a p-value."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ MARGIN_SHARE = 0.04
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """A mean change, later minus earlier values, with what a verdict needs."""
+    """A mean change (later minus earlier values) of a model or of its judge, with intervals and a p-value."""
 
     difference: float
     p: float
-    """Two-sided p-value, not corrected, of the sign-flip test or of a t test."""
+    """Two-sided p-value of the sign-flip test or of a t test, not corrected for the number of scores."""
     p_adjusted: float | None = None
     """p-value corrected for the number of scores; None if the score is not tested."""
     interval: Bounds | None
-    """95 % interval, not corrected; None if values are unbounded and all differences are equal."""
+    """95 % confidence interval of the change; None if values are unbounded and all differences are equal."""
     interval_90: Bounds | None
-    """90 % interval: the change is smaller than the margin if this interval lies within it."""
+    """90 % interval; if it lies within plus and minus the margin, the change is too small to matter."""
     prompts: int = 0
     """Number of prompts; 0 if only anchors show the change."""
     clusters: int = 0
@@ -45,22 +45,22 @@ class Effect:
     anchors: int = 0
     """Number of anchors; 0 if none are used."""
     error: float
-    """Standard error; 0 if all differences are equal."""
+    """Standard error of the mean change; 0 if all differences are equal."""
     freedom: float
     """Degrees of freedom of the standard error."""
     detectable: float | None
     """Smallest true change that is detected with a probability of 80 % at a level of 5 %; None if all
     differences are equal."""
     prompts_needed: int | None = None
-    """Number of prompts with which a model and a judge without any change are called stable with a
-    probability of 80 %, as far as this change decides; None if it is unknown."""
+    """Number of prompts that show with a probability of 80 % that this change is smaller than the margin, if
+    the true change is 0; None if it is unknown."""
     anchors_needed: int | None = None
-    """Number of anchors for the same."""
+    """Number of anchors that show this with a probability of 80 %; None if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorChanges:
-    """Changes of the same anchors between two judgments, and the levels of the answers."""
+    """How the values of anchors changed between two runs, and the levels of the answers."""
 
     differences: Sequence[float]
     """Change of each anchor's value."""
@@ -68,17 +68,17 @@ class AnchorChanges:
     levels: Sequence[int]
     """Human level of each anchor."""
     answer_levels: Sequence[int]
-    """Level of each answer of the earlier checkpoint, as it was judged then."""
+    """Level that the earlier run gave to each answer of the earlier checkpoint."""
 
     @property
     def uncovered(self) -> float:
-        """Share of the answers at levels that no anchor has."""
+        """Share of the answers whose level no anchor has."""
         present = set(self.levels)
         return sum(level not in present for level in self.answer_levels) / max(1, len(self.answer_levels))
 
     @property
     def used(self) -> list[int]:
-        """Indices of the anchors at levels that the answers have."""
+        """Indices of the anchors whose human level occurs among the answers."""
         present = set(self.answer_levels)
         return [index for index, level in enumerate(self.levels) if level in present]
 
@@ -86,11 +86,11 @@ class AnchorChanges:
 def paired_effect(
     before: Sequence[float], after: Sequence[float], clusters: Sequence[str], *, scale: Bounds | None
 ) -> Effect:
-    """Return the mean change of prompts.
+    """Return the mean change of the prompts' values, with its intervals and p-value.
 
-    The exact sign-flip test of clusters decides up to 32 clusters, and wherever at least half of the prompts
-    have the same difference: of a judge that rarely changes a verdict, a t test would be too sure. Otherwise
-    Student's t test decides, to which the interval belongs.
+    The p-value is that of the sign-flip test if there are at most 32 clusters, or if at least half of the
+    prompts have the same difference: if a judge changes few verdicts, the p-value of a t test is too small.
+    Otherwise the p-value is that of Student's t test, from which the intervals are computed.
 
     Args:
         before: Earlier value of each prompt, at least one.
@@ -112,10 +112,10 @@ def paired_effect(
 
 
 def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
-    """Return the mean change of anchors, weighted to the level mix of the answers.
+    """Return the mean change of anchors, weighted so that each level counts as often as among the answers.
 
-    Anchors are often chosen from all levels alike. A judge that changes at low levels only would then seem to
-    change more than it does on the answers.
+    Anchors are often chosen equally from all levels. Without weights, a judge that changed only at low levels
+    would seem to have changed more than it has on the answers.
 
     Args:
         changes: The anchors; at least one of them has a level of the answers.
@@ -146,8 +146,8 @@ def adjusted_effect(
     """Return the change of the model: the change of its scores minus the change of the judge on anchors.
 
     Args:
-        raw: Change of the scores, of which the earlier were judged then and the later now; 0 for answers that
-            are equal in both runs.
+        raw: Change of the scores between the two runs, each with the verdicts of its own judge; 0 for answers
+            that are equal in both runs.
         judge: Change of the judge, from ``anchor_effect``.
         margin: Largest change that does not matter; None on an unbounded scale.
         changed_share: Share of the answers that differ between the runs, in [0, 1]; only their scores contain
@@ -181,15 +181,15 @@ def adjusted_effect(
 
 @dataclass(frozen=True, slots=True)
 class _MeasuredEffect:
-    """An effect, and what decides how many units would narrow its interval."""
+    """An effect, with the data from which the needed number of prompts or anchors is computed."""
 
     effect: Effect
     units: int
     is_pseudo: bool
-    """Whether pseudo-differences widen the intervals."""
+    """Whether two artificial differences (the smallest and largest possible) widen the intervals."""
 
     def needed(self, scale: Bounds | None) -> int | None:
-        """Return the number of units for which a change of 0 is called smaller than the margin."""
+        """Return the number of prompts or anchors that show a true change of 0 to be below the margin."""
         if scale is None:
             return None
         span, clusters = scale[1] - scale[0], self.effect.clusters

@@ -1,4 +1,4 @@
-"""The verdicts of one judge, or of one member of a panel, on the answers of one run."""
+"""Read the verdicts (values of answers) that one judge, or one member of a panel, gave in one run."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import ScoreTable
 
 PANEL_TAG = "|panel:"
-"""Part of the signature of a panel."""
+"""Text that the signature of every panel (several models that judge together) contains."""
 SAMPLE_PARTS = ("samples", "references", "repeats", "set size", "anchors")
-"""Parts of a comparability key that describe the answers, not the judge; only equal prompts are compared."""
+"""Parts of a comparability key that describe prompts and answers; a comparison of judges ignores them."""
 
 AnswerId = tuple[str | None, int | None]
-"""(sample id, repeat)."""
+"""(sample id, repeat): identifies an answer within one task of a run."""
 ScoreAddress = tuple[str, str]
 """(task, name of the score)."""
 
 
 class JudgedSeries(NamedTuple):
-    """Verdicts on the answers of one run, and what gave them."""
+    """The verdicts of one judge on the answers of one run, with the settings of the judge."""
 
     column: Column
     judge: ComparabilityKey
-    """Signature, endpoint, returned model, reply format and method."""
+    """Settings of the judge: signature, endpoint, model that the server named, reply format and method."""
 
 
 @dataclass(slots=True)
@@ -48,10 +48,10 @@ class PanelVerdicts:
     members: dict[str, Column] = field(default_factory=dict)
     """Verdicts of each member, by its signature."""
     incomplete: set[AnswerId] = field(default_factory=set)
-    """Answers for which a member gave no verdict."""
+    """Answers for which at least one member gave no verdict."""
 
     def add(self, row: Row) -> None:
-        """Add the verdicts of the members on one answer."""
+        """Add the verdicts that the members gave on one answer."""
         outcome = row.outcome
         verdicts = member_verdicts(outcome)
         if None in verdicts.values():
@@ -74,9 +74,9 @@ class PanelVerdicts:
 
 
 def member_verdicts(outcome: Outcome) -> dict[str, float | None]:
-    """Return the value of each member of a panel by its signature, None for a member that failed.
+    """Return the value by each member of a panel, with its signature as key; None for a member that failed.
 
-    The result is empty if the outcome is not that of a panel. A reply of a model is never read as one.
+    The result is empty if no panel gave the outcome. The signature decides this, not the reply of a model.
 
     Examples:
         >>> details = {"members": {"a|v:1": 0.5}, "left_out": {"b|v:1": "timeout"}}
@@ -104,12 +104,12 @@ def _parsed(raw: str) -> Mapping[str, Any]:
 
 
 def judge_key(table: ScoreTable, series: SeriesKey, run: Run) -> ComparabilityKey:
-    """Return what gave the verdicts of a series; only the signatures are known for a run of an older version.
+    """Return the settings of the judge that gave a score; of older versions' runs, only signatures are known.
 
     Args:
-        table: The outcomes.
-        series: Key of the series.
-        run: Its run.
+        table: Table with the scores of the run.
+        series: Run, task and name of the score.
+        run: The run.
     """
     parts = {"signature": " + ".join(sorted(table.series[series].signatures))}
     key = comparability_of(series, table, run.facts)
@@ -119,7 +119,7 @@ def judge_key(table: ScoreTable, series: SeriesKey, run: Run) -> ComparabilityKe
 
 
 def member_series(panel: JudgedSeries, column: Column) -> JudgedSeries:
-    """Return the verdicts of a member, of which the signature and the returned model are its own.
+    """Return the verdicts of a panel member, with the signature and model of the member, not of the panel.
 
     Args:
         panel: Verdicts of the panel.
@@ -131,9 +131,9 @@ def member_series(panel: JudgedSeries, column: Column) -> JudgedSeries:
 
 
 def judge_changes(earlier: ComparabilityKey, later: ComparabilityKey) -> tuple[Difference, ...]:
-    """Return the settings in which two judges differ; of signatures, only the parts that differ.
+    """Return the settings in which two judges differ; if signatures differ, only their differing parts.
 
-    Only the signatures are compared if nothing else is known of one of them.
+    If only the signature of one of the judges is known, only the signatures are compared.
 
     Examples:
         >>> before = ComparabilityKey({"signature": "j|prompt:1|v:1", "model": "m-1"})
@@ -159,11 +159,11 @@ def _differing_parts(difference: Difference) -> Difference:
 def restricted(
     column: Column, prompts: Collection[str | None], *, without: Collection[AnswerId] = ()
 ) -> Column:
-    """Return the outcomes of some prompts.
+    """Return a column with only the outcomes of some prompts.
 
     Args:
-        column: Outcomes of a series.
-        prompts: Sample ids.
+        column: Outcomes of one score in one run.
+        prompts: Ids of the samples that are kept.
         without: Answers whose values are left out, so that they count as missing.
     """
     rows = zip(
@@ -183,15 +183,15 @@ def restricted(
 
 
 def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, AnswerId]) -> Column:
-    """Return a column in which equal answers have the values of another column.
+    """Return a column in which each answer that equals an earlier answer has the value of that answer.
 
-    A reply to an answer that an earlier run judged is not paid for again, so an answer that is equal in both
-    runs has an old verdict in the later run. It takes the value that the other column has for it.
+    If both runs contain the same answer, the later run reuses the stored reply of the judge, so its verdict
+    is an old one. In the returned column, such an answer has the value of the other column, if there is one.
 
     Args:
         column: Verdicts on the later answers.
         source: Verdicts on the earlier answers.
-        equal: For each later answer that is equal to an earlier one, the earlier one.
+        equal: For each later answer that is equal to an earlier answer, the id of the earlier answer.
     """
     values = dict(zip(zip(source.sample_ids, source.repeats, strict=True), source.values, strict=True))
     answers = list(zip(column.sample_ids, column.repeats, strict=True))
@@ -206,7 +206,7 @@ def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, Answ
 
 
 def scored_answers(column: Column) -> set[AnswerId]:
-    """Return the answers that have a value."""
+    """Return the ids of the answers that have a value."""
     return {
         (sample, repeat)
         for sample, repeat, value in zip(column.sample_ids, column.repeats, column.values, strict=True)
@@ -215,7 +215,7 @@ def scored_answers(column: Column) -> set[AnswerId]:
 
 
 def applicable_prompts(column: Column) -> set[str | None]:
-    """Return the prompts to which the score applies."""
+    """Return the ids of the prompts without the status ``not_applicable``."""
     return {
         sample
         for sample, status in zip(column.sample_ids, column.statuses, strict=True)

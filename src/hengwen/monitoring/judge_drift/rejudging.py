@@ -1,7 +1,7 @@
-"""``rejudge``: judge the stored answers of an earlier checkpoint again, with the judges of a plan.
+"""``rejudge`` judges the stored answers of an earlier checkpoint again, with the judges of a plan.
 
-The verdicts belong to a run of their own, which names the run whose answers it judges (``Run.rejudges``). So
-they never appear among the scores of a checkpoint: not in reports, comparisons, labels or exit codes.
+The new verdicts are stored in a separate run, which names the judged run (``Run.rejudges``). Therefore they
+never appear among the scores of a checkpoint: not in reports, comparisons, labels or exit codes.
 """
 
 from __future__ import annotations
@@ -48,26 +48,27 @@ def rejudge(  # noqa: PLR0913 - keyword-only options
     progress: Callable[[str, int, int], None] | None = None,
     trust: bool = False,
 ) -> RunResult:
-    """Judge the stored answers of an earlier checkpoint again, so that ``judge_drift`` can compare verdicts.
+    """Judge the stored answers of an earlier checkpoint again; ``judge_drift`` compares old and new verdicts.
 
-    No earlier reply is used. The verdicts are kept for the later run: a second call pays only for answers
-    that have no verdict yet, such as after an interruption. Prompts whose text, references or metadata are no
-    longer those of the plan are skipped.
+    Replies of earlier runs are not reused. The new verdicts belong to the runs ``before`` and ``after``: a
+    second call of ``rejudge`` pays only for answers without a new verdict, for example after an interruption.
+    Prompts whose text, references or metadata have changed in the plan are skipped.
 
     Args:
-        plan: The plan, or its path. Its judges judge; its checkpoints are not evaluated.
+        plan: The plan, or its path. Its judges are used; its checkpoints are not evaluated.
         store: An open store, or the path or URL of a store.
-        before: The run whose answers are judged again: an id, a prefix, or a checkpoint name; default: the
-            pinned baseline of the plan, or else the checkpoint before ``after``.
-        after: The run for which they are judged again; default: that of the last checkpoint.
+        before: The run whose answers are judged again: an id, the start of an id, or a checkpoint name;
+            default: the pinned baseline of the plan, or else the checkpoint before ``after``.
+        after: The later run, with which the earlier run will be compared; default: that of the last
+            checkpoint.
         judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules``. Use the judge of the
             later run: only then can the answers of both runs be compared.
         base_url: URL of an OpenAI-compatible server for ``judge``.
         concurrency: Maximum number of calls in flight (sent, without a reply yet) per endpoint.
-        fresh: Whether to judge all answers once more, although they were judged again before.
+        fresh: Whether to judge all answers once more, even if they already have new verdicts.
         budget: Maximum cost of the calls, at the prices of the plan; a call that might exceed it is skipped.
         time_limit: Seconds after which no new call is made; calls in flight are finished.
-        wait: See ``run_plan``.
+        wait: Whether to wait if another process runs the plan in this store; see ``run_plan``.
         progress: Called with (checkpoint, samples done, samples in total).
         trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
 
@@ -133,7 +134,7 @@ def estimate_rejudging(
         trust: See ``rejudge``.
 
     Returns:
-        One estimate for each backend.
+        Estimated calls, tokens and cost of each backend.
     """
     suite = _judges_only(resolve_plan(plan, judge=judge, base_url=base_url), trust=trust)
     with opened_store(store) as opened:
@@ -143,7 +144,7 @@ def estimate_rejudging(
 
 
 def _judges_only(plan: Plan, *, trust: bool) -> LoadedPlan:
-    """Load a plan without checkpoints, labels and anchors, whose files and keys are not needed."""
+    """Load the tasks and judges of a plan; files of checkpoints, labels and anchors need not exist."""
     if not any(task.judges for task in plan.tasks):
         raise ConfigError(f"plan {plan.name!r} has no judges, so there is nothing to judge again")
     return load_suite(

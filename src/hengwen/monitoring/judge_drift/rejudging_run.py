@@ -1,4 +1,4 @@
-"""The run that judges the stored answers of an earlier run again."""
+"""Judge the stored answers of an earlier run again, and record the verdicts in a separate run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _TaskAnswers:
 
 
 class RejudgingRun:
-    """The run that judges the stored answers of the earlier of two runs again.
+    """A run that judges the stored answers of the earlier of two runs again.
 
     Args:
         resources: Plan, store, options and backends.
@@ -64,7 +64,7 @@ class RejudgingRun:
         self._answers = self._stored_answers()
 
     def _stored_answers(self) -> list[_TaskAnswers]:
-        """Return the answers of the earlier run to prompts that the plan still has unchanged."""
+        """Return the earlier run's answers to prompts that have not changed in the plan since then."""
         store = self._resources.store
         hashes = store.sample_hashes(self._before)
         responses: dict[str, dict[str, list[Response]]] = defaultdict(lambda: defaultdict(list))
@@ -108,9 +108,9 @@ class RejudgingRun:
         context.run_id = run.id
         ledger.begin(run)
         ledger.commit()
-        # the scope is that of this run, so that no reply of another run is used again
+        # the cache scope is this run, so stored replies of other runs are not reused
         tasks = [self._task_job(task, self._judges(context, task, run.id)) for task in self._answers]
-        # fresh: rows of other runs are never copied into this one
+        # because of fresh, rows of other runs are not copied into this run
         return await run_job(Job(run=run, tasks=tasks, fresh=True), ledger, committer, resources)
 
     def _judges(self, context: CallContext, task: _TaskAnswers, cache_scope: str) -> list[Judge]:
@@ -120,7 +120,7 @@ class RejudgingRun:
         return TaskJob(name=task.task.spec.name, samples=task.samples, answers=task.for_sample, judges=judges)
 
     def _plan_hash(self, judges: Sequence[Sequence[Judge]]) -> str:
-        """Return a hash of the answers and of the judges; a run with another hash is not resumed."""
+        """Return a hash of the answers and judges; only a run with an equal hash is resumed."""
         return digest_of(
             [
                 *(judge.signature for task in judges for judge in task),
@@ -133,7 +133,7 @@ class RejudgingRun:
         )
 
     def _begin(self, new_id: str, judges: Sequence[Sequence[Judge]]) -> Run:
-        """Return the run to resume, or a new one; a finished one is resumed for its failures."""
+        """Return the run to resume, or a new run; a finished run is resumed to judge failures again."""
         before, suite, plan_hash = self._before, self._resources.suite, self._plan_hash(judges)
         earlier = rejudging_for(self._resources.store, self._pair)
         if earlier is None or earlier.plan_hash != plan_hash or self._resources.options.fresh:
@@ -164,13 +164,13 @@ class RejudgingRun:
         )
 
     def _facts(self) -> dict[str, Any]:
-        """Return the facts of the earlier run, whose answers these are, with the judges of now.
+        """Return the facts of this run: those of the earlier run, but with the present judges.
 
-        ``for_run`` is the id of the later run, for which the answers are judged again.
+        ``for_run`` is the id of the later run, with which the earlier run will be compared.
         """
         before: Mapping[str, Any] = self._before.facts
         facts = {"for_run": self._pair.after.id}
-        if not before:  # a run of an older version
+        if not before:  # runs of older versions have no facts
             return facts
         changed = {
             answers.task.spec.name: {

@@ -1,4 +1,4 @@
-"""``judge_drift``: tell a drift of the model from a drift of its judge."""
+"""``judge_drift`` tells whether scores changed because of the model or because of its judge."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class JudgeDriftReport:
     scores: tuple[JudgedScoreDrift, ...] = ()
     """Headline scores in the order of the plan, each followed by the members of its panel."""
     problem: Problem = ""
-    """Why there are no scores."""
+    """Why the report has no scores; empty if it has some."""
     alpha: float = ALPHA
     left_out_prompts: int = 0
     """Number of prompts that are left out, because they differ between the runs."""
     unchecked: tuple[str, ...] = ()
-    """Checkpoints of runs by an older version, which recorded no facts about their judges' endpoints."""
+    """Checkpoints whose runs were made by an older version, which did not record the endpoints of judges."""
 
     @property
     def is_known(self) -> bool:
-        """Whether something is known of the judges: new verdicts, enough anchors, or that they differ."""
+        """Whether the report can tell anything: there are new verdicts, enough anchors, or other judges."""
         unknown = ("not judged again", "few anchors", "not scored")
         return self.again is not None or any(score.reason not in unknown for score in self.scores)
 
@@ -60,24 +60,24 @@ def judge_drift(
 
     If the earlier answers were judged again (``rejudge``), the judge's change is the difference between their
     new and their old verdicts, and the model's change is the difference between the later answers and the
-    earlier answers, both by the judge of now. Otherwise the judge's change comes from anchors that both runs
-    judged, weighted to the levels of the answers; it is subtracted from the difference of the scores.
+    earlier answers, all judged by the present judge. Otherwise the judge's change is the change of the
+    anchors that both runs judged, and the model's change is the difference of the scores minus this change.
 
     Args:
-        store: Holds the runs.
-        before: Id of the earlier run, a prefix of it, or a checkpoint name (its newest run); default: the
-            pinned baseline of the plan, or else the checkpoint before ``after``.
-        after: The later run, likewise; default: that of the last checkpoint in training order.
+        store: The store with the runs.
+        before: Id of the earlier run, the start of its id, or a checkpoint name (its newest run); default:
+            the pinned baseline of the plan, or else the checkpoint before ``after``.
+        after: The later run, named like ``before``; default: that of the last checkpoint in training order.
         plan: Name of the plan of both runs; default: the plan of the newest run.
-        scores: Addresses (``TASK/SCORE``) of the only scores to report; default: the judged scores of a
-            report's summary.
+        scores: Addresses (``TASK/SCORE``) of the scores to report; default: the judged scores of a report's
+            summary.
 
     Returns:
-        One verdict a judged score, and one a member of its panel. It has a problem instead if there is only
-        one checkpoint, or no judged score.
+        A report with a verdict for each judged score and for each member of its panel. If there is only one
+        checkpoint, or no judged score, ``problem`` of the report says so.
 
     Raises:
-        ConfigError: A run or a score does not exist, or both names mean one run.
+        ConfigError: A run or a score does not exist, or both names mean the same run.
 
     Examples:
         >>> from importlib.resources import files
@@ -101,9 +101,9 @@ def judge_drift_of(
     """Return the judge drift report of two runs.
 
     Args:
-        store: Holds the runs.
+        store: The store with the runs.
         pair: The two runs.
-        scores: See ``judge_drift``.
+        scores: Addresses of the scores to report; see ``judge_drift``.
         skip_others: Whether named scores without a judge are skipped instead of refused.
 
     Raises:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RunPair(NamedTuple):
-    """The run of the newest checkpoint, and the run of the checkpoint that it is compared with."""
+    """An earlier run and a later run that are compared."""
 
     before: Run | None
     """None if the store has no other run to compare with."""
@@ -23,20 +23,20 @@ class RunPair(NamedTuple):
 
 
 def choose_runs(store: Store, before: str | None, after: str | None, plan: str | None) -> RunPair:
-    """Return the runs that are named, or the defaults.
+    """Return the two runs to compare: those that are named, or the defaults.
 
     The later run is by default that of the last checkpoint in training order, or the newest run if the order
-    is not known. The earlier run is by default the pinned baseline of the plan, or else the checkpoint
-    before the later run; if all other runs have other prompts, the newest of them.
+    is not known. The earlier run is by default the pinned baseline of the plan, or else the run of the
+    checkpoint before. If no other checkpoint has the same prompts, it is the newest run with other prompts.
 
     Args:
-        store: Holds the runs.
-        before: Id of the earlier run, a prefix of it, or a checkpoint name (its newest run).
-        after: The later run, likewise.
+        store: The store with the runs.
+        before: Id of the earlier run, the start of its id, or a checkpoint name (its newest run).
+        after: The later run, named like ``before``.
         plan: Name of the plan of both runs; default: the plan of the newest run.
 
     Raises:
-        ConfigError: A run does not exist, or both names mean one run.
+        ConfigError: A run does not exist, or both names mean the same run.
     """
     latest = store.latest(plan)
     if not latest:
@@ -63,10 +63,10 @@ def choose_runs(store: Store, before: str | None, after: str | None, plan: str |
 
 
 def pair_of_report(store: Store, names: Sequence[str], baseline: str | None, plan: str | None) -> RunPair:
-    """Return the newest run of a drift report, and its baseline or the run before.
+    """Return the last run of a drift report in training order, and its baseline or else the run before.
 
     Args:
-        store: Holds the runs.
+        store: The store with the runs.
         names: Runs of the report; empty for the newest run of each checkpoint.
         baseline: Baseline of the report; None for the pinned run, if it is one of the runs.
         plan: Name of the plan; default: the plan of the newest run.
@@ -90,7 +90,7 @@ def rejudging_for(store: Store, pair: RunPair) -> Run | None:
     """Return the newest run in which the answers of the earlier run were judged again for the later run.
 
     Args:
-        store: Holds the runs.
+        store: The store with the runs.
         pair: The two runs.
     """
     if pair.before is None:

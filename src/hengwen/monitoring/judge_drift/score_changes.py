@@ -1,4 +1,4 @@
-"""Compute the changes of one judged score, or the reason why there is no verdict."""
+"""Compute how the model and its judge changed one score, or the reason why this cannot be told."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import Column
 
 MAX_UNCOVERED = 0.05
-"""Largest share of the answers that may have a level without any anchor."""
+"""Anchors decide nothing if more than this share of the answers have a level that no anchor has."""
 
 
 class Verdicts(NamedTuple):
-    """One score, or one member of a panel, in the runs that are compared."""
+    """The verdicts of one judge, or of one member of a panel, in the runs that are compared."""
 
     then: JudgedSeries
     """Verdicts on the earlier answers, as they were judged then."""
@@ -58,16 +58,16 @@ def with_changes(
     incomplete: Sequence[Collection[AnswerId]] = ((), (), ()),
     equal: Mapping[AnswerId, AnswerId] | None = None,
 ) -> JudgedScoreDrift:
-    """Return a score with its two changes, or with the reason why there are none.
+    """Return a score with the changes by its model and by its judge, or with the reason why there are none.
 
     Args:
         drift: The score without changes.
-        verdicts: Its verdicts.
+        verdicts: Verdicts of the compared runs on this score.
         anchors: Anchors that both runs judged.
         differing: Prompts that differ between the runs.
         incomplete: For each series of ``verdicts``, the answers that only some members of a panel
-            judged; they count as missing, because the members that failed would seem to be a drift.
-        equal: For each later answer that is equal to an earlier answer to the same prompt, the earlier one.
+            judged; they count as missing, because a mean without the failed members could look like a drift.
+        equal: For each later answer that equals an earlier answer to the same prompt, the id of the earlier.
     """
     if None in verdicts.then.column.sample_ids or None in verdicts.now.column.sample_ids:
         return replace(drift, reason="group score")
@@ -100,7 +100,7 @@ def with_changes(
 
 
 def _changed_share(now: Column, equal: Mapping[AnswerId, AnswerId]) -> float:
-    """Return the share of the later answers with a verdict that are no earlier answers."""
+    """Among the later answers with a verdict, return the share that equal no earlier answer."""
     scored = scored_answers(now)
     return sum(answer not in equal for answer in scored) / max(1, len(scored))
 
@@ -108,7 +108,7 @@ def _changed_share(now: Column, equal: Mapping[AnswerId, AnswerId]) -> float:
 def _rejudged(
     drift: JudgedScoreDrift, then: Column, again: Column, now: Column, bounds: Bounds | None
 ) -> JudgedScoreDrift:
-    """Return a score with its changes, if the earlier answers were judged again."""
+    """Return a score with its changes, computed from the earlier answers that were judged again."""
     prompts = applicable_prompts(then)
     both = scored_answers(then) & scored_answers(again)
     judged = pair_values(
@@ -137,7 +137,7 @@ def _by_anchors(
     bounds: Bounds | None,
     changed_share: float,
 ) -> JudgedScoreDrift:
-    """Return a score with its changes by anchors, or the reason why they do not give any."""
+    """Return a score with its changes, computed from anchors, or with the reason why anchors give none."""
     if drift.changes:
         return replace(drift, reason="judge changed")
     if not anchors:
@@ -166,7 +166,7 @@ def _with_model(
     bounds: Bounds | None,
     changed_share: float = 1.0,
 ) -> JudgedScoreDrift:
-    """Return a score with the change of the model, which is less certain if it is computed with anchors."""
+    """Return a score with the change of the model; with anchors, the judge's change is subtracted."""
     if not paired.prompts:
         return replace(drift, reason="not scored")
     model = _paired(paired, bounds)

@@ -1,4 +1,4 @@
-"""Verdicts of two runs, and of the run that judged the earlier answers again, as the store has them."""
+"""Read from a store the verdicts of two runs, and of the run that judged the earlier answers again."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class StoredVerdicts:
     again: Run | None
     """Run in which the earlier answers were judged again; None if they were not."""
     differing: Mapping[str, set[str]] = field(init=False)
-    """By task, the prompts of which the two runs have different texts, references or metadata."""
+    """Prompts, by task, whose text, references or metadata differ between the two runs."""
     equal: Mapping[str, Mapping[AnswerId, AnswerId]] = field(init=False)
-    """By task, for each later answer that equals an earlier answer to the same prompt, the earlier one."""
+    """By task: for each later answer that equals an earlier answer to the same prompt, the earlier id."""
     _table: ScoreTable = field(init=False)
     _panels: dict[tuple[str, ScoreAddress], PanelVerdicts] = field(init=False)
-    """Verdicts of members by run id and address of the level."""
+    """Verdicts of panel members, by run id and address of the level."""
     _anchors: dict[str, RunAnchors] = field(init=False)
     """Anchors by run id."""
 
@@ -73,11 +73,11 @@ class StoredVerdicts:
         """Return the scores to report: those named, or the judged scores of a report's summary.
 
         Args:
-            addresses: ``TASK/SCORE`` of the scores; empty for those of the summary.
+            addresses: ``TASK/SCORE`` of the scores; empty for those of a report's summary.
             skip_others: Whether addresses of scores without a judge are skipped instead of refused.
 
         Raises:
-            ConfigError: A score is not that of a judge in one of the runs.
+            ConfigError: A named score does not exist, or no judge gave it.
         """
         runs = (self.before, self.after)
         tasks = task_views(ReportData(plan=self.after.plan, runs=runs, table=self._table))
@@ -98,7 +98,7 @@ class StoredVerdicts:
         return [judged[address] for address in dict.fromkeys(addresses)]
 
     def drifts(self, score: ScoreAddress) -> list[JudgedScoreDrift]:
-        """Return one score, followed by the members of its panel; verdicts are still missing."""
+        """Return the changes of one score and then of its panel's members, not yet decided (``decide``)."""
         drift = JudgedScoreDrift(address="/".join(score))
         then, again, now = (None if run is None else self._series(run, score) for run in self._runs)
         if then is None or now is None:
@@ -184,7 +184,7 @@ def _level_of(score: ScoreAddress) -> ScoreAddress:
 
 
 def matched_members(earlier: Sequence[str], later: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the members of two panels in pairs: by signature, and the only other one of each by exclusion.
+    """Pair the members of two panels by signature; if one member is left in each panel, these are a pair.
 
     Args:
         earlier: Signatures of the members of the earlier panel.

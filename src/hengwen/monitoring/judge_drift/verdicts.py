@@ -1,8 +1,8 @@
-"""Name what drifted: the model, its judge, both or neither, with the p-values of all scores corrected.
+"""Decide for each judged score what changed (drifted): the model, its judge, both or neither.
 
 The change with the smaller p-value is named if this p-value is at most ``ALPHA``. The other change is named
-beside it only if its own p-value is at most ``SECOND_ALPHA``: at the same level, one in twenty reports of a
-true drift would name both.
+in addition only if its p-value is at most ``SECOND_ALPHA``. With ``ALPHA`` for both, one in twenty reports
+on a single true drift would name both.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DriftVerdict = Literal["stable", "model drifted", "judge drifted", "both", "cannot tell"]
 Arm = Literal["re-judged", "anchors"]
-"""Where the judge's change comes from: stored answers that were judged again, or anchors."""
+"""Where the judge's change is measured: on stored answers that were judged again, or on anchors."""
 DriftFamily = Literal["headline", "member"]
 Reason = Literal[
     "",
@@ -39,34 +39,34 @@ Reason = Literal[
     "not scored",
     "no common prompts",
 ]
-"""Why there is no other verdict than ``cannot tell``. ``not judged again``: there are neither anchors nor new
+"""Why the verdict is ``cannot tell``. ``not judged again``: there are neither anchors nor new
 verdicts on the earlier answers. ``judge changed``: the anchors were judged by different judges. ``judges
 differ``: the later answers and the earlier answers, judged again, have different judges."""
 
 SECOND_ALPHA = 0.005
-"""Level at which a second change is named beside the first."""
+"""Largest p-value at which a second change is named in addition to the first."""
 MIN_ANCHORS = 100
-"""Number of anchors below which they give no verdict."""
+"""With fewer anchors than this, the verdict is ``cannot tell``."""
 ANCHORS_FOR_VERDICT = 250
-"""Number of anchors from which a drift of one level on a fifth of the answers is usually named."""
+"""With this many anchors, a drift of one level on a fifth of the answers is usually detected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorAgreement:
-    """How near the judge is to people on the anchors that both runs judged."""
+    """How far the judge's values are from human values, on the anchors that both runs judged."""
 
     anchors: int
     error_then: float
-    """Mean distance of the judge's value from the human value, at the earlier run."""
+    """Mean distance of the judge's value from the human value in the earlier run."""
     error_now: float
-    """The same at the later run."""
+    """Mean distance of the judge's value from the human value in the later run."""
     p: float
     """p-value of the sign-flip test of the change of this distance, not corrected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedScoreDrift:
-    """The verdict on one judged score, or on one member of a panel, with its evidence."""
+    """What changed one judged score (or the score by one member of a panel): the model, its judge or both."""
 
     address: str
     """``TASK/SCORE``."""
@@ -82,33 +82,33 @@ class JudgedScoreDrift:
     margin: float | None = None
     """Largest change that does not matter: 0.04 of the scale; None on an unbounded scale."""
     model: Effect | None = None
-    """Change of the answers, if the judge had not changed."""
+    """Mean change of the scores that the model made, without the change that the judge made."""
     judge: Effect | None = None
-    """Change of the verdicts on the same answers."""
+    """Mean change that the judge made: how its values for the same answers (or anchors) changed."""
     then: float | None = None
-    """Mean of the earlier answers as they were judged then."""
+    """Mean value of the earlier answers, as the earlier run judged them."""
     again: float | None = None
-    """Mean of the earlier answers as they are judged now; None for anchors."""
+    """Mean value of the earlier answers, as they were judged again; None if anchors are used."""
     now: float | None = None
-    """Mean of the later answers as they are judged now."""
+    """Mean value of the later answers."""
     coverage: float = 1.0
     """Lowest share of prompts with a score, among the compared runs."""
     changes: tuple[Difference, ...] = ()
-    """Settings in which the judge of the earlier run and the judge of now differ: signature, endpoint, model
+    """Settings in which the judge of the earlier run and the present judge differ: signature, endpoint, model
     name that the server returned, reply format or method."""
     conflicts: tuple[Difference, ...] = ()
-    """The same between the judge that judged the earlier answers again and the judge of the later run."""
+    """Settings in which the judge of the repeated judgment differs from the judge of the later run."""
     agreement: AnchorAgreement | None = None
-    """Distance from people on anchors; None if there are no anchors that both runs judged."""
+    """Distance of the judge's values from human values; None if no anchors were judged in both runs."""
 
     @property
     def prompts_needed(self) -> int | None:
-        """Number of prompts for ``stable``, if nothing has changed; None if it is unknown."""
+        """Number of prompts that the verdict ``stable`` usually needs if nothing changed; None if unknown."""
         return _largest(effect.prompts_needed for effect in (self.model, self.judge) if effect)
 
     @property
     def anchors_needed(self) -> int | None:
-        """Number of anchors for ``stable``, if nothing has changed; None if it is unknown."""
+        """Number of anchors that the verdict ``stable`` usually needs if nothing changed; None if unknown."""
         return _largest(effect.anchors_needed for effect in (self.model, self.judge) if effect)
 
 
@@ -119,12 +119,12 @@ def _largest(values: Iterable[int | None]) -> int | None:
 def decide(scores: Sequence[JudgedScoreDrift], *, alpha: float = ALPHA) -> tuple[JudgedScoreDrift, ...]:
     """Return the scores with p-values corrected for their number, and with verdicts.
 
-    Scores are one family, corrected by Holm's method, separately for the model and for the judge. The
-    members of all panels are another, corrected by the method of Benjamini and Hochberg.
+    The p-values of all scores are corrected together by Holm's method, separately for the model and for the
+    judge. The p-values of all panel members are corrected together by the method of Benjamini and Hochberg.
 
     Args:
-        scores: Scores with their effects; those with a reason stay as they are.
-        alpha: Level at which the first change is named.
+        scores: Scores with their changes; scores with a ``reason`` are returned unchanged.
+        alpha: Largest corrected p-value at which the first change is named.
 
     Examples:
         >>> from hengwen.monitoring.judge_drift.effects import paired_effect
@@ -181,7 +181,7 @@ def name_drift(model_p: float, judge_p: float, alpha: float = ALPHA) -> DriftVer
     Args:
         model_p: p-value of the model's change.
         judge_p: p-value of the judge's change.
-        alpha: Level at which the change with the smaller p-value is named.
+        alpha: Largest p-value at which the change with the smaller p-value is named.
 
     Examples:
         >>> name_drift(0.4, 0.001), name_drift(0.03, 0.001), name_drift(0.004, 0.001)
