@@ -1,4 +1,4 @@
-"""Weights with which a sample has the same mix of levels as another one."""
+"""Weight the members of a group so that its mix of levels equals that of another group."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BINS = 5
-"""Number of equal parts of a scale that serve as levels if a scale has none."""
+"""A scale without levels is cut into this number of equal parts, which serve as levels."""
 
 
 class LevelWeights(NamedTuple):
-    """Weights of units, with a mean of 1."""
+    """Weights of the units of a group (such as anchors), with a mean of 1."""
 
     weights: tuple[float, ...]
     uncovered: float
-    """Share of the target mix at levels that no unit has; the weights leave these levels out."""
+    """Share of the target's members at levels that no unit has; the weights ignore these members."""
 
 
 def level_weights(units: Sequence[int], target: Sequence[int]) -> LevelWeights | None:
-    """Return weights with which units have the level mix of a target.
+    """Return weights that give units (such as anchors) the same mix of levels as a target (such as answers).
 
     Args:
         units: Level of each unit, such as the human level of each anchor.
         target: Level of each member of the target, such as the judge's level of each answer.
 
     Returns:
-        A weight of 0 for units at levels that the target does not have; None if no level has both.
+        The weights, which are 0 for units at a level that no member of the target has. None if the units and
+        the target have no level in common.
 
     Notes:
         Post-stratification: the weight of a unit is the share of its level in the target, divided by the
@@ -53,7 +54,7 @@ def level_weights(units: Sequence[int], target: Sequence[int]) -> LevelWeights |
 def level_index(
     value: float, low: float, high: float, levels: Sequence[float] | None, bins: int = BINS
 ) -> int:
-    """Return the index of the nearest level, or of the equal part of a scale without levels.
+    """Return the index of the level nearest to a value; without levels, of the part of the scale it lies in.
 
     Args:
         value: A value on the scale.

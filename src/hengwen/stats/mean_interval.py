@@ -137,7 +137,7 @@ def cluster_sums(
 
 
 def jackknife(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return the mean, its jackknife standard error over clusters, and the degrees of freedom.
+    """Return a mean over prompts, its standard error (jackknife over clusters), and the degrees of freedom.
 
     Args:
         sums: Sum of the values of each cluster, at least two clusters.

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Key = tuple[str, str, str, str]
-"""(checkpoint, task, sample id, score); an empty text stands for all."""
+"""(checkpoint, task, sample id, score); an empty text means any."""
 
 
 @dataclass(frozen=True, slots=True)
 class HumanValues:
-    """Human values by key; the mean where several raters gave one."""
+    """Values that people gave checkpoints or prompts; the mean if several people rated the same one."""
 
     values: Mapping[Key, float]
 
@@ -47,13 +47,14 @@ def read_human_values(path: Path) -> HumanValues:
 
     A row with a checkpoint and no id ranks checkpoints. A row with an id ranks prompts: at its checkpoint, or
     at every checkpoint if it names none. ``task`` and ``score`` restrict a row to one task or score. A label
-    file has these columns.
+    file has these columns, so it can be read too.
 
     Args:
         path: A ``.csv`` or ``.jsonl`` file.
 
     Raises:
-        DataError: The file is not readable, or a row names neither a checkpoint nor an id, or no number.
+        DataError: The file is not readable, or a row has neither a checkpoint nor an id, or its value is not
+            a number.
     """
     values: dict[Key, list[float]] = defaultdict(list)
     for row in read_rows(path):
