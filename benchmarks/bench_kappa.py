@@ -1,9 +1,10 @@
-"""Coverage of three intervals of quadratic kappa, and how often a judge is certified.
+"""Simulate how often three intervals contain the true quadratic kappa, and how often a judge is certified.
 
     python benchmarks/bench_kappa.py
 
-Five levels with human shares .05, .10, .20, .35 and .30; the judge is a noisy copy with a shift. The
-intervals come from one bootstrap by prompt: Hengwen's (t on Fisher's z), percentiles, and BCa.
+Five levels with human shares .05, .10, .20, .35 and .30; the judge's levels are the human levels with noise
+and a shift. All three intervals come from the same bootstrap over prompts: Hengwen's (Student's t for
+Fisher's z), the percentile interval, and the bias-corrected and accelerated (BCa) interval.
 """
 
 from __future__ import annotations

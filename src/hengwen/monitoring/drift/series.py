@@ -91,8 +91,7 @@ class TestedSeries:
         )
 
     def equal_repeats(self) -> Floats:
-        """Return ``table`` from equally many repeats of a prompt at every checkpoint that has a score for
-        it."""
+        """Return ``table``, computed from equally many repeats of each prompt at every checkpoint."""
         if self.matrix.reducer != "mean" or (self.counts == self.counts[:, :1]).all():
             return self.table
         return self.matrix.means(_fewest(self.counts), self.included)

@@ -173,8 +173,7 @@ class VarianceCollector:
         )
 
     def _judge_variance(self, score: ScoreView, repeat_variance: float | None) -> float | None:
-        """Return the part of ``repeat_variance`` that comes from a judge that judges an answer several times.
-        """
+        """Return the part of ``repeat_variance`` from a judge that judges each answer several times."""
         levels = self.suite.levels.get((score.task, score.name))
         if score.kind != "judge" or levels is None or repeat_variance is None:
             return None
