@@ -154,9 +154,9 @@ def _normal_p(sums: NDArray[np.float64]) -> float:
 def _exact_p(sums: NDArray[np.float64]) -> float:
     """Return the share of sign patterns whose sum is at least as far from 0 as the observed sum.
 
-    The 2^n sums are not listed. Each pattern is cut into two halves, and its sum is the sum of the two half
-    sums. For each sum of one half, a binary search in the sorted sums of the other half counts the extreme
-    totals.
+    To save time, the 2^n sums are not computed one by one. Each pattern is cut into two halves, and its sum
+    is the sum of the two half sums. For each sum of one half, a binary search in the sorted sums of the other
+    half counts the extreme totals.
     """
     middle = len(sums) // 2
     left, right = _pattern_sums(sums[:middle]), np.sort(_pattern_sums(sums[middle:]))

@@ -17,7 +17,7 @@ def power_of_t(
 
     Args:
         effect: The true effect: a difference, or the distance of a mean from the limit of a gate.
-        error: Standard error of its estimate, > 0.
+        error: Standard error of the estimated effect, > 0.
         freedom: Degrees of freedom of the t test, > 0.
         alpha: Significance level of the test, in (0, 1), already divided by the number of tests.
         sides: 2 for a test of both directions, in which the sign of ``effect`` does not matter; 1 for a test

@@ -34,7 +34,7 @@ class FirstQuestion:
 
     series: TestedSeries
     members: Sequence[int]
-    """Positions, in the series, of the checkpoints that are pooled as the baseline."""
+    """Positions, in the series, of the checkpoints whose average is the baseline."""
     differences: PromptDifferences | None
     friedman: Friedman | None
 

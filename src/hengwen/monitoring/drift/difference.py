@@ -49,7 +49,7 @@ def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptD
 
     Args:
         series: The score.
-        baseline: Positions, in the series, of the checkpoints that are pooled as the baseline.
+        baseline: Positions, in the series, of the checkpoints whose average is the baseline.
 
     Returns:
         The comparison; None if no prompt has a score at the baseline and at the newest checkpoint.

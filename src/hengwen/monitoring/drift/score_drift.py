@@ -127,18 +127,19 @@ class MannKendall:
     tau_b: float | None
     """Kendall's tau-b against the training order; None if all means are equal."""
     p: float
-    """Two-sided p-value over all orders of the means (if some are equal, or above 170, over random orders).
-    It does not influence the answer."""
+    """Two-sided p-value over all orders of the means, or over random orders if some means are equal or there
+    are more than 170. It does not influence the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTests:
-    """Tests of the second question; only ``slope`` and ``newest`` decide the answer."""
+    """Tests of the second question (is it drift?); only ``slope`` and ``newest`` decide the answer."""
 
     slope: SlopeTest | None
     """Test of the slope of the means; None if all means lie on one line."""
     slope_p_adjusted: float | None
-    """p-value corrected by Holm's method for the two deciding tests of all scores."""
+    """p-value of ``slope``, corrected by Holm's method for the two deciding tests (slope and newest mean) of
+    all scores."""
     slope_detectable: float | None
     """Smallest total change of the line that is detected with a probability of 80 %."""
     newest: NewestTest | None
@@ -160,7 +161,7 @@ class Course:
     """The three metrics, each with its mean and p-value over random orders of the checkpoint means."""
     block_p: Mapping[str, float]
     """p-values of ``pen``, ``cin`` and ``lis`` over random orders that keep blocks of neighbouring
-    checkpoints together, for means that depend on the mean before. Empty below 25 checkpoints."""
+    checkpoints together; use them if each mean may depend on the mean before. Empty below 25 checkpoints."""
     block: int
     """Number of checkpoints in a block; 0 if there are too few."""
 
@@ -231,7 +232,8 @@ class Looks:
     """Number of this look at the baseline for each question; the significance level falls with every look."""
 
     differ: int | None
-    """Number of the newest run among those whose difference was tested; None if nothing was tested."""
+    """Number of this look for the first question: how many runs have been tested against this baseline,
+    including the newest. None if nothing was tested."""
     differ_alpha: float | None
     """Significance level of the first question at this look, for all its tests together."""
     drift: int | None

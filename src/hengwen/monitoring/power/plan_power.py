@@ -67,9 +67,10 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
 
     A comparison of two checkpoints averages the differences of their prompts. The variance of a difference
     has a part between prompts and a part from the repeats of a prompt. Both are estimated from the baseline
-    run and a run of another checkpoint on the same prompts. Without a second run, the part between prompts is
-    derived from an assumed correlation of the checkpoints. The power is that of a t test over clusters of
-    prompts, at the significance level of ``hengwen compare`` divided by the number of headline scores.
+    run and a run of another checkpoint on the same prompts. Without a second run, the variance between
+    prompts is derived from an assumed correlation of the two checkpoints. The power is that of a t test over
+    clusters of prompts, at the significance level of ``hengwen compare`` divided by the number of headline
+    scores.
 
     Args:
         store: Holds the runs.
@@ -93,8 +94,8 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
             of range, or a budget is set and a backend has no price.
 
     Notes:
-        Variances: ``stats.paired_variance``; power: ``stats.power``. The cost is that of one run. If the
-        number of prompts changes, the baseline has to be run again too.
+        Variances: ``stats.paired_variance``; power: ``stats.power``. All costs are those of one run of one
+        checkpoint. If the number of prompts changes, the baseline has to be run again too.
 
     Examples:
         >>> from importlib.resources import files

@@ -83,7 +83,7 @@ class ScorePower:
     level: float = 0.05
     """Significance level of the test: alpha divided by the number of headline scores."""
     present: RunSize | None = None
-    """The size of the present plan."""
+    """Prompts and repeats of the present plan, with the difference that they detect."""
     infinite_repeats: float | None = None
     """Smallest difference that the present prompts detect with infinitely many repeats; None if it is
     unknown, for example because the variance between prompts is estimated as 0."""

@@ -30,8 +30,8 @@ class MonitorState:
     alarm: Alarm | None
     """The first alarm; it stays, whatever the later scores are."""
     within_horizon: bool
-    """Whether ``n`` is at most the horizon. Beyond the horizon, a false alarm is more likely than
-    ``alpha``."""
+    """Whether ``n``, the number of scores so far, is at most the horizon. Beyond the horizon, a false alarm
+    is more likely than ``alpha``."""
     up: float | None
     """CUSUM statistic for a higher mean; None if only a lower mean raises an alarm."""
     up_threshold: float | None

@@ -19,7 +19,8 @@ class ShrunkenChanges:
     """For each prompt, its estimated true change: the mean change of all prompts, plus a share of the
     distance between the measured change and this mean."""
     shares: tuple[float, ...]
-    """For each prompt, the share of this distance that is kept: tau^2 / (tau^2 + noise), from 0 to 1."""
+    """For each prompt, the share of its distance from the mean change that is kept: tau^2 / (tau^2 + noise),
+    from 0 to 1."""
     true_variance: float
     """The variance tau^2 of the true changes between prompts, at least 0."""
 

@@ -45,7 +45,7 @@ class SlopeTest:
 
     @property
     def total_interval(self) -> tuple[float, float]:
-        """95 % interval of the total change, not corrected for other tests."""
+        """95 % interval of ``total``, not corrected for other tests."""
         steps = self.checkpoints - 1
         return self.interval[0] * steps, self.interval[1] * steps
 
@@ -55,7 +55,7 @@ class SlopeTest:
         return abs(self.total) / self.residual_sd
 
     def detectable(self, alpha: float = 0.05, power: float = POWER) -> float:
-        """Return the smallest total change that a test at ``alpha`` detects with probability ``power``.
+        """Return the smallest true ``total`` that a test at ``alpha`` detects with probability ``power``.
 
         Args:
             alpha: Two-sided significance level, already divided by the number of tests.

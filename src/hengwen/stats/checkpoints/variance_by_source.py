@@ -41,7 +41,7 @@ def variance_by_source(
     repeat_variance: float | None = None,
     judge_variance: float | None = None,
 ) -> VarianceBySource | None:
-    """Split the variance of the values of prompts at several checkpoints by source.
+    """Return how much of the variance of a score comes from prompts, checkpoints, interaction and repeats.
 
     Args:
         values: Mean value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing.
