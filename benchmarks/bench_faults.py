@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     os.environ["OPENAI_API_KEY"] = "x"
-    judge(10)  # imports
+    judge(10)  # import the modules
     for _ in range(options.rounds):
         seconds, counts = judge(options.count, *RANDOM_FAULTS)
         print(
@@ -65,7 +65,7 @@ def main() -> None:
         )
     for _ in range(options.rounds):
         seconds, counts = judge(options.limited, "--rate", f"{RATE:g}")
-        allowed = RATE + RATE * seconds  # those at once, then those a second
+        allowed = RATE + RATE * seconds  # RATE calls at once, then RATE a second
         print(
             f"{RATE:g} a second: {options.limited} judgments in {seconds:.1f} s, "
             f"{options.limited / allowed:.0%} of the allowed rate; "

@@ -66,7 +66,7 @@ def hengwen_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run_plan(write_plan(folder, 1, url), store=folder / "warm.db", concurrency=concurrency)  # imports
+        run_plan(write_plan(folder, 1, url), store=folder / "warm.db", concurrency=concurrency)  # warm up
         plan = write_plan(folder, count, url)
         cpu, memory = usage()
         begin = time.perf_counter()

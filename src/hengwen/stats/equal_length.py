@@ -40,8 +40,8 @@ def equal_length_difference(
     """Return the score difference at equal length: the intercept of a regression on the change of log length.
 
     If longer answers score higher, a checkpoint may only seem better because it writes longer. The intercept
-    is the expected difference if no length changes. It also leaves out the advantage of answers that are
-    better because they are longer, so reports show it in addition to the plain difference.
+    is the expected difference if no length changes. The intercept also leaves out the advantage of answers
+    that are better because they are longer, so reports show it in addition to the plain difference.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.

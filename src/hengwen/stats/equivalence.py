@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, sqrt
 
 EQUIVALENCE_CONFIDENCE = 0.9
-"""Confidence level of the interval that must lie within the margin. It equals two one-sided tests at a
+"""Confidence level of the interval that must lie within the margin. This rule equals two one-sided tests at a
 significance level of 5 %."""
 EQUIVALENCE_POWER = 0.8
 """If two means are equal, the reported sample size shows their equivalence with this probability."""
@@ -89,7 +89,7 @@ def _error(units: int, deviation: float, reach: float) -> float:
 
 
 def _quantiles() -> float:
-    """Return the normal quantile of the interval plus that of the power; both ends must be in the margin."""
+    """Return the sum of two normal quantiles: for the confidence of the interval, and for the power."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + EQUIVALENCE_CONFIDENCE) / 2) + ndtri((1 + EQUIVALENCE_POWER) / 2))

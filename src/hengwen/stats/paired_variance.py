@@ -220,7 +220,7 @@ def _split(
     copies: int,
     factor: float = 1.0,
 ) -> PairedVariance:
-    """Split a variance that contains the variance of repeats ``copies`` times (twice for a difference)."""
+    """Split a variance to which repeats add ``copies`` times their variance (twice for a difference)."""
     counts = np.asarray(repeats, np.float64)
     components = variance_components(array, clusters)
     _, sizes = cluster_sums(array, clusters)

@@ -97,11 +97,13 @@ class ScoreComparison:
     interval: DifferenceInterval | None = None
     effects: EffectSizes | None = None
     mcnemar_p: float | None = None
-    """p-value of McNemar's test; None unless each prompt passes (1) or fails (0) and is its own cluster."""
+    """p-value of McNemar's test; None if a value is neither 1 (pass) nor 0 (fail), or if prompts form
+    clusters."""
     equal_length: EqualLengthDifference | None = None
-    """The difference at equal length; None if the lengths of the answers are not known."""
+    """The difference to expect if answers are equally long; None if the lengths are not known."""
     weighted: WeightedDifference | None = None
-    """The weighted difference; only on request, and only if prompts have repeats that are averaged."""
+    """The weighted difference; None unless ``weights`` is ``precision`` and prompts have repeats that are
+    averaged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

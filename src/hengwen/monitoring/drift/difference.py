@@ -94,7 +94,7 @@ class Friedman:
 
 
 def friedman_test(series: TestedSeries) -> Friedman | None:
-    """Test whether any of the checkpoints differ, in whatever order.
+    """Test whether any of the checkpoints differ; their order does not matter.
 
     Args:
         series: A score with values of prompts.

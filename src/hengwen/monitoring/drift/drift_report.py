@@ -44,7 +44,7 @@ def drift_report(
     alarm at any look has a probability of at most 5 %.
 
     Args:
-        store: Holds the runs. The number of the look is recorded in it, unless it is read-only.
+        store: Holds the runs. The number of the look is recorded in the store, unless it is read-only.
         runs: Run ids, prefixes of ids, or checkpoint names (their newest runs); default: the newest run of
             each checkpoint of the plan.
         plan: Name of the plan of the runs; default: the plan of the newest run.

@@ -28,8 +28,8 @@ def human_agreements(
     Args:
         series: The score.
         runs: All runs of the report.
-        human: Human values from a file; None: the labels in the store, which rank the answers of a
-            checkpoint.
+        human: Values that people gave, from a file. If None, the labels in the store are used, which rank the
+            answers of a checkpoint.
     """
     agreements = []
     if human is not None:

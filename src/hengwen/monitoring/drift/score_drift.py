@@ -128,7 +128,7 @@ class MannKendall:
     """Kendall's tau-b against the training order; None if all means are equal."""
     p: float
     """Two-sided p-value over all orders of the means, or over random orders if some means are equal or there
-    are more than 170. It does not influence the answer."""
+    are more than 170. This test does not influence the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,7 @@ class StepTests:
     mann_kendall: MannKendall | None
     """None below 5 checkpoints."""
     change_point: ChangePoint | None
-    """Pettitt's test; None below 8 checkpoints, or if all means are equal. It does not influence the
+    """Pettitt's test; None below 8 checkpoints, or if all means are equal. This test does not influence the
     answer."""
 
 
@@ -201,7 +201,7 @@ class ScoreDrift:
     kind: Kind = "scorer"
     scale: Scale | None = None
     means: tuple[CheckpointMean, ...] = ()
-    """Checkpoints that are tested, in training order if it is known."""
+    """Means of the tested checkpoints, in training order if it is known."""
     left_out: tuple[LeftOut, ...] = ()
     difference: BaselineDifference | None = None
     overall: OverallTest | None = None

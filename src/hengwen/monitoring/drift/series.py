@@ -49,7 +49,7 @@ class TestedSeries:
         empty = np.empty((len(matrix.prompts), 0))
         counts = matrix.counts(included) if included else empty.astype(np.int64)
         unequal_limits = None
-        if matrix.reducer != "mean" and included:  # the worst of five is lower than the worst of three
+        if matrix.reducer != "mean" and included:  # the lowest of five repeats is below that of three
             unequal_limits = _fewest(counts)
         table = matrix.means(unequal_limits, included) if included else empty
         return cls(

@@ -33,12 +33,12 @@ def is_constant(means: Floats) -> bool:
 
 
 def baseline_members(means: Floats, mean_variance: float) -> list[int]:
-    """Return the positions of the checkpoints that are pooled as the baseline.
+    """Return the positions of the checkpoints whose average is the baseline.
 
-    The first checkpoint is the baseline. As many of the following checkpoints join it as show no drift
-    together: neither the test of the slope nor that of the newest mean is significant at 5 % (not corrected).
-    Fewer than 4 checkpoints cannot be tested, so they are not pooled. The newest checkpoint of all is never
-    pooled.
+    The first checkpoint is the baseline. As many of the following checkpoints join the baseline as show no
+    drift together: neither the test of the slope nor that of the newest mean is significant at 5 % (not
+    corrected). Fewer than 4 checkpoints cannot be tested for drift; then the baseline is the first checkpoint
+    alone. The newest checkpoint never belongs to the baseline.
 
     Args:
         means: Mean of each checkpoint, in training order.

@@ -93,11 +93,12 @@ def _answers(suite: LoadedPlan, task: LoadedTask, checkpoint: CheckpointSpec) ->
 def _token_factors(
     estimates: Sequence[tuple[CostEstimate, float]], usage: Mapping[str, Usage]
 ) -> dict[str, tuple[float, float]]:
-    """Return the ratios of measured to estimated (input, output) tokens of a call, for subject and judge.
+    """Return, for each role, the ratios of measured to estimated tokens of a call: (input, output).
 
     Args:
         estimates: Each estimate with its weight: samples of the task / answers in the dry run.
-        usage: Measured usage of the baseline run, by role.
+        usage: Measured calls and tokens of the baseline run, by role: ``subject`` (model under test) or
+            ``judge``.
     """
     factors = {}
     for role, measured in usage.items():

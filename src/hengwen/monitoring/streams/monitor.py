@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MIN_BASELINE = 100
-"""Minimum number of baseline scores. With 30, a change of the mean by half a standard deviation in the middle
-of 200 scores is detected in 41 % of streams (with 100 baseline scores: in 84 %), and the false-alarm rate
-differs greatly between baselines."""
+"""Minimum number of baseline scores. With 30 baseline scores, a change of the mean by half a standard
+deviation in the middle of 200 scores is detected in 41 % of streams (with 100: in 84 %), and the false-alarm
+rate differs greatly between baselines."""
 MIN_ALPHA, MAX_ALPHA = 0.001, 0.5
 """Lowest and highest ``alpha``. The number of simulations is too small for an ``alpha`` below .001."""
 SCHEMA = 1
@@ -38,10 +38,10 @@ class Monitor:
 
     Two CUSUM (cumulative sum) statistics add up how far the standardized scores lie above and below the
     baseline's mean; a reference value is subtracted at each score. An alarm is raised when a statistic
-    exceeds its threshold. Without any change, this happens with a probability of about ``alpha`` within
-    ``horizon`` scores, over both directions and including the error of the baseline. The state also has a
-    confidence sequence of the mean: intervals that may be read after every score. How often the state is read
-    changes neither the alarms nor the intervals.
+    exceeds its threshold. Without any change, the probability of an alarm within ``horizon`` scores is about
+    ``alpha``, over both directions and including the error of the baseline. The state also has a confidence
+    sequence of the mean: intervals that may be read after every score. How often the state is read changes
+    neither the alarms nor the intervals.
 
     Scores must be independent of each other: the false-alarm rate rises with autocorrelation. If all baseline
     scores are equal and there is no scale, each later score only counts as higher, equal or lower.

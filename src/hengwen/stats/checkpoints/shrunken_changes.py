@@ -22,7 +22,7 @@ class ShrunkenChanges:
     """For each prompt, the share of its distance from the mean change that is kept: tau^2 / (tau^2 + noise),
     from 0 to 1."""
     true_variance: float
-    """The variance tau^2 of the true changes between prompts, at least 0."""
+    """Variance tau^2 of the true changes from prompt to prompt, at least 0."""
 
 
 def shrink_changes(changes: ArrayLike, noise: ArrayLike) -> ShrunkenChanges:

@@ -23,7 +23,8 @@ class VarianceBySource:
     """Variance of the interaction: some prompts change more or less than all prompts on average. If no prompt
     has several repeats, the variance of repeats is part of it."""
     repeat: float | None
-    """Variance of the repeats of one prompt at one checkpoint, including ``judge``; None without repeats."""
+    """Variance of the repeats of one prompt at one checkpoint, including ``judge``; None if no prompt has
+    several repeats."""
     judge: float | None
     """Variance of repeated judgments of one answer; None if no answer was judged several times."""
     prompts: int
