@@ -39,7 +39,7 @@ DESIGNS = [
 def draw(
     rng: np.random.Generator, simulations: int, prompts: int, each: int, rho: float, icc: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return human and judge levels: (simulations, prompts * each)."""
+    """Return human and judge levels, both of shape (simulations, prompts * labels per prompt)."""
     shared = rng.normal(size=(simulations, prompts, 1))
     human = np.sqrt(icc) * shared + np.sqrt(1 - icc) * rng.normal(size=(simulations, prompts, each))
     judge = rho * human + np.sqrt(1 - rho**2) * rng.normal(size=human.shape) + 0.2

@@ -36,7 +36,7 @@ DESIGNS = [
 def draw(
     rng: np.random.Generator, prompts: int, each: int, rho: float, icc: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return human and judge levels: (prompts, each)."""
+    """Return human and judge levels, both of shape (prompts, answers per prompt)."""
     noise = rng.normal(size=(prompts, each))
     human = np.sqrt(icc) * rng.normal(size=(prompts, 1)) + np.sqrt(1 - icc) * noise
     judge = rho * human + np.sqrt(1 - rho**2) * rng.normal(size=human.shape) + 0.3

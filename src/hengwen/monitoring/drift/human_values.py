@@ -25,11 +25,11 @@ class HumanValues:
     values: Mapping[Key, float]
 
     def of_checkpoint(self, checkpoint: str, task: str, score: str) -> float | None:
-        """Return the value of a checkpoint as a whole; None if there is none."""
+        """Return the value that people gave a checkpoint as a whole; None if there is none."""
         return self._lookup((checkpoint,), task, "", score)
 
     def of_prompt(self, checkpoint: str, task: str, sample: str, score: str) -> float | None:
-        """Return the value of a prompt at a checkpoint, or at all checkpoints; None if there is none."""
+        """Return the value that people gave a prompt at a checkpoint, or at all checkpoints; None if none."""
         return self._lookup((checkpoint, ""), task, sample, score)
 
     def _lookup(self, checkpoints: tuple[str, ...], task: str, sample: str, score: str) -> float | None:
