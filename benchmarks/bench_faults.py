@@ -1,10 +1,10 @@
-"""Judge answers by an endpoint that refuses or fails some calls, or allows only some calls a second.
+"""Time the judging of answers by an endpoint that refuses or fails some calls, or limits the calls a second.
 
     .venv/bin/python benchmarks/bench_faults.py [--count 1000] [--limited 600] [--rounds 3]
 
-All calls take 50 ms, 64 at a time; refusals are immediate, with Retry-After: 1. Targets: 6 s for 1,000
-judgments where 5 % of the calls are refused and 5 % fail; under a token bucket of 20 calls a second at most
-5 % refused calls, and 90 % of the allowed rate.
+A call takes 50 ms; 64 calls are sent at a time. A refusal is immediate and asks to retry after 1 s. Targets:
+1,000 judgments take at most 6 s if 5 % of the calls are refused and 5 % fail. If only 20 calls a second are
+allowed, at most 5 % of the calls are refused, and at least 90 % of the allowed rate is reached.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RANDOM_FAULTS = ("--refuse", "0.05", "--fail", "0.05")
 
 
 def judge(count: int, *faults: str) -> tuple[float, dict[int, int]]:
-    """Return the seconds of a run and the endpoint's replies by status."""
+    """Return the seconds of a run, and the number of the endpoint's replies by HTTP status."""
     stub = [sys.executable, str(Path(__file__).with_name("judge_stub.py")), "0.05", *faults]
     with (
         tempfile.TemporaryDirectory() as name,
@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     os.environ["OPENAI_API_KEY"] = "x"
-    judge(10)  # imports
+    judge(10)  # import the modules
     for _ in range(options.rounds):
         seconds, counts = judge(options.count, *RANDOM_FAULTS)
         print(
@@ -65,7 +65,7 @@ def main() -> None:
         )
     for _ in range(options.rounds):
         seconds, counts = judge(options.limited, "--rate", f"{RATE:g}")
-        allowed = RATE + RATE * seconds  # those at once, then those a second
+        allowed = RATE + RATE * seconds  # RATE calls at once, then RATE a second
         print(
             f"{RATE:g} a second: {options.limited} judgments in {seconds:.1f} s, "
             f"{options.limited / allowed:.0%} of the allowed rate; "

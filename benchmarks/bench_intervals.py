@@ -1,9 +1,9 @@
-"""Time of the interval of a mean, beside scipy's BCa bootstrap.
+"""Measure the time to compute the interval of a mean, compared with scipy's BCa bootstrap.
 
     python benchmarks/bench_intervals.py
 
-One series of n prompts with five levels, most of them on the best one; one answer a prompt. Medians of five
-rounds; the bootstrap, which reports used before, is timed once, up to 10,000 values.
+The scores have five levels, most of them the best one; every prompt has one answer. The table shows medians
+of five rounds. The bootstrap, which reports used before, is timed once, up to 10,000 values.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def median_ms(call: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def column_of(values: list[float]) -> Column:
-    """Return a series with one answer a prompt."""
+    """Return the scores of one series, with one answer to each prompt."""
     names = [f"p{number}" for number in range(len(values))]
     return Column(
         sample_ids=list(names),

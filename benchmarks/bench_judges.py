@@ -1,11 +1,12 @@
-"""Measure the cost of a judgment (render, call, parse, store) beside that of a call of the bare client.
+"""Compare the cost of a judgment (render, call, parse, store) with that of a call by the bare OpenAI client.
 
     .venv/bin/python benchmarks/bench_judges.py [--count 2000] [--rounds 3]
 
-Each leg runs in its own process against a stub on loopback (a third process). Output: efficiency (the ideal
-time, count x latency / concurrency, divided by the actual time), CPU per judgment without that of the start,
-memory above that of the imports. Targets: 85 % at 50 ms x 64, 80 % at 200 ms x 256, 0.8 ms of CPU a judgment,
-0.55 times the bare client, 60 MB, and 1.5 s for a program that judges one answer.
+Hengwen and the client each run in a process of their own, against a local server in a third process. Output:
+efficiency (the ideal time, count x latency / concurrency, divided by the actual time), CPU time per judgment
+without the start, and memory above that of the imports. Targets: an efficiency of 85 % at 50 ms x 64 calls
+and of 80 % at 200 ms x 256 calls, 0.8 ms of CPU a judgment, 0.55 times the CPU of the bare client, 60 MB, and
+1.5 s for a program that judges one answer.
 """
 
 from __future__ import annotations
@@ -60,12 +61,12 @@ def write_plan(folder: Path, count: int, url: str) -> Path:
 
 
 def hengwen_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
-    """Judge answers, from the plan to the store."""
+    """Judge answers with Hengwen: run a plan with a store."""
     from hengwen import run_plan
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run_plan(write_plan(folder, 1, url), store=folder / "warm.db", concurrency=concurrency)  # imports
+        run_plan(write_plan(folder, 1, url), store=folder / "warm.db", concurrency=concurrency)  # warm up
         plan = write_plan(folder, count, url)
         cpu, memory = usage()
         begin = time.perf_counter()
@@ -78,7 +79,7 @@ def hengwen_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
 
 
 def openai_leg(url: str, count: int, concurrency: int) -> dict[str, float]:
-    """Send the same prompts by the bare client, in the way of its documentation."""
+    """Send the same prompts with the bare OpenAI client, as its documentation shows."""
     from openai import AsyncOpenAI
 
     from hengwen.judges.rubric.verdict import verdict_schema
@@ -140,7 +141,7 @@ LEGS = {"hengwen": hengwen_leg, "openai": openai_leg}
 
 @contextmanager
 def stub(latency: float) -> Iterator[str]:
-    """Start a stub, yield its URL, and stop it at the end."""
+    """Start the server that answers with a fixed verdict, yield its URL, and stop it at the end."""
     process = subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("judge_stub.py")), str(latency)],
         stdin=subprocess.PIPE,
@@ -157,7 +158,7 @@ def stub(latency: float) -> Iterator[str]:
 
 
 def measure(leg: str, latency: float, count: int, concurrency: int) -> dict[str, float]:
-    """Run a leg in its own process against a new stub."""
+    """Run Hengwen or the client in its own process against a new server."""
     with stub(latency) as url:
         command = [sys.executable, __file__, "--leg", leg, "--url", url, "--count", str(count)]
         process = subprocess.run(

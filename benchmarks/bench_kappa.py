@@ -1,9 +1,10 @@
-"""Coverage of three intervals of quadratic kappa, and how often a judge is certified.
+"""Simulate how often three intervals contain the true quadratic kappa, and how often a judge is certified.
 
     python benchmarks/bench_kappa.py
 
-Five levels with human shares .05, .10, .20, .35 and .30; the judge is a noisy copy with a shift. The
-intervals come from one bootstrap by prompt: Hengwen's (t on Fisher's z), percentiles, and BCa.
+Five levels with human shares .05, .10, .20, .35 and .30; the judge's levels are the human levels with noise
+and a shift. All three intervals come from the same bootstrap over prompts: Hengwen's (Student's t for
+Fisher's z), the percentile interval, and the bias-corrected and accelerated (BCa) interval.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ DESIGNS = [
 def draw(
     rng: np.random.Generator, simulations: int, prompts: int, each: int, rho: float, icc: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return human and judge levels: (simulations, prompts * each)."""
+    """Return human and judge levels, both of shape (simulations, prompts * labels per prompt)."""
     shared = rng.normal(size=(simulations, prompts, 1))
     human = np.sqrt(icc) * shared + np.sqrt(1 - icc) * rng.normal(size=(simulations, prompts, each))
     judge = rho * human + np.sqrt(1 - rho**2) * rng.normal(size=human.shape) + 0.2

@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/bench_kill.py [--count 1000] [--times 12] [--in-flight 16 64]
 
-The stub answers after 50 ms and logs the question of each reply. Replies that it sent before the kill and
-that are requested again count. Those that the killed process had not read are counted apart: Linux resets the
-connection of a process that ends with unread data, and closes others in order.
+A local server answers after 50 ms and logs the question of each reply. A reply counts if the server sent it
+before the kill and the continued run requests it again. Replies that the killed process had not read yet are
+counted separately: the server recognizes them, because Linux resets a connection that ends with unread data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LATENCY = 0.05
 
 
 class LoggingStub(Stub):
-    """Writes a line for each reply (time, "sent", question), and for each that was never read ("unread")."""
+    """Writes a line for each reply: the time, "sent" (or "unread" if it was never read) and the question."""
 
     log = -1
 

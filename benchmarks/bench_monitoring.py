@@ -48,7 +48,7 @@ class Figure(NamedTuple):
 
     @property
     def target(self) -> str:
-        """The range in words."""
+        """The range that the figure must be in, in words."""
         if self.high == inf:
             return f"at least {self.low:g}"
         return f"at most {self.high:g}" if self.low == 0 else f"{self.low:g} to {self.high:g}"
@@ -60,7 +60,7 @@ def mean(values: Sequence[bool]) -> float:
 
 
 def compare_figures(samples: int) -> Iterator[Figure]:
-    """False alarms of ``hengwen compare`` where nothing changed."""
+    """Measure the false alarms of ``hengwen compare`` if nothing changed."""
     from tests.monitoring.compare import simulations as compare
 
     for shares in compare.SHARES:
@@ -76,7 +76,7 @@ def compare_figures(samples: int) -> Iterator[Figure]:
 
 
 def slope_figures(samples: int) -> Iterator[Figure]:
-    """Size and power of the t test of the slope, whose units are checkpoints."""
+    """Measure the false alarms and the power of the t test of the slope over checkpoints."""
     from tests.stats.checkpoints.test_trend import slope_rejections
 
     for jitter in (0.0, JITTER):
@@ -89,7 +89,7 @@ def slope_figures(samples: int) -> Iterator[Figure]:
 
 
 def drift_figures(samples: int) -> Iterator[Figure]:
-    """False alarms of ``hengwen drift`` at 20 looks, and checkpoints that jitter without a trend."""
+    """Measure the false alarms of ``hengwen drift`` at 20 looks, if checkpoints vary without a trend."""
     from tests.monitoring.drift import test_false_alarms as drift
     from tests.monitoring.drift.conftest import SHARES, draw_levels, make_series
 
@@ -141,7 +141,7 @@ def judge_drift_figures(samples: int) -> Iterator[Figure]:
 
 
 def monitor_figures(samples: int) -> Iterator[Figure]:
-    """False alarms of ``Monitor`` after a baseline of 100 scores."""
+    """Measure the false alarms of ``Monitor`` with a baseline of 100 scores."""
     from tests.monitoring.streams import test_monitor_rates as monitor
 
     for name in ("skew", "ceil90", "top97", "beta", "normal", "exponential"):
@@ -151,7 +151,7 @@ def monitor_figures(samples: int) -> Iterator[Figure]:
 
 
 def gate_figures(samples: int) -> Iterator[Figure]:
-    """Gates that pass falsely, at one look and at 20 looks at one baseline."""
+    """Measure how often gates pass falsely, at one look and at 20 looks at one baseline."""
     from tests.monitoring.gates import test_gate_simulations as gates
 
     for name in gates.DISTRIBUTIONS:
@@ -162,7 +162,7 @@ def gate_figures(samples: int) -> Iterator[Figure]:
 
 
 def power_figures(samples: int) -> Iterator[Figure]:
-    """Power of ``hengwen compare`` at the sizes that ``hengwen power`` plans for a power of .8."""
+    """Measure the power of ``hengwen compare`` at the sizes that ``hengwen power`` plans for .8."""
     from tests.monitoring.power.test_score_power import detections
 
     for repeats, tests in ((1, 1), (3, 1), (5, 5)):
@@ -171,7 +171,7 @@ def power_figures(samples: int) -> Iterator[Figure]:
 
 
 def speed_figures(samples: int) -> Iterator[Figure]:  # noqa: ARG001 - measured, not simulated
-    """Seconds and peak memory of ``hengwen drift`` on 1 million scores of 100 checkpoints."""
+    """Measure the seconds and the peak memory of ``hengwen drift`` on 1 million scores of 100 checkpoints."""
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "large.db"
         script = Path(__file__).with_name("monitoring_store.py")

@@ -1,8 +1,9 @@
-"""Sequence metrics and their peers: scipy, a bisect patience sort, and antropy and ordpy if installed.
+"""Time the sequence metrics against scipy, a patience sort with bisect, and, if installed, antropy and ordpy.
 
     python -m pytest benchmarks/bench_sequences.py --benchmark-only --benchmark-group-by=group
 
-Compare medians. Each peer is in the group of the metric it is compared with.
+Compare the medians within a group: each group holds one metric of Hengwen and the libraries that compute it
+too.
 """
 
 from __future__ import annotations

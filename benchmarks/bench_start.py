@@ -1,4 +1,4 @@
-"""How long the program takes to start, beside Python that does nothing.
+"""Measure how long the program takes to start, compared with Python that does nothing.
 
     .venv/bin/python -m pytest benchmarks/bench_start.py --benchmark-only
 

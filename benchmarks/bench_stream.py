@@ -1,9 +1,9 @@
-"""Measure the memory of a run over many samples: above the imports it must not grow with their number.
+"""Measure the memory of a run over many samples, which must not grow with the number of samples.
 
     .venv/bin/python benchmarks/bench_stream.py [--counts 50000 200000]
 
-Samples and stored answers have some hundred characters; there is one cheap scorer and a SQLite store. Each
-count runs in its own process, then again with a store in which everything is completed.
+Samples and stored answers have some hundred characters; the plan has one cheap scorer, and the store is a
+SQLite file. Each number of samples runs in its own process, and then once more with the finished store.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def write_plan(folder: Path, count: int) -> Path:
 
 
 def leg(plan: Path) -> None:
-    """Run a plan; print seconds and megabytes above the imports."""
+    """Run a plan; print its seconds, and its megabytes without those of the imports."""
     from hengwen import run_plan
 
     with tempfile.TemporaryDirectory() as name:

@@ -1,10 +1,11 @@
-"""Text metrics beside their peers: ROUGE-L and BLEU on 20,000 pairs, near duplicates up to 80,000 texts.
+"""Time text metrics against other libraries: ROUGE-L and BLEU (20,000 pairs), near duplicates (80,000 texts).
 
     .venv/bin/python -m pytest benchmarks/bench_text.py --benchmark-only
 
-Targets: ROUGE-L at least 10 times rouge-chinese, BLEU no slower than sacrebleu, near duplicates linear past
-10,000 texts. rouge-score and rouge-chinese are measured where they are installed. The texts are
-lines of ``../shared/data/muchin-checkpoints.jsonl`` with three characters in ten replaced.
+Targets: ROUGE-L is at least 10 times as fast as rouge-chinese, BLEU is no slower than sacrebleu, and the time
+for near duplicates grows linearly above 10,000 texts. rouge-score and rouge-chinese are measured where they
+are installed. The texts are lines of ``../shared/data/muchin-checkpoints.jsonl`` with three characters in ten
+replaced.
 """
 
 from __future__ import annotations
@@ -133,9 +134,11 @@ def test_self_bleu(benchmark: BenchmarkFixture, lines: list[str], count: int) ->
 @pytest.mark.parametrize("count", [5_000, 10_000, 20_000, 40_000, 80_000])
 @pytest.mark.parametrize("kind", ["own words", "stock phrases"])
 def test_near_duplicates(benchmark: BenchmarkFixture, lines: list[str], count: int, kind: str) -> None:
-    """Answers of 20 to 60 characters, every tenth an earlier one with up to one edit in eight characters.
+    """Search near duplicates in short answers; every tenth one copies an earlier answer with a few edits.
 
-    Stock phrases: 2 to 6 of 11,000 lines each, so that the pairs that share a line grow with the square.
+    An answer has 20 to 60 characters, and a copy has up to one edit in eight characters. Stock phrases: each
+    answer has 2 to 6 of 11,000 lines, so the number of pairs that share a line grows with the square of the
+    number of answers.
     """
     texts = answers(lines, count, stock=kind == "stock phrases")
     measure(benchmark, lambda: near_duplicates(texts), count, rounds=1)
@@ -149,7 +152,7 @@ def answers(lines: list[str], count: int, *, stock: bool) -> list[str]:
             following.setdefault(first, []).append(second)
 
     def walk() -> str:
-        """Return a text in which characters follow each other as in the lines."""
+        """Return a random text in which characters follow each other as often as in the lines."""
         text = rng.choice(lines)[0]
         for _ in range(rng.randint(19, 59)):
             text += rng.choice(following.get(text[-1]) or rng.choice(lines))

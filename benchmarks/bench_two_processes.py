@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/bench_two_processes.py [--count 400] [--times 3]
 
-The second process is refused, waits (``--wait``), or takes over when the first one is killed. Every
-judgment needs one call; more calls are paid for twice.
+The second process is refused, waits (``--wait``), or takes over when the first one is killed. Every judgment
+needs one call; each further call is one that is paid for twice.
 """
 
 from __future__ import annotations

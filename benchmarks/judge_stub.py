@@ -2,9 +2,9 @@
 
     python benchmarks/judge_stub.py LATENCY_SECONDS [--refuse 0.05] [--fail 0.05] [--rate 20]
 
-It prints its port, and when standard input closes, the number of requests by status. Faults: a share of
-requests that is refused at random (429, Retry-After: 1) or fails (500), drawn from a fixed seed, and a token
-bucket (calls a second, as many at once) beyond which requests are refused at once.
+The server prints its port and, when standard input closes, the number of requests by status. It can refuse a
+random share of requests (status 429, Retry-After: 1) and fail another (status 500), both drawn from a fixed
+seed. With ``--rate``, it refuses requests beyond this number a second.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Faults:
     Args:
         refuse: Share of requests that are refused at random.
         fail: Share of requests that fail.
-        rate: Requests a second, and at once, that are not refused; None for no limit.
+        rate: Number of requests a second (and at the same time) that are accepted; None for no limit.
     """
 
     def __init__(self, refuse: float = 0.0, fail: float = 0.0, rate: float | None = None) -> None:
@@ -83,7 +83,7 @@ class Faults:
 
 
 class Stub(asyncio.Protocol):
-    """Splits the input by content lengths, and answers each request after the latency."""
+    """Splits the input into requests by their content lengths, and answers each one after the latency."""
 
     latency = 0.0
     faults = Faults()

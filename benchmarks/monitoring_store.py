@@ -1,9 +1,10 @@
-"""Write a store with many checkpoints and scores through its ledger, for benchmarks of monitoring.
+"""Write a store with many checkpoints and scores, for benchmarks of monitoring.
 
     python benchmarks/monitoring_store.py STORE [--checkpoints 100] [--prompts 1000] [--scores 5]
 
-All scores of a prompt have a common part, each checkpoint moves them by a step of its own, and repeats vary.
-The runs have the facts of a real run, so that they are comparable, and an answer to each prompt and repeat.
+A score is the sum of a part of its prompt, a part of its checkpoint, and a random part of the repeat. The
+runs have an answer for each prompt and repeat, and the recorded facts of a real run, so that they are
+comparable.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def write_store(path: Path, checkpoints: int, prompts: int, repeats: int, scores
 
 
 def _template(samples: Sequence[Sample], repeats: int) -> Run:
-    """Return the record of a real run on the samples, whose facts the other runs share."""
+    """Run the samples once, and return the record of this run, whose facts the other runs copy."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lines = [json.dumps({"id": sample.id, "input": sample.text}) for sample in samples]

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import ScoreTable
 
 Family = Literal["headline", "breakdown"]
-"""Headline scores are those of a report's summary, or the named ones; all others are breakdowns."""
+"""``headline``: a score of a report's summary, or one that the user named. ``breakdown``: any other score."""
 
 
 def tested_scores(runs: Sequence[Run], table: ScoreTable) -> list[tuple[Family, ScoreView]]:
-    """Return the scores of answers, without those of a whole task, of people or of anchors.
+    """Return the scores of runs, without published totals of a task, human labels and scores of anchors.
 
     Args:
         runs: Runs of one plan, at least one.
-        table: Their outcomes.
+        table: Scores and failures of these runs.
     """
     views: list[tuple[Family, ScoreView]] = []
     for task in task_views(ReportData(plan=runs[0].plan, runs=tuple(runs), table=table)):
@@ -46,10 +46,10 @@ def named_scores(
     Args:
         views: All scores.
         addresses: Addresses, ``TASK/SCORE``; repeated ones count once.
-        verb: What is done with the scores, for the message of the error.
+        verb: Verb of the error message, such as ``compare``.
 
     Raises:
-        ConfigError: There is no score with an address.
+        ConfigError: An address names no score.
     """
     by_address = {score.address: score for _, score in views}
     for address in addresses:

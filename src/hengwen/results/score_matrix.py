@@ -1,4 +1,4 @@
-"""``ScoreMatrix``: the scored repeats of one score at many checkpoints, as arrays of 12 bytes a score."""
+"""``ScoreMatrix``: the values of one score at many checkpoints, in arrays of 12 bytes a value."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 MAX_ROUNDS = 500
-"""Maximum number of rounds in which missing values are replaced by those of the fit."""
+"""Maximum number of rounds in which ``adjusted_means`` replaces missing values by fitted values."""
 
 
 class _Repeats(NamedTuple):
-    """Scored repeats of one checkpoint, sorted by prompt and repeat."""
+    """Values of one score at one checkpoint, sorted by prompt and repeat."""
 
     prompts: NDArray[np.int32]
     values: Floats
@@ -33,9 +33,10 @@ class _Repeats(NamedTuple):
 
 @dataclass(slots=True)
 class ScoreMatrix:
-    """Scored repeats of one score: prompts x checkpoints.
+    """Values of one score for every prompt, checkpoint and repeat that has one.
 
-    A score of a group of answers (one number for all answers of a task) is one prompt with an empty name.
+    A score of a group of answers (one number for all answers of a task) is stored as one prompt with an empty
+    name.
 
     Examples:
         >>> from hengwen.results.score_table import Column
@@ -53,7 +54,8 @@ class ScoreMatrix:
     higher_is_better: bool = True
     is_group_score: bool = False
     coverages: list[float] = field(default_factory=list)
-    """For each checkpoint, prompts with a value / prompts to which the score applies."""
+    """For each checkpoint, the share of prompts with a value, among the prompts to which the score
+    applies."""
     _codes: dict[str, int] = field(default_factory=dict)
     _clusters: list[str] = field(default_factory=list)
     _repeats: list[_Repeats] = field(default_factory=list)
@@ -65,11 +67,11 @@ class ScoreMatrix:
 
     @property
     def clusters(self) -> tuple[str, ...]:
-        """For each prompt, its cluster."""
+        """Cluster of each prompt, in the order of ``prompts``."""
         return tuple(self._clusters)
 
     def add(self, column: Column) -> None:
-        """Append a checkpoint with the outcomes of a column."""
+        """Append a checkpoint, whose scores and failures are in a column."""
         prompts: list[int] = []
         repeats: list[int] = []
         values: list[float] = []
@@ -98,7 +100,7 @@ class ScoreMatrix:
             self.higher_is_better = column.scale.higher_is_better
 
     def counts(self, checkpoints: Sequence[int] | None = None) -> Ints:
-        """Return the number of scored repeats, shape (prompts, checkpoints).
+        """Return how many repeats of each prompt have a value, shape (prompts, checkpoints).
 
         Args:
             checkpoints: Indices of the checkpoints; default: all.
@@ -118,7 +120,9 @@ class ScoreMatrix:
         return np.stack(columns, axis=1)
 
     def repeat_variance(self, checkpoints: Sequence[int] | None = None) -> float | None:
-        """Return the pooled variance of the repeats of a prompt; None without repeats or if not averaged.
+        """Return the variance of the repeats of a prompt, pooled over prompts and checkpoints.
+
+        It is None if no prompt has several repeats, or if the score's reducer is not the mean.
 
         Args:
             checkpoints: Indices of the checkpoints; default: all.
@@ -137,7 +141,7 @@ class ScoreMatrix:
         return self._repeats if checkpoints is None else [self._repeats[index] for index in checkpoints]
 
     def _reduced(self, item: _Repeats, limits: Ints | None) -> Floats:
-        """Return the value of each prompt at one checkpoint; NaN if it has no scored repeat."""
+        """Return the value of each prompt at one checkpoint; NaN if the prompt has none."""
         size = len(self._codes)
         prompts, values = item
         if limits is not None:
@@ -162,7 +166,8 @@ def adjusted_means(table: Floats) -> Floats:
     """Return the mean of each checkpoint, as if every prompt had a value at every checkpoint.
 
     A checkpoint that misses hard prompts would look better than it is. So checkpoints and prompts are fitted
-    together: value = checkpoint + prompt (least squares). If no value is missing, the results are the means.
+    together: value = checkpoint + prompt (least squares). If no value is missing, the results are the plain
+    means.
 
     Args:
         table: Value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing. Every

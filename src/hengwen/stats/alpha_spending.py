@@ -1,4 +1,4 @@
-"""Spend one error probability over any number of looks at the same baseline."""
+"""Divide one probability of a false alarm among all looks (tests of later runs) at one baseline."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from math import pi
 
 
 def alpha_at_look(look: int, alpha: float = 0.05) -> float:
-    """Return the level of the tests at one look: 6 alpha / (pi^2 k^2) at look k.
+    """Return the significance level of the tests at look k: 6 alpha / (pi^2 k^2).
 
     The levels of all looks add up to alpha. So if nothing changes, the probability that any look gives a
     false alarm is at most alpha, however many looks follow.
 
     Args:
         look: Number of the look, from 1.
-        alpha: Error probability of all looks together, in (0, 1).
+        alpha: Probability of a false alarm at any look, in (0, 1).
 
     Raises:
         ValueError: A number is out of range.

@@ -1,12 +1,12 @@
 """Confidence sequences: intervals of the mean of a stream that may be looked at after every score.
 
 An ordinary 95 % interval contains the mean in 95 of 100 samples of one size that was fixed in advance. A
-confidence sequence contains it at all sizes at once in 95 of 100 streams, so it may be read at any time, and
-the stream may stop because of what it shows. The price is width: about twice that of a t interval from 100
-scores on, more before.
+confidence sequence contains the mean after every score in 95 of 100 streams. So it may be read at any time,
+and the stream may be stopped because of what the interval shows. In return, the interval is wider than a t
+interval: about twice as wide from 100 scores on, and wider still before.
 
 The mean of a stream is the average of the expected values of its scores so far. So the intervals are also
-valid if the expected value changes on the way.
+valid if the expected value changes during the stream.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MIN_ASYMPTOTIC = 100
-"""Scores from which the asymptotic sequence has an interval. Before, its coverage is too low: started at 30
-scores, of which 90 % are equal, it misses the mean in 17 of 100 streams."""
+"""Number of scores from which ``AsymptoticSequence`` returns an interval. Earlier intervals miss the mean too
+often: if they started at 30 scores, 90 % of them equal, they would miss it in 17 of 100 streams."""
 NARROWEST_AT = 300
-"""Number of scores for which the intervals are as narrow as possible."""
+"""The intervals are tuned to be as narrow as possible after this number of scores."""
 
 
 class BoundedSequence:
     """The empirical Bernstein confidence sequence of scores on a bounded scale.
 
-    It is valid for each number of scores, without any assumption on the distributions of the scores.
+    The intervals are valid for every number of scores, whatever the distributions of the scores are.
 
     Args:
         low: Lowest possible score.
         high: Highest possible score, greater than ``low``.
         alpha: Probability that the interval ever misses the mean, in (0, 1).
-        expected_mean: Mean that the scores are expected to have. A wrong one makes the interval wider, not
-            invalid; so does a wrong variance.
+        expected_mean: Mean that the scores are expected to have. If this mean or the expected variance is
+            wrong, the interval is wider, but stays valid.
         expected_variance: Variance that the scores are expected to have.
 
     Notes:
@@ -76,7 +76,8 @@ class BoundedSequence:
         """Return the interval after the scores so far, cut to the scale.
 
         Args:
-            alpha: Another probability of an error than that of the arguments.
+            alpha: Probability that the interval ever misses the mean; default: the ``alpha`` of the
+                constructor.
         """
         if not self._n:
             return self._low, self._low + self._range
@@ -86,7 +87,7 @@ class BoundedSequence:
         return self._low + self._range * low, self._low + self._range * high
 
     def _boundary(self, log_limit: float) -> float:
-        """Return the deviation of the sum at which the supermartingale reaches exp(log_limit)."""
+        """Return the deviation of the sum of scores at which the supermartingale is exp(log_limit)."""
         from scipy.optimize import brentq
 
         upper = 1.0
@@ -96,16 +97,16 @@ class BoundedSequence:
         return boundary
 
     def _log_martingale(self, deviation: float) -> float:
-        """Return the logarithm of the gamma-exponential mixture for a deviation of the sum, at least 0."""
+        """Return the log of the supermartingale (a gamma-exponential mixture) for a deviation of the sum."""
         shape = self._rho + self._variance
         return _log_gamma_tail(shape, shape + deviation) - self._log_prior + deviation + self._variance
 
     def to_dict(self) -> dict[str, float]:
-        """Return what the scores so far changed."""
+        """Return the state after the scores so far, to be saved."""
         return {"n": self._n, "sum": self._sum, "variance": self._variance}
 
     def restore(self, data: Mapping[str, float]) -> None:
-        """Take over what ``to_dict`` of a sequence with the same arguments returned."""
+        """Restore the state that ``to_dict`` of a sequence with the same arguments returned."""
         self._n, self._sum, self._variance = int(data["n"]), data["sum"], data["variance"]
 
 
@@ -119,8 +120,9 @@ def _log_gamma_tail(shape: float, rate: float) -> float:
 class AsymptoticSequence:
     """The asymptotic confidence sequence of scores without a bounded scale.
 
-    It is a normal mixture with the running standard deviation, and valid for long streams of scores with a
-    finite variance. It has no interval before 100 scores, or while all scores are equal.
+    The intervals use a mixture of normal distributions and the standard deviation of the scores so far. They
+    are valid for long streams of scores with a finite variance. There is no interval before 100 scores, or
+    while all scores are equal.
 
     Args:
         alpha: Probability that the interval ever misses the mean, in (0, 1).
@@ -155,7 +157,8 @@ class AsymptoticSequence:
         """Return the interval after the scores so far; None before 100 scores, or if all are equal.
 
         Args:
-            alpha: Another probability of an error than that of the arguments.
+            alpha: Probability that the interval ever misses the mean; default: the ``alpha`` of the
+                constructor.
         """
         if self._n < MIN_ASYMPTOTIC or self._squares <= 0:
             return None
@@ -165,9 +168,9 @@ class AsymptoticSequence:
         return self._mean - half, self._mean + half
 
     def to_dict(self) -> dict[str, float]:
-        """Return what the scores so far changed."""
+        """Return the state after the scores so far, to be saved."""
         return {"n": self._n, "mean": self._mean, "squares": self._squares}
 
     def restore(self, data: Mapping[str, float]) -> None:
-        """Take over what ``to_dict`` of a sequence with the same arguments returned."""
+        """Restore the state that ``to_dict`` of a sequence with the same arguments returned."""
         self._n, self._mean, self._squares = int(data["n"]), data["mean"], data["squares"]

@@ -1,9 +1,10 @@
-"""Thresholds of a CUSUM chart whose baseline is a sample, by simulation.
+"""Simulate the alarm thresholds of a CUSUM (cumulative sum) chart that compares scores with a baseline.
 
-A threshold that takes the mean and the distribution of 100 baseline scores for the true ones is too low: it
-is exceeded without any change in 13 to 16 of 100 streams instead of 5. Here each simulated stream has a
-distribution of its own, that of a redrawn (bootstrapped) baseline, while the chart keeps the mean and the
-standard deviation of the given baseline. So the error of the baseline is part of the simulated false alarms.
+The chart raises an alarm when its statistic exceeds a threshold. A baseline of 100 scores has not exactly the
+true mean and distribution of scores; thresholds that ignore this are too low: 13 to 16 of 100 streams without
+any change raise an alarm, instead of 5. So each simulated stream draws its scores from a bootstrap resample
+of the baseline, while the chart keeps the mean and the standard deviation of the given baseline. The
+simulated false alarms then include those that the error of the baseline causes.
 """
 
 from __future__ import annotations
@@ -17,21 +18,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIMULATIONS = 10_000
-"""Simulated streams. A false-alarm rate of .05 has a Monte-Carlo standard error of .0022."""
+"""Number of simulated streams. A false-alarm rate of .05 has a Monte-Carlo standard error of .0022."""
 MAX_REDRAWN = 10_000
-"""Largest size of a redrawn baseline; the mean of so large a baseline has an error of .01 SD."""
+"""Largest size of a bootstrap resample of the baseline; its mean has a standard error of .01 standard
+deviations."""
 _CHUNK_CELLS = 1_000_000
-"""Scores of redrawn baselines that are in memory at a time."""
+"""Number of resampled baseline scores that are in memory at a time."""
 _BLOCK = 128
-"""Steps whose random numbers are drawn at once."""
+"""Number of scores of each stream that are drawn at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineDistribution:
-    """Scores of a baseline, with half a pseudo-score at each end of their range.
+    """Scores of a baseline, with an artificial score (pseudo-score) of half weight at each end of the range.
 
     The pseudo-scores stand for scores that are possible but rare. Without them, a baseline with 97 % best
-    scores often has too small a standard deviation, or none at all.
+    scores often has too small a standard deviation, or one of 0.
     """
 
     scores: NDArray[np.float64]
@@ -56,7 +58,7 @@ class BaselineDistribution:
         return float(np.sqrt(squares / len(self.scores))) * span
 
     def pool(self) -> NDArray[np.float64]:
-        """Return standardized scores, each twice, and each pseudo-score once, shape (2n + 2,)."""
+        """Return the standardized scores, each twice, and the pseudo-scores, each once, shape (2n + 2,)."""
         values = np.concatenate((self.scores, self.scores, self.ends))
         return (values - self.mean) / self.sd
 
@@ -74,16 +76,18 @@ def cusum_thresholds(
 
     Args:
         baseline: Scores whose standard deviation is not 0.
-        reference_value: Amount in standard deviations that each step subtracts, at least 0.
+        reference_value: Amount, in standard deviations, that is subtracted from both statistics at each
+            score, at least 0.
         horizon: Number of scores of a stream, at least 1.
-        level: Probability in (0, 1) that a statistic exceeds its threshold within the horizon, for each of
-            the two statistics.
+        level: For each of the two statistics, the probability, in (0, 1), that it exceeds its threshold
+            within the horizon although nothing changed.
         seed: Seed of the simulation.
         simulations: Number of simulated streams.
 
     Notes:
-        The thresholds are order statistics of the maxima of the simulated streams. Time O(simulations *
-        (horizon + min(n, 10,000))): 0.2 s for 100 scores and a horizon of 1000. Memory about 20 MB.
+        A threshold is a quantile of the largest values that its statistic reaches in the simulated streams.
+        Time O(simulations * (horizon + min(n, 10,000))): 0.2 s for 100 scores and a horizon of 1000. Memory
+        about 20 MB.
 
     Examples:
         >>> baseline = BaselineDistribution(scores=np.tile([0.0, 0.25, 0.5, 0.75, 1.0], 20), ends=(0.0, 1.0))

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 Bounds = tuple[float, float]
 
 MAX_EQUAL_SHARE = 0.5
-"""Minimum share of prompts with the same difference at which a plain t interval is too narrow."""
+"""If at least this share of prompts has the same difference, a plain t interval is too narrow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceInterval:
-    """Two confidence intervals of a mean difference, by default at 95 %, and the choice of one to show."""
+    """Two confidence intervals of a mean difference, by default at 95 %; ``bounds`` is the one to show."""
 
     t: Bounds | None
     """Student's t interval over clusters; None if there are fewer than two clusters, or if all differences

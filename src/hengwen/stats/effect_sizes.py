@@ -1,4 +1,4 @@
-"""Compute effect sizes of a paired comparison, and McNemar's test of passes and failures."""
+"""Compute effect sizes of a paired comparison, and McNemar's test for scores that pass or fail."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def effect_sizes(earlier: ArrayLike, later: ArrayLike, *, higher_is_better: bool
 
 
 def mcnemar_p(gained: int, lost: int) -> float:
-    """Return the exact two-sided p-value of McNemar's test, which compares passes and failures.
+    """Return the exact two-sided p-value of McNemar's test: did more prompts turn to pass than to fail?
 
     Args:
         gained: Number of prompts that failed before and pass now.

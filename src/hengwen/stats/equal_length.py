@@ -30,17 +30,18 @@ class EqualLengthDifference:
     length_ratio: float
     """Geometric mean over prompts of the later length divided by the earlier length."""
     reason: str = ""
-    """Reason why the difference cannot be estimated: ``few prompts`` or ``same ratio``; otherwise empty."""
+    """Reason why the difference cannot be estimated: ``few prompts`` (fewer than 10 clusters) or ``same
+    ratio`` (all lengths changed by the same ratio); otherwise empty."""
 
 
 def equal_length_difference(
     differences: ArrayLike, length_changes: ArrayLike, clusters: Sequence[str] | None = None
 ) -> EqualLengthDifference:
-    """Return the intercept of a least-squares line: score differences against changes of log length.
+    """Return the score difference at equal length: the intercept of a regression on the change of log length.
 
     If longer answers score higher, a checkpoint may only seem better because it writes longer. The intercept
-    is the difference at equal length. The intercept also removes the advantage of answers that are better
-    because they are longer, so reports show it in addition to the plain difference.
+    is the expected difference if no length changes. The intercept also leaves out the advantage of answers
+    that are better because they are longer, so reports show it in addition to the plain difference.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.

@@ -1,13 +1,14 @@
-"""Equivalence of two means: is their difference smaller than a margin, and how many units would show it?"""
+"""Test whether two means differ by less than a margin, and compute the sample size that would show it."""
 
 from __future__ import annotations
 
 from math import ceil, sqrt
 
 EQUIVALENCE_CONFIDENCE = 0.9
-"""Confidence of the interval that must lie within the margin: two one-sided tests at a level of 5 %."""
+"""Confidence level of the interval that must lie within the margin. This rule equals two one-sided tests at a
+significance level of 5 %."""
 EQUIVALENCE_POWER = 0.8
-"""Probability with which equal means are called equivalent at the number of units that is reported."""
+"""If two means are equal, the reported sample size shows their equivalence with this probability."""
 MAX_UNITS = 10_000_000
 
 
@@ -31,7 +32,8 @@ def is_within(interval: tuple[float, float] | None, margin: float) -> bool:
 def scale_factor(error: float, margin: float) -> float:
     """Return the factor by which a sample must grow to show that a difference is within a margin.
 
-    If the true difference is 0, its 90 % interval lies within the margin with a probability of 80 %.
+    If the true difference is 0, the 90 % interval of the larger sample lies within the margin in 80 % of
+    cases.
 
     Args:
         error: Standard error of the difference in the present sample, >= 0.
@@ -45,19 +47,19 @@ def scale_factor(error: float, margin: float) -> float:
 
 
 def units_needed(deviation: float, margin: float, *, reach: float | None = None) -> int | None:
-    """Return the number of independent units that show that a mean difference is within a margin.
+    """Return how many units (independent prompts or clusters) show that a mean difference is within a margin.
 
-    If the true mean difference is 0, its 90 % interval lies within the margin with a probability of 80 %.
+    If the true mean difference is 0, the 90 % interval lies within the margin with a probability of 80 %.
 
     Args:
         deviation: Standard deviation of the differences, >= 0.
         margin: Largest difference that does not matter, > 0.
-        reach: Largest possible difference, for intervals with two pseudo-differences of plus and minus this
-            size; None for intervals without them.
+        reach: Largest possible difference. If it is not None, two artificial differences, plus and minus
+            ``reach``, are added to the data before the interval is computed.
 
     Returns:
-        A number of units, at least 2; None if it is above ten million, or if the deviation and ``reach`` do
-        not say how differences vary.
+        A number of units, at least 2. None if more than ten million are needed, or if the deviation is 0 and
+        ``reach`` is None: then it is unknown how differences vary.
 
     Examples:
         >>> units_needed(0.17, 0.04)
@@ -87,7 +89,7 @@ def _error(units: int, deviation: float, reach: float) -> float:
 
 
 def _quantiles() -> float:
-    """Return the sum of the normal quantiles of the interval and of the power (both bounds must hold)."""
+    """Return the sum of two normal quantiles: for the confidence of the interval, and for the power."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + EQUIVALENCE_CONFIDENCE) / 2) + ndtri((1 + EQUIVALENCE_POWER) / 2))

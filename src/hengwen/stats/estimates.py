@@ -19,7 +19,7 @@ class MeanEstimate:
     """Degrees of freedom of the standard error, > 0."""
 
     def minus(self, other: MeanEstimate) -> MeanEstimate:
-        """Return the difference to an independent estimate, with the degrees of freedom by Welch.
+        """Return this estimate minus an independent one, with the degrees of freedom of Welch's test.
 
         Args:
             other: The estimate to subtract.
@@ -37,7 +37,7 @@ class MeanEstimate:
 
     @property
     def p(self) -> float:
-        """Two-sided p-value of the t test against 0; 1 if the standard error is 0, because it is unknown."""
+        """Two-sided p-value of the t test against 0; 1 if the standard error is computed as 0."""
         if self.error <= 1e-12 * max(1.0, abs(self.value)):
             return 1.0
         from scipy.special import stdtr
@@ -48,11 +48,12 @@ class MeanEstimate:
         """Return the smallest true value that a t test at ``alpha`` detects with probability ``power``.
 
         Args:
-            alpha: Two-sided level, already divided by the number of tests.
+            alpha: Two-sided significance level, already divided by the number of tests.
             power: Probability of detecting the value, in (0, 1).
 
         Returns:
-            None if the standard error is 0: then the spread is unknown, not 0.
+            A value on the scale of the estimate; None if the standard error is computed as 0, because equal
+            values do not show how much they vary.
 
         Examples:
             >>> round(MeanEstimate(value=0.0, error=0.02, freedom=59).detectable(), 3)
@@ -72,17 +73,17 @@ def interval_of_difference(
 
     Args:
         first: The first estimate.
-        first_bounds: Its interval.
+        first_bounds: Interval of ``first``.
         second: The second estimate.
-        second_bounds: Its interval, of the same confidence.
+        second_bounds: Interval of ``second``, with the same confidence level.
 
     Returns:
-        None if one of the two has no interval.
+        The interval as (low, high); None if ``first`` or ``second`` has no interval.
 
     Notes:
-        The squares of the distances from the estimates to their bounds are added (MOVER, Zou and Donner
-        2008). Intervals that are not centred on their estimates, such as those with pseudo-differences, keep
-        their shape.
+        The distances of the two estimates from their bounds are squared and added; the square root of this
+        sum is the distance of the difference from its bound (method of variance estimates recovery, Zou and
+        Donner 2008). So the intervals need not be centred on their estimates.
 
     Examples:
         >>> low, high = interval_of_difference(0.0, (-0.03, 0.03), 0.1, (0.06, 0.14))

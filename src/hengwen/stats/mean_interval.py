@@ -47,7 +47,7 @@ def mean_interval(
     confidence: float = 0.95,
     weights: ArrayLike | None = None,
 ) -> MeanInterval:
-    """Return the interval of the mean of prompt values.
+    """Return the confidence interval of a mean over prompts.
 
     The interval uses Student's t distribution and a jackknife standard error, which leaves out one cluster at
     a time. The t distribution has (sum k)^2 / sum k^2 - 1 degrees of freedom, where k is the number of
@@ -63,8 +63,8 @@ def mean_interval(
         weights: A positive weight per prompt, with a mean of 1; None if all weights are equal.
 
     Returns:
-        The result; its ``bounds`` are None if there are fewer than two clusters, or if unbounded values are
-        all equal.
+        The result; its ``bounds`` are None if there are fewer than two clusters, or if the values are
+        unbounded and all equal.
 
     Raises:
         ValueError: The lists differ in length, or ``confidence`` is not in (0, 1).
@@ -137,7 +137,7 @@ def cluster_sums(
 
 
 def jackknife(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Return the mean, its jackknife standard error over clusters, and the degrees of freedom.
+    """Return a mean over prompts, its standard error (jackknife over clusters), and the degrees of freedom.
 
     Args:
         sums: Sum of the values of each cluster, at least two clusters.

@@ -20,11 +20,11 @@ EXACT_UP_TO = 32
 time is O(2^(n/2))."""
 RESAMPLES = 9999
 """Number of random sign patterns that are drawn if there are more than ``EXACT_UP_TO`` clusters; the p-value
-is then a multiple of 1e-4. If no drawn pattern is as extreme as the data, it is an upper bound of the exact
-p-value, which may be smaller."""
+is then a multiple of 1e-4. If no drawn pattern is as extreme as the data, the reported p-value is an upper
+bound of the exact p-value."""
 MAX_TAIL_RATIO = 3.18
-"""Largest ratio of a tail of sums of random signs to the same tail of the normal distribution; proved by
-Bentkus and Dzindzalieta (2015)."""
+"""A weighted sum of random signs exceeds a bound at most this many times as often as a normal variable of the
+same variance does; proved by Bentkus and Dzindzalieta (2015)."""
 NORMAL_FROM = 2000
 """Number of clusters above which the normal distribution replaces random sign patterns."""
 BATCH_SIZE = 300_000
@@ -34,7 +34,7 @@ POWER = 0.8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedTest:
-    """Result of a test whether two checkpoints differ on their common prompts."""
+    """Result of the test whether two checkpoints differ on the prompts that both have scores for."""
 
     difference: float
     """Mean over prompts of the later value minus the earlier value."""
@@ -154,9 +154,9 @@ def _normal_p(sums: NDArray[np.float64]) -> float:
 def _exact_p(sums: NDArray[np.float64]) -> float:
     """Return the share of sign patterns whose sum is at least as far from 0 as the observed sum.
 
-    The 2^n sums are not listed. Each pattern is cut into two halves, and its sum is the sum of the two half
-    sums. For each sum of one half, a binary search in the sorted sums of the other half counts the extreme
-    totals.
+    To save time, the 2^n sums are not computed one by one. Each pattern is cut into two halves, and its sum
+    is the sum of the two half sums. For each sum of one half, a binary search in the sorted sums of the other
+    half counts the extreme totals.
     """
     middle = len(sums) // 2
     left, right = _pattern_sums(sums[:middle]), np.sort(_pattern_sums(sums[middle:]))
@@ -233,7 +233,7 @@ def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def enough_clusters(counts: Sequence[int], alpha: float = 0.05) -> list[bool]:
-    """Return which of several tests have enough clusters to be significant by Holm's method.
+    """Return, for each test, whether it has enough clusters to be significant after Holm's correction.
 
     With fewer tests, each test needs fewer clusters. So leaving out one test may make another test possible.
 

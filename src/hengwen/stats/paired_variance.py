@@ -1,4 +1,4 @@
-"""Variance of the differences between two checkpoints, and what numbers of prompts and repeats can detect."""
+"""Estimate the variance of differences between two checkpoints, and which differences a run can detect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 MAX_PROMPTS = 1_000_000
 """Largest number of prompts that is searched for."""
 MIN_FREEDOM = 2
-"""Minimum degrees of freedom of a variance for an interval; below, its ends differ by a factor above 100."""
+"""Minimum degrees of freedom of a variance to compute its interval; with fewer, the upper end of the interval
+is more than 100 times the lower end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,15 +33,16 @@ class PairedVariance:
     """
 
     cluster: float
-    """Variance of the true difference between clusters of prompts; 0 if every prompt is a cluster."""
+    """How much the true difference varies from cluster to cluster (a variance); 0 if every prompt is its own
+    cluster."""
     prompt: float
-    """Variance of the true difference between prompts of a cluster. If ``repeat`` is None, it includes the
-    variance of the repeats."""
+    """How much the true difference varies between the prompts of a cluster (a variance). If ``repeat`` is
+    None, it includes the variance of the repeats."""
     repeat: float | None
-    """Variance of the repeats of a prompt at one checkpoint; None if it is unknown: then only ``repeats``
-    repeats can be planned."""
+    """Variance of the repeats of a prompt at one checkpoint; None if it is unknown: then runs can only be
+    planned with the present number of repeats, ``repeats``."""
     repeats: float
-    """Repeats per prompt in the data: their harmonic mean."""
+    """Number of repeats per prompt in the data: the harmonic mean over prompts."""
     cluster_size: float = 1.0
     """Mean size of the cluster of a prompt: sum k^2 / sum k for clusters of k prompts."""
     freedom: float
@@ -50,17 +52,18 @@ class PairedVariance:
 
     @property
     def between(self) -> float:
-        """Variance between prompts with the design effect of clusters, which repeats cannot reduce."""
+        """The part of ``of_prompt`` that more repeats cannot reduce: cluster_size * cluster + prompt."""
         return self.cluster_size * self.cluster + self.prompt
 
     def of_prompt(self, repeats: float) -> float:
-        """Return the variance that one prompt adds to the variance of the mean difference, times n.
+        """Return n times the variance of the mean difference over n prompts, for a number of repeats.
 
         Args:
             repeats: Repeats per prompt at each checkpoint; may be infinite.
 
         Raises:
-            ValueError: The variance of repeats is unknown, and ``repeats`` is not their number in the data.
+            ValueError: The variance of repeats is unknown, and ``repeats`` is not the number of repeats in
+                the data.
         """
         if self.repeat is not None:
             return self.between + 2 * self.repeat / repeats
@@ -71,12 +74,12 @@ class PairedVariance:
     def smallest_difference(
         self, prompts: int, repeats: float, alpha: float = 0.05, power: float = 0.8
     ) -> float | None:
-        """Return the smallest true difference that a run detects; None below two effective clusters.
+        """Return the smallest true difference that a run detects; None if prompts / cluster_size is below 2.
 
         Args:
             prompts: Number of prompts.
             repeats: Repeats per prompt at each checkpoint; may be infinite.
-            alpha: Two-sided level, already divided by the number of tests.
+            alpha: Two-sided significance level, already divided by the number of tests.
             power: Probability of detecting the difference.
         """
         variance, freedom = self.of_prompt(repeats), prompts / self.cluster_size - 1
@@ -87,12 +90,12 @@ class PairedVariance:
     def prompts_for(
         self, difference: float, repeats: float, alpha: float = 0.05, power: float = 0.8, *, least: int = 2
     ) -> int | None:
-        """Return the smallest number of prompts that detects a difference; None above a million.
+        """Return the smallest number of prompts that detects a difference; None if that is above a million.
 
         Args:
             difference: True difference to detect, not 0.
             repeats: Repeats per prompt at each checkpoint.
-            alpha: Two-sided level, already divided by the number of tests.
+            alpha: Two-sided significance level, already divided by the number of tests.
             power: Probability of detecting the difference.
             least: Smallest number of prompts to return.
         """
@@ -119,17 +122,20 @@ class PairedVariance:
     def factors(self, repeats: float, confidence: float = 0.95) -> tuple[float, float] | None:
         """Return the interval of the true variance, as factors of the estimated variance ``of_prompt``.
 
-        The needed number of prompts is proportional to the variance, so its interval has the same factors.
+        The needed number of prompts is proportional to the variance. So the interval of the needed number
+        results from the same two factors.
 
         Args:
             repeats: Repeats per prompt at each checkpoint.
             confidence: Confidence level, in (0, 1).
 
         Returns:
-            The factors; None if the data hold almost no information about the variance at this number.
+            The lower and the upper factor; None if the estimate has fewer than ``MIN_FREEDOM`` degrees of
+            freedom.
 
         Notes:
-            The chi-square interval of a normal variance, with the degrees of freedom of Satterthwaite (1946).
+            The chi-square interval for the variance of normally distributed values, with the degrees of
+            freedom of Satterthwaite (1946).
         """
         from scipy.special import chdtri
 
@@ -150,7 +156,7 @@ def paired_variance(
     repeats: ArrayLike,
     repeat_variance: float | None,
 ) -> PairedVariance:
-    """Split the variance of the differences between two checkpoints.
+    """Split the variance of the differences between two checkpoints into clusters, prompts and repeats.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), in at least two clusters.
@@ -178,17 +184,17 @@ def variance_from_one_checkpoint(
     repeat_variance: float | None,
     correlation: float = 0.0,
 ) -> PairedVariance:
-    """Return the variance of differences to expect from the values of one checkpoint.
+    """Estimate the variance of the differences between two checkpoints from the values of only one of them.
 
-    Another checkpoint is assumed to have the same variances. If its true values correlate with those of this
-    one, the variance between prompts is 2 * (1 - correlation) times that of the values.
+    The other checkpoint is assumed to have the same variances. The variance of the true differences between
+    prompts is then 2 * (1 - correlation) times the variance of the true values.
 
     Args:
         values: Value of each prompt, shape (n,), in at least two clusters.
         clusters: Cluster of each prompt.
         repeats: Number of repeats behind each value.
-        repeat_variance: Variance of the repeats of a prompt; None if it is unknown: then the correlation is
-            that of the values themselves.
+        repeat_variance: Variance of the repeats of a prompt; None if it is unknown: then ``correlation`` is
+            that of the measured values, not of the true values.
         correlation: Assumed correlation over prompts, in [0, 1); 0 gives the largest variance.
 
     Raises:
@@ -214,7 +220,7 @@ def _split(
     copies: int,
     factor: float = 1.0,
 ) -> PairedVariance:
-    """Split a variance to which ``copies`` values add the variance of their repeats."""
+    """Split a variance to which repeats add ``copies`` times their variance (twice for a difference)."""
     counts = np.asarray(repeats, np.float64)
     components = variance_components(array, clusters)
     _, sizes = cluster_sums(array, clusters)

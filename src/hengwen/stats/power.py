@@ -6,7 +6,8 @@ from math import isfinite
 from typing import Literal
 
 LARGEST_NONCENTRALITY = 1e9
-"""Effect in standard errors from which the power is that of this effect; scipy returns NaN a little above."""
+"""Largest effect, in standard errors, for which the power is computed; larger effects are treated as equal to
+it, because scipy returns NaN for them."""
 
 
 def power_of_t(
@@ -16,9 +17,9 @@ def power_of_t(
 
     Args:
         effect: The true effect: a difference, or the distance of a mean from the limit of a gate.
-        error: Standard error of its estimate, > 0.
+        error: Standard error of the estimated effect, > 0.
         freedom: Degrees of freedom of the t test, > 0.
-        alpha: Level of the test, in (0, 1), already divided by the number of tests.
+        alpha: Significance level of the test, in (0, 1), already divided by the number of tests.
         sides: 2 for a test of both directions, in which the sign of ``effect`` does not matter; 1 for a test
             whether the effect is above 0, which detects a negative effect with a probability below ``alpha``.
 
@@ -26,8 +27,8 @@ def power_of_t(
         A probability; ``alpha`` if the effect is 0.
 
     Raises:
-        ValueError: A number is out of range. An error of 0 is refused too: the spread of equal values is
-            unknown, not 0.
+        ValueError: A number is out of range. A standard error of 0 is refused too, because equal values do
+            not show how much the values vary.
 
     Notes:
         The noncentral t distribution (``scipy.stats.nct``) with noncentrality ``effect / error``.
@@ -64,7 +65,7 @@ def detectable_effect(
     Args:
         error: Standard error of the estimate, > 0.
         freedom: Degrees of freedom of the t test, > 0.
-        alpha: Level of the test, in (0, 1), already divided by the number of tests.
+        alpha: Significance level of the test, in (0, 1), already divided by the number of tests.
         power: Probability of detecting the effect, above ``alpha`` and below 1.
         sides: See ``power_of_t``.
 

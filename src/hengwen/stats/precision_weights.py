@@ -15,10 +15,10 @@ def precision_weights(
 ) -> NDArray[np.float64]:
     """Return the weight 1 / (tau^2 + 2 sigma^2 / R) of each prompt, scaled to a mean weight of 1.
 
-    tau^2 is the variance of the true differences between prompts, estimated by moments. sigma^2 is the
-    variance of the repeats of a prompt. R is the number of repeats (answers to the prompt) at each
+    tau^2 is the variance of the true differences between prompts, estimated by the method of moments. sigma^2
+    is the variance of the repeats of a prompt. R is the number of repeats (answers to the prompt) at each
     checkpoint. A prompt with many repeats counts more than a prompt with one answer, so the weighted mean
-    estimates another quantity than the plain mean.
+    estimates another quantity than the mean in which all prompts have equal weight.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.

@@ -20,7 +20,7 @@ class VarianceComponents:
     """Variance of values that form groups: value = mean + effect of the group + rest."""
 
     between: float
-    """Variance of the effects of groups, >= 0; of the group means if ``within`` is None."""
+    """Variance of the effects of groups, >= 0; the variance of all values if ``within`` is None."""
     within: float | None
     """Variance of the rest, pooled over groups; None if every group has one value."""
     groups: int
@@ -43,8 +43,8 @@ def variance_components(values: ArrayLike, groups: Sequence[str]) -> VarianceCom
     Notes:
         The estimator of the analysis of variance: between = max(0, (MSB - MSW) / m), where MSB and MSW are
         the mean squares between and within groups, and m = (n - sum k^2 / n) / (groups - 1) for groups of k
-        values. With equal sizes it equals restricted maximum likelihood. Searle, Casella and McCulloch
-        (1992), Variance Components, chapter 3.
+        values. If all groups have the same size, the estimate is that of restricted maximum likelihood.
+        Searle, Casella and McCulloch (1992), Variance Components, chapter 3.
 
     Examples:
         >>> variance_components([1, 3, 5, 7, 3, 5], ["a", "a", "b", "b", "c", "c"])

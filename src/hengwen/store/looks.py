@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def count_look(engine: Engine, series: str, run_id: str, when: str, *, read_only: bool) -> int:
-    """Return the number of a run, from 1, among the runs that were tested against the same baseline."""
+    """Record that a run is tested against a baseline, and return its number, from 1, among these runs."""
     look = tables.look
     recorded = select(look.c.number).where(look.c.series == series, look.c.run_id == run_id)
     last = select(func.coalesce(func.max(look.c.number), 0)).where(look.c.series == series)

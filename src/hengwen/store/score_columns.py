@@ -27,7 +27,7 @@ def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] |
     """Return the scores and failures of a run as a table, without most details of the scores.
 
     Args:
-        engine: A migrated database.
+        engine: A database with the current schema.
         run: The run.
         scores: Tasks and names of the scores to read; default: all scores.
     """
@@ -52,7 +52,7 @@ def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] |
 
 
 def _query(run: Run, scores: Collection[tuple[str, str]] | None) -> Select[Any]:
-    """Return the query; its last column is the failure's message or the needed details."""
+    """Return the query; its last column is the message of a failure, or the details of a score as JSON."""
     row = tables.row
     has_details = and_(row.c.status == "ok", or_(row.c.kind == "judge", row.c.sample_id == ""))
     text = case((row.c.status != "ok", row.c.reason), (has_details, row.c.details), else_="")

@@ -77,8 +77,8 @@ def test_a_judge_that_drifted_in_english() -> None:
         "t/j.level: judge drifted\n"
         "  judge: 0.700 → 0.650 on the same answers of a, change -0.050 [-0.070, -0.030], p = .0010, "
         "60 prompts, smallest visible change 0.029\n"
-        "  model: 0.650 → 0.650, both by the present judge, change 0.000 [-0.020, 0.020], p = .40, 60 prompts, "
-        "smallest visible change 0.029\n"
+        "  model: 0.650 → 0.650, both by the present judge, change 0.000 [-0.020, 0.020], p = .40, "
+        "60 prompts, smallest visible change 0.029\n"
     )
 
 
@@ -89,7 +89,7 @@ def test_a_judge_that_drifted_in_chinese() -> None:
         "t/j.level: 评审变了\n"
         "  评审：a 的同样回答，0.700 → 0.650，变化 -0.050 [-0.070, -0.030]，p = .0010，60 题，"
         "可看出的最小变化 0.029\n"
-        "  模型：0.650 → 0.650（同一评审），变化 0.000 [-0.020, 0.020]，p = .40，60 题，"
+        "  模型：0.650 → 0.650（新旧回答都由现在的评审打分），变化 0.000 [-0.020, 0.020]，p = .40，60 题，"
         "可看出的最小变化 0.029\n"
     )
 
@@ -109,10 +109,7 @@ def test_every_verdict_has_a_word(verdict: str, language: str) -> None:
 
 def test_not_enough_evidence_names_the_number_it_takes() -> None:
     text = words(score(reason="not enough evidence"))
-    assert (
-        "no change is seen, but it may exceed 0.040; if there is none, about 155 prompts are needed to say"
-        in text
-    )
+    assert "no change is seen, but one above 0.040 cannot be excluded; if there is none, about 155 " in text
     by_anchors = score(reason="not enough evidence", arm="anchors", judge=effect(anchors_needed=280))
     assert 'about 155 prompts and 280 anchors are needed to say "stable"' in words(by_anchors)
 
@@ -124,7 +121,7 @@ def test_stable_shows_the_intervals_that_decide() -> None:
 
 def test_a_second_change_that_is_not_clear_enough_is_mentioned() -> None:
     text = words(score(verdict="judge drifted", model=effect(-0.06, 0.03)))
-    assert "the model may have changed too; to name both, the second p must be at most 0.005" in text
+    assert "the model may have changed too, but its p is above 0.005, the limit for naming both" in text
     text = words(score(verdict="model drifted", judge=effect(-0.06, 0.03)))
     assert "the judge may have changed too" in text
 
@@ -148,10 +145,8 @@ def test_anchors_and_members_have_lines_of_their_own() -> None:
     assert "  openai/strict: cannot tell" in lines
     assert any(line.startswith("    judge: on the same 300 anchors, change -0.050") for line in lines)
     assert any("minus the change of the judge, change 0.000" in line for line in lines)
-    assert (
-        lines[-1]
-        == "    on 1 anchor, the judge's mean distance from people 0.100 → 0.150, p = .040, not corrected"
-    )
+    agreement = "    on 1 anchor, the mean difference between judge and people 0.100 → 0.150, p = .040"
+    assert lines[-1] == f"{agreement}, not corrected"
 
 
 def test_the_head_names_what_is_left_out_unfinished_and_corrected() -> None:

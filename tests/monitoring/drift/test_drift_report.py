@@ -51,12 +51,16 @@ def test_a_rise_of_a_score_where_lower_is_better_is_for_the_worse(fill: Callable
 
 def test_differences_within_the_noise_of_steps_are_no_drift(fill: Callable[..., Store]) -> None:
     score = only(fill(means([0.5, 0.7, 0.45, 0.65, 0.5, 0.6])))
-    assert (score.differs, score.drifts, score.direction) == ("differ", "nothing beyond step noise seen", "")
+    assert (score.differs, score.drifts, score.direction) == (
+        "differ",
+        "no change beyond the usual movement seen",
+        "",
+    )
 
 
 def test_equal_checkpoints_show_nothing(fill: Callable[..., Store]) -> None:
     score = only(fill(means(STILL, noise=0.2)))
-    assert (score.differs, score.drifts) == ("no difference seen", "nothing beyond step noise seen")
+    assert (score.differs, score.drifts) == ("no difference seen", "no change beyond the usual movement seen")
     assert score.difference.baseline == ("c0", "c1", "c2", "c3", "c4")
 
 
@@ -74,7 +78,7 @@ def test_two_and_three_checkpoints_cannot_be_told_from_step_noise(
 ) -> None:
     report = drift_report(fill(means([0.9, 0.6, 0.3][:checkpoints])))
     (score,) = report.scores
-    assert (score.differs, score.drifts) == ("differ", "cannot be told from step noise")
+    assert (score.differs, score.drifts) == ("differ", "cannot be told from the usual movement")
     assert (score.overall is None) == (score.course is None) == (checkpoints == 2)
     assert (report.looks.differ, report.looks.drift, report.drift_tests) == (1, None, 0)
 
@@ -87,7 +91,7 @@ def test_few_prompts_are_too_few(record, store: Store) -> None:
 
 def test_constant_scores_show_nothing_and_are_no_error(fill: Callable[..., Store]) -> None:
     score = only(fill(np.full((PROMPTS, 9, 2), 0.75)))
-    assert (score.differs, score.drifts) == ("no difference seen", "nothing beyond step noise seen")
+    assert (score.differs, score.drifts) == ("no difference seen", "no change beyond the usual movement seen")
     assert (score.steps.slope, score.steps.newest, score.steps.change_point) == (None, None, None)
     assert (score.difference.p, score.overall.p) == (1.0, 1.0)
     assert (score.changes, score.prompts_vary) == ((), False)
@@ -98,7 +102,7 @@ def test_a_first_fall_from_the_end_of_the_scale_is_measured_by_prompts(fill: Cal
     values = np.ones((PROMPTS, 6, 1))
     values[0, -1] = 0.5  # the earlier means do not vary at all
     score = only(fill(values))
-    assert score.drifts == "nothing beyond step noise seen"
+    assert score.drifts == "no change beyond the usual movement seen"
     assert score.steps.newest.error > 0
 
 
@@ -308,7 +312,7 @@ def test_the_real_lyrics_differ_and_do_not_drift(shared: Callable[[str], Path], 
     with open_store(tmp_path / "x.db") as store:
         run_plan(imported.plan, store=store)
         score = only(store, scores=["lyrics/lyric.total"])
-    assert (score.differs, score.drifts) == ("differ", "nothing beyond step noise seen")
+    assert (score.differs, score.drifts) == ("differ", "no change beyond the usual movement seen")
     assert [round(item.mean, 1) for item in score.means] == [77.8, 73.8, 86.1, 83.5, 82.0, 78.2]
     assert len(score.difference.baseline) == 5
     assert (score.difference.prompts, score.overall.prompts) == (26, 26)

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
 MAX_HUMAN = 6
 """Maximum number of checkpoints whose agreement with humans is printed; if more, only the newest."""
+_COURSE_ZH = {
+    "pairs that fall (CIN)": "下降的检查点对（CIN）",
+    "longest rise (LIS)": "最长上升子序列（LIS）",
+    "irregularity (PEN)": "不规则程度（PEN）",
+    " of ": "/",
+    "; ": "；",
+    ", ": "，",
+}
 MIN_WINDOWS = 30
 """With fewer patterns than this, the permutation entropy is printed with a note that it is too low."""
 
@@ -34,33 +42,38 @@ def detail_lines(score: ScoreDrift) -> list[Bilingual]:
 
 def _course_lines(course: Course) -> list[Bilingual]:
     summary = course.summary
-    cin = f"CIN {summary.cin.value:.0f}/{summary.pairs}{_null(summary.cin, course.block_p.get('cin'))}"
-    lis = f"LIS {summary.lis.value:.0f}/{summary.n}{_null(summary.lis, course.block_p.get('lis'))}"
+    cin = f"pairs that fall (CIN) {summary.cin.value:.0f} of {summary.pairs}"
+    cin += _null(summary.cin, course.block_p.get("cin"))
+    lis = f"longest rise (LIS) {summary.lis.value:.0f} of {summary.n}"
+    lis += _null(summary.lis, course.block_p.get("lis"))
     pen = ""
     if summary.pen is not None:
-        pen = f"PEN {number(summary.pen.value, 2)}{_null(summary.pen, course.block_p.get('pen'))}"
+        pen = f"irregularity (PEN) {number(summary.pen.value, 2)}"
+        pen += _null(summary.pen, course.block_p.get("pen"))
     parts = "; ".join(part for part in (cin, lis, pen) if part)
-    parts_zh = parts.replace("; ", "；").replace(", ", "，")
+    parts_zh = parts
+    for text, text_zh in _COURSE_ZH.items():
+        parts_zh = parts_zh.replace(text, text_zh)
     lines = [
         Bilingual(
-            f"走势（均值的次序；方括号内为随机次序的均值，p 未校正）：{parts_zh}",
-            f"course (order of the means; in brackets the mean of random orders, p not corrected): {parts}",
+            f"均值的次序（方括号内为随机次序的期望，p 未校正）：{parts_zh}",
+            f"order of the means (in brackets: expected in random order; p not corrected): {parts}",
         )
     ]
     if summary.windows < MIN_WINDOWS:
         n = summary.windows
         lines.append(
             Bilingual(
-                f"PEN 只有 {n} 个模式，少于 {MIN_WINDOWS} 个时偏低，不作判断",
-                f"PEN has {n} patterns; below {MIN_WINDOWS} it is too low and says nothing",
+                f"PEN 只有 {n} 个模式，少于 {MIN_WINDOWS} 个时偏低，请忽略",
+                f"ignore PEN: it has {words.plural(n, 'pattern')}, and below {MIN_WINDOWS} it is too low",
             )
         )
     if course.block:
         lines.append(
             Bilingual(
-                f"p* 按 {course.block} 个一块整体换位，容许相邻均值相关；两种 p 不同时以 p* 为准",
-                f"p* exchanges blocks of {course.block}: it allows for means that depend on the one before; "
-                "where the two differ, use p*",
+                f"p* 把相邻 {course.block} 个检查点作为一块打乱，容许相邻均值相关；两种 p 不同时以 p* 为准",
+                f"p* keeps {course.block} neighbouring checkpoints together, as a mean may depend on the one "
+                "before; where p and p* differ, use p*",
             )
         )
     return lines
@@ -82,9 +95,9 @@ def _variance_lines(score: ScoreDrift) -> list[Bilingual]:
     shares = {
         Bilingual("题目", "prompt"): variance.prompt,
         Bilingual("检查点", "checkpoint"): variance.checkpoint,
-        Bilingual("题目×检查点", "prompt x checkpoint"): variance.interaction,
-        Bilingual("重复回答", "repeat"): repeat,
-        **({Bilingual("重复评判", "judge repeat"): judge} if score.kind == "judge" else {}),
+        Bilingual("各题变化不同", "prompts that change differently"): variance.interaction,
+        Bilingual("同题多次回答", "answers to one prompt"): repeat,
+        **({Bilingual("同一回答多次评审", "verdicts on one answer"): judge} if score.kind == "judge" else {}),
     }
     total = sum(max(0.0, part) for part in shares.values() if part is not None)
     if total <= 0:
@@ -112,14 +125,14 @@ def _prompt_lines(score: ScoreDrift) -> list[Bilingual]:
     rises = [change for change in score.changes if change.shrunken > 0]
     falls = [change for change in score.changes if change.shrunken < 0][::-1]
     kind = (
-        Bilingual("已按多次回答的波动收缩", "shrunken by the noise of repeats")
+        Bilingual("已按多次回答的波动缩小", "noisy changes are reduced")
         if score.shrunken
-        else Bilingual("没有多次回答，未收缩", "not shrunken, there are no repeats")
+        else Bilingual("没有多次回答，未缩小", "not reduced, there are no repeats")
     )
     lines = [
         Bilingual(
-            f"逐题变化（探索性，未检验，{kind.zh}）：",
-            f"changes of prompts (exploratory, not tested, {kind.en}):",
+            f"逐题变化（仅供查看，未检验，{kind.zh}）：",
+            f"changes of prompts (for a first look, not tested, {kind.en}):",
         )
     ]
     for name, changes in ((Bilingual("升", "up"), rises), (Bilingual("降", "down"), falls)):

@@ -71,12 +71,13 @@ def _header(report: DriftReport) -> list[Bilingual]:
         lines.append(Bilingual(f"检查点先后未知（{problem}）：{hint.zh}", f"{problem}: {hint.en}"))
     name = report.labels[0]
     if report.pinned:
-        lines.append(Bilingual(f"基线 {name}", f"baseline {name}"))
+        lines.append(Bilingual(f"基线从 {name} 起", f"the baseline begins with {name}"))
     elif not report.order_problem and len(report.runs) > 1:
         lines.append(
             Bilingual(
-                f"基线 {name}（第一个检查点；可用 hengwen runs pin 指定）",
-                f"baseline {name} (the first checkpoint; choose another with: hengwen runs pin)",
+                f"基线从 {name} 起（第一个检查点；可用 hengwen runs pin 指定）",
+                f"the baseline begins with {name} (the first checkpoint; choose another with: hengwen runs "
+                "pin)",
             )
         )
     if report.before_baseline:
@@ -89,25 +90,25 @@ def _header(report: DriftReport) -> list[Bilingual]:
         )
     looks = report.looks
     for question, look, alpha, tests in (
-        (1, looks.differ, looks.differ_alpha, report.differ_tests),
-        (2, looks.drift, looks.drift_alpha, report.drift_tests),
+        (Bilingual("有无差别", "do they differ"), looks.differ, looks.differ_alpha, report.differ_tests),
+        (Bilingual("超出波动", "more than usual"), looks.drift, looks.drift_alpha, report.drift_tests),
     ):
         if look is not None and alpha is not None:
             level = p_text(alpha).removeprefix("= ")
             lines.append(
                 Bilingual(
-                    f"问题 {question}：共 {tests} 次检验，p 按 Holm 法校正；第 {look} 次查看此基线，"
-                    f"显著性水平 {level}",
-                    f"question {question}: {plural(tests, 'test')}, p corrected by Holm; look {look} at this "
-                    f"baseline, level {level}",
+                    f"{question.zh}：p 已按 {tests} 次检验校正（Holm）；第 {look} 个与此基线比较的运行，"
+                    f"p 不超过 {level} 才显著",
+                    f"{question.en}: p corrected for {plural(tests, 'test')} (Holm); run {look} tested "
+                    f"against this baseline, so p up to {level} is significant",
                 )
             )
     if report.other_scores:
         scores = report.other_scores
         lines.append(
             Bilingual(
-                f"未检验的细项（用 --score 指定）：{names_text(scores, ' 等 {n} 项')}",
-                f"not tested, name them with --score: {names_text(scores)}",
+                f"未检验的细项（可用 --score 指定检验）：{names_text(scores, ' 等 {n} 项')}",
+                f"not tested (test them with --score): {names_text(scores)}",
             )
         )
     return lines
@@ -138,7 +139,7 @@ def _score_lines(report: DriftReport, score: ScoreDrift) -> list[tuple[int, Bili
         return [*lines, (2, words.ONE_CHECKPOINT)]
     if score.drifts in ("missing scores", "not comparable"):
         return lines
-    answers = (words.differs_text(score), words.drifts_text(score))
+    answers = (_differs_text(report, score), words.drifts_text(score))
     for question, answer, evidence in (
         (words.FIRST, answers[0], _first_lines(report, score)),
         (words.SECOND, answers[1], _second_lines(score)),
@@ -146,6 +147,20 @@ def _score_lines(report: DriftReport, score: ScoreDrift) -> list[tuple[int, Bili
         lines.append((2, Bilingual(f"{question.zh}{answer.zh}", f"{question.en} {_sentence(answer.en)}")))
         lines += [(4, line) for line in evidence]
     return [*lines, *((2, line) for line in detail_lines(score))]
+
+
+def _differs_text(report: DriftReport, score: ScoreDrift) -> Bilingual:
+    """Return whether the checkpoints differ; if only Friedman's test says so, this is added."""
+    answer, difference = words.differs_text(score), score.difference
+    level = report.looks.differ_alpha
+    if score.differs != "differ" or difference is None or level is None:
+        return answer
+    if difference.p_adjusted is not None and difference.p_adjusted <= level:
+        return answer
+    return Bilingual(
+        f"{answer.zh}，但最新检查点与之前的均值未见差别",
+        f"{answer.en}; but no difference is seen between the newest and the mean before it",
+    )
 
 
 def _sentence(text: str) -> str:
@@ -173,8 +188,8 @@ def _first_lines(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
         n, prompts = overall.checkpoints, _prompts(overall.prompts, overall.clusters)
         lines.append(
             Bilingual(
-                f"{n} 个检查点一起检验（Friedman）：p {p}{raw_zh}，{prompts.zh}",
-                f"all {n} checkpoints together (Friedman): p {p}{raw_en}, {prompts.en}",
+                f"{n} 个检查点之间有无差别（Friedman）：p {p}{raw_zh}，{prompts.zh}",
+                f"any difference among all {n} checkpoints (Friedman): p {p}{raw_en}, {prompts.en}",
             )
         )
     if score.differs == "too few prompts":
@@ -199,10 +214,12 @@ def _difference_lines(score: ScoreDrift, difference: BaselineDifference) -> list
     fine = max(2, decimals)
     members = len(difference.baseline)
     baseline = Bilingual(
-        difference.baseline[0] if members == 1 else f"{difference.baseline[0]} 等 {members} 个检查点合为基线",
         difference.baseline[0]
         if members == 1
-        else f"baseline of {members} ({difference.baseline[0]} … {difference.baseline[-1]})",
+        else f"前 {members} 个检查点（{difference.baseline[0]} … {difference.baseline[-1]}）的均值",
+        difference.baseline[0]
+        if members == 1
+        else f"mean of {members} checkpoints ({difference.baseline[0]} … {difference.baseline[-1]})",
     )
     change = f"{number(difference.means[0], decimals)} → {number(difference.means[1], decimals)}"
     bounds = difference.interval.bounds
@@ -221,9 +238,9 @@ def _difference_lines(score: ScoreDrift, difference: BaselineDifference) -> list
             f"{baseline.en} → {difference.newest}: {change}, difference {size}, p {p}{raw_en}, {prompts.en}",
         ),
         Bilingual(
-            f"{visible.zh}；胜 {effects.wins}，负 {effects.losses}，平 {effects.ties}",
-            f"{visible.en}; {plural(effects.wins, 'win')}, {plural(effects.losses, 'loss', 'losses')}, "
-            f"{plural(effects.ties, 'tie')}",
+            f"{visible.zh}；{effects.wins} 题变好，{effects.losses} 题变差，{effects.ties} 题持平",
+            f"{visible.en}; better on {plural(effects.wins, 'prompt')}, worse on {effects.losses}, "
+            f"equal on {effects.ties}",
         ),
     ]
     if difference.subsampled:
@@ -231,7 +248,7 @@ def _difference_lines(score: ScoreDrift, difference: BaselineDifference) -> list
         lines.append(
             Bilingual(
                 f"{n} 个题目的回答次数不等，各取相同次数",
-                f"{plural(n, 'prompt')} with unequal repeats: equally many of each checkpoint are used",
+                f"{plural(n, 'prompt')} with more answers at one checkpoint: equally many of each are used",
             )
         )
     return lines
@@ -245,7 +262,7 @@ def _prompts(prompts: int, clusters: int) -> Bilingual:
     if prompts == clusters:
         return Bilingual(f"{prompts} 题", plural(prompts, "prompt"))
     return Bilingual(
-        f"{prompts} 题（{clusters} 组）", f"{plural(prompts, 'prompt')} in {plural(clusters, 'cluster')}"
+        f"{prompts} 题（{clusters} 簇）", f"{plural(prompts, 'prompt')} in {plural(clusters, 'cluster')}"
     )
 
 
@@ -256,7 +273,9 @@ def _second_lines(score: ScoreDrift) -> list[Bilingual]:
     if steps is None:
         return [words.FEW_CHECKPOINTS]
     if steps.slope is None and steps.newest is None:
-        return [words.NO_MOVEMENT if score.drifts == "cannot be told from step noise" else words.ALL_EQUAL]
+        return [
+            words.NO_MOVEMENT if score.drifts == "cannot be told from the usual movement" else words.ALL_EQUAL
+        ]
     return [*_slope_lines(score, steps), *_newest_lines(score, steps), _further_tests(score, steps)]
 
 
@@ -271,12 +290,13 @@ def _slope_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
     usual = number(slope.residual_sd, fine)
     return [
         Bilingual(
-            f"趋势线全程变化 {change}，p {p}；可看出的最小变化 {visible}",
-            f"line from first to last: {change}, p {p}; smallest visible change {visible}",
+            f"趋势线从首到末变化 {change}，p {p}；可看出的最小变化 {visible}",
+            f"trend line from first to last: {change}, p {p}; smallest visible change {visible}",
         ),
         Bilingual(
-            f"信噪比 {ratio}：这一变化与平常波动 {usual} 之比",
-            f"signal to noise {ratio}: this change over the usual movement of {usual}",
+            f"信噪比 {ratio}：这一变化是各均值围绕趋势线的波动（{usual}）的 {ratio} 倍",
+            f"signal to noise {ratio}: this change divided by the scatter of the means around the line, "
+            f"{usual}",
         ),
     ]
 
@@ -291,8 +311,9 @@ def _newest_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
     n = newest.predecessors
     return [
         Bilingual(
-            f"最新检查点与之前 {n} 个之差 {change}，p {p}；可看出的最小差别 {visible}",
-            f"newest against its {n} predecessors: {change}, p {p}; smallest visible difference {visible}",
+            f"最新检查点减去之前 {n} 个的均值 {change}，p {p}；可看出的最小差别 {visible}",
+            f"newest minus the mean of the {n} before it: {change}, p {p}; smallest visible difference "
+            f"{visible}",
         )
     ]
 
@@ -306,18 +327,20 @@ def _further_tests(score: ScoreDrift, steps: StepTests) -> Bilingual:
             f"Mann-Kendall needs {MIN_MANN_KENDALL} checkpoints",
         )
     else:
-        text = f"Mann-Kendall S {kendall.s:+d}, p {p_text(kendall.p)}"
-        first = Bilingual(text.replace(", ", "，"), text)
+        text = f"S {kendall.s:+d}, p {p_text(kendall.p)}"
+        first = Bilingual(
+            f"单调趋势（Mann-Kendall）{text.replace(', ', '，')}", f"monotone trend (Mann-Kendall) {text}"
+        )
     if len(score.means) < MIN_PETTITT:
         second = Bilingual(f"Pettitt 需要 {MIN_PETTITT} 个检查点", f"Pettitt needs {MIN_PETTITT} checkpoints")
     elif change is None:
-        second = Bilingual("Pettitt 无变点", "Pettitt: no change point")
+        second = Bilingual("没有变点（Pettitt）", "no change point (Pettitt)")
     else:
         name, p = score.means[change.index].checkpoint, p_text(change.p)
-        second = Bilingual(f"Pettitt 变点在 {name}，p {p}", f"Pettitt: change at {name}, p {p}")
+        second = Bilingual(f"变点（Pettitt）在 {name}，p {p}", f"change point (Pettitt) at {name}, p {p}")
     return Bilingual(
-        f"参考（未校正，不参与判断）：{first.zh}；{second.zh}",
-        f"beside it (not corrected, decides nothing): {first.en}; {second.en}",
+        f"仅供参考（p 未校正，不影响结论）：{first.zh}；{second.zh}",
+        f"for information (p not corrected, does not affect the answer): {first.en}; {second.en}",
     )
 
 

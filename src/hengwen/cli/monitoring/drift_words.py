@@ -23,8 +23,12 @@ DIFFERS: Mapping[str, Bilingual] = {
 }
 DRIFTS: Mapping[str, Bilingual] = {
     "drift": Bilingual("发生漂移", "drift"),
-    "nothing beyond step noise seen": Bilingual("未见超出平常波动的变化", "nothing beyond step noise seen"),
-    "cannot be told from step noise": Bilingual("无法与平常波动区分", "cannot be told from step noise"),
+    "no change beyond the usual movement seen": Bilingual(
+        "未见超出平常波动的变化", "no change beyond the usual movement seen"
+    ),
+    "cannot be told from the usual movement": Bilingual(
+        "无法与平常波动区分", "cannot be told from the usual movement"
+    ),
     "order unknown": Bilingual("检查点先后未知", "order of checkpoints unknown"),
 }
 DIRECTIONS: Mapping[str, Bilingual] = {
@@ -35,9 +39,9 @@ DIRECTIONS: Mapping[str, Bilingual] = {
 FIRST = Bilingual("在这类题目上，检查点之间有差别吗？", "Do these checkpoints differ on prompts like these?")
 SECOND = Bilingual("差别是否超出检查点平常的波动？", "Is that more than checkpoints usually move?")
 ONE_CHECKPOINT = Bilingual(
-    "至少需要两个检查点；评测下一个检查点后再看", "two checkpoints are needed; come back after the next one"
+    "至少需要两个检查点；请先评测下一个检查点", "two checkpoints are needed; run the next one first"
 )
-GROUP_SCORE = Bilingual("没有逐题的值", "no values of prompts")
+GROUP_SCORE = Bilingual("无法回答，没有逐题的值", "cannot be answered without a value for each prompt")
 GROUP_SCORE_REASON = Bilingual(
     "整组回答只有一个数值，无法逐题比较", "one value for all answers, so prompts cannot be compared"
 )
@@ -46,13 +50,13 @@ FEW_CHECKPOINTS = Bilingual(
     "4 checkpoints are needed to know how far one usually moves",
 )
 NO_MOVEMENT = Bilingual(
-    "之前的检查点毫无波动，没有可比的尺度",
-    "the earlier checkpoints do not move at all: nothing to compare with",
+    "之前的检查点均值全部相同，无从得知平常波动有多大",
+    "all earlier checkpoints have the same mean, so the usual movement is not known",
 )
 ALL_EQUAL = Bilingual("各检查点的均值全部相同", "all checkpoints have the same mean")
 NO_CHANGES = Bilingual(
-    "逐题变化（探索性）：不超过多次回答之间的波动，不列题目",
-    "changes of prompts (exploratory): no larger than repeats vary, so no prompt is named",
+    "逐题变化（仅供查看）：不超过多次回答之间的波动，不列题目",
+    "changes of prompts (for a first look): no larger than the noise of repeated answers, so none is named",
 )
 ORDER_HINT = Bilingual(
     "给每个检查点写上 step，或在同一个计划里按训练顺序列出",
@@ -88,9 +92,9 @@ def left_out_text(item: LeftOut) -> Bilingual:
     if item.problem == "coverage":
         share, least = percent(item.coverage), percent(MIN_PROMPT_COVERAGE)
         return Bilingual(
-            f"略去 {name}：有得分的题目只占 {share}，低于 {least}；哪些题失败可能与质量有关",
-            f"{name} left out: only {share} of the prompts have a score, below {least}; which prompts fail "
-            "may depend on quality",
+            f"略去 {name}：有得分的题目只占 {share}，低于 {least}；缺失的可能正是答得差的题",
+            f"{name} left out: only {share} of the prompts have a score, below {least}; the others "
+            "may be the ones with bad answers",
         )
     return Bilingual(f"略去 {name}：没有这项分数", f"{name} left out: it does not have this score")
 

@@ -1,4 +1,4 @@
-"""``compare_runs``: two runs of a store, tested on their common prompts."""
+"""``compare_runs``: test whether two runs of a store differ on their common prompts."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     """ln(1 + length) of answers, by task, then by (sample id, repeat)."""
 
 EQUALIZED_PARTS = ("repeats", "set size")
-"""Parts of comparability keys that every comparison makes equal: repeats are subsampled, and scores of a
-group of answers, which depend on its size, are not compared."""
+"""Parts of the comparability key that may differ between two runs: a comparison uses equally many repeats of
+both, and it does not compare scores of a group of answers, which depend on the size of the group."""
 PROMPT_PARTS = ("samples", "references")
-"""Parts of comparability keys that are equal for the prompts that both runs have alike."""
+"""Parts of the comparability key that may also differ with ``common``, which leaves out the prompts that
+differ."""
 
 
 @checked_arguments
@@ -46,24 +47,27 @@ def compare_runs(
     common: bool = False,
     weights: Weights = "equal",
 ) -> RunComparison:
-    """Compare two runs by every score, on the prompts for which both have one.
+    """Compare every score of two runs, on the prompts that have the score in both runs.
 
-    The exact sign-flip test of the differences, summed by cluster, decides. The headline scores, those of a
-    report's summary, are one family (Holm); the other scores are breakdowns (Benjamini and Hochberg).
+    A sign-flip test of the differences, added up by cluster, decides. Its p-values are corrected for the
+    number of tests: by Holm's method for the headline scores (those of a report's summary), and by the method
+    of Benjamini and Hochberg for the other scores (breakdowns).
 
     Args:
         store: Holds the runs.
         before: Id of the earlier run, a prefix of it, or a checkpoint name (its newest run); None for the
             baseline of the plan (``hengwen runs pin``).
-        after: The later run, likewise. Differences are its values minus those of ``before``.
+        after: The later run, named in the same way, but not None. Differences are its values minus those of
+            ``before``.
         plan: Name of the plan of both runs; default: any plan.
         scores: Addresses (``TASK/SCORE``) of the only scores to compare; they are the headline scores then.
-        common: Whether runs that differ in prompts or references are compared on the prompts that are equal,
-            and scores that differ in anything else are left out. Otherwise such runs are refused.
-        weights: ``precision`` adds the difference with prompts weighted by precision, another estimand.
+        common: If True, runs that differ in prompts or references are compared on the prompts that are equal,
+            and scores that differ in anything else are left out. If False, such runs are refused.
+        weights: ``precision`` also computes the difference in which prompts with more repeats have more
+            weight. It estimates another quantity than the mean over prompts.
 
     Returns:
-        One record a score, the headline scores first.
+        The comparison, with one record for each score; headline scores come first.
 
     Raises:
         ConfigError: A run or a score does not exist, no run is pinned as the baseline, both names mean one
@@ -131,7 +135,7 @@ def _selected(
 
 
 def refuse_conflicts(pairs: Sequence[ScorePair], labels: Sequence[str], *, common: bool) -> None:
-    """Raise an error where keys differ: any of them, or with ``common`` all of them."""
+    """Raise an error if signatures or keys of any score differ (with ``common``: those of all scores)."""
     conflicts = [pair for pair in pairs if pair.problem == "keys"]
     if not conflicts or (common and len(conflicts) < len(pairs)):
         return
@@ -174,11 +178,11 @@ class CollectedScores:
 
     @property
     def left_out_prompts(self) -> int:
-        """Number of prompts that differ, over all tasks."""
+        """Number of prompts of all tasks that differ between the two runs."""
         return sum(map(len, self.differing.values()))
 
     def pair(self, score: ScoreView, family: Family) -> ScorePair:
-        """Return a score of both runs, or why it cannot be compared."""
+        """Return the values of a score in both runs, or the reason why they cannot be compared."""
         before, after = (
             self.table.series.get(SeriesKey(run.id, score.task, score.name, score.kind)) for run in self.runs
         )
@@ -204,12 +208,12 @@ class CollectedScores:
 
 
 def scoring_conflict(score: ScoreView, labels: Sequence[str], *, common: bool = False) -> str:
-    """Return how the signatures or keys of a score differ in what the comparison cannot make equal.
+    """Return which settings or data of a score differ so that two runs are not comparable; empty if none.
 
     Args:
         score: A score that both runs have.
         labels: Names of the two runs.
-        common: Whether prompts and references that differ are left out.
+        common: Whether the comparison leaves out prompts whose texts or references differ.
     """
     conflict = signature_conflict(labels, score.cells)
     if conflict:

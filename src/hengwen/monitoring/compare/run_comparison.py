@@ -1,8 +1,9 @@
 """Compare two runs: test each score on common prompts, and correct the p-values for the number of tests.
 
-The scores form two families. The headline scores decide a comparison; Holm's method corrects them, so that
-at most one in twenty comparisons without any true difference names one. The other scores (breakdowns) are
-corrected by the method of Benjamini and Hochberg: one in twenty of the named differences may be false.
+The scores form two families. The headline scores decide a comparison; Holm's method corrects them: if no
+score truly differs, at most one comparison in twenty reports a difference. The other scores (breakdowns) are
+corrected by the method of Benjamini and Hochberg: on average, at most one in twenty of the reported
+differences is false.
 """
 
 from __future__ import annotations
@@ -33,15 +34,16 @@ if TYPE_CHECKING:
 
 Weights = Literal["equal", "precision"]
 Outcome = Literal["better", "worse", "no difference seen", "too few", "missing scores", "not comparable"]
-"""What a comparison says of one score. ``missing scores``: a checkpoint has a score for fewer than 95 % of
-its prompts, and which prompts fail may depend on quality. ``not comparable``: no test is possible."""
+"""Result of the comparison for one score. ``missing scores``: a checkpoint has a score for fewer than 95 % of
+its prompts; the missing prompts may be the ones with bad answers. ``not comparable``: no test is possible."""
 Problem = Literal["", "keys", "group score", "not scored", "no common prompts"]
-"""Why a score is not comparable."""
+"""Reason why a score is not comparable. ``keys``: signatures or comparability keys differ. ``group score``:
+the score is one value for all answers of a task. ``not scored``: a run does not have the score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightedDifference:
-    """The difference with prompts weighted by precision: another estimand than the plain mean."""
+    """Difference in which prompts with more repeats have more weight (see ``precision_weights``)."""
 
     difference: float
     p: float
@@ -58,7 +60,7 @@ class ScorePair:
     family: Family
     scale: Scale | None = None
     values: PairedValues | None = None
-    """Values of the common prompts; None if ``problem`` says why there are none."""
+    """Values of the common prompts; None if there are none, for the reason in ``problem``."""
     length_changes: Sequence[float] | None = None
     """Change of the mean log length of the answers to each common prompt; None if it is not known."""
     problem: Problem = ""
@@ -83,22 +85,25 @@ class ScoreComparison:
     coverage: tuple[float, float] = (0.0, 0.0)
     """For each checkpoint, the share of prompts with a score."""
     subsampled: int = 0
-    """Number of prompts with unequal numbers of repeats, of which equally many were used."""
+    """Number of prompts that have more repeats at one checkpoint than at the other; equally many of both were
+    used."""
     test: PairedTest | None = None
     """The sign-flip test, which decides on significance; None if there is no common prompt."""
     p_adjusted: float | None = None
-    """The p-value, corrected for the tests of the family; None if the score is not tested."""
+    """The p-value, corrected for the number of tests in ``family``; None if the score is not tested."""
     detectable: float | None = None
     """Smallest true difference that is detected with a probability of 80 %, at the level divided by the
     number of tests in the family; None if all differences are equal."""
     interval: DifferenceInterval | None = None
     effects: EffectSizes | None = None
     mcnemar_p: float | None = None
-    """p-value of McNemar's test; None unless each prompt passes (1) or fails (0) and is its own cluster."""
+    """p-value of McNemar's test; None if a value is neither 1 (pass) nor 0 (fail), or if prompts form
+    clusters."""
     equal_length: EqualLengthDifference | None = None
-    """The difference at equal length; None if the lengths of the answers are not known."""
+    """The difference to expect if answers are equally long; None if the lengths are not known."""
     weighted: WeightedDifference | None = None
-    """The weighted difference; only on request, and only if prompts have repeats that are averaged."""
+    """The weighted difference; None unless ``weights`` is ``precision`` and prompts have repeats that are
+    averaged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +121,8 @@ class RunComparison:
     only_common: bool = False
     """Whether only the prompts that are equal in both runs are compared."""
     unchecked: tuple[str, ...] = ()
-    """Checkpoints of runs by an older version, which recorded no facts about comparability."""
+    """Checkpoints whose runs were made by an older version, which did not store what a check of comparability
+    needs."""
 
     @property
     def headline(self) -> tuple[ScoreComparison, ...]:
@@ -129,7 +135,7 @@ class RunComparison:
         return tuple(score for score in self.scores if score.family == "breakdown")
 
     def tests(self, family: Family) -> int:
-        """Return the number of tests that the p-values of a family are corrected for."""
+        """Return the number of tests that p-values of a family (headline or breakdown) are corrected for."""
         return sum(score.family == family and score.p_adjusted is not None for score in self.scores)
 
 
@@ -143,9 +149,10 @@ def compare_scores(
     same with m = 1.
 
     Args:
-        pairs: The scores.
+        pairs: The values of each score at both checkpoints.
         alpha: Familywise error of the headline scores, and false discovery rate of the breakdowns.
-        weights: ``precision`` adds the difference with prompts weighted by precision.
+        weights: ``precision`` also computes the difference in which prompts with more repeats have more
+            weight.
 
     Examples:
         >>> from hengwen.results.paired_values import pair_values

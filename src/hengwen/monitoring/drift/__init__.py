@@ -1,1 +1,1 @@
-"""Do checkpoints differ, and is that more than checkpoints usually move?"""
+"""``hengwen drift``: do checkpoints differ, and is that more than checkpoints usually move?"""

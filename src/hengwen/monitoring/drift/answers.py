@@ -1,4 +1,4 @@
-"""Test all scores of a report, correct the p-values of each question, and answer both questions."""
+"""Test all scores of a drift report, correct the p-values, and answer the two questions of the report."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from hengwen.stats.checkpoints.trend import NewestTest, SlopeTest
 
 Obstacle = Literal["missing scores", "not comparable", "one checkpoint"]
-"""Answer to both questions of a score that cannot be tested."""
+"""Answer to both questions if a score cannot be tested."""
 
 
 @dataclass(slots=True)
 class FirstQuestion:
-    """The tests of one score whose units are prompts."""
+    """The tests of one score for the first question: do the checkpoints differ on prompts like these?"""
 
     series: TestedSeries
     members: Sequence[int]
-    """Positions of the checkpoints of the baseline in the series."""
+    """Positions, in the series, of the checkpoints whose average is the baseline."""
     differences: PromptDifferences | None
     friedman: Friedman | None
 
@@ -44,9 +44,9 @@ class FirstQuestion:
 
         Args:
             series: The score.
-            order_known: Whether the training order is known; otherwise no checkpoint is the newest, except of
-                two, and none can be pooled.
-            mean_variance: Variance with which a mean is measured.
+            order_known: Whether the training order is known. If it is not, the baseline is the first
+                checkpoint alone, and no checkpoint is the newest, unless there are only two.
+            mean_variance: Squared standard error of a checkpoint's mean on these prompts.
         """
         if not series.has_newest or series.checkpoints < 2 or series.matrix.is_group_score:
             return cls(series, [], None, None)
@@ -76,13 +76,13 @@ class FirstQuestion:
         return "differ" if min(adjusted.values()) <= alpha else "no difference seen"
 
     def problem(self) -> Problem:
-        """Return why the score has no tests by prompts; empty if it has, or if the answer says it."""
+        """Return why prompts cannot be compared; empty if they can, or if ``answer`` says why not."""
         if self.series.matrix.is_group_score:
             return "group score"
         return self.series.left_out[-1].problem if self.series.left_out and not self.tests() else ""
 
     def baseline_difference(self, p_adjusted: float | None, level: float) -> BaselineDifference | None:
-        """Return the difference to the baseline; ``level`` is that of a single test."""
+        """Return the difference to the baseline; ``level`` is the significance level of a single test."""
         values = self.differences
         if values is None:
             return None
@@ -117,7 +117,7 @@ class FirstQuestion:
 
 @dataclass(slots=True)
 class SecondQuestion:
-    """The tests of one score whose units are checkpoints."""
+    """The tests of one score for the second question: is a change more than checkpoints usually move?"""
 
     series: TestedSeries
     slope: SlopeTest | None
@@ -126,7 +126,7 @@ class SecondQuestion:
 
     @classmethod
     def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float) -> SecondQuestion:
-        """Run the deciding tests of a score; arguments as for the first question."""
+        """Run the two deciding tests (slope, newest mean); for the arguments, see ``FirstQuestion.of``."""
         if not (order_known and series.has_newest):
             return cls(series, None, None, order_known)
         newest = newest_test(series.means, min_variance=mean_variance)
@@ -134,7 +134,7 @@ class SecondQuestion:
 
     @property
     def has_course(self) -> bool:
-        """Whether there are enough means in a known order to describe it."""
+        """Whether the training order is known and there are enough means to describe their order."""
         return self.order_known and self.series.has_newest and self.series.checkpoints >= MIN_COURSE
 
     def tests(self) -> dict[str, float]:
@@ -150,13 +150,13 @@ class SecondQuestion:
         if not self.order_known:
             return "order unknown"
         if self.series.checkpoints < MIN_CHECKPOINTS:
-            return "cannot be told from step noise"
+            return "cannot be told from the usual movement"
         if adjusted:
-            return "drift" if min(adjusted.values()) <= alpha else "nothing beyond step noise seen"
+            return "drift" if min(adjusted.values()) <= alpha else "no change beyond the usual movement seen"
         return (
-            "nothing beyond step noise seen"
+            "no change beyond the usual movement seen"
             if is_constant(self.series.means)
-            else "cannot be told from step noise"
+            else "cannot be told from the usual movement"
         )
 
     def direction(self, adjusted: Mapping[str, float]) -> Direction:
@@ -171,7 +171,7 @@ class SecondQuestion:
     def step_tests(
         self, adjusted: Mapping[str, float], level: float, course: Course | None
     ) -> StepTests | None:
-        """Return the evidence; ``level`` is that of a single test. None below 4 checkpoints."""
+        """Return the tests of this question, with ``level`` for a single test; None below 4 checkpoints."""
         if not self.has_course or self.series.checkpoints < MIN_CHECKPOINTS:
             return None
         return StepTests(
@@ -200,11 +200,11 @@ def corrected(tests: Sequence[Mapping[str, float]]) -> list[dict[str, float]]:
 def with_enough_clusters(
     tests: Sequence[Mapping[str, tuple[float, int]]], alpha: float
 ) -> list[dict[str, float]]:
-    """Return the p-values of tests with enough clusters for a result to be significant in their family.
+    """Return the p-values of the tests that have enough clusters to be significant after Holm's correction.
 
     Args:
         tests: For each score, p-value and number of clusters of each test.
-        alpha: Level of the family.
+        alpha: Significance level of all these tests together.
 
     Examples:
         >>> with_enough_clusters([{"baseline": (0.5, 30), "overall": (0.5, 5)}], 0.05)

@@ -1,4 +1,4 @@
-"""Answer both questions for all scores of a report, and describe each score."""
+"""Answer both questions of a drift report for all scores, and describe each score."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def answer_scores(
     """Return the answers for each score, and the number of this look for each question.
 
     Args:
-        series: The scores.
+        series: The tested checkpoints of each score.
         order_known: Whether the training order is known.
         count_look: Returns the number of this look at the baseline for a question, ``differ`` or ``drift``;
             called only if a test of the question is possible.
@@ -76,7 +76,7 @@ def answer_scores(
 
 
 def _description(prompts: FirstQuestion) -> ScoreDrift:
-    """Return what is known of a score without any answer."""
+    """Return a score with its means, changes of prompts and variance, but without answers."""
     series = prompts.series
     variance = series.variance()
     ranked = None
@@ -101,14 +101,14 @@ def _description(prompts: FirstQuestion) -> ScoreDrift:
 
 @dataclass(frozen=True, slots=True)
 class FurtherEvidence:
-    """What is read from the store or a file besides the values of scores: humans and repeated verdicts."""
+    """Adds to a score its agreement with human rankings, and the variance of repeated judgments."""
 
     store: Store
     runs: Sequence[Run]
     human: HumanValues | None
 
     def add(self, score: ScoreDrift, series: TestedSeries) -> ScoreDrift:
-        """Return a score with the agreement of humans, and with the variance of repeated verdicts."""
+        """Return a score with its agreement with humans, and with the variance of repeated judgments."""
         return replace(
             score,
             human=human_agreements(series, self.runs, self.human),
@@ -118,7 +118,7 @@ class FurtherEvidence:
     def _with_judge_repeats(
         self, variance: VarianceBySource | None, series: TestedSeries
     ) -> VarianceBySource | None:
-        """Add the variance of repeated verdicts on the answers of the newest checkpoint, if there are any."""
+        """Add the variance of repeated judgments of the newest checkpoint's answers, if there are any."""
         if variance is None or not series.score.has_judge_samples:
             return variance
         rows = self.store.rows(self.runs[-1:])

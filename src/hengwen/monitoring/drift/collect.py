@@ -1,4 +1,4 @@
-"""Read the scores of many runs, one run at a time, into one matrix of prompts and checkpoints for each."""
+"""Read the scores of many runs, one run at a time, into one matrix (prompts x checkpoints) for each score."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     """Value and human value of each answer that has both."""
 
 EQUALIZED_PARTS = ("repeats",)
-"""Parts of comparability keys that are made equal: of unequal repeats, equally many are used."""
+"""Parts of the comparability key that may differ between checkpoints: the tests use equally many repeats."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,10 +41,10 @@ class CollectedScore:
     """Names of the checkpoints."""
     matrix: ScoreMatrix = field(default_factory=ScoreMatrix)
     keys: list[ComparabilityKey | None] = field(default_factory=list)
-    """For each checkpoint, its comparability key; None if it does not have the score."""
+    """For each checkpoint, its comparability key; None if the checkpoint does not have the score."""
     signatures: list[str] = field(default_factory=list)
     human: list[AnswerPairs] = field(default_factory=list)
-    """For each checkpoint, the answers with a human value of the same score."""
+    """For each checkpoint, the values and the human labels of the answers that have both."""
 
     has_judge_samples: bool = False
     """Whether the judge of the newest checkpoint gave several verdicts on an answer."""
@@ -68,8 +68,8 @@ class CollectedScore:
     def included(self) -> tuple[list[int], tuple[LeftOut, ...]]:
         """Return the indices of the checkpoints to test, and those that are left out.
 
-        Checkpoints whose signature or data differ from those of the newest checkpoint are left out, and those
-        that scored fewer than 95 % of their prompts.
+        A checkpoint is left out if its signature or data differ from those of the newest checkpoint, or if
+        fewer than 95 % of its prompts have a score.
         """
         included: list[int] = []
         left_out: list[LeftOut] = []
@@ -107,7 +107,8 @@ def collect_scores(
 ) -> tuple[list[CollectedScore], tuple[str, ...]]:
     """Return the scores to test, and the addresses of the others.
 
-    At most one run is in memory with all its outcomes; of the others, only the values of these scores.
+    Of the newest run, all outcomes are in memory at a time; of the other runs, only the values of these
+    scores.
 
     Args:
         store: Holds the runs.
@@ -138,7 +139,7 @@ def collect_scores(
 
 
 def _names_to_read(score: CollectedScore) -> list[tuple[str, str]]:
-    """Return task and name of a score, of its human values, and of the level that a judge derives it from."""
+    """Return task and name of a score, of its human labels, and of the judge's level behind the score."""
     names = [score.name, f"human.{score.name}"]
     if score.kind == "judge":
         names.append(f"{score.name.partition('.')[0]}.level")

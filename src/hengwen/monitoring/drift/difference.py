@@ -1,4 +1,4 @@
-"""The first question: do these checkpoints differ on prompts like these? Prompts are the units."""
+"""The first question of a drift report: do these checkpoints differ on prompts like these?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class PromptDifferences:
     """Value of each prompt, averaged over the checkpoints of the baseline."""
     after: Floats
     repeats: Floats
-    """For each prompt, 2 / (1 / repeats at the baseline + 1 / repeats at the newest checkpoint)."""
+    """For each prompt, the harmonic mean of its repeats at the baseline (all pooled checkpoints) and at the
+    newest checkpoint."""
     test: PairedTest
     interval: DifferenceInterval
     effects: EffectSizes
@@ -43,14 +44,15 @@ class PromptDifferences:
 def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptDifferences | None:
     """Compare the newest checkpoint with the baseline, prompt by prompt.
 
-    Of unequal numbers of repeats, the first ones are used, equally many of every checkpoint.
+    If a prompt has more repeats at one checkpoint than at another, only the first ones are used, equally many
+    of every checkpoint.
 
     Args:
         series: The score.
-        baseline: Positions of the checkpoints of the baseline in the series.
+        baseline: Positions, in the series, of the checkpoints whose average is the baseline.
 
     Returns:
-        The comparison; None if no prompt has a score at both.
+        The comparison; None if no prompt has a score at the baseline and at the newest checkpoint.
     """
     columns = [*baseline, series.checkpoints - 1]
     counts = series.counts[:, columns]
@@ -72,7 +74,7 @@ def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptD
         prompts=tuple(names),
         before=before,
         after=after,
-        repeats=2 * fewest / (1 + 1 / scored.sum(axis=1)),  # the baseline has more of them
+        repeats=2 * fewest / (1 + 1 / scored.sum(axis=1)),  # each baseline checkpoint has its repeats
         test=sign_flip_test(before, after, clusters),
         interval=difference_interval(
             after - before, clusters, scale=None if scale is None else (scale.low, scale.high)
@@ -84,7 +86,7 @@ def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptD
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Friedman:
-    """Result of Friedman's test."""
+    """Result of Friedman's test whether any checkpoints differ."""
 
     p: float
     prompts: int
@@ -92,7 +94,7 @@ class Friedman:
 
 
 def friedman_test(series: TestedSeries) -> Friedman | None:
-    """Test whether any of the checkpoints differ, in whatever order.
+    """Test whether any of the checkpoints differ; their order does not matter.
 
     Args:
         series: A score with values of prompts.
@@ -101,7 +103,7 @@ def friedman_test(series: TestedSeries) -> Friedman | None:
         The test; None below 3 checkpoints, or if fewer than two clusters have a score at every checkpoint.
 
     Notes:
-        ``scipy.stats.friedmanchisquare``; the blocks are clusters of prompts.
+        ``scipy.stats.friedmanchisquare``; each cluster of prompts is one block of the test.
     """
     if series.checkpoints < 3:
         return None

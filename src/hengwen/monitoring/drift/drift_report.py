@@ -38,22 +38,24 @@ def drift_report(
 
     First: do these checkpoints differ on prompts like these? The newest checkpoint is compared with the
     baseline by the exact sign-flip test, and all checkpoints by Friedman's test. Second: is that more than
-    checkpoints usually move? The slope of the means over the checkpoints and the newest mean against its
-    predecessors decide. The tests of all scores of a question are one family (Holm), and its level falls with
-    every look at the same baseline, so that 5 % is the error of all looks together.
+    checkpoints usually move? Two tests decide: of the slope of the means over the checkpoints, and of the
+    newest mean against the means before it. For each question, Holm's method corrects the p-values of the
+    tests of all scores. The significance level falls with every look at the same baseline, so that a false
+    alarm at any look has a probability of at most 5 %.
 
     Args:
-        store: Holds the runs. The number of the look is recorded in it, unless it is read-only.
+        store: Holds the runs. The number of the look is recorded in the store, unless it is read-only.
         runs: Run ids, prefixes of ids, or checkpoint names (their newest runs); default: the newest run of
             each checkpoint of the plan.
         plan: Name of the plan of the runs; default: the plan of the newest run.
-        baseline: The run from which on checkpoints are tested, named likewise; default: the pinned run of the
-            plan, otherwise the first checkpoint. Earlier checkpoints are left out.
+        baseline: The first run that is tested, named in the same way as ``runs``; default: the pinned run of
+            the plan, otherwise the first checkpoint. Earlier checkpoints are left out.
         scores: Addresses (``TASK/SCORE``) of the only scores to test; default: the headline scores.
-        human: A file with human values of checkpoints, prompts or answers; default: the labels in the store.
+        human: A file with values that people gave checkpoints, prompts or answers; default: the labels in the
+            store.
 
     Returns:
-        One record a score. The word "drift" stands only in the answer to the second question.
+        The report, with one record for each score. Only the answer to the second question can be ``drift``.
 
     Raises:
         ConfigError: There is no run, or a run or a score does not exist.
@@ -67,7 +69,7 @@ def drift_report(
         ...     report = drift_report(store, scores=["persona/persona_generic.level"])
         >>> (score,) = report.scores
         >>> score.differs, score.drifts
-        ('differ', 'nothing beyond step noise seen')
+        ('differ', 'no change beyond the usual movement seen')
         >>> round(score.difference.difference, 3), round(score.steps.slope.p, 3)
         (-0.333, 0.429)
     """
@@ -102,7 +104,7 @@ def drift_report(
 
 
 def _from_baseline(order: RunOrder, base: Run | None) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
-    """Return the runs from the baseline on, and those before it; without an order, the baseline is first."""
+    """Return the runs from the baseline on, and those before it (none if the training order is unknown)."""
     if base is None:
         return order.runs, ()
     start = [run.id for run in order.runs].index(base.id)
@@ -116,7 +118,8 @@ def _chosen_runs(
 ) -> tuple[list[Run], Run | None]:
     """Return the runs of the report, and the baseline if it is named or pinned.
 
-    The baseline replaces the newest run of its checkpoint, unless runs are named: then it is added.
+    If no runs are named, the baseline replaces the newest run of its checkpoint. Otherwise the baseline is
+    added to the named runs.
     """
     if names:
         runs = list({run.id: run for run in (store.find(name, plan) for name in names)}.values())

@@ -1,4 +1,4 @@
-"""Compare human rankings with those of a score, at each checkpoint and over the checkpoints."""
+"""Compare rankings by humans with rankings by a score: of prompts or answers, and of checkpoints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hengwen.records import Run
 
 MIN_ITEMS = 2
-"""Minimum number of items of a ranking."""
+"""Minimum number of prompts, answers or checkpoints in a ranking."""
 
 
 def human_agreements(
@@ -28,8 +28,8 @@ def human_agreements(
     Args:
         series: The score.
         runs: All runs of the report.
-        human: Human values from a file; None: the labels in the store, which rank the answers of a
-            checkpoint.
+        human: Values that people gave, from a file. If None, the labels in the store are used, which rank the
+            answers of a checkpoint.
     """
     agreements = []
     if human is not None:
@@ -81,6 +81,6 @@ def _prompt_pairs(
 def _upwards(
     series: TestedSeries, values: Sequence[float], human: Sequence[float]
 ) -> tuple[list[float], list[float]]:
-    """Return the pairs with the score's values turned so that higher is better."""
+    """Return both lists; the score's values are negated if lower values are better."""
     sign = 1 if series.matrix.higher_is_better else -1
     return [sign * value for value in values], list(human)

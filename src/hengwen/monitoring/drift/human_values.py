@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Key = tuple[str, str, str, str]
-"""(checkpoint, task, sample id, score); an empty text stands for all."""
+"""(checkpoint, task, sample id, score); an empty text means any."""
 
 
 @dataclass(frozen=True, slots=True)
 class HumanValues:
-    """Human values by key; the mean where several raters gave one."""
+    """Values that people gave checkpoints or prompts; the mean if several people rated the same one."""
 
     values: Mapping[Key, float]
 
     def of_checkpoint(self, checkpoint: str, task: str, score: str) -> float | None:
-        """Return the value of a checkpoint as a whole; None if there is none."""
+        """Return the value that people gave a checkpoint as a whole; None if there is none."""
         return self._lookup((checkpoint,), task, "", score)
 
     def of_prompt(self, checkpoint: str, task: str, sample: str, score: str) -> float | None:
-        """Return the value of a prompt at a checkpoint, or at all checkpoints; None if there is none."""
+        """Return the value that people gave a prompt at a checkpoint, or at all checkpoints; None if none."""
         return self._lookup((checkpoint, ""), task, sample, score)
 
     def _lookup(self, checkpoints: tuple[str, ...], task: str, sample: str, score: str) -> float | None:
@@ -47,13 +47,14 @@ def read_human_values(path: Path) -> HumanValues:
 
     A row with a checkpoint and no id ranks checkpoints. A row with an id ranks prompts: at its checkpoint, or
     at every checkpoint if it names none. ``task`` and ``score`` restrict a row to one task or score. A label
-    file has these columns.
+    file has these columns, so it can be read too.
 
     Args:
         path: A ``.csv`` or ``.jsonl`` file.
 
     Raises:
-        DataError: The file is not readable, or a row names neither a checkpoint nor an id, or no number.
+        DataError: The file is not readable, or a row has neither a checkpoint nor an id, or its value is not
+            a number.
     """
     values: dict[Key, list[float]] = defaultdict(list)
     for row in read_rows(path):

@@ -1,4 +1,4 @@
-"""Variance of repeated verdicts on one answer, from judges that are asked several times for each answer."""
+"""Compute how much repeated judgments of one answer vary, for judges that judge each answer several times."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 
 def judge_repeat_variance(rows: Iterable[Row], task: str, name: str) -> float | None:
-    """Return the pooled variance of the single verdicts on an answer.
+    """Return the variance of the single judgments of an answer, pooled over answers.
 
-    A judge with ``samples`` stores the label of each verdict, and the mean of their values as the score. The
-    value of a label is known from answers whose labels are all equal. Answers with other labels are left out.
+    A judge with the option ``samples`` judges each answer several times. It stores the level name of each
+    judgment (``labels``) and, as the score, the mean of their values. The value of a level is taken from
+    answers whose judgments all name this level. Answers with a level of unknown value are left out.
 
     Args:
         rows: Rows of one run.
@@ -24,7 +25,7 @@ def judge_repeat_variance(rows: Iterable[Row], task: str, name: str) -> float | 
         name: Name of the score.
 
     Returns:
-        The variance; None if no answer has several verdicts whose values are known.
+        The variance; None if no answer has several judgments whose values are known.
 
     Examples:
         >>> from hengwen.records import Row

@@ -1,4 +1,4 @@
-"""Rank prompts by their shrunken change from the baseline to the newest checkpoint."""
+"""Rank prompts by their change from the baseline to the newest checkpoint, corrected for noise (shrunken)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.drift.difference import PromptDifferences
 
 MAX_PROMPTS = 5
-"""Maximum number of prompts that rise, and of those that fall."""
+"""Maximum number of prompts that are listed with a rise, and of those with a fall."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +22,11 @@ class RankedChanges:
     """Prompts with the largest changes."""
 
     changes: tuple[PromptChange, ...]
-    """Largest rise first; empty if the changes vary no more than repeats do."""
+    """Largest rise first; empty if the changes of prompts vary no more than the repeats of one prompt do."""
     prompts_vary: bool
     shrunken: bool
-    """Whether repeats are known, so that changes can be shrunken."""
+    """Whether the changes are shrunken (drawn towards the mean change), which needs prompts with several
+    repeats."""
 
 
 def rank_changes(differences: PromptDifferences, repeat_variance: float | None) -> RankedChanges:
@@ -36,7 +37,7 @@ def rank_changes(differences: PromptDifferences, repeat_variance: float | None) 
 
     Args:
         differences: The common prompts of the baseline and the newest checkpoint.
-        repeat_variance: Pooled variance of the repeats of a prompt; None if unknown.
+        repeat_variance: Variance of the repeats of a prompt, pooled over prompts; None if unknown.
     """
     changes = differences.after - differences.before
     estimates, prompts_vary = changes, bool(np.ptp(changes) > 0)

@@ -1,8 +1,8 @@
-"""Records of a drift report: the answers to its two questions for each score, and their evidence.
+"""Records of a drift report: the answers to its two questions for each score, and the tests behind them.
 
-The first question: do these checkpoints differ on prompts like these? Its units are prompts. The second: is
-that more than checkpoints usually move? Its units are checkpoints. The answers are never mixed: neighbouring
-checkpoints always differ a little, and only the second question can call a difference a drift.
+The first question: do these checkpoints differ on prompts like these? Its tests compare prompts. The second:
+is that more than checkpoints usually move? Its tests compare checkpoints. The answers are never mixed:
+neighbouring checkpoints always differ a little, and only the second question can call a difference a drift.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ DiffersAnswer = Literal[
 its prompts. ``not comparable``: there is no value for each prompt, or no other checkpoint is comparable."""
 DriftAnswer = Literal[
     "drift",
-    "nothing beyond step noise seen",
-    "cannot be told from step noise",
+    "no change beyond the usual movement seen",
+    "cannot be told from the usual movement",
     "order unknown",
     "missing scores",
     "not comparable",
     "one checkpoint",
 ]
-"""Answer to the second question; no other answer uses the word. ``cannot be told from step noise``: there are
-fewer than 4 checkpoints, or the earlier ones do not vary at all, so nothing says how far a checkpoint usually
-moves."""
+"""Answer to the second question; only this answer can be ``drift``. ``cannot be told from the usual
+movement``: there are fewer than 4 checkpoints, or the earlier ones do not vary at all, so it is unknown how
+far a checkpoint usually moves."""
 Direction = Literal["better", "worse", ""]
 Problem = Literal["", "group score", "coverage", "keys", "not scored"]
-"""Reason why a score, or a checkpoint of it, is left out of the tests."""
+"""Reason why a score, or one of its checkpoints, is left out of the tests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +77,10 @@ class CheckpointMean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineDifference:
-    """The newest checkpoint against the baseline, on their common prompts."""
+    """Comparison of the newest checkpoint with the baseline, on the prompts that both have scores for."""
 
     baseline: tuple[str, ...]
-    """Checkpoints of the baseline; several if they pass the second question, so that they can be pooled."""
+    """Checkpoints that form the baseline; several are averaged if they show no drift among themselves."""
     newest: str
     means: tuple[float, float]
     """Mean over the common prompts at the baseline and at the newest checkpoint."""
@@ -98,17 +98,19 @@ class BaselineDifference:
     prompts: int
     clusters: int
     subsampled: int
-    """Number of prompts with unequal numbers of repeats, of which equally many were used."""
+    """Number of prompts that have more repeats at one checkpoint than at another; equally many of each were
+    used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverallTest:
-    """Friedman's test of all checkpoints together, with the clusters of prompts as blocks."""
+    """Friedman's test whether any checkpoints differ; each cluster of prompts is one block of the test."""
 
     p: float
     """p-value, not corrected."""
     p_adjusted: float | None
-    """p-value corrected by Holm's method for all tests of the first question; None as for the baseline."""
+    """p-value corrected by Holm's method for all tests of the first question; None if there are too few
+    prompts for any result to be significant."""
     checkpoints: int
     prompts: int
     """Number of prompts with a score at every checkpoint."""
@@ -117,45 +119,49 @@ class OverallTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MannKendall:
-    """The Mann-Kendall test of the checkpoint means: the count of inversions in another form."""
+    """The Mann-Kendall test whether the checkpoint means rise or fall; it uses the number of inversions."""
 
     s: int
-    """Pairs of checkpoints that rise minus pairs that fall."""
+    """Number of pairs of checkpoints in which the later mean is higher, minus the number in which it is
+    lower."""
     tau_b: float | None
     """Kendall's tau-b against the training order; None if all means are equal."""
     p: float
-    """Two-sided p-value from all orders; with ties, from 9,999 random ones. It decides nothing."""
+    """Two-sided p-value over all orders of the means, or over random orders if some means are equal or there
+    are more than 170. This test does not influence the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTests:
-    """Evidence for the second question; ``slope`` and ``newest`` decide."""
+    """Tests of the second question (is it drift?); only ``slope`` and ``newest`` decide the answer."""
 
     slope: SlopeTest | None
-    """None if all means lie on one line."""
+    """Test of the slope of the means; None if all means lie on one line."""
     slope_p_adjusted: float | None
-    """p-value corrected by Holm's method for the two deciding tests of all scores."""
+    """p-value of ``slope``, corrected by Holm's method for the two deciding tests (slope and newest mean) of
+    all scores."""
     slope_detectable: float | None
     """Smallest total change of the line that is detected with a probability of 80 %."""
     newest: NewestTest | None
-    """None if the earlier means do not vary."""
+    """Test of the newest mean against the earlier ones; None if the earlier means do not vary."""
     newest_p_adjusted: float | None
     newest_detectable: float | None
     mann_kendall: MannKendall | None
     """None below 5 checkpoints."""
     change_point: ChangePoint | None
-    """Pettitt's test; None below 8 checkpoints, or if all means are equal. It decides nothing."""
+    """Pettitt's test; None below 8 checkpoints, or if all means are equal. This test does not influence the
+    answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """The order of the means: permutation entropy, inversions, longest increasing subsequence."""
+    """Metrics of the order of the means: permutation entropy, inversions, longest increasing subsequence."""
 
     summary: SequenceSummary
-    """Values with their mean and p-value over random orders of the same means."""
+    """The three metrics, each with its mean and p-value over random orders of the checkpoint means."""
     block_p: Mapping[str, float]
-    """p-values of ``pen``, ``cin`` and ``lis`` over orders that keep blocks of neighbours together; they
-    allow for means that depend on the one before. Empty below 25 checkpoints."""
+    """p-values of ``pen``, ``cin`` and ``lis`` over random orders that keep blocks of neighbouring
+    checkpoints together; use them if each mean may depend on the mean before. Empty below 25 checkpoints."""
     block: int
     """Number of checkpoints in a block; 0 if there are too few."""
 
@@ -168,12 +174,12 @@ class PromptChange:
     change: float
     """Newest minus baseline."""
     shrunken: float
-    """The change, drawn towards the mean change as far as repeats vary."""
+    """The change, drawn towards the mean change of all prompts; the more the repeats vary, the farther."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanAgreement:
-    """A ranking by humans against the ranking by the score."""
+    """Comparison of a ranking by humans with the ranking by the score."""
 
     checkpoint: str
     """Checkpoint whose prompts or answers are ranked; empty if the checkpoints themselves are ranked."""
@@ -182,7 +188,7 @@ class HumanAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDrift:
-    """Both answers for one score."""
+    """The answers to both questions for one score, with the tests behind them."""
 
     address: str
     """``TASK/SCORE``."""
@@ -191,36 +197,40 @@ class ScoreDrift:
     direction: Direction = ""
     """Direction of a drift, by the test with the smaller p-value; empty without a drift."""
     problem: Problem = ""
-    """Reason why the score is not comparable or has no difference by prompts."""
+    """Reason why the score is not comparable, or why its prompts cannot be compared; otherwise empty."""
     kind: Kind = "scorer"
     scale: Scale | None = None
     means: tuple[CheckpointMean, ...] = ()
-    """Checkpoints that are tested, in training order if it is known."""
+    """Means of the tested checkpoints, in training order if it is known."""
     left_out: tuple[LeftOut, ...] = ()
     difference: BaselineDifference | None = None
     overall: OverallTest | None = None
-    """None below 3 checkpoints: the difference to the baseline is the only one."""
+    """Test of all checkpoints together; None below 3 checkpoints."""
     steps: StepTests | None = None
     course: Course | None = None
     """None if the training order is not known, or below 3 checkpoints."""
     changes: tuple[PromptChange, ...] = ()
-    """Prompts with the largest shrunken rise and fall, largest rise first."""
+    """Prompts with the largest rises and falls, by ``PromptChange.shrunken``; the largest rise comes
+    first."""
     prompts_vary: bool = True
-    """Whether the changes of prompts vary more than repeats do; if not, no prompt is named."""
+    """Whether the changes of prompts vary more than the repeats of a prompt do; if not, ``changes`` is
+    empty."""
     shrunken: bool = False
-    """Whether ``changes`` are shrunken; without repeats, they cannot be."""
+    """Whether ``changes`` are shrunken (drawn towards the mean change), which needs prompts with several
+    repeats."""
     variance: VarianceBySource | None = None
     human: tuple[HumanAgreement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looks:
-    """Number of the look at this baseline, for each question; the level falls with every look."""
+    """Number of this look at the baseline for each question; the significance level falls with every look."""
 
     differ: int | None
-    """Number of the newest run among those whose difference was tested; None if nothing was tested."""
+    """Number of this look for the first question: how many runs have been tested against this baseline,
+    including the newest. None if nothing was tested."""
     differ_alpha: float | None
-    """Level of the first question at this look, for all its tests together."""
+    """Significance level of the first question at this look, for all its tests together."""
     drift: int | None
     drift_alpha: float | None
 
@@ -242,17 +252,18 @@ class DriftReport:
     looks: Looks
     scores: tuple[ScoreDrift, ...]
     other_scores: tuple[str, ...]
-    """Addresses of scores that are not headline scores; each can be named."""
+    """Addresses of the scores that are not tested; each can be named to test it."""
     other_prompts: tuple[str, ...]
     """Checkpoints of the plan that are left out because their prompts differ from those of the newest run."""
     unchecked: tuple[str, ...]
-    """Checkpoints whose runs have no facts, so that nobody knows whether they are comparable."""
+    """Checkpoints whose runs were made by an older version, which did not store what a check of comparability
+    needs."""
     alpha: float = ALPHA
-    """Error of each question over all scores and all looks at the baseline."""
+    """Probability of a false alarm of each question, over all scores and all looks at the baseline."""
 
     @property
     def baseline(self) -> Run:
-        """The run at which the tests and the looks start."""
+        """The first run of the report, with which later runs are compared."""
         return self.runs[0]
 
     @property
@@ -262,7 +273,7 @@ class DriftReport:
 
     @property
     def differ_tests(self) -> int:
-        """Number of tests that p-values of the first question are corrected for."""
+        """Number of tests for which the p-values of the first question are corrected."""
         return sum(
             test is not None and test.p_adjusted is not None
             for score in self.scores
@@ -271,7 +282,7 @@ class DriftReport:
 
     @property
     def drift_tests(self) -> int:
-        """Number of tests that p-values of the second question are corrected for."""
+        """Number of tests for which the p-values of the second question are corrected."""
         return sum(
             p is not None
             for score in self.scores

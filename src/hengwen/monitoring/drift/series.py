@@ -30,14 +30,14 @@ class TestedSeries:
 
     score: CollectedScore
     included: tuple[int, ...]
-    """Indices of these checkpoints among the runs of the report; the last one is the newest, if it is one."""
+    """Indices, among the runs of the report, of the checkpoints that are tested."""
     left_out: tuple[LeftOut, ...]
     has_newest: bool
-    """Whether the newest checkpoint is among them."""
+    """Whether the newest checkpoint is tested."""
     table: Floats
     """Value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing."""
     counts: NDArray[np.int64]
-    """Number of scored repeats, in the same shape."""
+    """Number of repeats of each prompt at each checkpoint that have a score, in the shape of ``table``."""
     means: Floats
     """Mean of each checkpoint, adjusted for missing prompts."""
 
@@ -49,7 +49,7 @@ class TestedSeries:
         empty = np.empty((len(matrix.prompts), 0))
         counts = matrix.counts(included) if included else empty.astype(np.int64)
         unequal_limits = None
-        if matrix.reducer != "mean" and included:  # the worst of five is lower than the worst of three
+        if matrix.reducer != "mean" and included:  # the lowest of five repeats is below that of three
             unequal_limits = _fewest(counts)
         table = matrix.means(unequal_limits, included) if included else empty
         return cls(
@@ -69,12 +69,12 @@ class TestedSeries:
 
     @property
     def labels(self) -> list[str]:
-        """Names of the checkpoints."""
+        """Names of the tested checkpoints."""
         return [self.score.labels[index] for index in self.included]
 
     @property
     def checkpoints(self) -> int:
-        """Number of the checkpoints."""
+        """Number of tested checkpoints."""
         return len(self.included)
 
     def checkpoint_means(self) -> tuple[CheckpointMean, ...]:
@@ -91,7 +91,7 @@ class TestedSeries:
         )
 
     def equal_repeats(self) -> Floats:
-        """Return the table with equally many repeats of a prompt at every checkpoint that has it."""
+        """Return ``table``, computed from equally many repeats of each prompt at every checkpoint."""
         if self.matrix.reducer != "mean" or (self.counts == self.counts[:, :1]).all():
             return self.table
         return self.matrix.means(_fewest(self.counts), self.included)
@@ -113,13 +113,13 @@ class TestedSeries:
         return np.stack(sums, axis=1) / sizes[:, None], len(cells)
 
     def variance(self) -> VarianceBySource | None:
-        """Return the variance components; None for a score without values of prompts."""
+        """Return the variance of the score by source; None for a score that is one value for all answers."""
         if self.matrix.is_group_score:
             return None
         return variance_by_source(self.table, self.counts, self.matrix.repeat_variance(self.included))
 
     def mean_variance(self) -> float:
-        """Return the variance with which a mean is measured on these prompts; 0 if unknown."""
+        """Return the squared standard error of a checkpoint's mean on these prompts; 0 if unknown."""
         blocks, _ = self.blocks(self.table)
         components = variance_by_source(blocks, np.ones(blocks.shape))
         return components.mean_variance if components else 0.0

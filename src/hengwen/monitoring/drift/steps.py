@@ -1,4 +1,4 @@
-"""The second question: is that more than checkpoints usually move? Checkpoints are the units."""
+"""The second question of a drift report: is a difference more than checkpoints usually move?"""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 MIN_COURSE = 3
 """Minimum number of checkpoints whose order is described; two can only rise or fall."""
 MIN_BLOCKED = 25
-"""Minimum number of checkpoints for orders of blocks: five blocks of five have 120 orders."""
+"""Minimum number of checkpoints for random orders that keep neighbours together in blocks: 25 checkpoints are
+five blocks, which have 120 orders."""
 ORDERS = 9999
 MAX_EXACT = 170
-"""Maximum number of checkpoints for which all orders are counted, in 10 ms."""
+"""Maximum number of checkpoints for which the Mann-Kendall test counts all orders; this takes up to 10 ms."""
 
 
 def is_constant(means: Floats) -> bool:
@@ -32,15 +33,16 @@ def is_constant(means: Floats) -> bool:
 
 
 def baseline_members(means: Floats, mean_variance: float) -> list[int]:
-    """Return the positions of the checkpoints that are pooled as the baseline.
+    """Return the positions of the checkpoints whose average is the baseline.
 
-    The first checkpoint is the baseline. The following ones join it, as many as pass the second question
-    together: neither deciding test is significant at 5 %, without any correction. Fewer than 4 members cannot
-    be tested and are not pooled. The newest checkpoint is never a member.
+    The first checkpoint is the baseline. As many of the following checkpoints join the baseline as show no
+    drift together: neither the test of the slope nor that of the newest mean is significant at 5 % (not
+    corrected). Fewer than 4 checkpoints cannot be tested for drift; then the baseline is the first checkpoint
+    alone. The newest checkpoint never belongs to the baseline.
 
     Args:
         means: Mean of each checkpoint, in training order.
-        mean_variance: Variance with which a mean is measured.
+        mean_variance: Squared standard error of a checkpoint's mean on these prompts.
 
     Examples:
         >>> baseline_members(np.array([0.5, 0.52, 0.49, 0.51, 0.5, 0.9]), 0.0)
@@ -61,7 +63,7 @@ def _passes(means: Floats, mean_variance: float) -> bool:
 
 
 def course_of(means: Floats, seed: int = 0) -> Course:
-    """Return PEN, CIN and LIS of the means with their null distributions.
+    """Return permutation entropy, inversions and longest increasing subsequence (PEN, CIN, LIS) of the means.
 
     Args:
         means: Mean of each checkpoint, in training order, at least 2.
@@ -89,12 +91,12 @@ def mann_kendall(means: Floats, summary: SequenceSummary) -> MannKendall | None:
 
     Args:
         means: Mean of each checkpoint, in training order.
-        summary: Their summary. The statistic S is the number of pairs of different means, minus twice the
-            number of inversions; so the inversions are the same test.
+        summary: Summary of the means with their inversions. The statistic S is the number of pairs of
+            different means minus twice the number of inversions.
 
     Returns:
-        The test. Without ties, ``scipy.stats.kendalltau`` counts all orders; with ties, it has the p-value of
-        the inversions.
+        The test. If all means differ, its p-value is exact (``scipy.stats.kendalltau`` counts all orders). If
+        some means are equal, or above 170 checkpoints, it is the p-value of the inversions.
 
     Examples:
         >>> means = np.array([1.0, 2.0, 3.0, 4.0, 5.0])

@@ -28,7 +28,7 @@ REASONS: Mapping[DriftAnswer, Reason] = {
     "missing scores": "low coverage",
     "order unknown": "order unknown",
     "one checkpoint": "too few checkpoints",
-    "cannot be told from step noise": "too few checkpoints",
+    "cannot be told from the usual movement": "too few checkpoints",
 }
 """Why a result is inconclusive, by answer of the drift report; of several answers, the first one counts."""
 
@@ -122,7 +122,7 @@ def drift_outcome(score: ScoreDrift) -> Outcome:
     """Return whether ``no_drift`` passes, fails or is inconclusive for one score; a better score passes."""
     if score.drifts == "drift":
         return "failed" if score.direction == "worse" else "passed"
-    return "passed" if score.drifts == "nothing beyond step noise seen" else "inconclusive"
+    return "passed" if score.drifts == "no change beyond the usual movement seen" else "inconclusive"
 
 
 def corrected_p_values(score: ScoreDrift) -> list[float]:

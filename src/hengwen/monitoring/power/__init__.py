@@ -1,1 +1,1 @@
-"""What a plan can detect, and the cheapest numbers of prompts and repeats for a difference."""
+"""Compute which differences a plan can detect, and the cheapest numbers of prompts and repeats for one."""

@@ -1,4 +1,4 @@
-"""``answer_costs``: calls, tokens and cost of one answer of each task, with its judging."""
+"""``answer_costs``: calls, tokens and cost of one answer of each task, including the calls of its judges."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def answer_costs(suite: LoadedPlan, store: Store, baseline: Run) -> dict[str, An
     """Return the cost of one answer for each task of a plan.
 
     A dry run of the baseline's checkpoint (of the first one, if the plan no longer has it) counts the calls
-    for the first samples of each task. If the store has the usage of the baseline run, its tokens per call
-    replace the estimated ones, separately for the model under test and for judges.
+    for the first samples of each task. If the store has the token counts of the baseline run, its tokens per
+    call replace the estimated ones, separately for the model under test and for judges.
 
     Args:
         suite: The loaded plan. Answers that are stored cost nothing to generate.
@@ -68,7 +68,7 @@ def answer_costs(suite: LoadedPlan, store: Store, baseline: Run) -> dict[str, An
 
 
 def _estimates(suite: LoadedPlan, task: LoadedTask, checkpoint: CheckpointSpec) -> list[CostEstimate]:
-    """Return the usage of one repeat of the first samples of a task, without anchors, by a dry run."""
+    """Return the estimated calls and tokens of the first samples of a task: one repeat, without anchors."""
     spec = task.spec.model_copy(update={"repeats": 1})
     part = replace(
         suite,
@@ -93,11 +93,12 @@ def _answers(suite: LoadedPlan, task: LoadedTask, checkpoint: CheckpointSpec) ->
 def _token_factors(
     estimates: Sequence[tuple[CostEstimate, float]], usage: Mapping[str, Usage]
 ) -> dict[str, tuple[float, float]]:
-    """Return, by role, the ratio of measured to estimated tokens of a call: (input, output).
+    """Return, for each role, the ratios of measured to estimated tokens of a call: (input, output).
 
     Args:
-        estimates: Each estimate with its weight.
-        usage: Measured usage of the baseline run, by role.
+        estimates: Each estimate with its weight: samples of the task / answers in the dry run.
+        usage: Measured calls and tokens of the baseline run, by role: ``subject`` (model under test) or
+            ``judge``.
     """
     factors = {}
     for role, measured in usage.items():

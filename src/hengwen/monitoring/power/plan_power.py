@@ -1,4 +1,4 @@
-"""``plan_power``: what the present plan can detect, and the cheapest size of a run for a difference."""
+"""``plan_power``: what the present plan can detect, and the cheapest size of a run to detect a difference."""
 
 from __future__ import annotations
 
@@ -36,14 +36,16 @@ class PlanPower:
     baseline: Run
     """The run from which variances are estimated."""
     other: Run | None
-    """The run of another checkpoint that the baseline is paired with; None if there is none."""
+    """The run of another checkpoint whose differences from the baseline are used; None if there is none."""
     scores: tuple[ScorePower, ...]
     tests: int
-    """Number of headline scores that can be planned: p-values are corrected for these tests."""
+    """Number of headline scores that can be planned, which is the number of tests that p-values are corrected
+    for."""
     alpha: float
     power: float
     correlation: float
-    """Assumed correlation of the true values of two checkpoints, where only one checkpoint has values."""
+    """Assumed correlation of the true values of two checkpoints, used for scores that only one checkpoint
+    has."""
     budget: float | None
 
 
@@ -65,23 +67,26 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
 
     A comparison of two checkpoints averages the differences of their prompts. The variance of a difference
     has a part between prompts and a part from the repeats of a prompt. Both are estimated from the baseline
-    run and a run of another checkpoint on the same prompts. Without a second run, the part between prompts is
-    derived from an assumed correlation of the checkpoints. The power is that of a t test over clusters of
-    prompts, at the level of ``hengwen compare`` divided by the number of headline scores.
+    run and a run of another checkpoint on the same prompts. Without a second run, the variance between
+    prompts is derived from an assumed correlation of the two checkpoints. The power is that of a t test over
+    clusters of prompts, at the significance level of ``hengwen compare`` divided by the number of headline
+    scores.
 
     Args:
         store: Holds the runs.
         plan: The plan, or its path. Its numbers of samples and repeats are the present size.
         baseline: Id of the baseline run, a prefix of it, or a checkpoint name (its newest run); default: the
             pinned run, or the newest run of the plan.
-        other: The run of another checkpoint, likewise; default: the newest one on the same prompts.
+        other: The run of another checkpoint, named in the same way; default: the newest one on the same
+            prompts.
         scores: Addresses (``TASK/SCORE``) of the only scores to plan for; default: the headline scores.
         differences: True differences to detect, on the scale of the scores; default: the smallest one that
             the present plan detects, half and a quarter of it.
         power: Probability of detecting a difference, above .05 and below 1.
         correlation: Assumed correlation, in [0, 1), of the true values of two checkpoints over prompts, for
             scores of which only the baseline has values. The default 0 gives the largest numbers.
-        budget: Cost of a run, at the prices of the plan, for which to search the smallest difference.
+        budget: Cost of a run, at the prices of the plan: search the run that detects the smallest difference
+            for this cost.
         trust: See ``run_plan``.
 
     Raises:
@@ -89,8 +94,8 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
             of range, or a budget is set and a backend has no price.
 
     Notes:
-        Variances: ``stats.paired_variance``; power: ``stats.power``. The cost is that of one run. If the
-        number of prompts changes, the baseline has to be run again too.
+        Variances: ``stats.paired_variance``; power: ``stats.power``. All costs are those of one run of one
+        checkpoint. If the number of prompts changes, the baseline has to be run again too.
 
     Examples:
         >>> from importlib.resources import files
@@ -190,7 +195,7 @@ def _planned(
     differences: Sequence[float],
     budget: float | None,
 ) -> ScorePower:
-    """Return what sizes of runs detect in one score.
+    """Return which differences in one score the present run and other sizes of runs detect.
 
     Args:
         item: The score with its variance.

@@ -1,4 +1,4 @@
-"""What runs of different sizes can detect in one score, and the cheapest size for a difference."""
+"""Compute which differences in a score a run detects, and the cheapest size of a run for a difference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hengwen.stats.paired_variance import PairedVariance
 
 Basis = Literal["two checkpoints", "one checkpoint"]
-"""Where the variance of differences comes from: their prompts' differences, or an assumed correlation."""
+"""What the variance of differences is estimated from: two checkpoints, or one and an assumed correlation."""
 Problem = Literal["", "not scored", "group score", "too few", "constant"]
 """Why nothing can be planned for a score. ``too few``: fewer than three clusters of prompts. ``constant``: no
 prompt differs from the others, so the variance is unknown."""
@@ -28,21 +28,23 @@ MAX_REPEATS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSize:
-    """A number of prompts and repeats, what it detects, and what one checkpoint's run costs."""
+    """Numbers of prompts and repeats, the difference that they detect, and the cost of one such run."""
 
     prompts: int
     repeats: float
-    """Repeats per prompt; not a whole number if prompts of the present run differ in theirs."""
+    """Repeats per prompt; not a whole number if prompts of the present run have different numbers of
+    repeats."""
     answers: int
     smallest_difference: float | None
-    """Smallest true difference that is detected with the planned power; None below three clusters."""
+    """Smallest true difference that is detected with the planned power; None if the prompts are too few for
+    any result to be significant."""
     calls: int | None
     """Calls of one run; None if their number is unknown."""
     cost: float | None
     """Cost of one run, at the prices of the plan; None if a price is unknown."""
     prompts_interval: tuple[int, int] | None = None
-    """95 % interval of the needed number of prompts, because variances are estimated; None if they are known
-    too little."""
+    """95 % interval of the needed number of prompts, which is uncertain because the variances are estimates;
+    None if the data say too little about the variances."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,16 +53,18 @@ class Requirement:
 
     difference: float
     sizes: tuple[RunSize, ...]
-    """The fewest prompts for each number of repeats, without those that would need above a million."""
+    """For each number of repeats, the fewest prompts that detect the difference. Numbers of repeats that need
+    more than a million prompts are left out."""
     cheapest: RunSize | None
     """The size with the lowest cost, or with the fewest calls or answers if costs are unknown or 0."""
     with_present_prompts: RunSize | None
-    """The fewest repeats of the present prompts; None if no number of repeats is enough, or is unknown."""
+    """The present prompts with the fewest repeats that detect the difference; None if no number of repeats is
+    enough, or if the variance of repeats is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorePower:
-    """What the present plan can detect in one score, and what other sizes can."""
+    """Differences in one score that the present plan and runs of other sizes can detect."""
 
     address: str
     """``TASK/SCORE``."""
@@ -68,7 +72,8 @@ class ScorePower:
     problem: Problem = ""
     basis: Basis = "two checkpoints"
     conflict: str = ""
-    """Why the second run is not used for this score, if its settings differ from the baseline's."""
+    """How the settings of the second run differ from those of the baseline, if it is not used for this
+    reason."""
     data_prompts: int = 0
     """Number of prompts from which the variances are estimated."""
     data_clusters: int = 0
@@ -76,28 +81,28 @@ class ScorePower:
     judge_variance: float | None = None
     """Part of the variance of repeats that comes from the judge; None if it is unknown."""
     level: float = 0.05
-    """Level of the test: alpha divided by the number of headline scores."""
+    """Significance level of the test: alpha divided by the number of headline scores."""
     present: RunSize | None = None
-    """The size of the present plan."""
+    """Prompts and repeats of the present plan, with the difference that they detect."""
     infinite_repeats: float | None = None
     """Smallest difference that the present prompts detect with infinitely many repeats; None if it is
-    unknown, such as with a variance between prompts that is estimated as 0."""
+    unknown, for example because the variance between prompts is estimated as 0."""
     requirements: tuple[Requirement, ...] = ()
     affordable: RunSize | None = None
-    """The size that detects the smallest difference for the budget; None without a budget, or if it is too
-    small for any test."""
+    """Of the sizes that the budget pays for, the one that detects the smallest difference; None without a
+    budget, or if the budget is too small for any test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PowerSearch:
-    """Searches the sizes of runs for one score.
+    """Searches the numbers of prompts and repeats that detect a difference in one score.
 
     Args:
         variance: Variance of the differences.
         answer: Cost of an answer; None if it is unknown.
-        level: Two-sided level of the test.
+        level: Two-sided significance level of the test.
         power: Probability of detecting a difference.
-        tests: Number of headline scores, for which a test needs a minimum number of clusters.
+        tests: Number of headline scores; the more there are, the more clusters a significant result needs.
     """
 
     variance: PairedVariance
@@ -112,7 +117,7 @@ class PowerSearch:
         return ceil(min_clusters(self.tests) * self.variance.cluster_size - 1e-9)
 
     def size(self, prompts: int, repeats: float, interval: tuple[int, int] | None = None) -> RunSize:
-        """Return what a size detects and costs."""
+        """Return a size with the difference that it detects and its cost."""
         answers = ceil(prompts * repeats - 1e-9)
         answer = self.answer
         detectable = (
@@ -146,7 +151,7 @@ class PowerSearch:
         )
 
     def affordable(self, budget: float, present_repeats: float) -> RunSize | None:
-        """Return the size that detects the smallest difference for a cost."""
+        """Return, of the sizes that a budget pays for, the one that detects the smallest difference."""
         answer = self.answer
         if answer is None or not answer.cost:
             return None
@@ -158,7 +163,7 @@ class PowerSearch:
         return min(sizes, key=lambda size: size.smallest_difference or inf, default=None)
 
     def _choices(self, present_repeats: float) -> Sequence[float]:
-        """Return the numbers of repeats to search; only the present one if their variance is unknown."""
+        """Return the numbers of repeats to try: only the present one if their variance is unknown."""
         if self.variance.repeat is None:
             return (present_repeats,)
         return range(1, max(SHOWN_REPEATS) + 1)
@@ -192,5 +197,5 @@ class PowerSearch:
 
 
 def _price(size: RunSize) -> tuple[float, float, int]:
-    """Return what sizes are sorted by: their cost, then calls, then answers; unknown ones do not count."""
+    """Return the sort key of a size: cost, calls and answers, where an unknown number counts as 0."""
     return size.cost or 0.0, size.calls or 0, size.answers

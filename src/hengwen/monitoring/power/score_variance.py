@@ -1,4 +1,4 @@
-"""Collect the values of scores from the store, and estimate the variance of their differences."""
+"""Read scores from the store, and estimate the variance of their differences between checkpoints."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class ScoreVariance:
     problem: Problem = ""
     basis: Basis = "two checkpoints"
     conflict: str = ""
-    """Why the second run is not used, if its settings differ."""
+    """How the settings of the second run differ from those of the baseline, if it is not used for this
+    reason."""
     values: PairedValues | None = None
     variance: PairedVariance | None = None
     judge_variance: float | None = None
@@ -83,7 +84,7 @@ class VarianceCollector:
             addresses: Addresses of the scores; default: all headline scores.
 
         Raises:
-            ConfigError: The runs have no scores, or none with an address.
+            ConfigError: The runs have no scores of the plan's tasks, or an address names no score.
         """
         views = [item for item in tested_scores(self.runs, self.table) if item[1].task in self.tasks]
         if not views:
@@ -128,7 +129,7 @@ class VarianceCollector:
         return prompts, item.variance.repeats
 
     def _column(self, run: Run | None, score: ScoreView) -> Column | None:
-        """Return the outcomes of a score in a run; None if nothing is scored."""
+        """Return the outcomes of a score in a run; None if no answer has this score."""
         if run is None:
             return None
         column = self.table.series.get(SeriesKey(run.id, score.task, score.name, score.kind))
@@ -172,10 +173,7 @@ class VarianceCollector:
         )
 
     def _judge_variance(self, score: ScoreView, repeat_variance: float | None) -> float | None:
-        """Return the variance that a judge with several samples adds to the score of an answer.
-
-        It is a part of the variance of the repeats of a prompt, so it is never larger.
-        """
+        """Return the part of ``repeat_variance`` from a judge that judges each answer several times."""
         levels = self.suite.levels.get((score.task, score.name))
         if score.kind != "judge" or levels is None or repeat_variance is None:
             return None

@@ -1,1 +1,1 @@
-"""Monitoring of a stream of scores against a baseline."""
+"""Compare a stream of scores with earlier scores, its baseline."""

@@ -21,46 +21,49 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MIN_BASELINE = 100
-"""Smallest baseline. With 30 scores, a step of half a standard deviation in the middle of 200 scores is found
-in .41 of streams (with 100 scores: .84), and the false-alarm rate differs greatly between baselines."""
+"""Minimum number of baseline scores. With 30 baseline scores, a change of the mean by half a standard
+deviation in the middle of 200 scores is detected in 41 % of streams (with 100: in 84 %), and the false-alarm
+rate differs greatly between baselines."""
 MIN_ALPHA, MAX_ALPHA = 0.001, 0.5
-"""Range of ``alpha``; the number of simulations is too small for rarer false alarms."""
+"""Lowest and highest ``alpha``. The number of simulations is too small for an ``alpha`` below .001."""
 SCHEMA = 1
-"""Version of what ``to_dict`` returns."""
+"""Version of the format that ``Monitor.to_dict`` returns."""
 _TIE = 1 + 1e-9
-"""Relative tolerance with which a statistic counts as above its threshold; scores in levels tie with it."""
+"""A statistic must exceed this multiple of its threshold, so that rounding raises no alarm: if scores are
+levels, a statistic often equals its threshold."""
 
 
 class Monitor:
     """Compare a stream of scores with a baseline, score by score.
 
-    Two CUSUM statistics add up how far standardized scores lie above and below the baseline's mean, less a
-    reference value. An alarm is raised when a statistic exceeds its threshold. Without any change, this
-    happens with a probability of about ``alpha`` within ``horizon`` scores, over both directions and
-    including the error of the baseline. Beside it stands a confidence sequence of the mean. Neither is
-    affected by how often the state is looked at.
+    Two CUSUM (cumulative sum) statistics add up how far the standardized scores lie above and below the
+    baseline's mean; a reference value is subtracted at each score. An alarm is raised when a statistic
+    exceeds its threshold. Without any change, the probability of an alarm within ``horizon`` scores is about
+    ``alpha``, over both directions and including the error of the baseline. The state also has a confidence
+    sequence of the mean: intervals that may be read after every score. How often the state is read changes
+    neither the alarms nor the intervals.
 
-    Scores must be independent of each other: the false-alarm rate rises with autocorrelation. If a baseline
-    has no two different scores and there is no scale, each score counts as higher, equal or lower.
+    Scores must be independent of each other: the false-alarm rate rises with autocorrelation. If all baseline
+    scores are equal and there is no scale, each later score only counts as higher, equal or lower.
 
     Args:
         baseline: At least 100 finite scores from the time before the stream, in any order.
-        alpha: Probability of a false alarm within the horizon, and that an interval misses its mean at any
-            time, from 0.001 to 0.5.
+        alpha: Probability of a false alarm within the horizon, and probability that the interval of the mean
+            is wrong at any time; from 0.001 to 0.5.
         horizon: Number of scores of the stream for which ``alpha`` holds, at least 1. A shorter horizon has
             lower thresholds and finds changes sooner.
         direction: ``both``, ``down`` (only a lower mean raises an alarm) or ``up``.
-        scale: Lowest and highest possible score; None if there are none. With a scale, the intervals are
-            valid for every number of scores.
-        reference_value: What each step of the statistic subtracts, in standard deviations of the baseline,
-            at least 0. Changes of twice its size are found soonest.
+        scale: Lowest and highest possible score; None if scores are unbounded. With a scale, the intervals
+            are valid for every number of scores.
+        reference_value: Amount, in standard deviations of the baseline, that is subtracted from the
+            statistics at each score, at least 0. Changes of twice this size are detected soonest.
         seed: Seed of the simulation of the thresholds.
 
     Raises:
         ValueError: The baseline is too small, or a number is out of range, not finite or off the scale.
 
     Notes:
-        CUSUM: Page (1954), Continuous inspection schemes. The test of Page and Hinkley with a fixed mean is
+        CUSUM: Page (1954), Continuous inspection schemes. The test of Page and Hinkley with a fixed mean uses
         the same statistic. ``stats/cusum_thresholds.py`` simulates the thresholds; the confidence sequences
         and their sources are in ``stats/confidence_sequence.py``. A monitor with a horizon of 1000 is created
         in 0.2 s; an update takes 0.2 ms, and memory is constant.
@@ -117,7 +120,7 @@ class Monitor:
         self._n, self._total = 0, 0.0
         self._sums = {"up": 0.0, "down": 0.0}
         self._zero_at = {"up": 0, "down": 0}
-        """Number of the last score after which a statistic was 0."""
+        """For each statistic, the number of the last score after which the statistic was 0."""
         self._alarm: Alarm | None = None
         self._sequence = self._new_sequence()
 
@@ -189,10 +192,10 @@ class Monitor:
     @classmethod
     @checked_arguments
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Return the monitor of which ``to_dict`` returned this.
+        """Return the monitor whose state ``to_dict`` returned.
 
         Raises:
-            ValueError: It is of another version, or no such dictionary.
+            ValueError: The dictionary was saved by another version, or not by ``to_dict``.
 
         Examples:
             >>> import json
@@ -248,7 +251,7 @@ class Monitor:
                 self._alarm = Alarm(direction=name, at=self._n, since=self._zero_at[name] + 1)
 
     def _difference_interval(self) -> tuple[float, float] | None:
-        """Return the interval of the difference: each of the two means may be missed by alpha / 2."""
+        """Return the interval of the difference from those of both means, which err with alpha / 2 each."""
         baseline = self._baseline["interval"]
         stream = self._sequence.interval(self._settings["alpha"] / 2)
         if baseline is None or stream is None:
@@ -280,7 +283,7 @@ def _is_constant(scores: NDArray[np.float64], scale: tuple[float, float] | None)
 
 
 def _distribution(scores: NDArray[np.float64], scale: tuple[float, float] | None) -> BaselineDistribution:
-    """Return the distribution of the scores; of their signs (0) if they are constant without a scale."""
+    """Return the distribution of the scores, or of their signs (0) if they are constant without a scale."""
     if _is_constant(scores, scale):
         return BaselineDistribution(scores=np.zeros(len(scores)), ends=(-1.0, 1.0))
     return BaselineDistribution(scores=scores, ends=scale or (float(scores.min()), float(scores.max())))

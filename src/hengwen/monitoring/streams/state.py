@@ -1,4 +1,4 @@
-"""What a monitor knows after each score."""
+"""The state of a ``Monitor`` after each score: statistics, intervals and the alarm."""
 
 from __future__ import annotations
 
@@ -30,23 +30,25 @@ class MonitorState:
     alarm: Alarm | None
     """The first alarm; it stays, whatever the later scores are."""
     within_horizon: bool
-    """Whether n is at most the horizon. Beyond it, more false alarms are to be expected than alpha."""
+    """Whether ``n``, the number of scores so far, is at most the horizon. Beyond the horizon, a false alarm
+    is more likely than ``alpha``."""
     up: float | None
     """CUSUM statistic for a higher mean; None if only a lower mean raises an alarm."""
     up_threshold: float | None
-    """The alarm is raised if ``up`` is above it."""
+    """Threshold of ``up``: an alarm is raised when ``up`` exceeds it. None if ``up`` is None."""
     down: float | None
     """CUSUM statistic for a lower mean; None if only a higher mean raises an alarm."""
     down_threshold: float | None
-    """The alarm is raised if ``down`` is above it."""
+    """Threshold of ``down``: an alarm is raised when ``down`` exceeds it. None if ``down`` is None."""
     mean: float | None
     """Mean of the scores so far; None before the first."""
     interval: tuple[float, float] | None
-    """Confidence sequence of the average expected value of the scores so far; it may be looked at after every
-    score. Without a scale: None before 100 scores or while all scores are equal."""
+    """Confidence interval of the average expected value of the scores so far, which stays valid if it is read
+    after every score. Without a scale: None before 100 scores or while all scores are equal."""
     baseline_mean: float
     difference: float | None
     """``mean`` minus ``baseline_mean``."""
     difference_interval: tuple[float, float] | None
-    """Confidence sequence of the difference, with the error of the baseline. None where ``interval`` is, or
-    if the baseline is constant and has no scale."""
+    """Confidence interval of ``difference``, which includes the error of the baseline's mean and stays valid
+    if it is read after every score. None if ``interval`` is None, or if the baseline is constant and has no
+    scale."""

@@ -1,1 +1,1 @@
-"""Tests of the means of a sequence of checkpoints, whose units are checkpoints."""
+"""Statistics of a sequence of checkpoints: trend, change point, variance by source, changes of prompts."""

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 MIN_CHECKPOINTS = 8
 """Minimum number of checkpoints; with 6 or 7, no order of the values has a p-value below .10."""
 MAX_ORDERS = 40_320
-"""Number of orders (8!) up to which all are evaluated; otherwise ``RESAMPLES`` random orders are drawn."""
+"""Number of orders of 8 checkpoints (8!), which are all evaluated. For more checkpoints, ``RESAMPLES`` random
+orders are drawn."""
 RESAMPLES = 9999
 
 
@@ -24,14 +25,14 @@ class ChangePoint:
     index: int
     """Index of the first value after the change."""
     statistic: float
-    """Largest absolute value of Pettitt's U."""
+    """Largest absolute value of Pettitt's rank statistic U over all positions of the change."""
     p: float
-    """Probability of a statistic at least as large in random order."""
+    """Share of the orders of the values that have a statistic at least as large."""
     checkpoints: int
 
 
 def pettitt_test(values: ArrayLike, *, seed: int = 0) -> ChangePoint | None:
-    """Test whether the level of a sequence changes at one unknown position.
+    """Test whether the values of a sequence become higher or lower at one unknown position.
 
     Args:
         values: One value per checkpoint in training order, shape (K,).
@@ -76,7 +77,7 @@ def pettitt_test(values: ArrayLike, *, seed: int = 0) -> ChangePoint | None:
 
 
 def _statistics(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Pettitt's U after each value but the last: 2 * (sum of the first t ranks) - t (n + 1)."""
+    """Return Pettitt's U after each value except the last: 2 * (sum of the first t ranks) - t (n + 1)."""
     n = ranks.shape[-1]
     sums = np.cumsum(ranks, axis=-1)[..., :-1]
     return np.asarray(2 * sums - np.arange(1, n) * (n + 1), np.float64)

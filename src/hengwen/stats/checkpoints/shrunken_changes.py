@@ -1,4 +1,4 @@
-"""Rank the changes of single prompts, less those of prompts with few repeats."""
+"""Estimate the true changes of single prompts: changes with much noise are drawn towards the mean change."""
 
 from __future__ import annotations
 
@@ -16,26 +16,30 @@ class ShrunkenChanges:
     """Estimates of the true changes of prompts."""
 
     changes: tuple[float, ...]
-    """For each prompt, the mean change plus a share of its distance from the mean change."""
+    """For each prompt, its estimated true change: the mean change of all prompts, plus a share of the
+    distance between the measured change and this mean."""
     shares: tuple[float, ...]
-    """For each prompt, that share: tau^2 / (tau^2 + noise), from 0 to 1."""
+    """For each prompt, the share of its distance from the mean change that is kept: tau^2 / (tau^2 + noise),
+    from 0 to 1."""
     true_variance: float
-    """The variance tau^2 of the true changes between prompts, at least 0."""
+    """Variance tau^2 of the true changes from prompt to prompt, at least 0."""
 
 
 def shrink_changes(changes: ArrayLike, noise: ArrayLike) -> ShrunkenChanges:
     """Return empirical-Bayes estimates of the true changes of prompts.
 
     A prompt with few repeats changes much by chance alone. Its change is drawn towards the mean change of all
-    prompts, the more so the noisier it is. If tau^2 is 0, the changes vary no more than the repeats of one
-    prompt, and all estimates are equal.
+    prompts, the more so the noisier it is. If tau^2, the variance of the true changes, is estimated as 0, the
+    changes vary no more than the repeats of one prompt, and all estimates are equal.
 
     Args:
         changes: Later minus earlier value of each prompt, shape (n,), n >= 1.
-        noise: Variance of each change that comes from repeats, such as 2 sigma^2 / R.
+        noise: The part of each change's variance that comes from repeats: 2 sigma^2 / R, if a prompt has R
+            repeats with the variance sigma^2 at both checkpoints.
 
     Notes:
-        tau^2 is the variance of the changes minus the mean noise (moments). Efron and Morris (1975).
+        tau^2 is the variance of the changes minus the mean noise (method of moments). Efron and Morris
+        (1975).
 
     Examples:
         >>> result = shrink_changes([-1.0, 0.0, 0.0, 1.0], [0.1, 0.1, 0.1, 2.0])

@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MIN_CHECKPOINTS = 4
-"""Minimum number of checkpoints of a test; fewer cannot tell a trend from the noise of single steps."""
+"""Minimum number of checkpoints of a test. With fewer, a trend cannot be told from the usual movement of
+single checkpoints."""
 POWER = 0.8
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlopeTest:
-    """Least-squares line of the values over the positions 0, 1, ..., K - 1, and its t test."""
+    """Least-squares line through the values of K checkpoints at positions 0 to K - 1, and its t test."""
 
     slope: float
     """Change of the line from one checkpoint to the next."""
@@ -44,20 +45,20 @@ class SlopeTest:
 
     @property
     def total_interval(self) -> tuple[float, float]:
-        """95 % interval of the total change, not corrected for other tests."""
+        """95 % interval of ``total``, not corrected for other tests."""
         steps = self.checkpoints - 1
         return self.interval[0] * steps, self.interval[1] * steps
 
     @property
     def signal_to_noise(self) -> float:
-        """Size of the total change in units of ``residual_sd``."""
+        """Absolute change of the line from the first to the last checkpoint, divided by ``residual_sd``."""
         return abs(self.total) / self.residual_sd
 
     def detectable(self, alpha: float = 0.05, power: float = POWER) -> float:
-        """Return the smallest total change that a test at ``alpha`` detects with probability ``power``.
+        """Return the smallest true ``total`` that a test at ``alpha`` detects with probability ``power``.
 
         Args:
-            alpha: Two-sided level, already divided by the number of tests.
+            alpha: Two-sided significance level, already divided by the number of tests.
             power: Probability of detecting the change, in (0, 1).
 
         Examples:
@@ -78,8 +79,9 @@ def slope_test(values: ArrayLike) -> SlopeTest | None:
         checkpoints to compare the line with.
 
     Notes:
-        ``scipy.stats.linregress`` computes the line. Positions count, and not the steps of training: with
-        unequal distances, one checkpoint far from the others would decide alone.
+        ``scipy.stats.linregress`` computes the line. The test uses positions (0, 1, 2, ...) instead of
+        training steps. With training steps at unequal distances, one checkpoint far from the others would
+        decide alone.
 
     Examples:
         >>> test = slope_test([1.0, 3.0, 2.0, 4.0])
@@ -114,7 +116,7 @@ def slope_test(values: ArrayLike) -> SlopeTest | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewestTest:
-    """The newest value against the mean of its predecessors."""
+    """Student's t test of the newest value against the mean of the values before it (its predecessors)."""
 
     difference: float
     """Newest value minus the mean of the predecessors."""
@@ -123,14 +125,15 @@ class NewestTest:
     p: float
     """Two-sided p-value of Student's t test, with one degree of freedom less than there are predecessors."""
     error: float
-    """Standard error of the difference: sd * sqrt(1 + 1 / predecessors)."""
+    """Standard error of the difference: sd * sqrt(1 + 1 / predecessors), where sd is the standard deviation
+    of the predecessors, or the square root of ``min_variance`` if that is larger."""
     predecessors: int
 
     def detectable(self, alpha: float = 0.05, power: float = POWER) -> float:
         """Return the smallest difference that a test at ``alpha`` detects with probability ``power``.
 
         Args:
-            alpha: Two-sided level, already divided by the number of tests.
+            alpha: Two-sided significance level, already divided by the number of tests.
             power: Probability of detecting the difference, in (0, 1).
         """
         return _quantile_sum(self.predecessors - 1, alpha, power) * self.error
@@ -141,15 +144,15 @@ def newest_test(values: ArrayLike, *, min_variance: float = 0.0) -> NewestTest |
 
     Args:
         values: One value per checkpoint in training order, shape (K,); the last one is the newest.
-        min_variance: Smallest variance of a checkpoint's value, such as the variance with which it is
-            measured. A larger variance of the predecessors replaces it. Near the end of a scale, a few
-            predecessors may be nearly equal by chance, and any other value would be an alarm.
+        min_variance: Lower limit of the variance that the test uses, such as the squared standard error of a
+            checkpoint's mean. Without a limit, predecessors that are nearly equal by chance, as happens near
+            the end of a scale, would make any other value an alarm.
 
     Returns:
-        The test; None if K < 4, or if the predecessors do not vary.
+        The test; None if K < 4, or if the predecessors are equal and ``min_variance`` is 0.
 
     Notes:
-        Without ``min_variance``, it equals ``scipy.stats.ttest_ind([newest], predecessors)``.
+        Without ``min_variance``, the test equals ``scipy.stats.ttest_ind([newest], predecessors)``.
 
     Examples:
         >>> test = newest_test([1.0, 2.0, 3.0, 6.0])

@@ -1,4 +1,4 @@
-"""Split the variance of scores into prompts, checkpoints, their interaction, repeats and judge repeats."""
+"""Split the variance of scores by source: prompts, checkpoints, their interaction, repeats, judge repeats."""
 
 from __future__ import annotations
 
@@ -13,25 +13,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VarianceBySource:
-    """Variance components of a single score; they add up to its variance, up to negative estimates."""
+    """Variance of the score of one answer, split by source; negative estimates of a part are set to 0."""
 
     prompt: float
     """Variance of the true means of prompts: some prompts are harder than others."""
     checkpoint: float
     """Variance of the true means of checkpoints on these prompts, which are the changes over training."""
     interaction: float
-    """Variance of the changes of single prompts around the change of all. Without repeats, it includes
-    ``repeat``."""
+    """Variance of the interaction: some prompts change more or less than all prompts on average. If no prompt
+    has several repeats, the variance of repeats is part of it."""
     repeat: float | None
-    """Variance of the repeats of one prompt at one checkpoint, including ``judge``; None without repeats."""
+    """Variance of the repeats of one prompt at one checkpoint, including ``judge``; None if no prompt has
+    several repeats."""
     judge: float | None
-    """Variance of repeated verdicts on one answer; None if no answer was judged several times."""
+    """Variance of repeated judgments of one answer; None if no answer was judged several times."""
     prompts: int
     """Number of prompts with a value at every checkpoint, from which the estimates come."""
     checkpoints: int
     mean_variance: float
-    """Variance with which the mean of a checkpoint is measured on these prompts: the interaction and the
-    repeats, divided by the number of prompts. It leaves out that other prompts may be harder."""
+    """Squared standard error of a checkpoint's mean on these prompts: the variance of a prompt's value that
+    comes from the interaction and from repeats, divided by the number of prompts. The variance between
+    prompts is not part of it, because all checkpoints answer the same prompts."""
 
 
 def variance_by_source(
@@ -40,21 +42,21 @@ def variance_by_source(
     repeat_variance: float | None = None,
     judge_variance: float | None = None,
 ) -> VarianceBySource | None:
-    """Return the variance components of prompt means over checkpoints.
+    """Return how much of the variance of a score comes from prompts, checkpoints, interaction and repeats.
 
     Args:
         values: Mean value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing.
         repeats: Number of repeats behind each value, in the same shape.
         repeat_variance: Pooled variance of the repeats of a prompt at a checkpoint; None if unknown.
-        judge_variance: Variance of repeated verdicts on the same answer; None if unknown.
+        judge_variance: Variance of repeated judgments of the same answer; None if unknown.
 
     Returns:
-        The components, each at least 0; None if fewer than two prompts have a value at all checkpoints, or if
-        there are fewer than two checkpoints.
+        The parts of the variance, each at least 0; None if fewer than two prompts have a value at all
+        checkpoints, or if there are fewer than two checkpoints.
 
     Notes:
-        Two-way random-effects analysis of variance of unweighted cell means, by moments. Searle, Casella and
-        McCulloch (1992), chapter 5.
+        Two-way random-effects analysis of variance (method of moments), in which each value has the same
+        weight, whatever its number of repeats. Searle, Casella and McCulloch (1992), chapter 5.
 
     Examples:
         >>> result = variance_by_source([[0.2, 0.4], [0.5, 0.7], [0.8, 1.0]], [[2, 2]] * 3, 0.01)

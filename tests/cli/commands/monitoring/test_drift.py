@@ -72,16 +72,23 @@ def test_a_drift_is_said_in_words_with_its_evidence(hengwen, tmp_path: Path) -> 
     done = hengwen("drift")
     lines = [line.strip() for line in done.out.splitlines()]
     assert lines[0] == "p: c0 → c8, 9 checkpoints"
-    assert "baseline c0 (the first checkpoint; choose another with: hengwen runs pin)" in lines
-    assert "question 2: 2 tests, p corrected by Holm; look 1 at this baseline, level .030" in lines
+    assert (
+        "the baseline begins with c0 (the first checkpoint; choose another with: hengwen runs pin)" in lines
+    )
+    family = "more than usual: p corrected for 2 tests (Holm); run 1 tested against this baseline"
+    assert f"{family}, so p up to .030 is significant" in lines
     assert "t/s.value: differ; drift for the worse" in lines
     assert "Is that more than checkpoints usually move? Drift for the worse" in lines
-    assert any(line.startswith("line from first to last: -0.8") and "p < .0001" in line for line in lines)
-    assert any("Mann-Kendall S -36, p < .0001" in line and "Pettitt: change at c" in line for line in lines)
-    assert any(line.startswith("course") and "CIN 36/36 [18.0]" in line for line in lines)
+    assert any(
+        line.startswith("trend line from first to last: -0.8") and "p < .0001" in line for line in lines
+    )
+    assert any(
+        "(Mann-Kendall) S -36, p < .0001" in line and "change point (Pettitt) at c" in line for line in lines
+    )
+    assert any(line.startswith("order of the means") and "(CIN) 36 of 36 [18.0]" in line for line in lines)
     assert any(line.startswith("variance by source (12 prompts): ") for line in lines)
-    assert "judge repeat" not in done.out
-    assert "changes of prompts (exploratory, not tested, not shrunken, there are no repeats):" in lines
+    assert "verdicts on one answer" not in done.out
+    assert "changes of prompts (for a first look, not tested, not reduced, there are no repeats):" in lines
 
 
 @pytest.mark.parametrize(("language", "word"), [("en", "drift"), ("zh", "漂移")])
@@ -91,7 +98,7 @@ def test_the_word_drift_stands_only_where_the_second_question_says_so(
     record(JITTER)
     out = hengwen("drift", "--lang", language).out
     assert word not in out.lower()
-    assert {"en": "differ; nothing beyond step noise seen", "zh": "有差别；未见超出平常波动的变化"}[
+    assert {"en": "differ; no change beyond the usual movement seen", "zh": "有差别；未见超出平常波动的变化"}[
         language
     ] in out
     record([0.9, 0.8, 0.7, 0.57, 0.52, 0.4])
@@ -102,10 +109,10 @@ def test_the_word_drift_stands_only_where_the_second_question_says_so(
     ("means", "fields", "text"),
     [
         ([0.5], {}, "t/s.value: only one checkpoint"),
-        ([0.5], {}, "two checkpoints are needed; come back after the next one"),
-        ([0.5, 0.9], {}, "t/s.value: differ; cannot be told from step noise"),
+        ([0.5], {}, "two checkpoints are needed; run the next one first"),
+        ([0.5, 0.9], {}, "t/s.value: differ; cannot be told from the usual movement"),
         ([0.5, 0.9], {}, "4 checkpoints are needed to know how far one usually moves"),
-        ([0.5, 0.9, 0.4], {}, "all 3 checkpoints together (Friedman): p "),
+        ([0.5, 0.9, 0.4], {}, "any difference among all 3 checkpoints (Friedman): p "),
         ([1.5] * 5, {}, "all checkpoints have the same mean"),
         ([1.5] * 5, {}, "no variance: all scores are equal"),
         ([0.5, 0.6, 0.4, 0.7], {"order": 0}, "differ; order of checkpoints unknown"),
@@ -194,9 +201,9 @@ def test_too_few_prompts_are_said_with_the_number_that_it_takes(hengwen, tmp_pat
                 ledger.record_rows([Row(**key, sample_id=f"p{prompt}", cluster=f"p{prompt}", outcome=score)])
         ledger.commit()
     out = hengwen("drift").out
-    assert "t/j.level: too few prompts; cannot be told from step noise" in out
+    assert "t/j.level: too few prompts; cannot be told from the usual movement" in out
     assert "at least 8 independent prompts are needed for any result to be significant" in out
-    assert "judge repeat unknown" in out
+    assert "verdicts on one answer unknown" in out
 
 
 @pytest.fixture
@@ -211,13 +218,13 @@ def test_many_checkpoints_are_shortened_and_have_p_values_of_blocks(hengwen, lon
     lines = [line.strip() for line in hengwen("drift").out.splitlines()]
     assert lines[:3] == [
         "p: c2 → c26, 25 checkpoints",
-        "baseline c2",
+        "the baseline begins with c2",
         "2 checkpoints before the baseline are left out",
     ]
     assert any(line.startswith("means: c2 ") and " …, c24 " in line for line in lines)
-    assert any(line.startswith("baseline of 24 (c2 … c25) → c26: ") for line in lines)
+    assert any(line.startswith("mean of 24 checkpoints (c2 … c25) → c26: ") for line in lines)
     assert any("CIN" in line and ", p* = " in line for line in lines)
-    assert any(line.startswith("p* exchanges blocks of 5: ") for line in lines)
+    assert any(line.startswith("p* keeps 5 neighbouring checkpoints together") for line in lines)
     assert sum(line.startswith("human ranking at ") for line in lines) == 6
     assert "19 earlier checkpoints: see --json" in lines
 
@@ -225,8 +232,9 @@ def test_many_checkpoints_are_shortened_and_have_p_values_of_blocks(hengwen, lon
 def test_the_number_of_the_look_and_its_level_are_printed(hengwen, long: None) -> None:
     hengwen("drift", "-q")
     out = hengwen("drift", *(f"c{index}" for index in range(2, 20))).out
-    assert "question 1: 2 tests, p corrected by Holm; look 2 at this baseline, level .0076" in out
-    assert "question 2: 2 tests, p corrected by Holm; look 2 at this baseline, level .0076" in out
+    family = "p corrected for 2 tests (Holm); run 2 tested against this baseline, so p up to .0076"
+    assert f"do they differ: {family} is significant" in out
+    assert f"more than usual: {family} is significant" in out
 
 
 def test_unordered_unequal_and_clustered_answers_are_said_in_words(hengwen, tmp_path: Path) -> None:
@@ -244,7 +252,7 @@ def test_unordered_unequal_and_clustered_answers_are_said_in_words(hengwen, tmp_
         ledger.commit()
     out = hengwen("drift").out
     assert "20 prompts in 10 clusters" in out
-    assert "20 prompts with unequal repeats: equally many of each checkpoint are used" in out
+    assert "20 prompts with more answers at one checkpoint: equally many of each are used" in out
     assert "Mann-Kendall needs 5 checkpoints; Pettitt needs 8 checkpoints" in out
 
 

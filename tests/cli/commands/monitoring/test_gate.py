@@ -82,7 +82,7 @@ def test_each_gate_is_one_line_and_all_passed_is_zero(hengwen, start) -> None:
     assert first.startswith("passed  t/tenths.value >= 0.6 and coverage(t/tenths.value) >= 0.95: ")
     assert "coverage(t/tenths.value) >= 0.95: 100% (40 prompts with a score)" in first
     assert second.startswith("passed  no_drop(t/*, a): no fall seen from a: t/tenths.value 0.000 p = 1.00; ")
-    assert second.endswith("40 prompts, level .030 (look 1)")
+    assert second.endswith("40 prompts, significance level .030 (run 1 tested against this baseline)")
 
 
 def test_a_failed_gate_is_three_and_says_why(hengwen, start) -> None:
@@ -100,7 +100,7 @@ def test_an_inconclusive_gate_is_four_and_says_what_to_do(hengwen, start) -> Non
     done = hengwen("gate", "plan.yaml", "--gate", "t/tenths.value >= 0.8", "--gate", "no_drop(*)")
     assert done.code == 4
     first, second = done.out.splitlines()[1:]
-    assert "the limit is inside the interval" in first
+    assert "undecided: the interval contains the limit" in first
     assert second == (
         "inconclusive  no_drop(*): there is no baseline, pin one: hengwen runs pin RUN, or name one: "
         "--baseline RUN"
@@ -149,14 +149,18 @@ def test_a_drift_is_printed_only_where_checkpoints_show_it(hengwen, start) -> No
     start(falling, gates=["no_drift(*)"])
     done = hengwen("gate", "plan.yaml")
     assert (done.code, done.out.count("\n")) == (3, 2)
-    assert "failed  no_drift(*): drift for the worse since c0: t/tenths.value p " in done.out
+    assert (
+        "failed  no_drift(*): drift, a fall beyond the usual movement of checkpoints, since c0: " in done.out
+    )
     assert (
         hengwen("gate", "plan.yaml", "--json").json["gates"][0]["terms"][0]["drifts"][0]["drifts"] == "drift"
     )
     done = hengwen("gate", "plan.yaml", "--run", "c2")
     assert done.code == 4
     assert "drift " not in done.out.replace("no_drift", "")
-    assert "too few checkpoints to tell it from step noise, at least 4 checkpoints are needed" in done.out
+    assert (
+        "too few checkpoints to tell a change from the usual movement of checkpoints, at least 4" in done.out
+    )
 
 
 def test_quiet_prints_nothing(hengwen, start) -> None:
@@ -211,12 +215,12 @@ def test_validate_prints_the_power_of_each_gate(hengwen, start) -> None:
     assert lines[start_line + 1].startswith(
         "  t/tenths.value >= 0.6: power .00 with 40 prompts, if the mean stays"
     )
-    assert lines[start_line + 2] == "  coverage(t/tenths.value) >= 0.95: no test: compared as it is"
+    assert lines[start_line + 2].endswith("no statistical test: the value itself is compared with the limit")
     assert lines[start_line + 4].startswith(
         "  no_drop(t/*, a): with 40 prompts a fall is seen with power .80 from: "
     )
     assert lines[start_line + 5] == "gate noninferior(t/tenths.value, a, 0.02) (warn)"
-    assert "if both are equal, with 40 prompts; at the first look ." in lines[start_line + 6]
+    assert "with 40 prompts, the power is .54 if both checkpoints are equal (" in lines[start_line + 6]
 
 
 def test_a_store_that_cannot_be_read_does_not_make_a_plan_invalid(hengwen, start) -> None:
