@@ -36,7 +36,7 @@ def rank_changes(differences: PromptDifferences, repeat_variance: float | None) 
     .10. The ranking says where to look first.
 
     Args:
-        differences: The common prompts of the baseline and the newest checkpoint.
+        differences: Values of the prompts at the baseline and at the newest checkpoint.
         repeat_variance: Variance of the repeats of a prompt, pooled over prompts; None if unknown.
     """
     changes = differences.after - differences.before

@@ -94,6 +94,6 @@ def look_series(baseline: Run) -> str:
 
 
 def _commits(run: Run) -> dict[str, bool]:
-    """Return the git commits at which a run started, each with whether files of the plan differed from it."""
+    """Return the git commit of each start of one run, and whether files of the plan differed from it."""
     facts: Mapping[str, Any] = run.facts
     return {item["commit"]: item["changed"] for item in facts.get("commits", [])}

@@ -82,9 +82,9 @@ class JudgedScoreDrift:
     margin: float | None = None
     """Largest change that does not matter: 0.04 of the scale; None on an unbounded scale."""
     model: Effect | None = None
-    """Mean change of the scores that the model made, without the change that the judge made."""
+    """Mean change of the scores that is due to the model, without the change that is due to the judge."""
     judge: Effect | None = None
-    """Mean change that the judge made: how its values for the same answers (or anchors) changed."""
+    """Mean change that is due to the judge: how its values for the same answers (or anchors) changed."""
     then: float | None = None
     """Mean value of the earlier answers, as the earlier run judged them."""
     again: float | None = None
