@@ -145,8 +145,8 @@ def test_anchors_and_members_have_lines_of_their_own() -> None:
     assert "  openai/strict: cannot tell" in lines
     assert any(line.startswith("    judge: on the same 300 anchors, change -0.050") for line in lines)
     assert any("minus the change of the judge, change 0.000" in line for line in lines)
-    agreement = "    on 1 anchor, the mean difference between judge and people 0.100 → 0.150, p = .040"
-    assert lines[-1] == f"{agreement}, not corrected"
+    line = "    on 1 anchor, the mean difference between judge and people 0.100 → 0.150, p = .040"
+    assert lines[-1] == f"{line}, not corrected"
 
 
 def test_the_head_names_what_is_left_out_unfinished_and_corrected() -> None:
