@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 _SMALL = 20_000_000
 """Maximum product of the two lengths for which the bit-parallel algorithm is always used."""
 _MAX_MATCHES = 5_000_000
-"""Maximum number n of pairs of equal tokens for the algorithm that visits only these pairs (n log n
-steps)."""
+"""Maximum number of pairs of equal tokens for the algorithm that visits only such pairs (n log n steps for n
+pairs)."""
 _MIN_CELLS_PER_MATCH = 1280
 """The algorithm that visits only pairs of equal tokens is used if at most one in this many token pairs is
 equal. With more equal pairs, the bit-parallel algorithm is faster, because it compares 64 pairs at a time."""
 _MAX_BYTE_CELLS, _MAX_WIDE_CELLS = 50_000_000_000, 4_000_000_000
-"""Maximum product of the two lengths, first if the texts share at most 256 different tokens, then if they
-share more."""
+"""Maximum product of the lengths of two texts: the first limit holds for texts that share at most 256
+different tokens, the second for all others."""
 
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:

@@ -34,7 +34,7 @@ def to_jsonl(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def name_after(folder: Path, files: Mapping[str, str | bytes]) -> dict[str, str | bytes]:
-    """Return the files of a plan with its name set to that of its folder.
+    """Return the files of a plan, in which the plan has the name of its folder.
 
     As a result, plans in different folders have different names in a store.
 

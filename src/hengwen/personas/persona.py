@@ -74,7 +74,7 @@ class Persona(StrictModel):
         return self.name.in_language(self.language)
 
     def brief(self, tag: str) -> str | None:
-        """Return the instruction for a topic prompt; None if the topic has no instruction.
+        """Return the instruction to open a conversation about a topic; None if the topic has no instruction.
 
         Args:
             tag: A tag such as ``<post: the sea>``, or only the topic.

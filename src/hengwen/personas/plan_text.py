@@ -40,10 +40,10 @@ _RULES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTask:
-    """A task of the persona protocol, with the settings that it has in one plan."""
+    """A task of the Muice protocol (evaluation of a persona chatbot), with its settings in one plan."""
 
     task: PersonaTask
-    """The task as the persona protocol defines it."""
+    """The task as the Muice protocol (evaluation of a persona chatbot) defines it."""
     samples: str
     """File name of the samples."""
     count: int
@@ -55,7 +55,8 @@ class PlannedTask:
     preset: str = ""
     """Name of the preset that defines ``params``."""
     has_number: bool = False
-    """Whether a sample has a right number; then the plan gets a rule that checks it."""
+    """Whether a sample states the number that is right in an answer; if so, a rule of the plan checks the
+    number."""
     corpus: str | None = None
     """Path of the training data, relative to the plan."""
     backend: str | None = None

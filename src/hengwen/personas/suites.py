@@ -129,7 +129,7 @@ def _planned(task: Scene, rows: Sequence[JsonRow], persona: Persona) -> PlannedT
 
 
 def _with_brief(row: JsonRow, persona: Persona) -> JsonRow:
-    """Return a topic prompt; its brief (instruction) is added to the metadata for the system prompt."""
+    """Return the row of a topic prompt with its brief (instruction to the model) in the metadata."""
     brief = row["metadata"].get("brief") or persona.brief(row["input"]) or row["input"]
     return {**row, "metadata": {**row["metadata"], "brief": brief}}
 

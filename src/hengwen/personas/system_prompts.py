@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hengwen.prompts.language import Language
 
 BRIEF = "{{ brief }}"
-"""Placeholder for the brief (instruction) of a topic prompt; the brief is in the metadata of its sample."""
+"""Placeholder for the brief (instruction to talk about a topic), which is in the metadata of a sample."""
 
 _HEADS: Mapping[Language, tuple[str, str, str, str]] = {
     "zh": ("你是{name}。", "关于你：", "常挂在嘴边（自然地用，不必句句都有）：", "你从不说："),
@@ -81,7 +81,7 @@ def system_prompt(persona: Persona, task: Scene) -> str:
 
 
 def escape_template(text: str) -> str:
-    """Return a template that renders to exactly this text.
+    """Return a template that renders to exactly the given text.
 
     Examples:
         >>> escape_template("a {{ b }}")

@@ -10,8 +10,8 @@ from itertools import count
 from hengwen.io.text_safety import replace_surrogates
 
 PLACEHOLDER = "0" * 16
-"""Placeholder for the random fence when call keys are computed, so that prompts that differ only in their
-fence get the same key."""
+"""Placeholder for the random fence when the key of a call (by which its stored reply is found) is computed,
+so that prompts that differ only in their fence get the same key."""
 
 _KEY = secrets.token_bytes(32)
 _numbers = count()

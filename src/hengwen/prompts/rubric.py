@@ -280,7 +280,7 @@ def _read(path: Path) -> Rubric:
 
 
 def _keys_as_written(file: YamlFile) -> YamlFile:
-    """Turn the keys of ``levels`` into strings, so that errors can name their lines; refuse equal numbers."""
+    """Turn the keys of ``levels`` into strings, so that errors can name lines; refuse equal keys."""
     levels = file.data.get("levels") if isinstance(file.data, dict) else None
     if not isinstance(levels, dict):
         return file

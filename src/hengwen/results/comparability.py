@@ -64,7 +64,7 @@ class ComparabilityKey:
         return digest(dict(self.parts))
 
     def differences(self, other: ComparabilityKey) -> list[Difference]:
-        """Return the parts that differ between two keys; an empty list if one of them is unknown.
+        """Return the parts that differ between two keys; an empty list if one of the keys is unknown.
 
         Args:
             other: Key of another series.
@@ -86,7 +86,7 @@ UNSCORED = ComparabilityKey({"run": "nothing scored"})
 
 
 def provenance_of(details: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield (part, value) for model, format and method of a judge's score; a panel has a value per member.
+    """Yield (part, value) for model, format and method of a judge's score, for each judge of a panel.
 
     Examples:
         >>> list(provenance_of({"label": "A", "model": "gpt", "method": "logprobs"}))

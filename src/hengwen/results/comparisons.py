@@ -165,8 +165,8 @@ def comparable_pairs(item: ScoreSeries, baseline: int = 0) -> list[tuple[int, in
 def compare_checkpoints(series: Sequence[ScoreSeries], baseline: int = 0) -> list[Comparison]:
     """Test each checkpoint against the one before it, and the last against the baseline, for every score.
 
-    ``comparable_pairs`` selects the pairs of checkpoints. A pair is also left out if it has so few common
-    prompts that no result could be significant.
+    ``comparable_pairs`` selects the pairs of checkpoints. A pair of checkpoints is also left out if it has so
+    few common prompts that no result could be significant.
 
     Args:
         series: All scores of one report; p-values are adjusted for the number of their tests.
@@ -224,7 +224,7 @@ def min_clusters(tests: int, alpha: float = ALPHA) -> int:
 
     Args:
         tests: Number of tests in the family.
-        alpha: Level of the family, in (0, 1).
+        alpha: Accepted probability of a false alarm in any of the tests, in (0, 1).
 
     Examples:
         >>> min_clusters(1), min_clusters(10)

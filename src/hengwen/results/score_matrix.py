@@ -1,4 +1,4 @@
-"""``ScoreMatrix``: the values of one score at many checkpoints, in arrays of 12 bytes a value."""
+"""``ScoreMatrix``: the values of one score at many checkpoints, in arrays with 12 bytes per value."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Repeats(NamedTuple):
 
 @dataclass(slots=True)
 class ScoreMatrix:
-    """Values of one score for every prompt, checkpoint and repeat that has one.
+    """Values of one score, for every combination of prompt, checkpoint and repeat that has a value.
 
     A score of a group of answers (one number for all answers of a task) is stored as one prompt with an empty
     name.
@@ -122,7 +122,7 @@ class ScoreMatrix:
     def repeat_variance(self, checkpoints: Sequence[int] | None = None) -> float | None:
         """Return the variance of the repeats of a prompt, pooled over prompts and checkpoints.
 
-        It is None if no prompt has several repeats, or if the score's reducer is not the mean.
+        The variance is None if no prompt has several repeats, or if the score's reducer is not the mean.
 
         Args:
             checkpoints: Indices of the checkpoints; default: all.
@@ -165,9 +165,9 @@ class ScoreMatrix:
 def adjusted_means(table: Floats) -> Floats:
     """Return the mean of each checkpoint, as if every prompt had a value at every checkpoint.
 
-    A checkpoint that misses hard prompts would look better than it is. So checkpoints and prompts are fitted
-    together: value = checkpoint + prompt (least squares). If no value is missing, the results are the plain
-    means.
+    A checkpoint without values for hard prompts would look better than it is. So checkpoints and prompts are
+    fitted together: value = checkpoint + prompt (least squares). If no value is missing, the results are the
+    plain means.
 
     Args:
         table: Value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing. Every

@@ -82,7 +82,7 @@ class Column:
             self.first_messages.setdefault(status, message[:MAX_MESSAGE])
 
     def read_details(self, kind: Kind, details: Mapping[str, Any], *, is_group_score: bool) -> None:
-        """Read from the details of a score what describes its series.
+        """Copy into this column the details of a score that describe its series.
 
         Args:
             kind: Kind of the score.

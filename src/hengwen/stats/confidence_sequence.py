@@ -1,9 +1,9 @@
-"""Confidence sequences: intervals of the mean of a stream that may be looked at after every score.
+"""Confidence sequences: intervals of the mean of a stream, which stay valid if read after every score.
 
-An ordinary 95 % interval contains the mean in 95 of 100 samples of one size that was fixed in advance. A
-confidence sequence contains the mean after every score in 95 of 100 streams. So it may be read at any time,
-and the stream may be stopped because of what the interval shows. In return, the interval is wider than a t
-interval: about twice as wide from 100 scores on, and wider still before.
+An ordinary 95 % interval contains the mean in 95 of 100 samples whose size was fixed in advance. In 95 of 100
+streams, all intervals of a confidence sequence, one after each score, contain the mean. So these intervals
+may be read at any time, and the stream may be stopped because of what they show. Their disadvantage is their
+width: from 100 scores on, they are about twice as wide as t intervals, and with fewer scores wider still.
 
 The mean of a stream is the average of the expected values of its scores so far. So the intervals are also
 valid if the expected value changes during the stream.
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MIN_ASYMPTOTIC = 100
-"""Number of scores from which ``AsymptoticSequence`` returns an interval. Earlier intervals miss the mean too
-often: if they started at 30 scores, 90 % of them equal, they would miss it in 17 of 100 streams."""
+"""Number of scores from which ``AsymptoticSequence`` returns an interval. Intervals after fewer scores miss
+the mean too often: if 90 % of the scores are equal, intervals from 30 scores on miss the mean in 17 of 100
+streams."""
 NARROWEST_AT = 300
 """The intervals are tuned to be as narrow as possible after this number of scores."""
 
 
 class BoundedSequence:
-    """The empirical Bernstein confidence sequence of scores on a bounded scale.
+    """Confidence sequence of scores on a bounded scale, by the empirical Bernstein bound.
 
     The intervals are valid for every number of scores, whatever the distributions of the scores are.
 
@@ -87,7 +88,7 @@ class BoundedSequence:
         return self._low + self._range * low, self._low + self._range * high
 
     def _boundary(self, log_limit: float) -> float:
-        """Return the deviation of the sum of scores at which the supermartingale is exp(log_limit)."""
+        """Return the deviation of the sum of scores at which ``_log_martingale`` reaches ``log_limit``."""
         from scipy.optimize import brentq
 
         upper = 1.0
@@ -102,11 +103,11 @@ class BoundedSequence:
         return _log_gamma_tail(shape, shape + deviation) - self._log_prior + deviation + self._variance
 
     def to_dict(self) -> dict[str, float]:
-        """Return the state after the scores so far, to be saved."""
+        """Return the state after the scores so far, from which ``restore`` continues."""
         return {"n": self._n, "sum": self._sum, "variance": self._variance}
 
     def restore(self, data: Mapping[str, float]) -> None:
-        """Restore the state that ``to_dict`` of a sequence with the same arguments returned."""
+        """Continue from a state that ``to_dict`` of a sequence with equal arguments returned."""
         self._n, self._sum, self._variance = int(data["n"]), data["sum"], data["variance"]
 
 
@@ -120,9 +121,9 @@ def _log_gamma_tail(shape: float, rate: float) -> float:
 class AsymptoticSequence:
     """The asymptotic confidence sequence of scores without a bounded scale.
 
-    The intervals use a mixture of normal distributions and the standard deviation of the scores so far. They
-    are valid for long streams of scores with a finite variance. There is no interval before 100 scores, or
-    while all scores are equal.
+    The intervals use a mixture of normal distributions and the standard deviation of the scores so far. The
+    intervals are valid for long streams of scores with a finite variance. There is no interval before 100
+    scores, or while all scores are equal.
 
     Args:
         alpha: Probability that the interval ever misses the mean, in (0, 1).
@@ -168,9 +169,9 @@ class AsymptoticSequence:
         return self._mean - half, self._mean + half
 
     def to_dict(self) -> dict[str, float]:
-        """Return the state after the scores so far, to be saved."""
+        """Return the state after the scores so far, from which ``restore`` continues."""
         return {"n": self._n, "mean": self._mean, "squares": self._squares}
 
     def restore(self, data: Mapping[str, float]) -> None:
-        """Restore the state that ``to_dict`` of a sequence with the same arguments returned."""
+        """Continue from a state that ``to_dict`` of a sequence with equal arguments returned."""
         self._n, self._mean, self._squares = int(data["n"]), data["mean"], data["squares"]

@@ -4,7 +4,7 @@ The chart raises an alarm when its statistic exceeds a threshold. A baseline of 
 true mean and distribution of scores; thresholds that ignore this are too low: 13 to 16 of 100 streams without
 any change raise an alarm, instead of 5. So each simulated stream draws its scores from a bootstrap resample
 of the baseline, while the chart keeps the mean and the standard deviation of the given baseline. The
-simulated false alarms then include those that the error of the baseline causes.
+simulated false alarms then include those that occur because the baseline is only a sample.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIMULATIONS = 10_000
-"""Number of simulated streams. A false-alarm rate of .05 has a Monte-Carlo standard error of .0022."""
+"""Number of simulated streams. With 10,000 streams, a simulated false-alarm rate of .05 has a standard error
+of .0022."""
 MAX_REDRAWN = 10_000
 """Largest size of a bootstrap resample of the baseline; its mean has a standard error of .01 standard
 deviations."""
@@ -32,8 +33,9 @@ _BLOCK = 128
 class BaselineDistribution:
     """Scores of a baseline, with an artificial score (pseudo-score) of half weight at each end of the range.
 
-    The pseudo-scores stand for scores that are possible but rare. Without them, a baseline with 97 % best
-    scores often has too small a standard deviation, or one of 0.
+    The pseudo-scores stand for scores that are possible but rare. Without them, a baseline in which 97 % of
+    the scores are the highest possible score often has too small a standard deviation, or a standard
+    deviation of 0.
     """
 
     scores: NDArray[np.float64]
@@ -58,7 +60,7 @@ class BaselineDistribution:
         return float(np.sqrt(squares / len(self.scores))) * span
 
     def pool(self) -> NDArray[np.float64]:
-        """Return the standardized scores, each twice, and the pseudo-scores, each once, shape (2n + 2,)."""
+        """Return the standardized scores twice and the pseudo-scores once (half weight), shape (2n + 2,)."""
         values = np.concatenate((self.scores, self.scores, self.ends))
         return (values - self.mean) / self.sd
 
@@ -117,7 +119,7 @@ def _cusum_maxima(
     reference_value: float,
     horizon: int,
 ) -> NDArray[np.float64]:
-    """Return the maximum of both statistics over the horizon, shape (2, streams)."""
+    """Return the largest value of each CUSUM statistic in each simulated stream, shape (2, streams)."""
     streams, size = shape
     redrawn = pool[rng.integers(len(pool), size=shape)].ravel()
     offsets = np.arange(streams) * size

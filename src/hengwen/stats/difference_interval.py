@@ -1,4 +1,4 @@
-"""Compute intervals of a mean difference over prompts; a sign-flip test decides on significance."""
+"""Compute confidence intervals of a mean difference over prompts; significance is tested in ``paired``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_EQUAL_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceInterval:
-    """Two confidence intervals of a mean difference, by default at 95 %; ``bounds`` is the one to show."""
+    """Two confidence intervals of a mean difference, by default at 95 %; reports show ``bounds``."""
 
     t: Bounds | None
     """Student's t interval over clusters; None if there are fewer than two clusters, or if all differences
@@ -55,10 +55,10 @@ def difference_interval(
     """Return the interval of a mean difference.
 
     If most prompts have equal values at both checkpoints, such as near the top of a scale, a few prompts
-    decide the width of a t interval, and its width may be zero. In this case, two pseudo-differences (plus
-    and minus the range of the scale) are added to widen the interval. If the differences vary, as differences
-    of totals from 0 to 100 do, the pseudo-differences would outweigh the data, so the plain t interval is
-    shown.
+    decide the width of a t interval, and its width may be zero. If at least half of the differences are
+    equal, two pseudo-differences (plus and minus the range of the scale) are therefore added, which widens
+    the interval. If the differences vary, as differences of totals from 0 to 100 do, the pseudo-differences
+    would outweigh the data, so the plain t interval is shown.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.

@@ -21,9 +21,11 @@ class EffectSizes:
     """Number of prompts with a worse value at the later checkpoint."""
     ties: int
     cliffs_delta: float
-    """P(later > earlier) - P(later < earlier) over all pairs of prompts, from -1 to 1."""
+    """P(later > earlier) - P(later < earlier) over all pairs of a later and an earlier value, from -1 to
+    1."""
     p_greater: float
-    """P(later > earlier) + P(equal) / 2 over all pairs of prompts: the effect of Brunner and Munzel."""
+    """P(later > earlier) + P(equal) / 2 over all pairs of a later and an earlier value: the effect size of
+    Brunner and Munzel."""
 
 
 def effect_sizes(earlier: ArrayLike, later: ArrayLike, *, higher_is_better: bool = True) -> EffectSizes:
@@ -64,7 +66,7 @@ def effect_sizes(earlier: ArrayLike, later: ArrayLike, *, higher_is_better: bool
 
 
 def mcnemar_p(gained: int, lost: int) -> float:
-    """Return the exact two-sided p-value of McNemar's test: did more prompts turn to pass than to fail?
+    """Return the exact two-sided p-value of McNemar's test: do changes to pass and to fail differ in number?
 
     Args:
         gained: Number of prompts that failed before and pass now.

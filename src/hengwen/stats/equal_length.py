@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 MIN_CLUSTERS = 10
-"""Minimum number of clusters of prompts to estimate the effect of length."""
+"""Minimum number of clusters of prompts to estimate the effect of the length of answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,8 @@ class EqualLengthDifference:
     """95 % confidence interval of the difference, from Student's t and a jackknife standard error over
     clusters."""
     length_ratio: float
-    """Geometric mean over prompts of the later length divided by the earlier length."""
+    """(1 + length of the later answer) / (1 + length of the earlier answer): the geometric mean over
+    prompts."""
     reason: str = ""
     """Reason why the difference cannot be estimated: ``few prompts`` (fewer than 10 clusters) or ``same
     ratio`` (all lengths changed by the same ratio); otherwise empty."""
@@ -40,8 +41,8 @@ def equal_length_difference(
     """Return the score difference at equal length: the intercept of a regression on the change of log length.
 
     If longer answers score higher, a checkpoint may only seem better because it writes longer. The intercept
-    is the expected difference if no length changes. The intercept also leaves out the advantage of answers
-    that are better because they are longer, so reports show it in addition to the plain difference.
+    is the expected score difference if no answer changes its length. If an answer is better because it is
+    longer, the intercept leaves out this advantage too, so reports also show the plain difference.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.

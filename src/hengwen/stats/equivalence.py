@@ -1,22 +1,24 @@
-"""Test whether two means differ by less than a margin, and compute the sample size that would show it."""
+"""Test whether two means differ by less than a margin, and compute the sample size for such a test."""
 
 from __future__ import annotations
 
 from math import ceil, sqrt
 
 EQUIVALENCE_CONFIDENCE = 0.9
-"""Confidence level of the interval that must lie within the margin. This rule equals two one-sided tests at a
-significance level of 5 %."""
+"""Confidence level of the interval of a difference; if the interval lies within the margin, the means count
+as equivalent. A test of equivalence by a 90 % interval equals two one-sided tests at a significance level of
+5 %."""
 EQUIVALENCE_POWER = 0.8
-"""If two means are equal, the reported sample size shows their equivalence with this probability."""
+"""Probability that a sample of the reported size shows the equivalence of two means that are in truth
+equal."""
 MAX_UNITS = 10_000_000
 
 
 def is_within(interval: tuple[float, float] | None, margin: float) -> bool:
     """Return whether an interval of a difference lies within plus and minus a margin.
 
-    If the interval has a confidence of 90 %, at most one in twenty differences as large as the margin, or
-    larger, is called equivalent (two one-sided tests, Schuirmann 1987).
+    If the interval has a confidence level of 90 %, a true difference as large as the margin or larger is
+    accepted as within the margin in at most 5 % of cases (two one-sided tests, Schuirmann 1987).
 
     Args:
         interval: Lower and upper bound; None if there is no interval.
@@ -32,8 +34,8 @@ def is_within(interval: tuple[float, float] | None, margin: float) -> bool:
 def scale_factor(error: float, margin: float) -> float:
     """Return the factor by which a sample must grow to show that a difference is within a margin.
 
-    If the true difference is 0, the 90 % interval of the larger sample lies within the margin in 80 % of
-    cases.
+    If the true difference is 0, the 90 % confidence interval from the larger sample lies within the margin in
+    80 % of cases.
 
     Args:
         error: Standard error of the difference in the present sample, >= 0.
@@ -49,7 +51,8 @@ def scale_factor(error: float, margin: float) -> float:
 def units_needed(deviation: float, margin: float, *, reach: float | None = None) -> int | None:
     """Return how many units (independent prompts or clusters) show that a mean difference is within a margin.
 
-    If the true mean difference is 0, the 90 % interval lies within the margin with a probability of 80 %.
+    If the true mean difference is 0, its 90 % confidence interval lies within the margin with a probability
+    of 80 %.
 
     Args:
         deviation: Standard deviation of the differences, >= 0.

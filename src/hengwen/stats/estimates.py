@@ -19,7 +19,7 @@ class MeanEstimate:
     """Degrees of freedom of the standard error, > 0."""
 
     def minus(self, other: MeanEstimate) -> MeanEstimate:
-        """Return this estimate minus an independent one, with the degrees of freedom of Welch's test.
+        """Return this estimate minus an independent estimate, with the degrees of freedom of Welch's test.
 
         Args:
             other: The estimate to subtract.
@@ -37,7 +37,7 @@ class MeanEstimate:
 
     @property
     def p(self) -> float:
-        """Two-sided p-value of the t test against 0; 1 if the standard error is computed as 0."""
+        """Two-sided p-value of the t test whether the true value is 0; 1 if the standard error is 0."""
         if self.error <= 1e-12 * max(1.0, abs(self.value)):
             return 1.0
         from scipy.special import stdtr
@@ -52,8 +52,8 @@ class MeanEstimate:
             power: Probability of detecting the value, in (0, 1).
 
         Returns:
-            A value on the scale of the estimate; None if the standard error is computed as 0, because equal
-            values do not show how much they vary.
+            A value on the scale of the estimate; None if the standard error is 0, because equal values do not
+            show how much they vary.
 
         Examples:
             >>> round(MeanEstimate(value=0.0, error=0.02, freedom=59).detectable(), 3)
@@ -83,7 +83,7 @@ def interval_of_difference(
     Notes:
         The distances of the two estimates from their bounds are squared and added; the square root of this
         sum is the distance of the difference from its bound (method of variance estimates recovery, Zou and
-        Donner 2008). So the intervals need not be centred on their estimates.
+        Donner 2008). So the method also works if an interval is not centred on its estimate.
 
     Examples:
         >>> low, high = interval_of_difference(0.0, (-0.03, 0.03), 0.1, (0.06, 0.14))

@@ -1,4 +1,4 @@
-"""Weights with which a sample has the same mix of levels as another one."""
+"""Weights that give one set of values the mix of levels of another set."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ BINS = 5
 
 
 def level_weights(units: Sequence[int], target: Sequence[int]) -> tuple[float, ...] | None:
-    """Return weights, with a mean of 1, with which units have the level mix of a target.
+    """Return weights, with a mean of 1, that give units the same shares of levels as a target has.
 
-    Levels that no unit has are left out of the mix.
+    Levels that no unit has are left out of the target.
 
     Args:
         units: Level of each unit, such as the human level of each anchor.
         target: Level of each member of the target, such as the judge's level of each answer.
 
     Returns:
-        A weight for each unit, 0 at levels that the target does not have; None if no level has both.
+        A weight for each unit, 0 at levels that the target does not have; None if units and target have no
+        common level.
 
     Notes:
         Post-stratification: the weight of a unit is the share of its level in the target, divided by the
@@ -44,7 +45,7 @@ def level_weights(units: Sequence[int], target: Sequence[int]) -> tuple[float, .
 def level_index(
     value: float, low: float, high: float, levels: Sequence[float] | None, bins: int = BINS
 ) -> int:
-    """Return the index of the nearest level, or of the equal part of a scale without levels.
+    """Return the index of the nearest level; without levels, of the part of the scale with the value.
 
     Args:
         value: A value on the scale.

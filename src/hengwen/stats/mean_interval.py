@@ -2,8 +2,8 @@
 
 On a bounded scale, a plain t interval (or a bootstrap) is far too narrow if most values lie at one end of the
 scale. For example, if a prompt has the best value with a probability of 90 %, the t interval of ten prompts
-contains the true mean in 65 of 100 samples instead of 95. To correct this, one artificial prompt with the
-lowest value and one with the highest (pseudo-prompts) are added. With these pseudo-prompts, the interval
+contains the true mean in 65 of 100 samples instead of 95. To widen the interval, one artificial prompt with
+the lowest value and one with the highest (pseudo-prompts) are added. With these pseudo-prompts, the interval
 contains the true mean in at least 93 % of samples in all designs of
 ``tests/stats/test_mean_interval_coverage.py``, and its width is never zero.
 """
@@ -51,9 +51,9 @@ def mean_interval(
 
     The interval uses Student's t distribution and a jackknife standard error, which leaves out one cluster at
     a time. The t distribution has (sum k)^2 / sum k^2 - 1 degrees of freedom, where k is the number of
-    prompts of a cluster. If there is a scale, one pseudo-prompt is first added at each end of it, and the
-    interval is cut to the scale. The centre of the interval is therefore a little nearer to the middle of the
-    scale than the mean.
+    prompts of a cluster. If there is a scale, one artificial prompt (pseudo-prompt) is first added at each of
+    its ends, and the interval is cut to the scale. Because of the pseudo-prompts, the centre of the interval
+    is a little nearer to the middle of the scale than the mean.
 
     Args:
         values: One finite value per prompt, shape (n,).

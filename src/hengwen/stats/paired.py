@@ -23,8 +23,8 @@ RESAMPLES = 9999
 is then a multiple of 1e-4. If no drawn pattern is as extreme as the data, the reported p-value is an upper
 bound of the exact p-value."""
 MAX_TAIL_RATIO = 3.18
-"""A weighted sum of random signs exceeds a bound at most this many times as often as a normal variable of the
-same variance does; proved by Bentkus and Dzindzalieta (2015)."""
+"""The probability that a weighted sum of random signs exceeds a bound is at most this many times the
+probability for a normal variable of equal variance; proved by Bentkus and Dzindzalieta (2015)."""
 NORMAL_FROM = 2000
 """Number of clusters above which the normal distribution replaces random sign patterns."""
 BATCH_SIZE = 300_000
@@ -46,7 +46,7 @@ class PairedTest:
     """Standard error of the difference, computed over clusters; 0 if all differences are equal."""
 
     def detectable(self, alpha: float = 0.05, power: float = POWER) -> float | None:
-        """Return the smallest true difference that a test at ``alpha`` detects with probability ``power``.
+        """Return the smallest true difference that a test at level ``alpha`` detects with power ``power``.
 
         Args:
             alpha: Two-sided significance level of this test. If there are several tests, divide the level by
@@ -77,9 +77,10 @@ def sign_flip_test(
 ) -> PairedTest:
     """Test whether two checkpoints differ, from their values of the same prompts.
 
-    If the checkpoints do not differ, plus and minus are equally likely for each difference. So the test flips
-    the signs of the differences in many ways, and counts how often their sum is at least as far from 0 as the
-    observed sum. The prompts of a cluster depend on each other, so their signs are flipped together.
+    If the checkpoints do not differ, each difference is equally likely to be positive or negative. So the
+    test flips the signs of the differences in many ways, and counts how often their sum is at least as far
+    from 0 as the observed sum. The prompts of a cluster depend on each other, so their signs are flipped
+    together.
 
     Args:
         earlier: Value of each prompt at the earlier checkpoint, shape (n,), n >= 1.
@@ -97,7 +98,7 @@ def sign_flip_test(
 
     Notes:
         Fisher's randomisation test (1935). ``scipy.stats.permutation_test`` draws the random patterns. The
-        exact count is computed here, because scipy would enumerate all 2^n patterns one by one.
+        exact p-value is computed without scipy, because scipy would enumerate all 2^n patterns one by one.
 
     Examples:
         >>> test = sign_flip_test([0.0] * 6, [1.0] * 6)
@@ -182,7 +183,7 @@ def _cluster_error(sums: NDArray[np.float64], sizes: NDArray[np.float64], mean: 
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Return the p-values adjusted by Holm's method, under the same names.
+    """Return p-values adjusted by Holm's method, by the names of the tests.
 
     Args:
         p_values: The p-value of each test, in (0, 1].
@@ -208,7 +209,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def benjamini_hochberg(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Return the p-values adjusted by the method of Benjamini and Hochberg, under the same names.
+    """Return p-values adjusted by the method of Benjamini and Hochberg, by the names of the tests.
 
     Args:
         p_values: The p-value of each test, in (0, 1].
@@ -254,7 +255,7 @@ def enough_clusters(counts: Sequence[int], alpha: float = 0.05) -> list[bool]:
 
 
 def too_few(clusters: int, family: int, alpha: float = 0.05) -> bool:
-    """Return whether a sign-flip test has too few clusters to be significant for any values.
+    """Return whether a sign-flip test has so few clusters that no values can make it significant.
 
     Args:
         clusters: Number of clusters of common prompts.

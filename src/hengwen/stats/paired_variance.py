@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 MAX_PROMPTS = 1_000_000
-"""Largest number of prompts that is searched for."""
+"""Largest number of prompts that ``prompts_for`` searches for."""
 MIN_FREEDOM = 2
 """Minimum degrees of freedom of a variance to compute its interval; with fewer, the upper end of the interval
 is more than 100 times the lower end."""
@@ -37,14 +37,14 @@ class PairedVariance:
     cluster."""
     prompt: float
     """How much the true difference varies between the prompts of a cluster (a variance). If ``repeat`` is
-    None, it includes the variance of the repeats."""
+    None, this variance includes the variance of the repeats."""
     repeat: float | None
     """Variance of the repeats of a prompt at one checkpoint; None if it is unknown: then runs can only be
     planned with the present number of repeats, ``repeats``."""
     repeats: float
     """Number of repeats per prompt in the data: the harmonic mean over prompts."""
     cluster_size: float = 1.0
-    """Mean size of the cluster of a prompt: sum k^2 / sum k for clusters of k prompts."""
+    """Mean over prompts of the size of a prompt's cluster: sum k^2 / sum k for clusters of k prompts."""
     freedom: float
     """Effective number of clusters in the data, minus 1."""
     repeat_freedom: float = 0.0
@@ -56,7 +56,7 @@ class PairedVariance:
         return self.cluster_size * self.cluster + self.prompt
 
     def of_prompt(self, repeats: float) -> float:
-        """Return n times the variance of the mean difference over n prompts, for a number of repeats.
+        """Return n times the variance of the mean difference over n prompts with ``repeats`` repeats.
 
         Args:
             repeats: Repeats per prompt at each checkpoint; may be infinite.
@@ -90,7 +90,7 @@ class PairedVariance:
     def prompts_for(
         self, difference: float, repeats: float, alpha: float = 0.05, power: float = 0.8, *, least: int = 2
     ) -> int | None:
-        """Return the smallest number of prompts that detects a difference; None if that is above a million.
+        """Return the smallest number of prompts with which a difference is detected; None if above a million.
 
         Args:
             difference: True difference to detect, not 0.
@@ -120,10 +120,10 @@ class PairedVariance:
         return high if high <= MAX_PROMPTS else None
 
     def factors(self, repeats: float, confidence: float = 0.95) -> tuple[float, float] | None:
-        """Return the interval of the true variance, as factors of the estimated variance ``of_prompt``.
+        """Return the bounds of the true variance as multiples of the estimated variance ``of_prompt``.
 
-        The needed number of prompts is proportional to the variance. So the interval of the needed number
-        results from the same two factors.
+        The needed number of prompts is proportional to the variance. So the two factors also give the
+        interval of the needed number of prompts.
 
         Args:
             repeats: Repeats per prompt at each checkpoint.
@@ -165,7 +165,7 @@ def paired_variance(
         repeat_variance: Variance of the repeats of a prompt at one checkpoint; None if it is unknown.
 
     Raises:
-        ValueError: The lengths differ, or there are fewer than two clusters.
+        ValueError: The arguments differ in length, or there are fewer than two clusters.
 
     Examples:
         >>> variance = paired_variance([4.0, 0.0, 2.0, -2.0], ["a", "b", "c", "d"], [2, 2, 2, 2], 3.0)
@@ -186,8 +186,8 @@ def variance_from_one_checkpoint(
 ) -> PairedVariance:
     """Estimate the variance of the differences between two checkpoints from the values of only one of them.
 
-    The other checkpoint is assumed to have the same variances. The variance of the true differences between
-    prompts is then 2 * (1 - correlation) times the variance of the true values.
+    The scores of the other checkpoint are assumed to have the same variances. The true difference of a prompt
+    then has, over prompts, 2 * (1 - correlation) times the variance of the true value.
 
     Args:
         values: Value of each prompt, shape (n,), in at least two clusters.
@@ -195,10 +195,12 @@ def variance_from_one_checkpoint(
         repeats: Number of repeats behind each value.
         repeat_variance: Variance of the repeats of a prompt; None if it is unknown: then ``correlation`` is
             that of the measured values, not of the true values.
-        correlation: Assumed correlation over prompts, in [0, 1); 0 gives the largest variance.
+        correlation: Assumed correlation, over prompts, of the values at the two checkpoints, in [0, 1); 0
+            gives the largest variance.
 
     Raises:
-        ValueError: The lengths differ, there are fewer than two clusters, or the correlation is out of range.
+        ValueError: The arguments differ in length, there are fewer than two clusters, or the correlation is
+            out of range.
 
     Examples:
         >>> rest = (["a", "b", "c", "d"], [1, 1, 1, 1], None)

@@ -63,7 +63,7 @@ def detectable_effect(
     This is the inverse of ``power_of_t``.
 
     Args:
-        error: Standard error of the estimate, > 0.
+        error: Standard error of the estimated effect, > 0.
         freedom: Degrees of freedom of the t test, > 0.
         alpha: Significance level of the test, in (0, 1), already divided by the number of tests.
         power: Probability of detecting the effect, above ``alpha`` and below 1.

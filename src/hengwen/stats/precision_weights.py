@@ -1,4 +1,4 @@
-"""Weight prompts by the precision of their score differences between two checkpoints."""
+"""Weight each prompt by the precision (1 / variance) of its score difference between two checkpoints."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ def precision_weights(
 ) -> NDArray[np.float64]:
     """Return the weight 1 / (tau^2 + 2 sigma^2 / R) of each prompt, scaled to a mean weight of 1.
 
-    tau^2 is the variance of the true differences between prompts, estimated by the method of moments. sigma^2
-    is the variance of the repeats of a prompt. R is the number of repeats (answers to the prompt) at each
-    checkpoint. A prompt with many repeats counts more than a prompt with one answer, so the weighted mean
-    estimates another quantity than the mean in which all prompts have equal weight.
+    tau^2 is the variance of the true score differences over prompts, estimated by the method of moments.
+    sigma^2 is the variance of the scores of a prompt's repeats at one checkpoint. R is the number of repeats
+    (answers to the prompt) at each checkpoint. A prompt with many repeats counts more than a prompt with one
+    answer, so the weighted mean estimates another quantity than the mean in which all prompts have equal
+    weight.
 
     Args:
         differences: Later minus earlier value of each prompt, shape (n,), n >= 1.

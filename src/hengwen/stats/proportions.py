@@ -58,7 +58,7 @@ def clustered_wilson(
     design effect would be 0 if all trials have the same result.
 
     Args:
-        passed: Result of each trial, at least one.
+        passed: Whether each trial succeeded; at least one trial.
         clusters: Cluster (group of dependent trials) of each trial.
         confidence: Confidence level, in (0, 1).
 

@@ -20,9 +20,9 @@ class VarianceComponents:
     """Variance of values that form groups: value = mean + effect of the group + rest."""
 
     between: float
-    """Variance of the effects of groups, >= 0; the variance of all values if ``within`` is None."""
+    """Variance of the true means of the groups, >= 0; the variance of all values if ``within`` is None."""
     within: float | None
-    """Variance of the rest, pooled over groups; None if every group has one value."""
+    """Variance of the values within a group, pooled over groups; None if every group has one value."""
     groups: int
 
 
@@ -31,14 +31,14 @@ def variance_components(values: ArrayLike, groups: Sequence[str]) -> VarianceCom
 
     Args:
         values: Finite values, shape (n,).
-        groups: Group of each value, at least two different ones.
+        groups: Group of each value; at least two groups.
 
     Returns:
-        The components. If every group has one value, the two parts cannot be told apart: ``between`` is the
-        variance of all values then.
+        The components. If every group has one value, the variances between and within groups cannot be told
+        apart: ``between`` is then the variance of all values.
 
     Raises:
-        ValueError: The lengths differ, or there are fewer than two groups.
+        ValueError: The numbers of values and groups differ, or there are fewer than two groups.
 
     Notes:
         The estimator of the analysis of variance: between = max(0, (MSB - MSW) / m), where MSB and MSW are

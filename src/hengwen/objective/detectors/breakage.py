@@ -16,8 +16,8 @@ MIN_COPIES = 5
 """Minimum number of copies of the piece in a loop."""
 _LOOP = re.compile(rf"(.{{1,{MAX_PIECE}}}?)\1{{{MIN_COPIES - 1},}}")
 MIN_LOOP_CHARACTERS = 24
-"""Minimum number of characters that a repetition must cover to count as a loop; a shorter one may be laughter
-(哈哈哈)."""
+"""Minimum number of characters that a repetition must cover to count as a loop; a shorter repetition may be
+laughter (哈哈哈)."""
 MIN_LOOP_SHARE = 0.5
 """Minimum share of a text that a repeated piece must cover to count as a loop."""
 MAX_CONTROL_SHARE = 0.5
@@ -36,7 +36,7 @@ class Corruption(NamedTuple):
     slight: bool = False
     """Whether the damage is slight, so that the rest of the text is readable."""
     unit: str = ""
-    """The repeated piece that the description quotes; empty if it quotes nothing."""
+    """The repeated piece that the description quotes; empty if the description quotes no piece."""
 
     @property
     def unquoted(self) -> tuple[str, str]:
@@ -112,8 +112,8 @@ def find_loop(text: str) -> str:
 def _has_long_period(text: str, min_length: float) -> bool:
     """Return whether a part of the text repeats every 60 characters or less and is long enough for a loop.
 
-    Such a part covers half of the text, so it contains one of the two characters in the middle. Without such
-    a part, the slow search for the loop is not needed.
+    A loop covers half of the text, so it contains one of the two characters in the middle. If no part of the
+    text can be a loop, the slow search for the loop is not needed.
     """
     length = len(text)
     for middle in {(length - 1) // 2, length // 2}:
@@ -125,7 +125,7 @@ def _has_long_period(text: str, min_length: float) -> bool:
 
 
 def _run_length(text: str, start: int, period: int) -> int:
-    """Return the number of neighbouring positions around ``start`` whose character returns after a period."""
+    """Return how many neighbouring positions around ``start`` have the character ``period`` places later."""
     if start < 0 or start + period >= len(text) or text[start] != text[start + period]:
         return 0
     first, end = start, start + 1

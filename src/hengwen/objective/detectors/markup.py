@@ -112,7 +112,7 @@ def is_section_tag(line: str) -> bool:
 
 
 def _label(text: str, names: str) -> str:
-    """Return the label at the start of a text, or ""."""
+    """Return the label at the start of a text (a name before a colon, or words in brackets), or ""."""
     bracket = _BRACKET_LABEL.match(text)
     if bracket is not None:
         label = bracket.group().strip()

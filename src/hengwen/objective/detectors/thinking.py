@@ -51,8 +51,8 @@ def after_thinking(text: str) -> str | None:
 def answer_without_thinking(text: str) -> str | None:
     """Return an answer without the thinking block before it; None if the block is not closed.
 
-    A closing tag without an opening tag counts only at the end of a line. A closing tag elsewhere is treated
-    as a part of the answer that only mentions the tag.
+    A closing tag ``</think>`` without an opening tag counts only at the end of a line. A closing tag
+    elsewhere is treated as a part of the answer that only mentions the tag.
 
     Args:
         text: An answer.

@@ -109,7 +109,7 @@ def _closest_other(lengths: list[int], length: int) -> int:
 
     Args:
         lengths: Sorted lengths of all texts.
-        length: Length of this text; ``lengths`` contains it too.
+        length: Length of the present text, which is also in ``lengths``.
     """
     start = bisect_left(lengths, length)
     if start + 1 < len(lengths) and lengths[start + 1] == length:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 _RATIO_HASHES, _RATIO_RECALL = 600, 0.95
 _JACCARD_HASHES, _JACCARD_RECALL = 130, 0.99
-"""For each measure: number of hashes, and the minimum probability that a pair at the threshold collides."""
+"""For the character ratio and for the Jaccard index: number of hashes, and the minimum probability that a
+pair at the threshold collides."""
 _CHUNK_SIZE = 2000
 """Number of texts whose hashes fit into a processor cache."""
 _RNG = np.random.default_rng(20261120)

@@ -1,4 +1,4 @@
-"""Find copies of an answer in training data: equal texts, texts equal without particles, near copies."""
+"""Find copies of an answer in training data: equal texts, texts equal except for particles, near copies."""
 
 from __future__ import annotations
 

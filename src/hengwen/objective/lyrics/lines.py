@@ -18,18 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineDiagnosis:
-    """One row of the comparison: a template line and a lyric line side by side, or a single line."""
+    """One row of the comparison: a template line and a lyric line side by side, or a line alone."""
 
     section: str
     """The section's tag, such as ``(verse)``; empty for lines before the first tag."""
     section_number: int
     """Number of the section in the comparison, from 1."""
     matched: bool
-    """Whether a section of the template and a section of the lyric are matched in this row."""
+    """Whether the row belongs to a section of the template that is matched with a section of the lyric."""
     template: str | None
-    """The template line; None if the lyric has an additional line."""
+    """The template line; None if the row has only a lyric line."""
     lyric: str | None
-    """The simplified lyric line (``c`` and ``R`` for characters); None if the lyric has no line here."""
+    """The simplified lyric line (``c`` and ``R`` for characters); None if the row has only a template
+    line."""
     source: str
     """The lyric line before it was simplified."""
     number: int | None
@@ -39,7 +40,8 @@ class LineDiagnosis:
     lyric_count: int | None
     """Number of effective characters (see ``LyricLine.effective``) of the lyric line."""
     factor: float | None
-    """Factor of this pair of lines in ``p3_cr``, the ratio of phase 3; None if a line is missing."""
+    """Factor of this pair of lines in ``p3_cr``, the ratio of phase 3 (lengths of lines); None if a line is
+    missing."""
     code: str
     """Rhyme class of the lyric line; empty if the line has no Han character."""
     template_rhymes: bool

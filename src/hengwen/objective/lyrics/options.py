@@ -20,7 +20,7 @@ class LyricOptions:
     """All options that can change the score of a lyric against a template.
 
     Raises:
-        ValueError: The value of an option is not allowed, or the option does not exist in this rule set.
+        ValueError: The value of an option is not allowed, or the chosen rule set does not have the option.
     """
 
     rules: LyricRules
@@ -65,7 +65,7 @@ def build_options(
     """Return checked options; ``rules`` may be the name of a rule set or a mapping.
 
     Raises:
-        ValueError: The value of an option is not allowed, or the option does not exist in this rule set.
+        ValueError: The value of an option is not allowed, or the chosen rule set does not have the option.
 
     Examples:
         >>> build_options("document").signature

@@ -21,7 +21,7 @@ _HAN_ONLY = re.compile("([\u4e00-\u9fff]+)(\n?)")
 
 
 def parse_template(template: str) -> ParsedLyric:
-    """Parse a template into its sections; its raw text is kept, because phase 1 compares it."""
+    """Parse a template into its sections; keep its raw text, which phase 1 (similarity of texts) compares."""
     _, blocks = split(template)
     sections = tuple(
         Section(tag[1].upper(), tag, tuple([_template_line(line) for line in lines])) for tag, lines in blocks

@@ -17,7 +17,8 @@ class LyricLine(NamedTuple):
     """Number of characters of the line, used as denominator in phase 3 (which compares the lengths of
     lines)."""
     effective: int
-    """Number of characters that count in phase 3, used as numerator; in a template equal to ``length``."""
+    """Number of characters that phase 3 (comparison of the lengths of lines) counts in the numerator; in a
+    template equal to ``length``."""
     rhymes: int
     """Number of rhyme marks ``R`` in the line; at most 1 under the rule set ``document``."""
     code: str = ""

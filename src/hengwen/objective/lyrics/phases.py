@@ -69,7 +69,7 @@ class LyricPhases:
 
     @property
     def structure_ratio(self) -> float:
-        """Product of the ratios of sections and lines, 0 to 1; a factor of phases 2.2, 3, 4 and bonus."""
+        """Ratio of sections times ratio of lines, 0 to 1; a factor of phases 2.2, 3, 4 and of the bonus."""
         return self.acmp_sr
 
     @property
@@ -138,9 +138,9 @@ def bonus_share(r_ratio: float, required: int, rhymed: int, aligned: int, rules:
     """Return the share of the rhyme bonus that a lyric gets.
 
     The result is 1 if the share of rhyming lines is in the band (from ``band_low`` to ``band_high``). Outside
-    the band, the result is ``rules.strict_bonus`` if every rhyme is on a line that requires a rhyme. For all
-    other lyrics, the result is at most ``rules.near_bonus``; it falls with the distance of the share from 0.7
-    and is 0 if the distance exceeds 0.3.
+    the band, the result is ``rules.strict_bonus`` if the lyric rhymes in exactly the lines that require a
+    rhyme. For all other lyrics, the result is at most ``rules.near_bonus``; it falls with the distance of the
+    share from 0.7 and is 0 if the distance exceeds 0.3.
 
     Examples:
         >>> from hengwen.objective.lyrics.rules import NAMED_RULES
@@ -192,7 +192,7 @@ def _ratios(template: ParsedLyric, lyric: ParsedLyric, options: LyricOptions) ->
 
 
 class _Tally(NamedTuple):
-    """Sums over all pairs of lines in matched sections."""
+    """Sums over all pairs (template line, lyric line) in matched sections."""
 
     matched: int
     """Number of pairs of lines in matched sections."""

@@ -27,8 +27,8 @@ class LyricRules:
     those of ``document``.
 
     Raises:
-        ValueError: The weights of the phases, or the two shares of the structure, do not sum to 1; or a
-            number is out of its range.
+        ValueError: The weights of the phases do not sum to 1, or ``section_share`` and ``line_share`` do not;
+            or a number is out of its range.
 
     Examples:
         >>> LyricRules(overall=0.2, structure=0.4).signature
@@ -45,13 +45,14 @@ class LyricRules:
     bonus: float = 10.0
     """Highest bonus for rhyme (``ES`` in the published description)."""
     overall: float = 0.10
-    """Weight of phase 1 (``D1W`` in the published description)."""
+    """Weight of phase 1, the similarity of the whole texts (``D1W`` in the published description)."""
     structure: float = 0.50
-    """Weight of phases 2.1 and 2.2 together (``D2W`` in the published description)."""
+    """Weight of phases 2.1 (sections) and 2.2 (numbers of lines) together (``D2W`` in the published
+    description)."""
     counts: float = 0.20
-    """Weight of phase 3 (``D3W`` in the published description)."""
+    """Weight of phase 3, the lengths of lines (``D3W`` in the published description)."""
     rhyme: float = 0.20
-    """Weight of phase 4 (``D4W`` in the published description)."""
+    """Weight of phase 4, the number of rhymes (``D4W`` in the published description)."""
     section_share: float = 0.65
     """Share of the weight ``structure`` for the names of the sections (phase 2.1)."""
     line_share: float = 0.35
@@ -61,14 +62,16 @@ class LyricRules:
     band_high: float = 0.8
     """Highest share of rhyming lines that gets the full bonus."""
     strict_bonus: float = 0.5
-    """Share of the bonus for a lyric outside the band if every rhyme is on a line that requires a rhyme."""
+    """Share of the bonus for a lyric outside the band (``band_low`` to ``band_high``) that rhymes in exactly
+    the lines that require a rhyme."""
     near_bonus: float = 0.0
-    """Largest share of the bonus for a lyric near the band. The share falls with the distance from 0.7; the
-    value 0 means that such a lyric gets no bonus."""
+    """If a lyric gets neither the full bonus nor ``strict_bonus``, and its share r of rhyming lines is at
+    most 0.3 away from 0.7, it gets the share ``near_bonus`` * (1 - |r - 0.7|) of the bonus."""
     line_guard: float = 0.0
-    """Number added to the denominator of ``p2_2_cr``, the ratio of phase 2.2."""
+    """Number added to the denominator of ``p2_2_cr``, the ratio of phase 2.2 (numbers of lines)."""
     no_rhyme: float = 1.0
-    """Value of ``p4_rr``, the ratio of phase 4, if the template requires no rhyme and the lyric has none."""
+    """Value of ``p4_rr``, the ratio of phase 4 (number of rhymes), if neither the template nor the lyric has
+    a rhyme."""
 
     def __post_init__(self) -> None:
         if self.reading not in READINGS:
@@ -108,7 +111,7 @@ class LyricRules:
 
     @property
     def signature(self) -> str:
-        """Name of the reading, followed by every number that differs from its default."""
+        """The reading (``document`` or ``muchin``), then every number that differs from its default."""
         defaults = NAMED_RULES[self.reading]
         changed = [
             f"{item.name}={getattr(self, item.name):.12g}"

@@ -42,8 +42,8 @@ def score_lyric(
         rhyme_scope: Where rhymes are counted: in ``matched`` pairs of lines, or in the ``whole`` texts (only
             with rules ``document``).
         parse: ``exact`` scores the texts unchanged. ``lenient`` first removes what models add to a lyric
-            (code fences, rulers, timestamps, titles, remarks to the reader) and unifies the form of tags;
-            each change is listed in the score.
+            (code fences, rulers like ``---``, timestamps, titles, remarks to the reader) and unifies the form
+            of tags; each change is listed in the score.
 
     Returns:
         A score from 0 to 100 plus a bonus of up to 10, with all ratios and counts. An empty lyric scores 0.

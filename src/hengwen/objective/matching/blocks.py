@@ -22,7 +22,7 @@ WORK_LIMIT = 50_000_000
 error is raised."""
 
 _MIN_JUNK_CHARACTERS = 200
-"""Minimum length of ``b`` for difflib's junk heuristic."""
+"""Minimum length of ``b`` for difflib's junk heuristic, which ignores frequent characters."""
 _MAX_SCAN_CELLS = 6_000
 _MAX_MATRIX_CELLS = 4_000_000
 _MAX_ANCHOR_PAIRS = 200_000

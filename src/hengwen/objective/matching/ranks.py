@@ -3,7 +3,7 @@
 A window is a stretch of characters whose length is a power of two (2, 4, 8 and so on). The rank of a window
 is the rank of its content among the contents of all windows of that length, so windows with equal ranks have
 equal contents. A stretch of any other length consists of two overlapping windows whose length is a power of
-two. The search is exact; the test of one length takes nearly linear time.
+two. The search is exact; testing whether there is a common block of a given length takes nearly linear time.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Ranks:
         return numbers(alo, ahi - size + 1), numbers(offset + blo, offset + bhi - size + 1)
 
     def _level(self, power: int) -> Ints:
-        """Return the ranks of all windows of 2 ** power characters."""
+        """Return the ranks of all windows of 2 ** power characters; equal windows have equal ranks."""
         while len(self._levels) <= power:
             ranks, half = self._levels[-1], 1 << (len(self._levels) - 1)
             self._spend(8 * len(ranks))

@@ -1,4 +1,4 @@
-"""Three searches for the longest common block of two ranges; which one is cheapest depends on the ranges.
+"""Three searches for the longest common stretch (block) of two ranges; each is the cheapest for some ranges.
 
 Each search returns ``(size, after)``: ``after(x, y)`` returns the first block of that size at or after index
 ``x`` in ``a`` and index ``y`` in ``b``, or None. ``after`` must be called with ascending indices. A size of 0
@@ -68,7 +68,7 @@ class Matrix:
 
 
 def _longest_diagonal(cells: NDArray[np.uint8], step: int) -> tuple[int, NDArray[np.intp]]:
-    """Return the length of the longest run of set bits ``step`` bytes apart, and the bits that start one.
+    """Return the length of the longest runs of set bits ``step`` bytes apart, and where these runs start.
 
     A run whose length is a power of two starts where a run of half the length is followed by another run of
     half the length. The exact length is then found as a sum of such powers of two, beginning with the

@@ -48,7 +48,8 @@ class Bleu:
     precisions: tuple[float, ...]
     """Precisions of 1-grams to 4-grams after clipping and smoothing, in 0..100."""
     brevity_penalty: float
-    """Factor in 0..1; it is 1 if the hypothesis is at least as long as the closest reference."""
+    """Factor in 0..1; it is 1 if the hypothesis is at least as long as the reference that is closest in
+    length."""
     hypothesis_length: int
     """Length of the hypothesis in tokens."""
     reference_length: int
@@ -79,7 +80,7 @@ class BleuOptions:
         check_installed(self.tokenize)
 
     def resolve_tokenizer(self, references: Sequence[str]) -> BleuTokenizer:
-        """Return the tokenizer for references to which ``width`` is already applied."""
+        """Return the tokenizer for references that are already normalised as ``width`` says."""
         return choose_bleu_tokenizer(references) if self.tokenize == "auto" else self.tokenize
 
     def for_sacrebleu(self, tokenizer: BleuTokenizer) -> sacre.MetricOptions:
@@ -99,7 +100,7 @@ class BleuOptions:
 
     @property
     def plan_signature(self) -> str:
-        """Signature before any text is known; ``tok:auto`` means that the references will decide."""
+        """Signature before any text is known; ``tok:auto``: the references will decide on the tokenizer."""
         case, order = "lc" if self.lowercase else "mixed", "yes" if self.effective_order else "no"
         return (
             f"width:{self.width}|case:{case}|eff:{order}|tok:{self.tokenize}|smooth:{self.smooth}"

@@ -92,7 +92,7 @@ def corpus_scores(  # noqa: PLR0913 - keyword-only options
 
     Raises:
         ValueError: The numbers of texts and references differ, no text has a reference, a metric or an option
-            is unknown, or a value is not defined (no token, too short for 4-grams).
+            is unknown, or a value is not defined (there is no token, or no text is long enough for 4-grams).
 
     Examples:
         >>> (score,) = corpus_scores(["今晚月色真美", "你好"], ["今晚月色很美", "你好呀"], metrics=["bleu"])

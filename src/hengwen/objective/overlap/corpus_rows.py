@@ -155,7 +155,7 @@ def _sacrebleu_value(
 
 
 def _edit_rate(sums: Sequence[float]) -> float:
-    """Return the edits per 100 tokens; without any token the result is 100 or 0, as in sacrebleu."""
+    """Return the edits per 100 tokens; without reference tokens 100 (any edit) or 0, as in sacrebleu."""
     edits, length = sums
     if not length:
         return 100.0 if edits else 0.0

@@ -1,4 +1,4 @@
-"""Assign options to corpus metrics: an option is for every metric that has it, or for one named metric."""
+"""Assign options to corpus metrics: an option applies to every metric that has it, or to one named metric."""
 
 from __future__ import annotations
 

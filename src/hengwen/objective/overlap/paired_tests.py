@@ -27,7 +27,7 @@ MAX_BYTES = 4 * 10**9
 
 
 class PairedTestSettings(NamedTuple):
-    """The test, its number of trials, and its seed."""
+    """Settings of a paired test: its method, its number of trials, and its seed."""
 
     test: PairedTestName
     trials: int
@@ -41,11 +41,11 @@ class SystemComparison:
     name: str
     """Name of the score, such as ``bleu.corpus``."""
     system: float
-    """Value of the system, for the texts for which both systems have a value."""
+    """Value of the tested system, computed from the texts for which both systems have a value."""
     baseline: float
-    """Value of the baseline, for the texts for which both systems have a value."""
+    """Value of the system to compare with, computed from the texts for which both systems have a value."""
     difference: float
-    """Value of the system minus value of the baseline."""
+    """Value of the tested system minus value of the system to compare with."""
     p: float
     """Two-sided p-value; it is at least 1 / (trials + 1)."""
     n: int
@@ -72,8 +72,8 @@ def compare_systems(
     """Return the differences between two systems on one corpus, each with the p-value of a paired test.
 
     Args:
-        hypotheses: Texts of the system.
-        baseline: Texts of the system to compare with, in the same order.
+        hypotheses: Texts of the tested system.
+        baseline: Texts of the system to compare with, in the order of ``hypotheses``.
         references: For each text, its references or its only reference.
         metrics: Names of metrics that ``corpus_scores`` knows.
         test: ``ar`` for approximate randomisation, ``bs`` for the paired bootstrap.
@@ -147,7 +147,7 @@ def _paired_test(
     value_of: Callable[[Sequence[float]], float],
     settings: PairedTestSettings,
 ) -> tuple[float, float, float]:
-    """Return the values of baseline and system, and the p-value of their difference."""
+    """Return the values of baseline and tested system, and the p-value of their difference."""
     needed = settings.trials * len(system) * (4 * len(system[0]) if settings.test == "bs" else 2)
     if needed > MAX_BYTES:
         raise ValueError(

@@ -48,7 +48,7 @@ class AutoTokenizerMixin:
     __slots__ = ()
 
     def for_samples(self, samples: Collection[Sample]) -> Any:
-        """Return this scorer with the tokenizer that fits the references; its signature names it."""
+        """Return this scorer with the tokenizer that fits the references and is named in the signature."""
         scorer: Any = self
         references = [text for sample in samples for text in sample.references]
         if scorer.tokenize != "auto" or not references:
@@ -57,7 +57,7 @@ class AutoTokenizerMixin:
 
 
 class OverlapScore(SingleScore):
-    """Base class of a scorer whose options are the options of a metric."""
+    """Base class of a scorer whose options are the options of an overlap metric."""
 
     prefix: ClassVar[str]
     score_name: ClassVar[str]
@@ -128,7 +128,7 @@ class RougeScorer(RequiresReferences, rouges.RougeOptions):
     """Score each answer by one kind of ROUGE: F, precision and recall."""
 
     several: rouges.MultiRef | None = None
-    """Older name of ``multi_ref``; it takes precedence if it is set."""
+    """Older name of ``multi_ref``; if set, the older name takes precedence."""
 
     def __post_init__(self) -> None:
         if self.several is not None:

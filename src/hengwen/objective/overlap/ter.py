@@ -60,7 +60,7 @@ class TerOptions:
         whole_number("max_characters", self.max_characters)
 
     def resolve_tokenizer(self, references: Sequence[str]) -> Split:
-        """Return the tokenizer for references to which ``width`` is already applied."""
+        """Return the tokenizer for references that are already normalised as ``width`` says."""
         if self.tokenize != "auto":
             return self.tokenize
         return "char" if choose_bleu_tokenizer(references) == "char" else "tercom"
@@ -94,7 +94,7 @@ class TerOptions:
 
     @property
     def plan_signature(self) -> str:
-        """Signature before any text is known; ``split:auto`` means that the references will decide."""
+        """Signature before any text is known; ``split:auto``: the references will decide on the tokenizer."""
         case = "mixed" if self.case_sensitive else "lc"
         return f"split:{self.tokenize}|width:{self.width}|case:{case}|sacrebleu:{sacre.version()}|v:1"
 

@@ -1,8 +1,8 @@
 """Build ``rhyme_table.txt`` from pypinyin and pypinyin-dict.
 
-``python -m hengwen.objective.rhyme.build_table`` prints the table; with ``--write`` it writes the table into
-the package. The table is built in a subprocess, because loading the dictionaries changes pypinyin for the
-whole process.
+``python -m hengwen.objective.rhyme.build_table`` prints the table of rhyme classes; with ``--write`` it
+writes the table into the package. The table is built in a subprocess, because loading the dictionaries
+changes pypinyin for the whole process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NO_READING = "."
 
 
 def build() -> str:
-    """Build the table in a subprocess and return its text.
+    """Build the table of rhyme classes in a subprocess and return the text of the table.
 
     Raises:
         RuntimeError: The subprocess failed; the message ends with its standard error.
@@ -62,7 +62,7 @@ def _lines(base: dict[str, str], words: dict[str, list[str]], versions: str) -> 
 
 
 def main() -> None:
-    """Print the table, or write it into the package with ``--write``."""
+    """Print the table of rhyme classes; with ``--write``, write the table into the package."""
     if "--write" in sys.argv:
         TABLE.write_text(build(), encoding="utf-8", newline="\n")
     else:

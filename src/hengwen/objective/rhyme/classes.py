@@ -1,4 +1,4 @@
-"""The eighteen rhyme classes (十八韵) of modern Mandarin, in which 五支 and 七齐 differ, and their finals."""
+"""The eighteen rhyme classes (十八韵) of Mandarin, where 五支 and 七齐 differ, and their finals."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RhymeClass:
-    """A rhyme class: syllables with finals of the same class rhyme, whatever their tones."""
+    """A rhyme class: syllables rhyme if their finals (endings) belong to one class, whatever their tones."""
 
     code: str
     name: str
     finals: tuple[str, ...]
-    """Finals of the class in pinyin, with ``v`` for ü. The final ``i`` belongs to class 05Z after zh, ch, sh,
-    r, z, c and s, and to class 07Q after all other initials."""
+    """Finals (endings of syllables) of the class in pinyin, with ``v`` for ü. The final ``i`` belongs to
+    class 05Z after zh, ch, sh, r, z, c and s, and to class 07Q after all other initials."""
 
 
 _CLASSES = (

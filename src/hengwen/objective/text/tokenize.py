@@ -155,7 +155,7 @@ def split_tokens(split: TokenSplit) -> Callable[[str], Sequence[str]]:
 
 @cache
 def _marks() -> str:
-    """Return all combining marks as ranges of a character class."""
+    """Return all combining marks as ranges for a character class of a regular expression."""
     codes = [
         code
         for code in (*range(0x300, 0x1F000), *range(0xE0100, 0xE01F0))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MIN_CHECKPOINTS = 8
-"""Minimum number of checkpoints; with 6 or 7, no order of the values has a p-value below .10."""
+"""Minimum number of checkpoints; with 6 or 7 checkpoints, no order of the values has a p-value below .10."""
 MAX_ORDERS = 40_320
 """Number of orders of 8 checkpoints (8!), which are all evaluated. For more checkpoints, ``RESAMPLES`` random
 orders are drawn."""
@@ -27,7 +27,8 @@ class ChangePoint:
     statistic: float
     """Largest absolute value of Pettitt's rank statistic U over all positions of the change."""
     p: float
-    """Share of the orders of the values that have a statistic at least as large."""
+    """Share of the possible orders of the values whose statistic is at least as large as the observed
+    statistic."""
     checkpoints: int
 
 
@@ -39,12 +40,12 @@ def pettitt_test(values: ArrayLike, *, seed: int = 0) -> ChangePoint | None:
         seed: Seed of the random orders.
 
     Returns:
-        The test; None if K < 8, or if all values are equal. Up to 8 checkpoints, the p-value is exact; above,
-        it comes from 9,999 random orders.
+        The test; None if there are fewer than 8 checkpoints, or if all values are equal. With 8 checkpoints,
+        the p-value is exact; with more checkpoints, it comes from 9,999 random orders.
 
     Notes:
         Pettitt (1979), Applied Statistics 28, 126-135. ``scipy.stats.permutation_test`` computes the p-value,
-        because the usual formula is only an approximation, and a poor one for few values.
+        because the usual formula is only an approximation, which is poor for few values.
 
     Examples:
         >>> result = pettitt_test([1, 2, 3, 4, 11, 12, 13, 14])

@@ -19,8 +19,8 @@ class ShrunkenChanges:
     """For each prompt, its estimated true change: the mean change of all prompts, plus a share of the
     distance between the measured change and this mean."""
     shares: tuple[float, ...]
-    """For each prompt, the share of its distance from the mean change that is kept: tau^2 / (tau^2 + noise),
-    from 0 to 1."""
+    """For each prompt, the kept share of the distance between its change and the mean change: tau^2 / (tau^2
+    + noise), from 0 to 1, where tau^2 is ``true_variance``."""
     true_variance: float
     """Variance tau^2 of the true changes from prompt to prompt, at least 0."""
 
@@ -28,9 +28,9 @@ class ShrunkenChanges:
 def shrink_changes(changes: ArrayLike, noise: ArrayLike) -> ShrunkenChanges:
     """Return empirical-Bayes estimates of the true changes of prompts.
 
-    A prompt with few repeats changes much by chance alone. Its change is drawn towards the mean change of all
-    prompts, the more so the noisier it is. If tau^2, the variance of the true changes, is estimated as 0, the
-    changes vary no more than the repeats of one prompt, and all estimates are equal.
+    A prompt with few repeats changes much by chance alone. The change of a prompt is drawn towards the mean
+    change of all prompts, the more so the noisier the change is. If tau^2, the variance of the true changes,
+    is estimated as 0, the changes vary no more than the repeats of one prompt, and all estimates are equal.
 
     Args:
         changes: Later minus earlier value of each prompt, shape (n,), n >= 1.

@@ -1,7 +1,7 @@
-"""Does a score move more from checkpoint to checkpoint than it usually does?
+"""Test whether a score moved more than it usually moves from checkpoint to checkpoint.
 
 The units of these tests are checkpoints: each has one value, its mean over prompts. Between two checkpoints
-of a training run, a mean always moves a little; these tests compare a change with that movement.
+of a training run, a mean always moves a little; the tests compare a change with these usual movements.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MIN_CHECKPOINTS = 4
-"""Minimum number of checkpoints of a test. With fewer, a trend cannot be told from the usual movement of
-single checkpoints."""
+"""Minimum number of checkpoints of a test. With fewer checkpoints, a trend cannot be told from the usual
+movement of single checkpoints."""
 POWER = 0.8
 _ROUNDING = 1e-9
 
@@ -29,7 +29,7 @@ class SlopeTest:
     slope: float
     """Change of the line from one checkpoint to the next."""
     interval: tuple[float, float]
-    """95 % interval of the slope, not corrected for other tests."""
+    """95 % interval of the slope, not corrected for the number of tests."""
     p: float
     """Two-sided p-value of Student's t test with K - 2 degrees of freedom."""
     error: float
@@ -45,7 +45,7 @@ class SlopeTest:
 
     @property
     def total_interval(self) -> tuple[float, float]:
-        """95 % interval of ``total``, not corrected for other tests."""
+        """95 % interval of ``total``, not corrected for the number of tests."""
         steps = self.checkpoints - 1
         return self.interval[0] * steps, self.interval[1] * steps
 
@@ -55,7 +55,7 @@ class SlopeTest:
         return abs(self.total) / self.residual_sd
 
     def detectable(self, alpha: float = 0.05, power: float = POWER) -> float:
-        """Return the smallest true ``total`` that a test at ``alpha`` detects with probability ``power``.
+        """Return the smallest true ``total`` that a test at level ``alpha`` detects with power ``power``.
 
         Args:
             alpha: Two-sided significance level, already divided by the number of tests.
@@ -75,13 +75,13 @@ def slope_test(values: ArrayLike) -> SlopeTest | None:
         values: One value per checkpoint in training order, shape (K,).
 
     Returns:
-        The test; None if K < 4, or if all values lie on a line: then there is no movement of single
-        checkpoints to compare the line with.
+        The test; None if there are fewer than 4 checkpoints, or if all values lie on a line: then there is no
+        movement of single checkpoints to compare the line with.
 
     Notes:
         ``scipy.stats.linregress`` computes the line. The test uses positions (0, 1, 2, ...) instead of
         training steps. With training steps at unequal distances, one checkpoint far from the others would
-        decide alone.
+        decide the slope alone.
 
     Examples:
         >>> test = slope_test([1.0, 3.0, 2.0, 4.0])
@@ -121,7 +121,7 @@ class NewestTest:
     difference: float
     """Newest value minus the mean of the predecessors."""
     interval: tuple[float, float]
-    """95 % interval of the difference, not corrected for other tests."""
+    """95 % interval of the difference, not corrected for the number of tests."""
     p: float
     """Two-sided p-value of Student's t test, with one degree of freedom less than there are predecessors."""
     error: float
@@ -130,7 +130,7 @@ class NewestTest:
     predecessors: int
 
     def detectable(self, alpha: float = 0.05, power: float = POWER) -> float:
-        """Return the smallest difference that a test at ``alpha`` detects with probability ``power``.
+        """Return the smallest true difference that a test at level ``alpha`` detects with power ``power``.
 
         Args:
             alpha: Two-sided significance level, already divided by the number of tests.
@@ -149,7 +149,8 @@ def newest_test(values: ArrayLike, *, min_variance: float = 0.0) -> NewestTest |
             the end of a scale, would make any other value an alarm.
 
     Returns:
-        The test; None if K < 4, or if the predecessors are equal and ``min_variance`` is 0.
+        The test; None if there are fewer than 4 checkpoints, or if the predecessors are equal and
+        ``min_variance`` is 0.
 
     Notes:
         Without ``min_variance``, the test equals ``scipy.stats.ttest_ind([newest], predecessors)``.

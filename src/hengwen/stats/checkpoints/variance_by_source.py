@@ -1,4 +1,4 @@
-"""Split the variance of scores by source: prompts, checkpoints, their interaction, repeats, judge repeats."""
+"""Split the variance of scores by source: prompts, checkpoints, their interaction, repeats, judgments."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class VarianceBySource:
     prompt: float
     """Variance of the true means of prompts: some prompts are harder than others."""
     checkpoint: float
-    """Variance of the true means of checkpoints on these prompts, which are the changes over training."""
+    """Variance of the true means of checkpoints on these prompts: scores change over training."""
     interaction: float
     """Variance of the interaction: some prompts change more or less than all prompts on average. If no prompt
-    has several repeats, the variance of repeats is part of it."""
+    has several repeats, this variance includes that of the repeats."""
     repeat: float | None
     """Variance of the repeats of one prompt at one checkpoint, including ``judge``; None if no prompt has
     several repeats."""
@@ -33,7 +33,7 @@ class VarianceBySource:
     mean_variance: float
     """Squared standard error of a checkpoint's mean on these prompts: the variance of a prompt's value that
     comes from the interaction and from repeats, divided by the number of prompts. The variance between
-    prompts is not part of it, because all checkpoints answer the same prompts."""
+    prompts is not included, because all checkpoints answer the same prompts."""
 
 
 def variance_by_source(
