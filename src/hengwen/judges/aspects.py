@@ -1,7 +1,7 @@
 """Choose the overall level of an answer: the level that the judge named, or one computed from its criteria.
 
-A judge returns a verdict for each answer: one overall level and one level for each criterion. The level can
-be replaced by the lowest or the median level of the criteria.
+A judge returns a verdict for each answer: one overall level and one level for each criterion. The overall
+level can be replaced by the lowest or the median level of the criteria.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def aggregate_level(how: LevelFrom, level: Outcome, aspects: Sequence[Outcome]) 
 
     Args:
         how: ``holistic`` returns the overall level that the judge named, ``min_aspect`` the lowest level of a
-            criterion, ``median_aspect`` the lower median of the criteria's levels, which is always a level.
+            criterion, ``median_aspect`` the median of the criteria's levels (the lower of two middle levels).
         level: The overall level that the judge named; its value is kept in ``details["holistic"]``.
         aspects: The Score or Failure of each criterion. A criterion with status ``not_applicable`` is
             skipped; any other failure of a criterion makes the result a failure.

@@ -41,18 +41,18 @@ VERSION = 1
 
 
 class Panel:
-    """Judge an answer by several judges (members) of the same rubric, which run concurrently.
+    """Judge an answer by several judges (members) that use the same rubric and run concurrently.
 
     A member that raises an exception, or gives a ``Failure`` for a score, is excluded from this score; it
-    never counts as a low value. If fewer members than the quorum remain, the panel's score is a ``Failure``.
-    The status of a panel's failure is ``not_applicable`` if the members that gave another result than
-    ``not_applicable`` are fewer than the quorum; otherwise it is the most frequent status of the excluded
-    members.
+    never counts as a low value. If fewer than ``quorum`` members remain, the panel's score is a ``Failure``.
+    The status of this failure is ``not_applicable`` if fewer than ``quorum`` members gave a result other than
+    ``not_applicable``; otherwise it is the most frequent other status of the excluded members.
 
     The details of a score are ``reducer``, each member's value (``members``, by signature), the status of
-    each excluded member (``left_out``), the members' ``model``, ``form`` and ``method``, the ``range`` of the
-    values and ``agreement``. ``agreement`` is the share of the pairs of members that gave equal values. The
-    agreement is not corrected for chance; it is None if only one member has a value.
+    each excluded member (``left_out``), the members' ``model``, ``form`` (response format) and ``method``
+    (how a value was computed), the ``range`` of the values and ``agreement``. ``agreement`` is the share of
+    the pairs of members that gave equal values. The agreement is not corrected for chance; it is None if only
+    one member has a value.
 
     Args:
         judges: At least two judges with different signatures, in any order.
@@ -61,8 +61,9 @@ class Panel:
         name: First part of the score names; default: the first part of the members' score names.
 
     Raises:
-        ValueError: There are too few judges, or they give different scores, use different rubrics or are
-            equal; the reducer is unknown; the quorum is not from 1 to the number of judges.
+        ValueError: There are fewer than two judges, two judges are equal, or the judges give different scores
+            or use different rubrics; the reducer is unknown; the quorum is not from 1 to the number of
+            judges.
 
     Examples:
         >>> import asyncio
@@ -217,7 +218,7 @@ class Panel:
         )
 
     def _status(self, failures: Mapping[str, Failure]) -> Status:
-        """Return the most frequent failure status; if several are equally frequent, the first in STATUSES."""
+        """Return the status of a panel's failure; of equally frequent statuses, the first in STATUSES."""
         counts = Counter(failure.status for failure in failures.values())
         not_applicable = counts.pop("not_applicable", 0)
         if len(self.judges) - not_applicable < self.quorum:
@@ -292,7 +293,10 @@ def _renamed(name: str, panel: str) -> str:
 
 
 def short_labels(signatures: Sequence[str]) -> list[str]:
-    """Return short names of signatures: the parts that differ, or the whole texts if parts are ambiguous."""
+    """Return short names of signatures: for each signature, the parts that not all signatures share.
+
+    The whole signatures are returned if a short name would be empty or occur twice.
+    """
     parts = [signature.split("|") for signature in signatures]
     shared = set(parts[0]).intersection(*parts[1:])
     short = ["|".join(part for part in signature if part not in shared) for signature in parts]
@@ -309,7 +313,7 @@ def _common_scale(scores: Mapping[str, Score]) -> Scale | None:
 
 
 def _label_of(value: float, scores: Mapping[str, Score]) -> dict[str, str]:
-    """Return the label of the level with exactly this value, if a member whose scale has levels gave it."""
+    """Return the name of the level with this value if a member on a scale with levels gave the value."""
     for score in scores.values():
         if score.value == value and score.scale and score.scale.levels and "label" in score.details:
             return {"label": str(score.details["label"])}
@@ -317,7 +321,7 @@ def _label_of(value: float, scores: Mapping[str, Score]) -> dict[str, str]:
 
 
 def _provenance(scores: Iterable[Score]) -> dict[str, list[str]]:
-    """Return the details ``model``, ``form`` and ``method`` of the members' scores, one value per member."""
+    """Return model, response format (``form``) and method of the members' scores, one value per member."""
     values: dict[str, list[str]] = {}
     for score in scores:
         for part, value in provenance_of(score.details):

@@ -27,7 +27,7 @@ SeriesAddress = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRequest:
-    """The name of the plan whose runs are calibrated, its labels and its rubrics."""
+    """The name of the plan whose judges are calibrated, its labels and its rubrics."""
 
     plan: str | None
     """Name of the plan; None means the plan of the newest run."""
@@ -76,7 +76,7 @@ def load_request(plan: Plan | None, labels: Path | None, *, trust: bool = False)
         trust: Whether the plan may name code to run, and environment variables other than API keys.
 
     Raises:
-        ConfigError: The plan is wrong, or needs trust.
+        ConfigError: The plan is wrong, or names code or environment variables although ``trust`` is False.
         DataError: A label is wrong; the message names file and line.
     """
     if plan is None:

@@ -30,7 +30,8 @@ class LabelFile:
 
     Args:
         path: ``.csv`` or ``.jsonl``; created with the first label if it does not exist.
-        levels: For each score, the values of the level names that the file may contain instead of numbers.
+        levels: For each score, the level names that the file may contain instead of numbers, with their
+            values.
 
     Raises:
         ConfigError: The suffix is unknown.

@@ -142,7 +142,7 @@ def _select_tasks(suite: LoadedPlan, name: str | None) -> dict[str, LoadedTask]:
 
 
 def _score_to_label(task: LoadedTask, score: str | None) -> str:
-    """Return the name of the score to label in a task; empty if the task does not have it."""
+    """Return the name of the score to label in a task; empty if the task does not have the score."""
     if score is None:
         return next(iter(task.rubrics), "")
     return score if score in task.rubrics else ""

@@ -82,7 +82,7 @@ def weighted_alpha(ratings: NDArray[np.float64], weights: NDArray[np.float64]) -
         The ``krippendorff`` package has no weights, and a bootstrap needs thousands of sets of weights. The
         ordinal distance of two values is the difference of their mid-ranks (ranks in which equal ratings
         share their mean rank) among all ratings of items with at least two ratings. The observed and the
-        expected disagreement are therefore sums of squares, which need no matrix of values.
+        expected disagreement are therefore sums of squares, which need no matrix of distances between values.
 
     Examples:
         >>> ratings = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 4.0]])

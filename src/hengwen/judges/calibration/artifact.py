@@ -35,8 +35,8 @@ class MeanReport:
     reason: str = ""
     """Why no mean could be estimated; empty if there is one."""
     balance: Balance | None = None
-    """Test whether the judge's mean differs between labelled and unlabelled answers; None if it is
-    impossible."""
+    """Result of the test whether the judge's mean differs between labelled and unlabelled answers; None if
+    the test is impossible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,8 @@ class Calibration:
     reasons: tuple[str, ...]
     """Reasons for the decision."""
     threshold: float
-    """Value, from -1 to 1, that the lower bound of quadratic kappa must reach for a certificate."""
+    """Value, from -1 to 1, that the lower bound of quadratic kappa (agreement beyond chance) must reach for a
+    certificate."""
     level: float
     """Confidence level of all intervals, in (0, 1)."""
     seed: int

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BALANCE_LEVEL = 0.05
-"""Significance level; it is divided by the number of tests. A p value below this level means that labelled
-answers differ from unlabelled ones."""
+"""Significance level of the balance test (``balance_test``); if several tests are made, it is divided by
+their number. A p value below this level means that labelled answers differ from unlabelled ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +62,9 @@ def balance_test(
     Notes:
         The difference is tested by a t test. The standard error of the difference comes from a jackknife that
         leaves out one prompt at a time, from the labelled and the unlabelled answers together. The effective
-        number of prompts of a group is (sum k)^2 / sum k^2, where k is the number of answers to a prompt. The
-        degrees of freedom are the smaller effective number of the two groups, minus 1.
+        number of prompts of a group (labelled or unlabelled answers) is (sum k)^2 / sum k^2, where k is the
+        number of answers to a prompt. The degrees of freedom are the smaller of the two effective numbers,
+        minus 1.
 
     Examples:
         >>> names = [str(i) for i in range(20)]

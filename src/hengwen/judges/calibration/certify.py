@@ -34,16 +34,17 @@ if TYPE_CHECKING:
 MIN_LABELS = 30
 MIN_PROMPTS = 5
 THRESHOLD = 0.5
-"""For a certificate, the lower bound of quadratic kappa's interval must reach this value. A kappa of .70 is
-commonly required, at which judge and humans share half of their variance (Williamson, Xi, Breyer, Educational
-Measurement 31, 2012). With 50 labels, the interval of a kappa of .70 begins at about .5."""
+"""For a certificate, the interval of quadratic kappa (agreement beyond chance) must begin at this value or
+above. A kappa of .70 is commonly required, at which judge and humans share half of their variance
+(Williamson, Xi, Breyer, Educational Measurement 31, 2012). With 50 labels, the interval of a kappa of .70
+begins at about .5."""
 MAX_LEVEL_SHARE = 0.8
 """If at least this share of the labels have the same level, the decision is ``insufficient``, because such
 labels cannot tell a good judge from a judge that always gives the same level."""
 MAX_UNDEFINED_SHARE = 0.05
-"""If kappa is undefined in a larger share of the bootstrap resamples, a warning is given."""
+"""If kappa is undefined in more than this share of the bootstrap resamples, a warning is given."""
 LOW_HUMAN_ALPHA = 0.4
-"""If Krippendorff's alpha among the human raters is below this value, a warning is given."""
+"""If the agreement of the human raters (Krippendorff's alpha) is below this value, a warning is given."""
 
 
 @checked_arguments
@@ -71,7 +72,8 @@ def calibrate(  # noqa: PLR0913 - keyword-only options
         rubric: Rubric that defines the levels. An answer that is equal to one of the rubric's examples is
             left out, because the judge has read the example with its level.
         levels: All levels in ascending order, instead of the levels of the rubric.
-        threshold: Value, from -1 to 1, that the lower bound of quadratic kappa must reach for a certificate.
+        threshold: Value, from -1 to 1, that the lower bound of quadratic kappa (agreement beyond chance) must
+            reach for a certificate.
         resamples: Number of bootstrap resamples, at least 1.
         confidence: Confidence level of all intervals, in (0, 1).
         seed: Seed of the random numbers for the cross-validation folds and for the bootstrap.
@@ -217,7 +219,7 @@ def _levels(rubric: Rubric | None, levels: Sequence[float] | None) -> tuple[floa
 def _maps(
     judge: Sequence[float], human: Sequence[float], settings: Mapping[str, Any]
 ) -> tuple[tuple[MapReport, ...], str]:
-    """Return the calibration maps; if there are too few labels, return no map and the reason."""
+    """Return maps from judge's to human values; if there are too few labels, return no map and the reason."""
     try:
         return fit_maps(judge, human, **settings), ""
     except ValueError as error:

@@ -53,7 +53,10 @@ class MapReport:
 
     @property
     def helps(self) -> bool | None:
-        """True if the gain is significantly above 0, False if it is significantly below 0, otherwise None."""
+        """Whether the map reduces the error; None if the difference is not significant.
+
+        False means that the map increases the error significantly.
+        """
         if self.gain.low is None or self.gain.high is None:
             return None
         return True if self.gain.low > 0 else False if self.gain.high < 0 else None
@@ -70,7 +73,7 @@ def fit_maps(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> tuple[MapReport, ...]:
-    """Fit and cross-validate an isotonic and an ordinal map; answers to one prompt stay in one fold.
+    """Fit and cross-validate an isotonic and an ordinal calibration map; folds do not split prompts.
 
     Args:
         judge: The judge's values, length n >= 30.

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 RIDGE = 0.01
-"""Weight of a weak penalty that pulls the slope to 0 and the distances between thresholds to 1. The penalty
-keeps the parameters finite if a level has no labels, or if the judge separates the levels perfectly."""
+"""Weight of a weak penalty that pulls the slope of the map to 0 and the distances between its thresholds to
+1. The penalty keeps the parameters finite if a level has no labels, or if the judge separates the levels
+perfectly."""
 MIN_PROBABILITY = 1e-12
 
 
@@ -28,7 +29,7 @@ class OrdinalMap:
     thresholds: tuple[float, ...]
     """Thresholds between the human levels, in ascending order."""
     slope: float
-    """Change of the log odds if the judge's value is one level higher."""
+    """Change of the log odds of a higher human level if the judge's value is one level higher."""
 
     def probabilities(self, values: ArrayLike) -> Floats:
         """Return the probability of each human level for each judge's value, in shape (values, levels)."""
@@ -83,7 +84,7 @@ def _positions(values: ArrayLike, levels: Floats) -> Floats:
 
 
 def _level_shares(values: Floats, levels: Floats) -> Floats:
-    """Split each value among the levels: return shares of shape (values, levels) whose rows add up to 1."""
+    """Split each value between its two nearest levels; return shares of shape (values, levels)."""
     indices = np.arange(len(levels))
     positions = np.interp(values, levels, indices.astype(float))
     shares: Floats = np.clip(1 - np.abs(positions[:, None] - indices), 0, None)

@@ -1,10 +1,10 @@
 """Compute agreement statistics for many bootstrap resamples at once.
 
 Equal pairs (human value, judge value) form one cell; with five levels there are at most 25 cells, however
-many labels there are. A weighting (one resample) is a row with the count of each cell. For 2,000 resamples of
-50 labels, scipy takes about 0.5 s per coefficient, because it computes one resample at a time. This module
-takes about 0.01 s for all coefficients. The tests compare the results of this module with those of scipy,
-scikit-learn and krippendorff.
+many labels there are. A weighting (one resample) is a row that states how often each cell counts. For 2,000
+resamples of 50 labels, scipy takes about 0.5 s per coefficient, because it computes one resample at a time.
+This module takes about 0.01 s for all coefficients. The tests compare the results of this module with those
+of scipy, scikit-learn and krippendorff.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ class JudgedReply:
     usage: Usage
     latency: float
     reply_details: Mapping[str, str]
-    """Details that all scores of the verdict share: which call gave the verdict, the model and the response
-    format."""
+    """Details that all scores of the verdict share: the call that gave the verdict, the model and the
+    response format."""
     _details: dict[str, dict[str, Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def details(self, label: str) -> dict[str, Any]:

@@ -56,9 +56,9 @@ class RubricJudge:
         rubric: Rubric with levels and criteria.
         backend: Backend of the model that reads the rubric.
         language: Language of the prompt.
-        persona: Description of the character that the judged model plays, or a template of it, which is
-            rendered for each sample. The description of the character is part of the judge's prompt if the
-            rubric uses ``persona``.
+        persona: Description of the character that the judged model plays, or a template that is filled in for
+            each sample. The description of the character is part of the judge's prompt if the rubric uses
+            ``persona``.
         name: First part of the score names; default: the rubric's name.
         samples: Number of times that the model judges each response, 1..100; the value is the mean. With
             several verdicts, the scale has no levels, because a mean may lie between two levels.
@@ -67,9 +67,9 @@ class RubricJudge:
             ``method`` in the details of a score names the method that was used.
         strip_think: Whether to remove a ``<think>`` block before the answer. A ``<think>`` block without an
             end tag is kept.
-        level_from: ``holistic`` (the model's own level), ``min_aspect`` or ``median_aspect`` (the minimum or
-            the lower median of the criteria). The model is asked in the same way for all three values of
-            ``level_from``.
+        level_from: ``holistic`` (the model's own level), ``min_aspect`` or ``median_aspect`` (the lowest
+            level, or the lower median of the levels, of the criteria). The model is asked in the same way for
+            all three values of ``level_from``.
         task_instruction: Instruction for this task, in addition to the instructions of the rubric.
         evidence_signature: Signature of the rules whose findings are passed as ``evidence`` (sentences that
             the prompt shows); empty if the judge accepts no evidence.

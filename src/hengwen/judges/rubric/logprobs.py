@@ -33,7 +33,7 @@ class Weights:
     """Probability that the model writes something that is not a label of the rubric."""
 
     def mean(self, values: Mapping[str, float]) -> float:
-        """Return the expected value of the score.
+        """Return the expected value: the mean of the labels' values, weighted by the labels' probabilities.
 
         Args:
             values: Value of each label.
@@ -152,8 +152,8 @@ def _fitting(prefix: bytes, text: bytes, lead: bytes, names: Mapping[bytes, str]
     Args:
         prefix: Beginning of the label in earlier tokens.
         text: Candidate token.
-        lead: Bytes before the label in the token that the model chose, such as a quote; a candidate must
-            begin with them.
+        lead: Bytes before the label in the token that the model chose, such as a quote; the candidate token
+            must begin with these bytes.
         names: Labels of the rubric, by their UTF-8 bytes in lower case.
     """
     if lead:

@@ -52,10 +52,10 @@ def repair_turns(
     The text is not a separate turn, because some chat templates do not allow two user turns in a row.
 
     Args:
-        messages: Turns of the judge's prompt, rendered with this fence.
+        messages: Turns of the judge's prompt, in which ``fence`` already marks the quoted texts.
         error: Error that describes the problem; its ``raw`` is the reply.
         language: Language of the prompt.
-        fence: Random marker that this call puts around quoted text.
+        fence: Random mark that the prompt of this call puts around quoted text.
 
     Examples:
         >>> from hengwen.errors import JudgeError

@@ -1,4 +1,4 @@
-"""Combine several verdicts on one response (samples): select those that count, and find the common label."""
+"""Combine several verdicts on one response: leave out failed tries, and find the most common label."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from hengwen.judges.rubric.ask import JudgedReply
 
 MODEL_FAILURES = ("parse_error", "off_scale", "truncated", "refused")
-"""Failure statuses that the model causes. A later run would get the same failure, so tries that failed in
-this way are left out."""
+"""Failure statuses that the model causes. A later run would get the same failures, so tries with these
+statuses are left out."""
 
 
 def split_verdicts(
     results: Sequence[JudgedReply | BaseException],
 ) -> tuple[list[JudgedReply], Counter[str]]:
-    """Return the verdicts, and the number of failed samples by failure status.
+    """Return the verdicts, and the number of failed tries by failure status.
 
-    A sample is one try to get a verdict on the response. Failed samples are excluded if more than half of the
-    samples have a verdict. If an endpoint gave no reply, its error is raised, so that a later run asks for
-    the missing samples.
+    Each try asks for a verdict on the same response. Failed tries are excluded if more than half of the tries
+    gave a verdict. If an endpoint gave no reply, its error is raised, so that a later run asks for the
+    missing verdicts.
 
     Args:
-        results: Verdict or exception of each sample.
+        results: Verdict or exception of each try.
 
     Raises:
-        JudgeError: Half of the samples or more have no verdict; the error has the most common failure status.
+        JudgeError: Half of the tries or more gave no verdict; the error has the most common failure status.
         BackendError: An endpoint gave no reply.
         BaseException: Any other exception among the results.
     """

@@ -34,11 +34,11 @@ class CappedJudge:
     The prompt of a judge that accepts evidence includes what the rules detected. If a rule has extra
     thresholds, a final score at each of these thresholds is added, such as ``NAME.final_at_0.8``. Details of
     a final score are ``raw`` (the judge's level), ``cap`` (on the judge's scale; None for no cap), ``by``
-    (the rules that set the cap), ``flags``, and what the rules measured, such as ``dup_of`` and
-    ``similarity``.
+    (the rules that set the cap), ``flags`` (marks for the reader of a report), and what the rules measured,
+    such as ``dup_of`` and ``similarity``.
 
     Args:
-        judge: The judge to ask; the first of its score names is its level.
+        judge: The judge to ask; the first of its scores is the level.
         rules: Rules of the task.
         scale: Scale of the level, used if the judge's scores do not state a scale.
         language: Language of the evidence shown to the judge, and of the reasons.

@@ -27,9 +27,9 @@ DEFAULT_EXTRA_THRESHOLDS = (0.8, 0.85, 0.9)
 class NearDuplicate:
     """Give the lowest value to an answer that repeats an earlier answer to the same sample.
 
-    An answer is compared with every earlier answer, even if the earlier answer is a repeat. If repeats were
-    skipped, the result for three similar answers A, A', A'' would depend on their order. The first answer
-    keeps its score. The default thresholds were chosen by this project. For each threshold in
+    An answer is compared with every earlier answer, even if the earlier answer is itself a copy. If copies
+    were skipped, the result for three similar answers A, A', A'' would depend on their order. The first
+    answer keeps its score. The default thresholds were chosen by this project. For each threshold in
     ``extra_thresholds``, a further final score is computed.
     """
 
@@ -64,13 +64,13 @@ class NearDuplicate:
 
     @property
     def signature(self) -> str:
-        """Text with everything that can change the result of this rule, which is all thresholds."""
+        """Text with everything that can change the result of this rule: all its thresholds."""
         extra = ",".join(f"{threshold:g}" for threshold in self.extra_thresholds) or "none"
         thresholds = (("zero", self.zero_from), ("review", self.review_from), ("also", extra))
         return build_signature("near_duplicate", ("rule", "cap"), *thresholds, ("v", 1))
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
-        """Compare the answer with every earlier answer; ``dup_of`` is the number of the most similar one."""
+        """Compare the answer with each earlier answer; ``dup_of`` is the number of the answer it repeats."""
         if not answer.earlier_matches:
             return not_applicable("there is no earlier answer to compare with", "没有先前的回答可比")
         closest = max(answer.earlier_matches, key=lambda match: (match.similarity, -match.repeat))
@@ -147,7 +147,8 @@ class TrainingLeak:
     corpus: str | Sequence[str] = ()
     """Paths of training files in the formats that the scorer ``leakage`` reads."""
     near: float = MIN_CONTAINMENT
-    """Minimum share of the answer's 5-grams that one training answer must contain for a near copy."""
+    """An answer is a near copy if one training answer contains at least this share of its character
+    5-grams."""
     cap: float = 0.5
     """Cap (share of the scale) for an exact copy, and for a copy that differs only in particles or
     punctuation."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hengwen.records import Sample
 
 _FLAGS = {"exempt_copy": "target_copy", "exempt_duplicate": "near_duplicate"}
-"""For each key of the metadata, the rule from which a sample is exempt if the key is true; read only if
+"""Keys of the metadata, each with the rule from which a sample is exempt if the key is true; read only if
 ``lenient``."""
 
 

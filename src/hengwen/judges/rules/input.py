@@ -117,7 +117,7 @@ class RuleInput:
 class ClauseInput(RuleInput):
     """The input of the clauses of the rules judge: a ``RuleInput`` with the rules of a rubric.
 
-    The rules judge also works outside of plans, where samples were not checked before. Therefore the rules
+    The rules judge also works without a plan, where samples are not checked in advance. Therefore the rules
     judge reads samples leniently: it ignores a malformed ``metadata.exempt``, and also accepts the keys
     ``exempt_copy``, ``exempt_duplicate`` and ``answer``. The rules judge removes only a ``<think>`` block
     that opens at the start, and treats numbers that occur in the question like all other numbers.

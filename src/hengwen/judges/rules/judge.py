@@ -1,7 +1,7 @@
 """The rules judge: it gives an answer a level of a rubric by fixed rules, without a model or network.
 
-The rules judge serves as a baseline for other judges. A clause is a single check of the answer; it may object
-to the answer or give it a credit. The level is found in three steps:
+The rules judge is a simple reference with which other judges are compared. A clause is a single check of the
+answer; it may object to the answer or give it a credit. The level is found in three steps:
 
 1. Start from the second best level. (If the rubric has only two levels, start from the best.)
 2. Each clause that objects sets a cap, which is the best level that remains possible: worst, second worst,
@@ -12,10 +12,10 @@ to the answer or give it a credit. The level is found in three steps:
    ``reference_similarity``.
 
 The level of a criterion is found in the same three steps as the overall level, by the clauses that
-``rules.criteria`` lists for it; but the best level does not require a clause about the content. A criterion
-without clauses is ``not_applicable``. If the rubric has no ``rules:`` block and neither of the options
-``markers`` and ``taboo`` is set, only ``DEFAULT_CLAUSES`` are evaluated. If a default clause objects, the
-level is its cap; otherwise the level is ``not_applicable``.
+``rules.criteria`` lists for the criterion; but the best level does not require a clause about the content. A
+criterion without clauses is ``not_applicable``. If the rubric has no ``rules:`` block and neither of the
+options ``markers`` and ``taboo`` is set, only ``DEFAULT_CLAUSES`` are evaluated. If a default clause objects,
+the level is its cap; otherwise the level is ``not_applicable``.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ DEFAULT_CLAUSES: tuple[ClauseName, ...] = (
 )
 """Clauses that are evaluated even if the rubric has no ``rules:`` block."""
 CONTENT_CLAUSES: frozenset[ClauseName] = frozenset(("markers", "reference_similarity", "right_number"))
-"""Clauses (checks) that give a credit, a condition for the best level, for the content of an answer. Credits
-for length and format alone are not enough for the best level."""
+"""Clauses (checks) that give a credit for the content of an answer; the best level requires such a credit.
+Credits for length and format alone are not enough for the best level."""
 
 CREDIT_CLAUSES: frozenset[ClauseName] = CONTENT_CLAUSES | {"plain_text", "length"}
 """Clauses that can give a credit."""
@@ -71,8 +71,8 @@ class RulesJudge:
         name: First part of the score names; default: the rubric's name.
         markers: Words that are typical of the persona, in addition to the rubric's ``markers``.
         taboo: Phrases that an answer must not contain, in addition to the rubric's ``taboo``.
-        level_from: ``holistic`` (level found by the clauses), ``min_aspect`` or ``median_aspect`` (the
-            minimum or the lower median of the criteria that have clauses).
+        level_from: ``holistic`` (level found by the clauses), ``min_aspect`` or ``median_aspect`` (the lowest
+            level, or the lower median of the levels, of the criteria that have clauses).
         exclude_clauses: Names of clauses to skip, because a rule of the task makes the same check after
             judging.
 
@@ -240,7 +240,7 @@ def _texts(option: str, values: Sequence[str]) -> list[str]:
 
 
 def _with_phrases(rules: RubricRules | None, phrases: Mapping[str, list[str]]) -> RubricRules | None:
-    """Return the rubric's rules with the added markers and taboo phrases; None if there is neither."""
+    """Return the rubric's rules with the added markers and taboo phrases; None if there are neither."""
     if rules is None and not any(phrases.values()):
         return None
     base = rules or RubricRules()

@@ -50,7 +50,7 @@ class ClauseResult:
 def empty_or_broken(answer: ClauseInput) -> ClauseResult | None:
     """Cap at the worst level if the answer is empty, garbled, a loop or unfinished thinking.
 
-    Cap at the middle level if only some characters were lost.
+    Cap at the middle level if only a small share of the characters is garbled (U+FFFD).
     """
     breakage = answer.breakage
     if breakage is None:
@@ -116,7 +116,7 @@ def copy_of_reference(answer: ClauseInput) -> ClauseResult | None:
 
 
 def plain_text(answer: ClauseInput) -> ClauseResult | None:
-    """Cap at the middle level if an answer that must be plain words has labels or markup; else a credit."""
+    """Cap at the middle level if an answer that must be plain words has markup; otherwise give a credit."""
     if not answer.rules.plain_text:
         return None
     hits = answer.markup(answer.names)
@@ -137,7 +137,7 @@ def taboo(answer: ClauseInput) -> ClauseResult | None:
 
 
 def markers(answer: ClauseInput) -> ClauseResult | None:
-    """Give a credit for a word that is typical of the persona; cap at second best if there is none."""
+    """Give a credit for a word that is typical of the persona; without it, cap at the second best level."""
     if not answer.rules.markers:
         return None
     phrase = _first_phrase_in(answer.text, answer.rules.markers)
@@ -149,7 +149,7 @@ def markers(answer: ClauseInput) -> ClauseResult | None:
 def length(answer: ClauseInput) -> ClauseResult | None:
     """Cap at the middle level if the answer is too long or too short; otherwise give a credit.
 
-    Cap at the second worst level if the length is wrong by a factor above two.
+    Cap at the second worst level below half of the minimum length or above twice the maximum length.
     """
     limits = answer.rules.length
     if limits is None:
@@ -183,7 +183,10 @@ def reference_similarity(answer: ClauseInput) -> ClauseResult | None:
 
 
 def repeated_lines(answer: ClauseInput) -> ClauseResult | None:
-    """Cap at second worst if 0.7 or more of at least four lines are repetitions of earlier lines."""
+    """Cap at the second worst level if 70 % or more of the lines repeat earlier lines.
+
+    Answers with fewer than four lines are not checked.
+    """
     share, lines = repeated_share(answer.text)
     if lines < MIN_LINES:
         return None

@@ -1,10 +1,10 @@
 """The interface of a rule, which detects one property of an answer and may cap the level of a judge.
 
-A rule needs no model. Its result has three parts. The code score is a score that the rule itself gives the
-answer. The sentence for the judge (evidence) neither quotes the answer nor states a threshold, so that after
-a change of a threshold no new judgment is needed. The cap, if there is one, is the best value that the final
-score may have. A cap is a share of the judge's scale: 0.5 is the middle of the scale, 0 its low end. If the
-scale has levels, a cap between two levels is rounded down to the lower level.
+A rule needs no model. Its result has three parts: a score of the answer, a sentence for the judge (evidence),
+and a cap. The sentence neither quotes the answer nor states a threshold, so that after a change of a
+threshold no new judgment is needed. The cap, if there is one, is the best value that the final score may
+have. A cap is a share of the judge's scale: 0.5 is the middle of the scale, 0 its low end. If the scale has
+levels, a cap between two levels is rounded down to the lower level.
 
 ``hengwen.registry`` lists the rules: ``BUILTINS["rules"]`` and the entry point group ``hengwen.rules``.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hengwen.judges.rules.input import RuleInput
 
 RULE_TAG = "|rule:cap|"
-"""Part of the signature of every score of a rule, by which reports avoid showing it as a main score."""
+"""Part of the signature of every score of a rule; reports do not show such scores as main scores."""
 PASS_SCALE = Scale(low=0, high=1, levels=(0, 1))
 """Scale of a rule whose value is 1 if the answer passes."""
 FAIL_SCALE = Scale(low=0, high=1, levels=(0, 1), higher_is_better=False)
@@ -113,7 +113,7 @@ def check_share(name: str, value: object, *, above_zero: bool = False) -> float:
     """Return a threshold or a cap from a plan as a number.
 
     Args:
-        name: Name of the option, for the message.
+        name: Name of the option, for the error message.
         value: Value from the plan.
         above_zero: Whether 0 is an error.
 

@@ -134,7 +134,7 @@ class RuleSet:
     def evaluate(
         self, sample: Sample, response: Response, earlier: Sequence[Response] = ()
     ) -> dict[str, RuleResult]:
-        """Return the result of each rule, by its name.
+        """Return the result of each rule, by the name of the rule.
 
         Args:
             sample: Task input, references and metadata.

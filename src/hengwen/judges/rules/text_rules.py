@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Broken:
     """Cap an answer at the lowest value if it is empty, garbled, unfinished thinking or a loop.
 
-    A single lost character does not cap the level.
+    If only a small share of the characters is garbled (U+FFFD), the level is not capped.
     """
 
     name: ClassVar[str] = "broken"
@@ -88,7 +88,7 @@ class PlainText:
         return digest(self.names)[:8] if self.names else "none"
 
     def evaluate(self, answer: RuleInput) -> RuleResult:
-        """Check the answer without its thinking block for markup."""
+        """Check whether the answer has labels or markup; its thinking block is not checked."""
         hits = answer.markup(self.names)
         if not hits:
             return RuleResult(value=1, en="plain text, no labels or markup", zh="纯文字，没有标签或标记")

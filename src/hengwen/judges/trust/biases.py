@@ -35,7 +35,7 @@ class LengthBias:
     """Correlation of a judge's scores with the lengths of the answers.
 
     A correlation does not prove a bias, because longer answers may be better. To find out whether the
-    correlation is a bias, compare it with that between human labels and length.
+    correlation is a bias, compare it with the correlation between human labels and lengths.
     """
 
     n: int
@@ -187,8 +187,9 @@ class FamilyBias:
     """Mean of (judge's value - human value) for models of the judge's family, minus this mean for other
     models. If the preference is above 0, the judge favours its own family."""
     interval: BiasInterval | None
-    """95 % interval of ``preference``; it is paired by prompt if models of the judge's family and other
-    models answered at least two common prompts, else it is Welch's interval."""
+    """95 % interval of ``preference``. If models of the judge's family and other models answered at least two
+    common prompts, differences are taken within prompts (paired t interval), otherwise between groups
+    (Welch's interval)."""
     reason: str = ""
     """Why ``preference`` or ``interval`` is None."""
 
@@ -314,14 +315,14 @@ class PairOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionBias:
-    """How often the order of two answers decides which one wins."""
+    """How often the order of two answers decides which answer wins."""
 
     n: int
     """Number of pairs with a verdict in both orders."""
     no_verdict: int
     """Number of pairs for which a verdict is missing in one order or in both orders."""
     consistent: float | None
-    """Share of the ``n`` pairs with the same winner in both orders; None if ``n`` is 0."""
+    """Share of the ``n`` pairs with the same winner, or a tie, in both orders; None if ``n`` is 0."""
     interval: BiasInterval | None
     """95 % Wilson interval of ``consistent``."""
     first: int

@@ -66,7 +66,7 @@ class Canary(StrictModel):
         return _PLACEHOLDER.sub(lambda match: texts[match[1]], self.attack)
 
     def floor_value(self, rubric: Rubric) -> float:
-        """Return the value of ``floor`` on a rubric's levels, rounded down if there are not five levels.
+        """Return the best value that the answer deserves without the attack, rounded down to a level.
 
         Args:
             rubric: The rubric that defines the levels.
@@ -255,7 +255,7 @@ async def run_canaries(
 
     Raises:
         ValueError: The judge gives values outside the rubric's levels, so it uses another rubric.
-        StoreError: The store cannot save a paid answer.
+        StoreError: The store cannot save a paid reply of the judge.
 
     Examples:
         >>> from hengwen.judges import RulesJudge

@@ -24,7 +24,7 @@ def level_or_failure(judge: Judge, rubric: Rubric, result: Verdict | BaseExcepti
 
     Raises:
         ValueError: The value is outside the rubric's levels, so the judge uses another rubric.
-        StoreError: The store cannot save a paid answer.
+        StoreError: The store cannot save a paid reply of the judge.
     """
     outcome = outcomes_or_failures(judge, result)[judge.names[0]]
     if isinstance(outcome, Failure):

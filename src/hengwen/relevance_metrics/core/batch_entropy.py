@@ -71,7 +71,7 @@ def code_entropies(codes: NDArray[Any], m: int) -> NDArray[np.float64]:
 
 
 def _lane_entropies(codes: NDArray[np.uint8], m: int, table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Count a pattern in the eight bytes of an integer in parallel, and add the bytes by a multiplication."""
+    """Count patterns in eight one-byte counters per integer; a multiplication adds up the counters."""
     rows, windows = codes.shape
     padded = np.full((rows, -(-windows // 8) * 8), 255, np.uint8)
     padded[:, :windows] = codes

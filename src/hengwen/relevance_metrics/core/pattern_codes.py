@@ -1,8 +1,8 @@
 """Encode ordinal patterns (the order of the scores in a window) as numbers, by comparisons without sorting.
 
-The code of the window (x[t], x[t+d], ..) is the sum of j! * S_j. S_j is the number of earlier scores in the
-window that are greater than score j of the window. This Lehmer code has exactly one value for each pattern,
-where the pattern is the stable argsort of the window.
+The code of the window (x[t], x[t+d], ..), where d is the delay, is the sum of j! * S_j. S_j is the number of
+earlier scores in the window that are greater than score j of the window. This Lehmer code has exactly one
+value for each pattern, where the pattern is the stable argsort of the window.
 """
 
 from __future__ import annotations

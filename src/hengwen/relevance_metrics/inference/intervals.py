@@ -102,7 +102,7 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
     - ``moving-block`` and ``stationary``, for ``pen``: resample blocks of neighbouring ordinal patterns.
     - ``u-statistic``, for ``cin``: interval of tau-b (rank correlation with time), which is valid if
       neighbouring scores are independent.
-    - ``prompts``, for each metric, computed from the means over prompts: resample whole prompts.
+    - ``prompts``, for every metric: resample whole prompts, and compute the metric from the means over them.
 
     Any other combination of metric and method raises a ValueError.
 
@@ -121,7 +121,7 @@ def bootstrap_ci(  # noqa: PLR0913 - keyword-only options
 
     Returns:
         An `Interval`. Entropy from few patterns is too low, so intervals from blocks are shifted by twice the
-        bias that the bootstrap estimates. The upper end of such an interval is at most log m!.
+        bias that the bootstrap estimates. The upper end of a shifted interval is at most log m!.
 
     Raises:
         TypeError: A score is not a number.
@@ -253,7 +253,7 @@ def _by_blocks(
 def _block_indices(
     n: int, length: int, stationary: bool, draws: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Return resampled indices: blocks of fixed length, or of random (geometric) length that wrap around."""
+    """Return resampled indices: blocks of fixed length, or of geometric length that wrap around the end."""
     if not stationary:
         starts = rng.integers(0, n - length + 1, (draws, -(-n // length)))
         return (starts[..., None] + np.arange(length)).reshape(draws, -1)[:, :n]

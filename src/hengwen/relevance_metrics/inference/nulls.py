@@ -62,8 +62,8 @@ def null_moments(
     Args:
         x: One sequence of scores; their order does not matter. ``pen`` needs (m - 1) * delay + 1 or more
             scores.
-        metric: ``cin``, ``pen``, ``lis`` or ``lnds``. ``cin`` is computed by a formula, which allows equal
-            scores. The other metrics are evaluated for all orders if there are at most ``draws`` orders,
+        metric: ``cin``, ``pen``, ``lis`` or ``lnds``. For ``cin``, a formula that allows equal scores gives
+            the result. The other metrics are evaluated for all orders if there are at most ``draws`` orders,
             otherwise for random orders.
         m: Number of scores in an ordinal pattern, at least 2.
         delay: Distance in positions between consecutive scores of a pattern; 1 means adjacent scores.

@@ -106,17 +106,18 @@ def significance(  # noqa: PLR0913 - keyword-only options
 ) -> PermutationTest:
     """Test whether a metric differs from its values over random orders of the same scores.
 
-    ``cin`` tests for a drift of the level, like the Mann-Kendall test: more inversions than in random order
-    mean a fall, fewer mean a rise. ``pen`` and ``lis`` do not detect a drift, and a low ``pen`` is no sign of
-    stability.
+    ``cin`` tests whether the scores drift up or down, like the Mann-Kendall test: more inversions than in
+    random order mean a fall, fewer inversions mean a rise. ``pen`` and ``lis`` do not detect a drift, and a
+    low ``pen`` is no sign of stability.
 
     Args:
         x: One sequence of scores in order; ``pen`` needs at least (m - 1) * delay + 1 scores.
         metric: ``cin``, ``pen``, ``lis`` (strictly increasing) or ``lnds`` (longest non-decreasing).
-        n_perm: Number of random orders, at least 1; if there are at most this many orders, all of them are
-            evaluated.
+        n_perm: Number of random orders, at least 1; if the null hypothesis allows at most this many orders,
+            all of these are evaluated instead.
         alternative: ``two-sided`` counts the orders whose value is at least as far from the null mean as the
-            observed value; ``greater`` and ``less`` count only orders on one side.
+            observed value; ``greater`` counts the orders whose value is at least the observed value, ``less``
+            those whose value is at most the observed value.
         seed: Seed of the random orders.
         null: Which scores the test exchanges. ``shuffle`` exchanges all scores. ``block`` exchanges whole
             blocks of neighbouring scores, for scores that depend on previous scores. ``within-prompt``

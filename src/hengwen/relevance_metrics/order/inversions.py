@@ -153,7 +153,7 @@ def _stable_order(row: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _count_levels(level: NDArray[np.uint8], low: int, high: int) -> int:
-    """Count inversions between the low and the high half of the levels, then inside each half in turn."""
+    """Count inversions between the low and the high half of the distinct scores, then inside each half."""
     if high - low < 2 or len(level) < 2:
         return 0
     middle = (low + high) // 2

@@ -1,4 +1,4 @@
-"""Compute lengths of longest increasing subsequences by patience sorting, fast for few different scores."""
+"""Compute lengths of longest increasing subsequences by patience sorting; faster for few distinct scores."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _pile_settled(tails: list[Any], block: list[Any], strict: bool) -> None:
 
 
 def _strict_by_level(level: NDArray[np.uint8]) -> int:
-    """Compute the length of the longest strictly increasing subsequence of each prefix, level by level."""
+    """Return the length of the longest strictly increasing subsequence; add one distinct score at a time."""
     best = np.zeros(len(level) + 1, np.uint8)
     for value in range(int(level.max()) + 1):
         extended = best[:-1] + np.uint8(1)
@@ -127,7 +127,7 @@ def _strict_by_level(level: NDArray[np.uint8]) -> int:
 
 
 def _weak_by_level(level: NDArray[np.uint8]) -> int:
-    """Compute the length of the longest non-decreasing subsequence of each prefix, level by level."""
+    """Return the length of the longest non-decreasing subsequence; add one distinct score at a time."""
     best = np.zeros(len(level) + 1, np.int64)
     count = np.zeros(len(level) + 1, np.int64)
     for value in range(int(level.max()) + 1):

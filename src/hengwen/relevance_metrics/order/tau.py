@@ -17,7 +17,7 @@ _MIN_SCORES = 10
 
 
 def tau_b(row: NDArray[Any]) -> float | None:
-    """Return tau-b of scores with time: -1 always falls, 1 always rises; None if all scores are equal.
+    """Return tau-b of scores with time: -1 if they always fall, 1 if they rise; None if all are equal.
 
     Examples:
         >>> tau_b(np.array([1, 2, 3])), tau_b(np.array([1, 1]))
@@ -46,11 +46,12 @@ def tau_rows(rows: NDArray[Any]) -> NDArray[np.float64]:
 def u_statistic_interval(row: NDArray[Any], confidence: float) -> tuple[float, float, float]:
     """Return tau-b with its interval, (low, tau-b, high); scores must not depend on their neighbours.
 
-    The interval is computed on Fisher's z scale; its standard error is the jackknife error of a U-statistic.
-    If the scores have a trend, this error makes the interval wider than necessary, not too narrow.
+    The interval is computed on Fisher's z scale; its standard error is the jackknife error of a U-statistic
+    (here, a mean over pairs of scores). If the scores have a trend, this error makes the interval wider than
+    necessary, not too narrow.
 
     Raises:
-        ValueError: There are fewer than ten scores, or tau does not vary.
+        ValueError: There are fewer than ten scores, all scores are equal, or the standard error of tau is 0.
 
     Examples:
         >>> low, tau, high = u_statistic_interval(np.array([1, 3, 2, 4, 6, 5, 7, 9, 8, 10]), 0.95)

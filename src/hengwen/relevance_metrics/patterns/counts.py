@@ -1,4 +1,4 @@
-"""Count the ordinal patterns of a sequence, and the patterns that never occur."""
+"""Count the ordinal patterns (orders of the scores in a window), and the patterns that never occur."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def pattern_counts(
     seed: int = 0,
     draws: int = 32,
 ) -> dict[tuple[int, ...], float]:
-    """Count the ordinal patterns of a sequence.
+    """Count the ordinal patterns (orders of the scores in a window) of a sequence.
 
     Args:
         x: One sequence of at least (m - 1) * delay + 1 scores, in order.
@@ -55,8 +55,8 @@ def pattern_counts(
 
     Returns:
         Counts of the patterns that occur, sorted by pattern. A pattern is the stable argsort of its window:
-        (0, 1, 2) rises, (2, 1, 0) falls. Under ``ties="dense"``, a pattern is the tuple of dense ranks.
-        Counts are whole numbers, except under ``ties="random"`` and ``ties="average"``.
+        (0, 1, 2) rises, (2, 1, 0) falls. Under ``ties="dense"``, a pattern is the tuple of dense ranks (equal
+        scores share a rank). Counts are whole numbers, except under ``ties="random"`` and ``ties="average"``.
 
     Raises:
         TypeError: A score is not a number.
@@ -77,7 +77,7 @@ def pattern_counts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingPatterns:
-    """Number of possible patterns that never occur."""
+    """How many of the possible ordinal patterns (orders of the scores in a window) never occur."""
 
     missing: int
     """Number of possible patterns that do not occur."""
@@ -113,7 +113,7 @@ def missing_patterns(
     seed: int = 0,
     draws: int = 200,
 ) -> MissingPatterns:
-    """Count the ordinal patterns that never occur.
+    """Count the ordinal patterns (orders of the scores in a window) that never occur.
 
     Args:
         x: One sequence of at least (m - 1) * delay + 1 scores, in order.

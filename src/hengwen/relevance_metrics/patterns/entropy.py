@@ -1,4 +1,4 @@
-"""Permutation entropy: how evenly the ordinal patterns of a sequence occur."""
+"""Permutation entropy: how evenly ordinal patterns (orders of the scores in a window) occur."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
     seed: int = 0,
     draws: int = 32,
 ) -> float | NDArray[np.float64]:
-    """Return the Shannon entropy of the ordinal patterns of a sequence; 0 if only one pattern occurs.
+    """Return the Shannon entropy of the ordinal patterns (orders of the scores in a window) of a sequence.
 
     Args:
         x: At least (m - 1) * delay + 1 scores in order; an array with several axes is a batch of sequences.
@@ -84,19 +84,20 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
             entropy over random orders of the same scores. With ``null``, the value 1 means "as in random
             order", even if scores are equal or the sequence is short.
         ties: Policy for equal scores. ``stable`` reads a tie as a rise (the published definition), ``random``
-            breaks ties at random and averages, ``average`` divides a window with ties among all orders that
-            are possible, ``dense`` counts windows with ties as separate patterns, ``drop`` skips windows with
-            ties, and ``raise`` raises an error.
-        bias: None, or ``miller-madow``: a correction that adds (number of patterns that occur - 1) / (2 *
-            number of windows), and warns if there are fewer than 5 m! windows.
-        nan: Policy for NaN: ``raise``; ``omit-window`` skips windows with a NaN; ``omit`` removes NaN before
-            windows are formed; ``propagate`` returns NaN for that sequence.
+            averages over random tie breaks, ``average`` counts a window with ties in equal parts for every
+            order that breaking the ties can give, ``dense`` gives windows with ties patterns of their own,
+            ``drop`` skips windows with ties, and ``raise`` raises an error.
+        bias: None, or the correction ``miller-madow``, which adds (k - 1) / (2 * number of windows) if k
+            patterns occur, and warns if there are fewer than 5 m! windows.
+        nan: Policy for NaN: ``raise`` raises an error; ``omit-window`` skips windows with a NaN; ``omit``
+            removes NaN before windows are formed; ``propagate`` returns NaN for a sequence with a NaN.
         axis: Axis of a batch along which the scores of a sequence follow each other.
         seed: Seed for ``ties="random"`` and ``normalize="null"``.
         draws: Number of random tie breaks for ``ties="random"``, at least 1.
 
     Returns:
-        A float, at most log m! (with ``bias`` it may be larger); for a batch, an array.
+        A float: 0 if only one pattern occurs, at most log m! (with ``bias`` it may be larger); for a batch,
+        an array.
 
     Raises:
         TypeError: A score is not a number.
@@ -143,7 +144,7 @@ def permutation_entropy(  # noqa: PLR0913 - keyword-only options
 
 
 def count_sets(row: NDArray[Any], options: PatternOptions) -> list[NDArray[Any]]:
-    """Return the counts of the patterns in one row: one array, or one array for each random tie break."""
+    """Return the pattern counts of one sequence: one array, or one array for each random tie break."""
     if options.ties == "random":
         plain = PatternOptions(m=options.m, delay=options.delay, nan=options.nan)
         return [count_sets(ranks, plain)[0] for ranks in broken_ties(row, options)]

@@ -1,4 +1,4 @@
-"""Measure the distance between the ordinal patterns of two sequences."""
+"""Measure how much two sequences differ in their ordinal patterns (orders of the scores in a window)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pattern_js_distance(
     ties: Ties = "stable",
     nan: NanPolicy = "raise",
 ) -> float:
-    """Return the Jensen-Shannon distance between the ordinal patterns of two sequences.
+    """Return the Jensen-Shannon distance between the shares of the ordinal patterns in two sequences.
 
     Args:
         a: At least (m - 1) * delay + 1 scores of one sequence, in order.

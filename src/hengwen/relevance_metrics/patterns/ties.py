@@ -77,7 +77,7 @@ class Labels:
 
 
 def label_windows(row: NDArray[Any], options: PatternOptions) -> Labels:
-    """Label the windows of a row after its NaN policy was applied; equal labels mean equal patterns.
+    """Return the pattern number (label) of each window of a row to which ``resolve_nan`` was applied.
 
     This function does not handle the tie policies ``random`` and ``average``.
 
@@ -184,7 +184,7 @@ def _with_ties(options: PatternOptions, ties: Ties) -> PatternOptions:
 
 
 def _without_ties(row: NDArray[Any], keep: NDArray[np.bool_], options: PatternOptions) -> NDArray[np.bool_]:
-    """Return whether each window has no ties; raise an error if ties are refused or no window is left."""
+    """Return whether each window has no ties; raise an error if ties are forbidden or no window is left."""
     tied = tied_windows(row, options)
     refused = tied & keep
     if options.ties == "raise" and refused.any():
@@ -206,7 +206,7 @@ def _nan_windows(row: NDArray[Any], options: PatternOptions) -> NDArray[np.bool_
 
 
 def _weak_codes(row: NDArray[Any], options: PatternOptions) -> NDArray[np.int64]:
-    """Encode orders with ties: for each member, count earlier greater members and earlier equal members."""
+    """Encode the order of each window from counts of earlier greater and earlier equal scores."""
     windows = window_count(len(row), options.m, options.delay)
     code = np.zeros(windows, np.int64)
     greater = np.zeros(len(row), np.int64)
@@ -223,7 +223,7 @@ def _weak_codes(row: NDArray[Any], options: PatternOptions) -> NDArray[np.int64]
 
 
 def _spread_ties(weak: dict[tuple[int, ...], float]) -> dict[tuple[int, ...], float]:
-    """Divide the count of each pattern with ties equally among the orders that breaking its ties gives."""
+    """Divide the count of each pattern with ties equally among all orders that breaking the ties can give."""
     totals: dict[tuple[int, ...], float] = {}
     for ranks, count in weak.items():
         groups = [[i for i, rank in enumerate(ranks) if rank == value] for value in range(max(ranks) + 1)]

@@ -1,4 +1,4 @@
-"""Count the transitions from one ordinal pattern to the next."""
+"""Count the transitions from one ordinal pattern (order of the scores in a window) to the next."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Transitions:
     ties: Ties
 
     def probabilities(self) -> dict[tuple[int, ...], dict[tuple[int, ...], float]]:
-        """Return for each pattern the shares of the patterns that follow it, if any pattern follows."""
+        """Return, for each pattern that another one follows, the shares of the patterns that follow it."""
         shares = {}
         for pattern, row in zip(self.patterns, self.counts, strict=True):
             total = sum(row)
@@ -56,7 +56,7 @@ class Transitions:
 def ordinal_transitions(
     x: ArrayLike, m: int = 3, delay: int = 1, *, ties: Ties = "stable", nan: NanPolicy = "raise"
 ) -> Transitions:
-    """Count the transitions between the patterns of windows that start one score apart.
+    """Count the transitions from the pattern of each window to that of the window one score later.
 
     Args:
         x: One sequence of scores in order, enough for two windows.

@@ -1,4 +1,4 @@
-"""Count the ordinal patterns of all triples of a sequence, exactly and without listing the triples."""
+"""Count the ordinal patterns (orders of three scores) of all triples, without listing the triples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weighted permutation entropy: windows are weighted by their variance."""
+"""Permutation entropy in which every window of scores is weighted by the variance of its scores."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _weighted(row: NDArray[Any], options: PatternOptions) -> float:
 
 
 def _variances(row: NDArray[Any], options: PatternOptions, windows: int) -> NDArray[np.float64]:
-    """Scale the scores to at most 1, and return m times the variance of each window."""
+    """Divide the scores by the largest absolute score, and return m times the variance of each window."""
     values = row.astype(np.float64)
     largest = float(np.abs(values).max())
     values /= largest or 1.0

@@ -136,7 +136,11 @@ def _entropies(row: NDArray[Any], window: int, step: int, m: int, delay: int) ->
 
 
 def _inversions(row: NDArray[Any], window: int, step: int) -> NDArray[np.int64]:
-    """Update the inversions per window: subtract pairs of the removed score, add pairs of the new score."""
+    """Return the number of inversions in each window.
+
+    For small steps, the number is updated from window to window: the inversions of the removed score are
+    subtracted, those of the new score are added.
+    """
     if step * 4 > window:
         return batch_inversions(sliding_window_view(row, window)[::step])
     levels = few_levels(row)

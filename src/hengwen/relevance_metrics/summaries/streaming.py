@@ -196,7 +196,7 @@ class _Patterns:
 
 @lru_cache(maxsize=1 << 16)
 def _scaled(count: int) -> int:
-    """Return c ln c as an integer, so that rounding errors do not add up in long streams."""
+    """Return c ln c of a count c, scaled to an integer, so that rounding errors do not add up."""
     return round(count * math.log(count) * _UNIT) if count > 1 else 0
 
 

@@ -35,8 +35,8 @@ class AdmissionCriterion:
     """Minimum share of passed trials. The check fails if the whole confidence interval of the share of passed
     trials is below ``rate``."""
     chance: float | None = None
-    """Share of trials that a judge passes by guessing; the lower end of the interval must be above this
-    share."""
+    """Share of trials that a judge passes by guessing; the confidence interval of the share of passed trials
+    must begin above ``chance``."""
     rate_per_kind: float | None = None
     """Minimum share of passed trials for every single kind of degraded copy, so that good results on some
     kinds cannot hide a kind that fails."""

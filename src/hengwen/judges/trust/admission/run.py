@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from hengwen.protocols import Judge
 
 MIN_DROP = 0.1
-"""A spoiled answer must lower the value by at least this share of the smallest step between levels."""
+"""A spoiled answer must lower the value by at least this share of the smallest distance between levels."""
 MAX_SPREAD = 0.5
-"""Two values count as equal if they differ by at most this share of the smallest step between levels."""
+"""Two values count as equal if they differ by at most this share of the smallest distance between levels."""
 
 _PERSONA_TEMPLATES = {"zh": "（人设：{persona}）\n{text}", "en": "(Persona: {persona})\n{text}"}
 
@@ -92,11 +92,11 @@ async def admission_test(
         judge: A judge that uses the rubric. A ``CappedJudge`` is tested without its caps, because caps lower
             levels whatever the wrapped judge says.
         rubric: The rubric of the judge.
-        make: Function that rebuilds the judge with another rubric or persona, or for another round. The
-            judges of this package need no ``make``. If ``make`` is missing for another kind of judge,
-            examples cannot be removed from the prompt of this judge, so the checks with examples stay
-            unclear. For a judge that cannot be rebuilt, the persona is put before the input, and repeats call
-            the unchanged judge again.
+        make: Function that rebuilds the judge with another rubric or persona, or for another round (calls
+            that do not reuse stored replies). The judges of this package need no ``make``. If ``make`` is
+            missing for another kind of judge, examples cannot be removed from the prompt of this judge, so
+            the checks with examples stay unclear. For a judge that cannot be rebuilt, the persona is put
+            before the input, and repeats call the unchanged judge again.
         items: Additional answers: good answers, or answers with a known level.
         repeats: How often the judge is asked about each answer in the check ``repeats``, >= 2.
         language: Language of the judge's prompt; used for examples, characters and degraded copies.
@@ -104,7 +104,7 @@ async def admission_test(
 
     Raises:
         ValueError: An option is invalid, or the judge gives values outside the rubric's levels.
-        StoreError: The store cannot save a paid answer.
+        StoreError: The store cannot save a paid reply of the judge.
 
     Examples:
         >>> from hengwen.judges import RulesJudge
