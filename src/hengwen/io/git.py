@@ -24,7 +24,7 @@ class GitState(NamedTuple):
 
     commit: str
     changed: bool
-    """Whether one of the files of interest differs from the file in the commit."""
+    """Whether any of the files to compare differs from the file in the commit."""
 
 
 def git_state(folder: Path, files: Sequence[Path] = ()) -> GitState | None:

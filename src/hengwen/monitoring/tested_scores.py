@@ -21,7 +21,7 @@ Family = Literal["headline", "breakdown"]
 
 
 def tested_scores(runs: Sequence[Run], table: ScoreTable) -> list[tuple[Family, ScoreView]]:
-    """Return the scores of runs, without published totals of a task, human labels and scores of anchors.
+    """Return the scores of runs, except scores of a whole task, human labels, and scores of anchors.
 
     Args:
         runs: Runs of one plan, at least one.
@@ -41,7 +41,7 @@ def tested_scores(runs: Sequence[Run], table: ScoreTable) -> list[tuple[Family, 
 def named_scores(
     views: Sequence[tuple[Family, ScoreView]], addresses: Sequence[str], verb: str
 ) -> list[tuple[Family, ScoreView]]:
-    """Return the scores with these addresses as headline scores.
+    """Return the scores that the addresses name; each becomes a headline score (see ``Family``).
 
     Args:
         views: All scores.

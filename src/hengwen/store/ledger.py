@@ -60,7 +60,7 @@ class SqlLedger:
         """Record the run, or its new status.
 
         Raises:
-            StoreError: The store is read-only. The error is raised before any call is paid for.
+            StoreError: The store is read-only; no call has been paid for.
         """
         self._writer.check_writable()
         self._runs.append(codec.run_columns(run))

@@ -57,7 +57,7 @@ class PrefixStore:
         self._new: dict[str, str] = {}
 
     def encode(self, text: str) -> str | dict[str, Any]:
-        """Return a reference to a shared prefix plus the rest of the text; the text if nothing is shared."""
+        """Return a reference to a shared prefix and the rest; the whole text if no prefix is shared."""
         if len(text) < MIN_LENGTH:
             return text
         head = text[:MIN_LENGTH]

@@ -247,7 +247,7 @@ class Store:
             return {columns.status: columns.reason for columns in connection.execute(query)}
 
     def responses(self, run: Run) -> Iterator[Response]:
-        """Yield the answers of a run without outcomes and metadata, ordered by task, sample and repeat."""
+        """Yield the texts of the answers of a run (no outcomes or metadata), by task, sample and repeat."""
         response = tables.response
         query = (
             select(response.c.task, response.c.sample_id, response.c.repeat, response.c.text)
@@ -379,7 +379,7 @@ def _newest(runs: Sequence[Run]) -> list[Run]:
 
 
 def _condition(table: Table, run: Run, keys: Collection[ResponseKey] | None) -> ColumnElement[bool]:
-    """Return the SQL condition for rows of a run; with ``keys``, rows of other repeats may match too."""
+    """Return the SQL condition for rows of a run; with ``keys``, for these answers and perhaps others."""
     in_run = table.c.run_id == run.id
     if keys is None:
         return in_run

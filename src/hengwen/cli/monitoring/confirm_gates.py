@@ -48,7 +48,7 @@ def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet
         quiet: Whether no progress is shown.
 
     Returns:
-        The new run, and for each baseline a new run with as many answers to each prompt.
+        The new run, and for each baseline a new run with equally many answers to each prompt.
 
     Raises:
         ConfigError: The answers of the checkpoint, or of a baseline, are stored ones.

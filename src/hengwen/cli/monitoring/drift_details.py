@@ -23,7 +23,8 @@ _COURSE_ZH = {
     ", ": "，",
 }
 MIN_WINDOWS = 30
-"""With fewer patterns than this, the permutation entropy is printed with a note that it is too low."""
+"""Minimum number of patterns (windows of means); with fewer, a note says that the permutation entropy is too
+low."""
 
 
 def detail_lines(score: ScoreDrift) -> list[Bilingual]:

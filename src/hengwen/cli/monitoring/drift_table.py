@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hengwen.prompts.language import Language
 
 MAX_MEANS = 12
-"""Maximum number of checkpoints whose means are all printed; if more, only the first and the last."""
+"""Maximum number of checkpoints whose means are all printed; of more, only the first and the last mean."""
 MAX_NAMES = 8
 """Maximum number of scores or checkpoints that a list names."""
 _STYLES = {"better": "green", "worse": "red"}

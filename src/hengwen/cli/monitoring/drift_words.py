@@ -77,7 +77,7 @@ def drifts_text(score: ScoreDrift) -> Bilingual:
 
 
 def headline_text(score: ScoreDrift) -> Bilingual:
-    """Return in one line whether a score differs and drifts; if both answers are equal, only one of them."""
+    """Return in one line whether a score differs and drifts; equal words of both answers appear once."""
     first, second = differs_text(score), drifts_text(score)
     if first == second:
         return first

@@ -312,7 +312,7 @@ def _stable_line(score: JudgedScoreDrift, decimals: int) -> Bilingual:
 
 
 def _second_line(score: JudgedScoreDrift) -> list[Bilingual]:
-    """Return a sentence about the second change if its p-value is between the two significance levels."""
+    """Return a sentence on the change that the verdict leaves out, if its p-value is at most ``ALPHA``."""
     is_model = score.verdict == "model drifted"
     other = score.judge if is_model else score.model
     if other is None or other.p_adjusted is None or other.p_adjusted > ALPHA:

@@ -62,7 +62,7 @@ def summary_text(monitor: Monitor) -> Bilingual:
 
 
 def monitor_json(monitor: Monitor) -> str:
-    """Return settings and state as one JSON object."""
+    """Return the settings and state of a monitor as one JSON object."""
     document = {"schema": 1, **monitor.settings, **asdict(monitor.state)}
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
 

@@ -52,7 +52,7 @@ SMALL_SHARE = 0.5
 
 
 def print_power(result: PlanPower, language: Language, console: Console | None = None) -> None:
-    """Print for each score which difference the plan can detect, and how many prompts others need.
+    """Print for each score which difference the plan can detect, and how many prompts other differences need.
 
     Args:
         result: What ``plan_power`` returns.

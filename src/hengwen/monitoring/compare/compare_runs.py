@@ -57,21 +57,21 @@ def compare_runs(
         store: Holds the runs.
         before: Id of the earlier run, a prefix of it, or a checkpoint name (its newest run); None for the
             baseline of the plan (``hengwen runs pin``).
-        after: The later run, named in the same way, but not None. Differences are its values minus those of
-            ``before``.
+        after: The later run: an id, a prefix of an id, or a checkpoint name. Differences are values of the
+            later run minus values of ``before``.
         plan: Name of the plan of both runs; default: any plan.
         scores: Addresses (``TASK/SCORE``) of the only scores to compare; they are the headline scores then.
         common: If True, runs that differ in prompts or references are compared on the prompts that are equal,
             and scores that differ in anything else are left out. If False, such runs are refused.
         weights: ``precision`` also computes the difference in which prompts with more repeats have more
-            weight. It estimates another quantity than the mean over prompts.
+            weight. This weighted difference estimates another quantity than the mean over prompts.
 
     Returns:
         The comparison, with one record for each score; headline scores come first.
 
     Raises:
-        ConfigError: A run or a score does not exist, no run is pinned as the baseline, both names mean one
-            run, or the runs are not comparable.
+        ConfigError: A run or a score does not exist, no run is pinned as the baseline, ``before`` and
+            ``after`` name the same run, or the runs are not comparable.
 
     Examples:
         >>> from importlib.resources import files
@@ -135,7 +135,7 @@ def _selected(
 
 
 def refuse_conflicts(pairs: Sequence[ScorePair], labels: Sequence[str], *, common: bool) -> None:
-    """Raise an error if signatures or keys of any score differ (with ``common``: those of all scores)."""
+    """Raise an error if signatures or keys of any score differ; with ``common``, only if those of all do."""
     conflicts = [pair for pair in pairs if pair.problem == "keys"]
     if not conflicts or (common and len(conflicts) < len(pairs)):
         return

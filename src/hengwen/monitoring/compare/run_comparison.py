@@ -85,8 +85,8 @@ class ScoreComparison:
     coverage: tuple[float, float] = (0.0, 0.0)
     """For each checkpoint, the share of prompts with a score."""
     subsampled: int = 0
-    """Number of prompts that have more repeats at one checkpoint than at the other; equally many of both were
-    used."""
+    """Number of prompts that have more repeats at one checkpoint than at the other; equally many repeats of
+    both were used."""
     test: PairedTest | None = None
     """The sign-flip test, which decides on significance; None if there is no common prompt."""
     p_adjusted: float | None = None
@@ -145,8 +145,8 @@ def compare_scores(
     """Test pairs of scores, and correct the p-values within the two families.
 
     A score is left out of its family if it has too few clusters to be significant with any values. For m
-    tests, Holm's method needs m * 2^(1 - clusters) <= alpha. The method of Benjamini and Hochberg needs the
-    same with m = 1.
+    tests, Holm's method needs m * 2^(1 - clusters) <= alpha. The method of Benjamini and Hochberg needs only
+    2^(1 - clusters) <= alpha.
 
     Args:
         pairs: The values of each score at both checkpoints.

@@ -44,9 +44,9 @@ class FirstQuestion:
 
         Args:
             series: The score.
-            order_known: Whether the training order is known. If it is not, the baseline is the first
-                checkpoint alone, and no checkpoint is the newest, unless there are only two.
-            mean_variance: Squared standard error of a checkpoint's mean on these prompts.
+            order_known: Whether the training order is known. If the order is not known, the baseline is the
+                first checkpoint alone, and no checkpoint is the newest, unless there are only two.
+            mean_variance: Squared standard error of a checkpoint's mean for fixed prompts.
         """
         if not series.has_newest or series.checkpoints < 2 or series.matrix.is_group_score:
             return cls(series, [], None, None)

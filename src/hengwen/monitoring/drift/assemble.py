@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def answer_scores(
     series: Sequence[TestedSeries], *, order_known: bool, count_look: Callable[[str], int]
 ) -> tuple[tuple[ScoreDrift, ...], Looks]:
-    """Return the answers for each score, and the number of this look for each question.
+    """Return the answers for each score, and for each question the number of this look at the baseline.
 
     Args:
         series: The tested checkpoints of each score.

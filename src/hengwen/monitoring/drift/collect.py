@@ -105,10 +105,10 @@ class CollectedScore:
 def collect_scores(
     store: Store, runs: Sequence[Run], labels: Sequence[str], addresses: Sequence[str] = ()
 ) -> tuple[list[CollectedScore], tuple[str, ...]]:
-    """Return the scores to test, and the addresses of the others.
+    """Return the scores to test, and the addresses of the other scores.
 
-    Of the newest run, all outcomes are in memory at a time; of the other runs, only the values of these
-    scores.
+    Of the newest run, all outcomes are in memory at a time; of the other runs, only the values of the scores
+    to test.
 
     Args:
         store: Holds the runs.
@@ -117,7 +117,7 @@ def collect_scores(
         addresses: Addresses of the only scores to test; default: the headline scores.
 
     Raises:
-        ConfigError: The newest run has no scores, or there is no score with an address.
+        ConfigError: The newest run has no scores, or an address names no score.
     """
     newest = store.table(runs[-1:])
     views = tested_scores(runs[-1:], newest)

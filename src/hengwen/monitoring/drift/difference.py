@@ -44,8 +44,8 @@ class PromptDifferences:
 def prompt_differences(series: TestedSeries, baseline: Sequence[int]) -> PromptDifferences | None:
     """Compare the newest checkpoint with the baseline, prompt by prompt.
 
-    If a prompt has more repeats at one checkpoint than at another, only the first ones are used, equally many
-    of every checkpoint.
+    If a prompt has more repeats at one checkpoint than at another, only its first repeats are used, equally
+    many of every checkpoint.
 
     Args:
         series: The score.

@@ -37,14 +37,14 @@ def drift_report(
     """Answer two questions for each headline score, and never mix the answers.
 
     First: do these checkpoints differ on prompts like these? The newest checkpoint is compared with the
-    baseline by the exact sign-flip test, and all checkpoints by Friedman's test. Second: is that more than
-    checkpoints usually move? Two tests decide: of the slope of the means over the checkpoints, and of the
-    newest mean against the means before it. For each question, Holm's method corrects the p-values of the
+    baseline by the exact sign-flip test, and all checkpoints by Friedman's test. Second: is a difference more
+    than checkpoints usually move? Two tests decide: of the slope of the means over the checkpoints, and of
+    the newest mean against the means before it. For each question, Holm's method corrects the p-values of the
     tests of all scores. The significance level falls with every look at the same baseline, so that a false
     alarm at any look has a probability of at most 5 %.
 
     Args:
-        store: Holds the runs. The number of the look is recorded in the store, unless it is read-only.
+        store: Holds the runs, and records the number of the look unless the store is read-only.
         runs: Run ids, prefixes of ids, or checkpoint names (their newest runs); default: the newest run of
             each checkpoint of the plan.
         plan: Name of the plan of the runs; default: the plan of the newest run.

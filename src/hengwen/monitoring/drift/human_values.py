@@ -20,7 +20,7 @@ Key = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class HumanValues:
-    """Values that people gave checkpoints or prompts; the mean if several people rated the same one."""
+    """Values that people gave checkpoints or prompts; if several people rated one of them, the mean."""
 
     values: Mapping[Key, float]
 
@@ -43,11 +43,12 @@ class HumanValues:
 
 
 def read_human_values(path: Path) -> HumanValues:
-    """Read a file with the columns ``value`` and ``checkpoint`` or ``id``.
+    """Read a file with the column ``value`` and at least one of the columns ``checkpoint`` and ``id``.
 
-    A row with a checkpoint and no id ranks checkpoints. A row with an id ranks prompts: at its checkpoint, or
-    at every checkpoint if it names none. ``task`` and ``score`` restrict a row to one task or score. A label
-    file has these columns, so it can be read too.
+    A row with a checkpoint and no id ranks checkpoints. A row with an id ranks prompts: at the checkpoint
+    that the row names, or at every checkpoint if it names no checkpoint. ``task`` and ``score`` restrict a
+    row to one task or score. A label file can be read too, because it has the columns ``value``,
+    ``checkpoint`` and ``id``.
 
     Args:
         path: A ``.csv`` or ``.jsonl`` file.

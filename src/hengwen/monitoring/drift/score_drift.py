@@ -1,8 +1,9 @@
 """Records of a drift report: the answers to its two questions for each score, and the tests behind them.
 
 The first question: do these checkpoints differ on prompts like these? Its tests compare prompts. The second:
-is that more than checkpoints usually move? Its tests compare checkpoints. The answers are never mixed:
-neighbouring checkpoints always differ a little, and only the second question can call a difference a drift.
+is a difference more than checkpoints usually move? Its tests compare checkpoints. The answers are never
+mixed: neighbouring checkpoints always differ a little, and only the second question can call a difference a
+drift.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ DiffersAnswer = Literal[
     "differ", "no difference seen", "too few prompts", "missing scores", "not comparable", "one checkpoint"
 ]
 """Answer to the first question. ``missing scores``: the newest checkpoint has a score for fewer than 95 % of
-its prompts. ``not comparable``: there is no value for each prompt, or no other checkpoint is comparable."""
+its prompts. ``not comparable``: the score has no values for single prompts, or no other checkpoint is
+comparable."""
 DriftAnswer = Literal[
     "drift",
     "no change beyond the usual movement seen",
@@ -98,8 +100,8 @@ class BaselineDifference:
     prompts: int
     clusters: int
     subsampled: int
-    """Number of prompts that have more repeats at one checkpoint than at another; equally many of each were
-    used."""
+    """Number of prompts that have more repeats at one checkpoint than at another; equally many repeats of
+    each were used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +130,7 @@ class MannKendall:
     """Kendall's tau-b against the training order; None if all means are equal."""
     p: float
     """Two-sided p-value over all orders of the means, or over random orders if some means are equal or there
-    are more than 170. This test does not influence the answer."""
+    are more than 170. The Mann-Kendall test does not influence the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +143,7 @@ class StepTests:
     """p-value of ``slope``, corrected by Holm's method for the two deciding tests (slope and newest mean) of
     all scores."""
     slope_detectable: float | None
-    """Smallest total change of the line that is detected with a probability of 80 %."""
+    """Smallest total rise or fall of the fitted line that is detected with a probability of 80 %."""
     newest: NewestTest | None
     """Test of the newest mean against the earlier ones; None if the earlier means do not vary."""
     newest_p_adjusted: float | None
@@ -149,8 +151,8 @@ class StepTests:
     mann_kendall: MannKendall | None
     """None below 5 checkpoints."""
     change_point: ChangePoint | None
-    """Pettitt's test; None below 8 checkpoints, or if all means are equal. This test does not influence the
-    answer."""
+    """Pettitt's test; None below 8 checkpoints, or if all means are equal. Pettitt's test does not influence
+    the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +176,8 @@ class PromptChange:
     change: float
     """Newest minus baseline."""
     shrunken: float
-    """The change, drawn towards the mean change of all prompts; the more the repeats vary, the farther."""
+    """The change, drawn towards the mean change of all prompts; the more the repeats vary, the closer to
+    it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +243,7 @@ class DriftReport:
     """The answers for the headline scores of runs of one plan."""
 
     runs: tuple[Run, ...]
-    """Runs from the baseline on, in training order if it is known: the last one is the newest then."""
+    """Runs from the baseline on; if the training order is known, they are in this order, the newest last."""
     labels: tuple[str, ...]
     """Name of each run in the report."""
     pinned: bool

@@ -37,7 +37,7 @@ class TestedSeries:
     table: Floats
     """Value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing."""
     counts: NDArray[np.int64]
-    """Number of repeats of each prompt at each checkpoint that have a score, in the shape of ``table``."""
+    """For each prompt and checkpoint, the number of repeats with a score, in the shape of ``table``."""
     means: Floats
     """Mean of each checkpoint, adjusted for missing prompts."""
 
@@ -97,7 +97,7 @@ class TestedSeries:
         return self.matrix.means(_fewest(self.counts), self.included)
 
     def blocks(self, table: Floats) -> tuple[Floats, int]:
-        """Return the mean of each cluster at each checkpoint, and the number of prompts behind them.
+        """Return the mean of each cluster at each checkpoint, and the number of prompts behind the means.
 
         Only prompts with a value at every checkpoint count.
 
@@ -119,13 +119,13 @@ class TestedSeries:
         return variance_by_source(self.table, self.counts, self.matrix.repeat_variance(self.included))
 
     def mean_variance(self) -> float:
-        """Return the squared standard error of a checkpoint's mean on these prompts; 0 if unknown."""
+        """Return the squared standard error of a checkpoint's mean for fixed prompts; 0 if unknown."""
         blocks, _ = self.blocks(self.table)
         components = variance_by_source(blocks, np.ones(blocks.shape))
         return components.mean_variance if components else 0.0
 
 
 def _fewest(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the smallest number of repeats of each prompt at the checkpoints that have any."""
+    """For each prompt, return the fewest repeats, among the checkpoints where it has a scored repeat."""
     counts = np.where(counts == 0, np.iinfo(np.int64).max, counts)
     return np.asarray(counts.min(axis=1), np.int64)

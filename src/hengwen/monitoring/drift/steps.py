@@ -35,14 +35,14 @@ def is_constant(means: Floats) -> bool:
 def baseline_members(means: Floats, mean_variance: float) -> list[int]:
     """Return the positions of the checkpoints whose average is the baseline.
 
-    The first checkpoint is the baseline. As many of the following checkpoints join the baseline as show no
-    drift together: neither the test of the slope nor that of the newest mean is significant at 5 % (not
-    corrected). Fewer than 4 checkpoints cannot be tested for drift; then the baseline is the first checkpoint
-    alone. The newest checkpoint never belongs to the baseline.
+    The baseline is the longest sequence of checkpoints from the first on that shows no drift: neither the
+    test of the slope nor that of the newest mean is significant at 5 % (not corrected). Fewer than 4
+    checkpoints cannot be tested for drift; then the baseline is the first checkpoint alone. The newest
+    checkpoint never belongs to the baseline.
 
     Args:
         means: Mean of each checkpoint, in training order.
-        mean_variance: Squared standard error of a checkpoint's mean on these prompts.
+        mean_variance: Squared standard error of a checkpoint's mean for fixed prompts.
 
     Examples:
         >>> baseline_members(np.array([0.5, 0.52, 0.49, 0.51, 0.5, 0.9]), 0.0)

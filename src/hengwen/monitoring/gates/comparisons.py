@@ -55,7 +55,8 @@ class Comparer:
     is_certified: Callable[[str], bool]
     """Function that returns False for the address of a score whose judge is not certified, otherwise True."""
     collected: dict[str, CollectedScores] = field(default_factory=dict)
-    """Scores of the tested run and of one baseline, read once for each id of a baseline."""
+    """By id of a baseline: the scores of the tested run and of this baseline, so that they are read only
+    once."""
 
     def result(self, term: NonInferiorTerm | NoDropTerm) -> TermResult:
         """Evaluate a ``noninferior`` or ``no_drop`` condition.
@@ -189,7 +190,7 @@ def _is_incomplete(summary: Summary) -> bool:
 
 
 def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Reason, str]:
-    """Return why the scores of two runs cannot be compared, with details; both are empty if they can."""
+    """Return (reason, details) if the scores of two runs cannot be compared, otherwise two empty texts."""
     try:
         refuse_conflicts(pairs, labels, common=False)
     except ConfigError as error:
@@ -203,11 +204,12 @@ def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Rea
 
 
 def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[ScoreView]:
-    """Return the headline scores (those of a report's summary) that match a pattern; if none, all matches.
+    """Return the headline scores that match a pattern; if no headline score matches, all scores that match.
 
     Args:
         pattern: Address, or a pattern with ``*``.
-        scores: All scores; each begins with ``headline`` or ``breakdown`` (any other score).
+        scores: All scores, each after its family: ``headline`` for a score of a report's summary, otherwise
+            ``breakdown``.
     """
     views = {view.address: (family, view) for family, view in scores}
     matches = [views[address] for address in matching(pattern, views)]

@@ -30,7 +30,8 @@ REASONS: Mapping[DriftAnswer, Reason] = {
     "one checkpoint": "too few checkpoints",
     "cannot be told from the usual movement": "too few checkpoints",
 }
-"""Why a result is inconclusive, by answer of the drift report; of several answers, the first one counts."""
+"""For each answer of a drift report that makes ``no_drift`` inconclusive, the reason to give. If scores have
+different answers, the answer that comes first here gives the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +120,7 @@ class DriftChecker:
 
 
 def drift_outcome(score: ScoreDrift) -> Outcome:
-    """Return whether ``no_drift`` passes, fails or is inconclusive for one score; a better score passes."""
+    """Return the outcome of ``no_drift`` for one score; a drift to better values passes."""
     if score.drifts == "drift":
         return "failed" if score.direction == "worse" else "passed"
     return "passed" if score.drifts == "no change beyond the usual movement seen" else "inconclusive"

@@ -45,14 +45,15 @@ def evaluate_gates(
     """Check gates (conditions on scores) on a stored run; a confidence bound or a test decides, not the mean.
 
     Args:
-        store: The store with the runs. Each test against a baseline is counted in it, unless it is read-only.
+        store: The store with the runs; it counts each test against a baseline, unless it is read-only.
         plan: The plan with the gates, or its path.
         run: Id of the run, a prefix of it, or a checkpoint name (its newest run); default: the newest run of
             the last checkpoint in training order.
         baseline: Baseline for gates that do not name one: a run, a checkpoint or ``git:REF``; default: the
             run that is pinned as baseline of the plan.
         gates: Gates to check instead of those of the plan.
-        calibrations: Results of ``hengwen calibrate``. A gate on a judge that they do not certify only warns.
+        calibrations: Results of ``hengwen calibrate``. A gate on the scores of a judge that is not certified
+            only warns.
 
     Returns:
         The result of each gate; ``exit_code`` summarizes them.
@@ -229,7 +230,7 @@ def _term_result(
 def _pattern_result(
     term: NoDropTerm | NoDriftTerm, evaluated: _RunUnderTest, result: TermResult
 ) -> TermResult:
-    """Let an untested result count for the exit code if the pattern matches a score that may count."""
+    """Let a result without tested scores count, unless all matching scores have uncertified judges."""
     if result.scores or result.drifts:
         return result
     has_certified = any(map(evaluated.is_certified, matching(term.pattern, evaluated.addresses)))

@@ -59,14 +59,15 @@ class TermPower:
     kind: TermKind
     unknown: Unknown = ""
     runs: tuple[Run, ...] = ()
-    """Runs from which the variation of prompts, or of their differences, is estimated."""
+    """Runs from which it is estimated how much the prompts' values, or their differences, vary."""
     prompts: int = 0
     """Number of prompts in the plan."""
     power: float | None = None
     """Probability that the condition passes a single test at a level of 5 %: for ``score`` if the true mean
     is that of the run, for ``noninferior`` if both checkpoints are equal."""
     power_at_first_look: float | None = None
-    """For ``noninferior``, this probability at the lower level (.03) of the first look at a baseline."""
+    """For ``noninferior``, the probability of passing at the lower level (.03) of the first look at a
+    baseline."""
     mean: float | None = None
     """For ``score``, the mean of the run."""
     provable: float | None = None
@@ -80,7 +81,7 @@ class TermPower:
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """Mean of prompt values or differences, and its standard error if the plan's prompts are evaluated."""
+    """Mean of prompts' values or differences, and its standard error with the plan's number of prompts."""
 
     mean: float
     error: float
@@ -102,7 +103,7 @@ class _Runs:
     newest: Run
 
     def pair(self, baseline: str) -> CollectedScores | None:
-        """Return the scores of the last run and of a baseline, or of the run before if there is none."""
+        """Return the scores of the last run and of a baseline; without a baseline, of the run before."""
         try:
             before = Baselines(store=self.store, plan=self.plan, run=self.newest).find(baseline)
         except ConfigError:
@@ -118,7 +119,7 @@ class _Runs:
     def spread(
         self, values: Sequence[float], clusters: Sequence[str] | None, task: str, ends: Sequence[float]
     ) -> _Spread | None:
-        """Return mean and error of prompt values; ``ends`` are artificial prompts at the scale's ends."""
+        """Return mean and standard error of the values of prompts and of artificial prompts (``ends``)."""
         sums, sizes = cluster_sums(np.asarray(values, np.float64), clusters)
         count = len(sums)
         if count < 2:

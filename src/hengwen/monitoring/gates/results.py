@@ -40,7 +40,8 @@ NoCertificate = Literal["no calibration", "not certified", "insufficient labels"
 _SEVERITY: Mapping[Outcome, int] = {"passed": 0, "inconclusive": 1, "error": 2, "failed": 3}
 
 PASSED, ENDPOINT, FAILED, INCONCLUSIVE = 0, 1, 3, 4
-"""Exit codes of ``hengwen gate``: all gates passed, a score is missing, one failed, one is inconclusive."""
+"""Exit codes of ``hengwen gate``: all gates passed, no answer has a gate's score, a gate failed, a gate is
+inconclusive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +54,8 @@ class TermResult:
     task: str = ""
     """Task of the score; empty for a pattern such as ``lyrics/*``."""
     enforced: Outcome | None = None
-    """Outcome that counts for the exit code: of all scores except those whose judge is not certified; None if
-    these are all scores."""
+    """Outcome that counts for the exit code; it ignores scores whose judge is not certified, and is None if
+    no other score is left."""
     reason: Reason = ""
     detail: str = ""
     """More about the reason, such as the failures or how two runs differ."""
@@ -115,7 +116,7 @@ class GateReport:
 
     @property
     def exit_code(self) -> int:
-        """3 if a gate failed, 1 if something is not scored at all, 4 if a gate is inconclusive, else 0.
+        """3 if a gate failed, 1 if no answer has the score of a gate, 4 if a gate is inconclusive, else 0.
 
         Gates that only warn do not count; but a score that no answer has gives 1 even then.
         """

@@ -17,7 +17,7 @@ def needed_prompts(effect: float, error: float, prompts: int, alpha: float) -> i
     Args:
         effect: Distance of the true value from the limit of the gate, > 0.
         error: Standard error of the value with ``prompts`` prompts.
-        prompts: Number of prompts behind ``error``, at least 2; if prompts form clusters, that of clusters.
+        prompts: Number of prompts (of clusters, if prompts form clusters) behind ``error``, at least 2.
         alpha: One-sided level.
 
     Returns:

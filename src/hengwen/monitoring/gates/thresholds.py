@@ -117,7 +117,7 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
 
 
 def _needed_prompts(summary: Summary, interval: tuple[float, float], distance: float) -> int | None:
-    """Return the number of prompts that would usually decide about a mean at this distance from the limit."""
+    """Return the number of prompts that usually decide a condition if the mean is this far from the limit."""
     if summary.clusters < 2:
         return None
     from scipy.special import stdtrit

@@ -80,7 +80,7 @@ class RunAnchors:
         ]
 
     def _human_values(self, score: ScoreAddress) -> Mapping[AnswerId, float]:
-        """Return the human values of a score; if it has none, those of the judge's level."""
+        """Return the human values of a score; if the score has none, those of the level of its judge."""
         task, name = score
         return self._human.get(score) or self._human.get((task, f"{name.partition('.')[0]}.level"), {})
 

@@ -52,10 +52,11 @@ class Effect:
     """Smallest true change that is detected with a probability of 80 % at a level of 5 %; None if all
     differences are equal."""
     prompts_needed: int | None = None
-    """Number of prompts that show with a probability of 80 % that this change is smaller than the margin, if
+    """Number of prompts that show with a probability of 80 % that the change is smaller than the margin, if
     the true change is 0; None if it is unknown."""
     anchors_needed: int | None = None
-    """Number of anchors that show this with a probability of 80 %; None if it is unknown."""
+    """Number of anchors that show with a probability of 80 % that the change is smaller than the margin, if
+    the true change is 0; None if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +119,7 @@ def anchor_effect(changes: AnchorChanges, *, scale: Bounds | None) -> Effect:
     would seem to have changed more than it has on the answers.
 
     Args:
-        changes: The anchors; at least one of them has a level of the answers.
+        changes: The anchors; the human level of at least one of them occurs among the answers.
         scale: Lowest and highest value; None if values are unbounded.
 
     Examples:

@@ -76,7 +76,8 @@ class PanelVerdicts:
 def member_verdicts(outcome: Outcome) -> dict[str, float | None]:
     """Return the value by each member of a panel, with its signature as key; None for a member that failed.
 
-    The result is empty if no panel gave the outcome. The signature decides this, not the reply of a model.
+    The result is empty if no panel gave the outcome. The signature of the outcome tells whether a panel gave
+    it, not the reply of a model.
 
     Examples:
         >>> details = {"members": {"a|v:1": 0.5}, "left_out": {"b|v:1": "timeout"}}
@@ -104,7 +105,7 @@ def _parsed(raw: str) -> Mapping[str, Any]:
 
 
 def judge_key(table: ScoreTable, series: SeriesKey, run: Run) -> ComparabilityKey:
-    """Return the settings of the judge that gave a score; of older versions' runs, only signatures are known.
+    """Return the settings of the judge that gave a score; in runs by older versions, only its signature.
 
     Args:
         table: Table with the scores of the run.
@@ -186,7 +187,8 @@ def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, Answ
     """Return a column in which each answer that equals an earlier answer has the value of that answer.
 
     If both runs contain the same answer, the later run reuses the stored reply of the judge, so its verdict
-    is an old one. In the returned column, such an answer has the value of the other column, if there is one.
+    is an old one. In the returned column, a later answer that equals an earlier answer has the value from
+    ``source``, if both columns have a value for it.
 
     Args:
         column: Verdicts on the later answers.
@@ -215,7 +217,7 @@ def scored_answers(column: Column) -> set[AnswerId]:
 
 
 def applicable_prompts(column: Column) -> set[str | None]:
-    """Return the ids of the prompts without the status ``not_applicable``."""
+    """Return the ids of the prompts to which the score applies: any status except ``not_applicable``."""
     return {
         sample
         for sample, status in zip(column.sample_ids, column.statuses, strict=True)

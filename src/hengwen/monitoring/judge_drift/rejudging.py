@@ -59,7 +59,7 @@ def rejudge(  # noqa: PLR0913 - keyword-only options
         store: An open store, or the path or URL of a store.
         before: The run whose answers are judged again: an id, the start of an id, or a checkpoint name;
             default: the pinned baseline of the plan, or else the checkpoint before ``after``.
-        after: The later run, with which the earlier run will be compared; default: that of the last
+        after: The later run, with which the earlier run will be compared; default: the run of the last
             checkpoint.
         judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules``. Use the judge of the
             later run: only then can the answers of both runs be compared.

@@ -42,7 +42,7 @@ class JudgeDriftReport:
 
     @property
     def is_known(self) -> bool:
-        """Whether the report can tell anything: there are new verdicts, enough anchors, or other judges."""
+        """Whether answers were judged again, or any score has enough anchors or a different judge."""
         unknown = ("not judged again", "few anchors", "not scored")
         return self.again is not None or any(score.reason not in unknown for score in self.scores)
 
@@ -67,7 +67,8 @@ def judge_drift(
         store: The store with the runs.
         before: Id of the earlier run, the start of its id, or a checkpoint name (its newest run); default:
             the pinned baseline of the plan, or else the checkpoint before ``after``.
-        after: The later run, named like ``before``; default: that of the last checkpoint in training order.
+        after: The later run, named like ``before``; default: the run of the last checkpoint in training
+            order.
         plan: Name of the plan of both runs; default: the plan of the newest run.
         scores: Addresses (``TASK/SCORE``) of the scores to report; default: the judged scores of a report's
             summary.
@@ -77,7 +78,7 @@ def judge_drift(
         checkpoint, or no judged score, ``problem`` of the report says so.
 
     Raises:
-        ConfigError: A run or a score does not exist, or both names mean the same run.
+        ConfigError: A run or a score does not exist, or ``before`` and ``after`` name the same run.
 
     Examples:
         >>> from importlib.resources import files

@@ -27,7 +27,8 @@ def choose_runs(store: Store, before: str | None, after: str | None, plan: str |
 
     The later run is by default that of the last checkpoint in training order, or the newest run if the order
     is not known. The earlier run is by default the pinned baseline of the plan, or else the run of the
-    checkpoint before. If no other checkpoint has the same prompts, it is the newest run with other prompts.
+    checkpoint before. If no other checkpoint has the same prompts, the earlier run is the newest run with
+    other prompts.
 
     Args:
         store: The store with the runs.
@@ -36,7 +37,7 @@ def choose_runs(store: Store, before: str | None, after: str | None, plan: str |
         plan: Name of the plan of both runs; default: the plan of the newest run.
 
     Raises:
-        ConfigError: A run does not exist, or both names mean the same run.
+        ConfigError: A run does not exist, or ``before`` and ``after`` name the same run.
     """
     latest = store.latest(plan)
     if not latest:

@@ -67,7 +67,8 @@ def with_changes(
         differing: Prompts that differ between the runs.
         incomplete: For each series of ``verdicts``, the answers that only some members of a panel
             judged; they count as missing, because a mean without the failed members could look like a drift.
-        equal: For each later answer that equals an earlier answer to the same prompt, the id of the earlier.
+        equal: For each later answer that equals an earlier answer to the same prompt, the id of the earlier
+            answer.
     """
     if None in verdicts.then.column.sample_ids or None in verdicts.now.column.sample_ids:
         return replace(drift, reason="group score")

@@ -45,7 +45,7 @@ class StoredVerdicts:
     differing: Mapping[str, set[str]] = field(init=False)
     """Prompts, by task, whose text, references or metadata differ between the two runs."""
     equal: Mapping[str, Mapping[AnswerId, AnswerId]] = field(init=False)
-    """By task: for each later answer that equals an earlier answer to the same prompt, the earlier id."""
+    """By task: for each later answer that equals an earlier answer to the same prompt, the id of that one."""
     _table: ScoreTable = field(init=False)
     _panels: dict[tuple[str, ScoreAddress], PanelVerdicts] = field(init=False)
     """Verdicts of panel members, by run id and address of the level."""
@@ -98,7 +98,7 @@ class StoredVerdicts:
         return [judged[address] for address in dict.fromkeys(addresses)]
 
     def drifts(self, score: ScoreAddress) -> list[JudgedScoreDrift]:
-        """Return the changes of one score and then of its panel's members, not yet decided (``decide``)."""
+        """Return the changes of one score, then of its panel's members; ``decide`` adds the verdicts."""
         drift = JudgedScoreDrift(address="/".join(score))
         then, again, now = (None if run is None else self._series(run, score) for run in self._runs)
         if then is None or now is None:
@@ -184,7 +184,7 @@ def _level_of(score: ScoreAddress) -> ScoreAddress:
 
 
 def matched_members(earlier: Sequence[str], later: Sequence[str]) -> list[tuple[str, str]]:
-    """Pair the members of two panels by signature; if one member is left in each panel, these are a pair.
+    """Pair the members of two panels by signature; if one member is left in each panel, pair these two.
 
     Args:
         earlier: Signatures of the members of the earlier panel.

@@ -39,9 +39,9 @@ Reason = Literal[
     "not scored",
     "no common prompts",
 ]
-"""Why the verdict is ``cannot tell``. ``not judged again``: there are neither anchors nor new
-verdicts on the earlier answers. ``judge changed``: the anchors were judged by different judges. ``judges
-differ``: the later answers and the earlier answers, judged again, have different judges."""
+"""Why the verdict is ``cannot tell``. ``not judged again``: there are neither anchors nor new verdicts on the
+earlier answers. ``judge changed``: the anchors were judged by different judges. ``judges differ``: the judge
+that judged the earlier answers again is not the judge of the later answers."""
 
 SECOND_ALPHA = 0.005
 """Largest p-value at which a second change is named in addition to the first."""
@@ -61,7 +61,7 @@ class AnchorAgreement:
     error_now: float
     """Mean distance of the judge's value from the human value in the later run."""
     p: float
-    """p-value of the sign-flip test of the change of this distance, not corrected."""
+    """p-value of the sign-flip test of the change of the mean distance, not corrected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""Compute which differences a plan can detect, and the cheapest numbers of prompts and repeats for one."""
+"""Compute which differences a plan can detect, and how many prompts and repeats a difference needs."""

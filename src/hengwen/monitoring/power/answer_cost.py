@@ -46,7 +46,7 @@ def answer_costs(suite: LoadedPlan, store: Store, baseline: Run) -> dict[str, An
     call replace the estimated ones, separately for the model under test and for judges.
 
     Args:
-        suite: The loaded plan. Answers that are stored cost nothing to generate.
+        suite: The loaded plan; answers that its checkpoints read from files cost nothing to generate.
         store: Holds the baseline run.
         baseline: The baseline run.
     """

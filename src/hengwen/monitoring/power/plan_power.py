@@ -66,27 +66,27 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
     """Return what a plan can detect, and the cheapest numbers of prompts and repeats for a difference.
 
     A comparison of two checkpoints averages the differences of their prompts. The variance of a difference
-    has a part between prompts and a part from the repeats of a prompt. Both are estimated from the baseline
-    run and a run of another checkpoint on the same prompts. Without a second run, the variance between
-    prompts is derived from an assumed correlation of the two checkpoints. The power is that of a t test over
-    clusters of prompts, at the significance level of ``hengwen compare`` divided by the number of headline
-    scores.
+    has a part between prompts and a part from the repeats of a prompt. Both parts are estimated from the
+    baseline run and a run of another checkpoint on the same prompts. Without a second run, the variance
+    between prompts is derived from an assumed correlation of the two checkpoints. The power is that of a t
+    test over clusters of prompts, at the significance level of ``hengwen compare`` divided by the number of
+    headline scores.
 
     Args:
         store: Holds the runs.
-        plan: The plan, or its path. Its numbers of samples and repeats are the present size.
+        plan: The plan, or its path. The present size is the plan's numbers of samples and repeats.
         baseline: Id of the baseline run, a prefix of it, or a checkpoint name (its newest run); default: the
             pinned run, or the newest run of the plan.
-        other: The run of another checkpoint, named in the same way; default: the newest one on the same
-            prompts.
+        other: The run of another checkpoint, named like ``baseline``; default: the newest such run on the
+            same prompts.
         scores: Addresses (``TASK/SCORE``) of the only scores to plan for; default: the headline scores.
         differences: True differences to detect, on the scale of the scores; default: the smallest one that
             the present plan detects, half and a quarter of it.
         power: Probability of detecting a difference, above .05 and below 1.
         correlation: Assumed correlation, in [0, 1), of the true values of two checkpoints over prompts, for
             scores of which only the baseline has values. The default 0 gives the largest numbers.
-        budget: Cost of a run, at the prices of the plan: search the run that detects the smallest difference
-            for this cost.
+        budget: Maximum cost of a run, at the prices of the plan; ``affordable`` is the size that detects the
+            smallest difference within this cost.
         trust: See ``run_plan``.
 
     Raises:

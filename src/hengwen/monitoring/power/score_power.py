@@ -72,8 +72,8 @@ class ScorePower:
     problem: Problem = ""
     basis: Basis = "two checkpoints"
     conflict: str = ""
-    """How the settings of the second run differ from those of the baseline, if it is not used for this
-    reason."""
+    """How the settings of the second run differ from those of the baseline, if it is not used because of
+    them."""
     data_prompts: int = 0
     """Number of prompts from which the variances are estimated."""
     data_clusters: int = 0
@@ -163,7 +163,7 @@ class PowerSearch:
         return min(sizes, key=lambda size: size.smallest_difference or inf, default=None)
 
     def _choices(self, present_repeats: float) -> Sequence[float]:
-        """Return the numbers of repeats to try: only the present one if their variance is unknown."""
+        """Return the numbers of repeats to try; if the variance of repeats is unknown, the present one."""
         if self.variance.repeat is None:
             return (present_repeats,)
         return range(1, max(SHOWN_REPEATS) + 1)

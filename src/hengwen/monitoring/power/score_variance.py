@@ -40,8 +40,8 @@ class ScoreVariance:
     problem: Problem = ""
     basis: Basis = "two checkpoints"
     conflict: str = ""
-    """How the settings of the second run differ from those of the baseline, if it is not used for this
-    reason."""
+    """How the settings of the second run differ from those of the baseline, if it is not used because of
+    them."""
     values: PairedValues | None = None
     variance: PairedVariance | None = None
     judge_variance: float | None = None
@@ -108,7 +108,7 @@ class VarianceCollector:
         return item
 
     def present_size(self, item: ScoreVariance) -> tuple[int, float]:
-        """Return the prompts of the plan to which a score applies, and the repeats per prompt.
+        """Return the number of prompts of the plan to which a score applies, and of repeats per prompt.
 
         The repeats are those of the plan if its checkpoint generates answers, otherwise those of the data.
         """
@@ -173,7 +173,7 @@ class VarianceCollector:
         )
 
     def _judge_variance(self, score: ScoreView, repeat_variance: float | None) -> float | None:
-        """Return the part of ``repeat_variance`` from a judge that judges each answer several times."""
+        """Return the part of ``repeat_variance`` that is due to a judge with several verdicts per answer."""
         levels = self.suite.levels.get((score.task, score.name))
         if score.kind != "judge" or levels is None or repeat_variance is None:
             return None

@@ -56,7 +56,8 @@ class Monitor:
         scale: Lowest and highest possible score; None if scores are unbounded. With a scale, the intervals
             are valid for every number of scores.
         reference_value: Amount, in standard deviations of the baseline, that is subtracted from the
-            statistics at each score, at least 0. Changes of twice this size are detected soonest.
+            statistics at each score, at least 0. Changes of the mean by twice this amount are detected
+            soonest.
         seed: Seed of the simulation of the thresholds.
 
     Raises:
@@ -251,7 +252,7 @@ class Monitor:
                 self._alarm = Alarm(direction=name, at=self._n, since=self._zero_at[name] + 1)
 
     def _difference_interval(self) -> tuple[float, float] | None:
-        """Return the interval of the difference from those of both means, which err with alpha / 2 each."""
+        """Return the interval of the difference; each interval of a mean errs with probability alpha / 2."""
         baseline = self._baseline["interval"]
         stream = self._sequence.interval(self._settings["alpha"] / 2)
         if baseline is None or stream is None:
@@ -283,7 +284,7 @@ def _is_constant(scores: NDArray[np.float64], scale: tuple[float, float] | None)
 
 
 def _distribution(scores: NDArray[np.float64], scale: tuple[float, float] | None) -> BaselineDistribution:
-    """Return the distribution of the scores, or of their signs (0) if they are constant without a scale."""
+    """Return the distribution of the scores; if they are all equal and have no scale, each becomes 0."""
     if _is_constant(scores, scale):
         return BaselineDistribution(scores=np.zeros(len(scores)), ends=(-1.0, 1.0))
     return BaselineDistribution(scores=scores, ends=scale or (float(scores.min()), float(scores.max())))

@@ -23,8 +23,8 @@ def decimals_for(scale: Scale | None, values: Iterable[float | None] = ()) -> in
 
     Returns:
         Number of decimals. With a scale: 0 if the scale spans at least 5000, 1 if it spans at least 20 (such
-        as 0-100), 2 if it spans at least 2 (1-5), else 3 (0-1). Without a scale: 0, 1 or 2 if the largest
-        value is at least 1000, 10 or 1, else 3.
+        as 0-100), 2 if it spans at least 2 (1-5), else 3 (0-1). Without a scale: 0 if the largest value is at
+        least 1000, 1 if it is at least 10, 2 if it is at least 1, else 3.
 
     Examples:
         >>> from hengwen.records import Scale

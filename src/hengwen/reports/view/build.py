@@ -203,7 +203,7 @@ def _named_note(base: str, note: Bilingual) -> Bilingual:
 
 
 def _ranking_score(task: TaskView, table: ScoreTable) -> str:
-    """Return the score that ranks answers: the first main score of single answers, preferably final."""
+    """Return the score that ranks answers: the first final score, or else the first main score."""
     names = {
         key.name
         for key, column in table.series.items()

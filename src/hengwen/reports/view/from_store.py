@@ -113,7 +113,7 @@ class StoredAnswers:
 
 
 def _scores_by_answer(table: ScoreTable, run_id: str) -> dict[Key, dict[str, ScoreValue]]:
-    """Return the values of one run by answer and score name, without values of sets of answers."""
+    """Return the values of one run by answer and score name, without values of groups of answers."""
     scores: dict[Key, dict[str, ScoreValue]] = defaultdict(dict)
     for series, column in table.series.items():
         if series.run_id != run_id:

@@ -44,7 +44,7 @@ class ReportData:
     warnings: tuple[str, ...] = ()
     answers: AnswerSource = field(default_factory=AnswerList)
     notes: Mapping[str, Bilingual] = field(default_factory=dict)
-    """For the signature of a judge, a sentence about it, such as that it is only a baseline."""
+    """For the signature of a judge, a sentence about the judge, such as that it is a rules judge."""
     created: str = ""
     """Time of creation, in ISO 8601."""
     version: str = ""
