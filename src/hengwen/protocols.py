@@ -49,7 +49,7 @@ class Scorer(Protocol):
         ...
 
     def score(self, sample: Sample, response: Response) -> Sequence[Outcome]:
-        """Return a Score or a ``not_applicable`` Failure for each name; raise if scoring fails otherwise."""
+        """Return a Score or a ``not_applicable`` Failure for each name; raise for any other error."""
         ...
 
 

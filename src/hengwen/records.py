@@ -103,7 +103,7 @@ class Sample:
 
     @property
     def hash(self) -> str:
-        """The sha256 of all fields except ``task`` and ``cluster``, which cannot change a score."""
+        """The sha256 of the sample's fields except ``task`` and ``cluster``, which cannot change a score."""
         if not self._hash:
             sha = digest(self.id, self.input, self.references, dict(self.metadata))
             object.__setattr__(self, "_hash", sha)
@@ -141,7 +141,7 @@ class Label:
     value: float
     rater: str = ""
     drawn: str = ""
-    """How the answer was selected, such as ``random|seed:0|from:189|strata:none``; empty if unknown."""
+    """How the answer was selected (``random|seed:0|from:189|...``: at random from 189); empty if unknown."""
     input: str | tuple[Message, ...] = ""
     references: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
@@ -188,7 +188,7 @@ class Scale:
 
 
 _USUAL_TYPES = {(str, value, str, scale) for value in (float, int) for scale in (Scale, type(None))}
-"""Usual types of a score's name, value, signature and scale; scores with them skip a slower check."""
+"""Usual types of name, value, signature and scale of a score; a score of these types skips a slower check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,10 +264,10 @@ class Request:
     signature: str = ""
     """Signature (text of all settings) of the judge or of the model under test that makes the call."""
     identity: str = ""
-    """The prompt with a placeholder for the random marks that fence off data in it; default: the messages."""
+    """The prompt with a placeholder for its random fences (marks around data); default: the messages."""
     repeat: int = 1
     logprobs: int | None = None
-    """Number of alternatives to return for each token, with log-probabilities; None: no log-probabilities."""
+    """Number of alternatives to each token to return with log-probabilities; None: no log-probabilities."""
 
     def key(self, endpoint: str) -> str:
         """Return the call key; requests with equal keys count as one call, which is paid for only once.
@@ -334,7 +334,7 @@ class Attempt:
 
     call_key: str
     cache_scope: str
-    """Empty if any run may reuse the reply; else the id of the only run that may (anchors, ``--fresh``)."""
+    """Empty if any run may reuse the reply; for anchors or ``--fresh``, the id of the only run that may."""
     attempt_no: int
     """Number of this attempt, counted from 1, among the attempts of the same call."""
     status: str

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Committer:
-    """Schedule commits; if a commit fails, the next call of a method of this object raises its error.
+    """Schedule commits; if a commit fails, the next method call on this object raises the error.
 
     Args:
         ledger: Ledger to commit.

@@ -157,7 +157,7 @@ class Limiter:
         )
 
     def _wake_waiters(self) -> None:
-        """Let as many waiting calls proceed as the limits allow; schedule this again for the next call."""
+        """Let as many waiting calls proceed as the limits allow; schedule a timer for the next call."""
         while self._waiting and self._may_send():
             waiter = self._waiting.popleft()
             if not waiter.done():

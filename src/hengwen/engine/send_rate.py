@@ -33,9 +33,9 @@ class SendRate:
     """Limit on the calls per second; there is no limit until the endpoint refuses a quarter of the calls.
 
     When a quarter of the calls were refused, the limit becomes half of the rate at which the endpoint has
-    answered. Good replies raise the limit; a refusal after a calm block (see ``MAX_CALM``) halves it again.
-    If the endpoint refuses a quarter of the calls at the lower rate too, all calls wait as long as the
-    endpoint asks. If a lower rate does not make refusals rarer, a few refusals do not lower it again.
+    answered. Good replies raise the limit; a refusal after a calm block (see ``MAX_CALM``) halves the limit
+    again. If the endpoint refuses a quarter of the calls at the lower rate too, all calls wait as long as the
+    endpoint asks. If a lower rate does not make refusals rarer, a few refusals do not lower the rate again.
 
     Examples:
         >>> send_rate = SendRate()

@@ -265,8 +265,8 @@ def read_labels(
     Args:
         path: A JSONL or CSV file with the fields task, id, checkpoint, repeat, output, score, value, rater
             and, optionally, drawn (how the answer was chosen for labelling).
-        frozen: Whether the rows are anchors. For anchors ``output`` is required, ``checkpoint`` is not, and
-            ``input``, ``references`` and ``metadata`` are read as well.
+        frozen: Whether the rows are anchors. An anchor must have ``output``, need not have ``checkpoint``,
+            and may have ``input``, ``references`` and ``metadata``.
         levels: Labels of levels that ``value`` may contain instead of a number; without ``levels``, ``value``
             must be a number.
 

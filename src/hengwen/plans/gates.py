@@ -44,12 +44,12 @@ FUNCTIONS = (*MEASURES, "noninferior", "no_drop", "no_drift")
 _TOKEN = re.compile(r"\s*(?:(>=|<=|>|<|=+|[(),])|([^\s(),<>=]+))")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _WIDE = dict(zip("（），＞＜＝≥≤／", ("(", ")", ",", ">", "<", "=", ">=", "<=", "/"), strict=True))
-"""Characters of Chinese input methods that look like those of the grammar."""
+"""For each character of Chinese input methods that looks like one of the grammar, the text to write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThresholdTerm:
-    """``ADDRESS OP NUMBER``; also for the coverage of a score, or its judge's agreement with people."""
+    """Limit of a score, of its coverage, or of its judge's agreement with people: ``ADDRESS OP NUMBER``."""
 
     text: str
     column: int
@@ -160,7 +160,7 @@ def check_addresses(gate: Gate, known: Collection[str], owner: str) -> None:
     Args:
         gate: The gate.
         known: Addresses (``TASK/SCORE``) of all scores.
-        owner: What the message calls the place that has these scores, such as ``the plan``.
+        owner: What has the known scores, for the message, such as ``the plan``.
 
     Raises:
         ConfigError: A score is unknown, or no score matches a pattern.
@@ -176,7 +176,7 @@ def check_addresses(gate: Gate, known: Collection[str], owner: str) -> None:
 
 
 def matching(pattern: str, addresses: Collection[str]) -> list[str]:
-    """Return the addresses that match a pattern, in their order.
+    """Return the addresses that match a pattern, in the given order.
 
     Examples:
         >>> matching("lyrics/*", ["lyrics/lyric.total", "persona/tone.level"])

@@ -162,7 +162,7 @@ def _has_repeats(task: str, responses: Iterable[ResponseSet]) -> bool:
 
 
 def scale_warnings(tasks: Iterable[LoadedTask]) -> list[str]:
-    """Return a warning for each task whose score is a sum over prompts with a maximum other than 10."""
+    """Return a warning for each task whose published score is a sum with a maximum other than 10."""
     warnings = []
     for task in tasks:
         divisor = task.spec.scale.sum_divided_by if task.spec.scale else None
@@ -187,7 +187,7 @@ def rubric_warnings(plan: Plan, tasks: Iterable[LoadedTask]) -> list[str]:
 
 
 def same_family_warnings(plan: Plan) -> list[str]:
-    """Return a warning for each judge whose name shows the same vendor family as a model under test."""
+    """Return a warning for each judge that, by its name, is of the same family as a model under test."""
     judges = sorted({name for task in plan.tasks for judge in task.judges for name in judge.backend_names})
     targets = [checkpoint.backend for checkpoint in plan.checkpoints if checkpoint.backend]
     models = {name: spec.model for name, spec in plan.backends.items()}

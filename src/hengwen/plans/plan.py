@@ -50,7 +50,7 @@ class RuleSpec(StrictModel):
 
 
 class ScaleSpec(StrictModel):
-    """How the values of all prompts become one number, the published score of a task; one field is set."""
+    """How the values of all prompts become one number, the task's published score; set exactly one field."""
 
     mean_times: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """Factor by which the mean over the prompts is multiplied."""

@@ -53,7 +53,7 @@ class ConfiguredJudge:
         return tuple(f"{self.name}.{part}" for part in ("level", *self.rubric.criteria))
 
     def all_names(self, scale: ScaleSpec | None) -> tuple[str, ...]:
-        """Return the names of all scores of the judge: by rubric, after caps by rules, and of the whole task.
+        """Return the names of all scores of the judge: by the rubric, after caps, and for the whole task.
 
         Args:
             scale: Formula of the task's published score; None if the task has no published score.
@@ -111,7 +111,7 @@ class ConfiguredJudge:
         ]
 
     def _optional_arguments(self) -> dict[str, Any]:
-        """Return arguments that only some kinds of judges accept, except those with default values."""
+        """Return arguments that only some kinds of judges accept, unless they have their default values."""
         arguments: dict[str, Any] = {}
         if self.spec.level_from != "holistic":
             arguments["level_from"] = self.spec.level_from
@@ -183,7 +183,7 @@ class LoadedPlan:
         return _levels(self.tasks)
 
     def scale_of(self, task: str, score: str) -> Scale:
-        """Return the scale of a judge's score without its levels; means of raters may lie between levels."""
+        """Return a score's scale without levels, because means of several raters may lie between levels."""
         scale = next(loaded for loaded in self.tasks if loaded.spec.name == task).rubrics[score].scale
         return Scale(low=scale.low, high=scale.high, higher_is_better=scale.higher_is_better)
 

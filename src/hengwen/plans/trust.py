@@ -1,4 +1,4 @@
-"""Find the parts of a plan that the user must trust: code to run, and secrets to read from variables.
+"""Find the parts of a plan that the user must trust: code to run, and environment variables to read.
 
 A plan that the user does not trust may name files, installed plug-ins, endpoints, and environment variables
 whose names end in ``_API_KEY``. Everything else that could run code or send a secret needs trust.

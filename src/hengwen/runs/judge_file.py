@@ -33,7 +33,7 @@ class FileJudgeResult(RunResult):
     judged: int
     """Number of answers to which the judge gave a level."""
     first_reason: str = ""
-    """Why the judge gave no level to the first answer that has none."""
+    """The reason why the judge gave no level to the first answer without a level."""
 
 
 TASK = "answers"

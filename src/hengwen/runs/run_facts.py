@@ -163,7 +163,7 @@ def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:
 
 
 def usual_repeats(counts: Iterable[int]) -> str:
-    """Return the number of answers that almost all prompts have; if none, the lowest and highest number.
+    """Return the number of answers to almost every prompt; if there is none, the lowest and highest number.
 
     Args:
         counts: Number of answers to each prompt. Prompts without an answer are ignored.

@@ -32,7 +32,7 @@ def _do_nothing() -> None:
 class Interrupts:
     """Requests to stop a run.
 
-    The first request sets the run's ``stopping`` event, the second cancels the run.
+    The first request to stop sets the run's ``stopping`` event, the second cancels the run.
 
     Args:
         signals: Whether the signals SIGINT and SIGTERM count as requests; this works only if the event loop

@@ -1,4 +1,4 @@
-"""Compute one number for a whole task from a judge's scores of all answers; fail if one is missing."""
+"""Compute one number for a whole task from a judge's scores; a Failure if an answer has no score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encode the body of a chat completion request; the part after the messages is cached, because it repeats."""
+"""Encode the body of a chat completion request; what follows the messages repeats and is cached."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def _rubric_of(
     path: Path,
     notes: list[ImportNote],
 ) -> str:
-    """Return the rubric name for a task's scoring table (its own, one it refers to, or a guessed one)."""
+    """Return the rubric of a task by its scoring table: its own, the one that its text names, or a guess."""
     section = sections[name]
     holder = name if scorings[name] else _referred(section, sections, path)
     if holder is None:

@@ -15,14 +15,14 @@ class MuiceOptions:
     """Topics of posts: ``code`` for the six in the Muice program, ``legacy5`` for the five in its config
     template."""
     subchoice: str = "one"
-    """How many greeting and holiday prompts to use: ``one`` in total, or ``one_of_each`` kind."""
+    """``one``: one greeting or holiday prompt; ``one_of_each``: one greeting and one holiday prompt."""
     pick: str | None = None
     """Name of the greeting or holiday prompt, such as ``早上``; None selects it by the seed."""
     seed: int = 0
     """Selects the greeting or holiday prompt, as an index modulo the number of these prompts."""
     preset: str = DEFAULT_PRESET
-    """Preset of sampling parameters. The Muice document only says "default", which differs between
-    programs."""
+    """Preset of sampling parameters. The Muice document only says "default", which means other parameters in
+    each program."""
     exempt_duplicates: bool = False
-    """Whether a model may repeat its answer to a prompt with one right number; the Muice document forbids
-    this."""
+    """Whether a model may repeat its answer to a prompt whose answer is one right number. The Muice document
+    forbids such repeats."""

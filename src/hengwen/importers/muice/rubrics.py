@@ -1,4 +1,4 @@
-"""Write rubrics whose levels and examples come from a Muice document, and criteria from packaged rubrics."""
+"""Write rubrics: levels and examples come from a Muice document, criteria from packaged rubrics."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def topic_rows(
     Args:
         topics: The selected topics.
         persona: Character that has a brief for each topic. A topic without a brief is sent like a message of
-            a viewer, which is what the original program does.
+            a viewer of the live stream, as the original program does.
         document: Document; its spelling of each tag is stored in addition to the spelling in the Muice
             program.
     """
@@ -59,7 +59,7 @@ def item_rows(task: DocumentTask, *, exempt_duplicates: bool) -> list[JsonRow]:
 
     Args:
         task: Task of the document.
-        exempt_duplicates: Whether a model may repeat its answer to a prompt with one right number.
+        exempt_duplicates: Whether a model may repeat its answer to a prompt whose answer is one right number.
     """
     width = max(2, len(str(len(task.items))))
     return [
