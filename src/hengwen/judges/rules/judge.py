@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Sample
 
 VERSION = 1
-"""Version of the clauses and of the steps to a level; it is a part of the signature."""
+"""Version of the fixed rules and of how a level is derived from them; it is a part of the signature."""
 
 DEFAULT_CLAUSES: tuple[ClauseName, ...] = (
     "empty_or_broken",

@@ -1,4 +1,4 @@
-"""Read human values of checkpoints, prompts or answers from a file."""
+"""Read from a file the values that people gave to checkpoints, prompts or answers."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ MAX_CONTROL_SHARE = 0.5
 _USUAL_SPACES = str.maketrans("", "", "\n\r\t\u3000")
 MIN_LOST_SHARE = 0.01
 """Minimum share of replacement characters (U+FFFD) at which a text counts as unreadable. A text with a
-smaller share is only slightly damaged."""
+smaller share of such characters is only slightly damaged."""
 
 
 class Corruption(NamedTuple):

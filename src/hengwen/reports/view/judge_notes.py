@@ -54,7 +54,7 @@ def signature_notes(cells: Iterable[ScoreCell | None]) -> dict[str, Bilingual]:
 
 
 def with_judge_notes(findings: Iterable[Finding], scores: Iterable[ScoreView]) -> tuple[Finding, ...]:
-    """Put before each finding the note on the judge of its score."""
+    """Put the note about a judge before each finding about a score that this judge gave."""
     notes = {score.address: score.judge_note for score in scores}
     return tuple(
         replace(finding, zh=f"{note.zh}：{finding.zh}", en=f"{note.en}: {finding.en}")

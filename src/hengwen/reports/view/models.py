@@ -143,7 +143,7 @@ class TaskView:
 
     @property
     def anchor_rest(self) -> tuple[ScoreView, ...]:
-        """All scores of anchors (fixed answers) that are not in ``anchor_heads``."""
+        """The scores of anchors (fixed answers) that ``anchor_heads`` leaves out."""
         return tuple(score for score in self.anchors if score not in self.anchor_heads)
 
     @property
