@@ -1,4 +1,4 @@
-"""Read settings from the nearest ``.env`` file: keys, addresses and options of Hengwen, nothing else."""
+"""Read API keys, endpoint URLs and options of Hengwen from ``.env`` in this folder or one above."""
 
 from __future__ import annotations
 

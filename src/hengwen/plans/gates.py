@@ -131,7 +131,7 @@ def parse_gate(expression: str, tier: Tier = "fail") -> Gate:
 
     Args:
         expression: Text of the gate.
-        tier: Whether the gate decides the exit code.
+        tier: ``fail``: the gate counts for the exit code; ``warn``: it is only reported.
 
     Raises:
         ConfigError: The text is not a gate; the message names the column, counted from 1.
