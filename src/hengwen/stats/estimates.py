@@ -36,9 +36,14 @@ class MeanEstimate:
         return MeanEstimate(value=self.value - other.value, error=error, freedom=freedom)
 
     @property
+    def is_error_zero(self) -> bool:
+        """Whether the standard error is 0 apart from rounding, so that a t test is impossible."""
+        return self.error <= 1e-12 * max(1.0, abs(self.value))
+
+    @property
     def p(self) -> float:
         """Two-sided p-value of the t test whether the true value is 0; 1 if the standard error is 0."""
-        if self.error <= 1e-12 * max(1.0, abs(self.value)):
+        if self.is_error_zero:
             return 1.0
         from scipy.special import stdtr
 
@@ -59,7 +64,7 @@ class MeanEstimate:
             >>> round(MeanEstimate(value=0.0, error=0.02, freedom=59).detectable(), 3)
             0.057
         """
-        if self.error <= 1e-12 * max(1.0, abs(self.value)):
+        if self.is_error_zero:
             return None
         from scipy.special import stdtrit
 

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hengwen.monitoring.judge_drift.effects import Effect, adjusted_effect, paired_effect
+from hengwen.monitoring.judge_drift.effects import (
+    AnchorChanges,
+    Effect,
+    adjusted_effect,
+    anchor_effect,
+    paired_effect,
+)
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift, decide, name_drift
 
 NAMES = [f"p{index}" for index in range(200)]
@@ -124,3 +130,33 @@ def test_the_model_is_less_certain_if_the_judge_is_known_from_anchors() -> None:
     adjusted = adjusted_effect(raw, judge, margin=0.04)
     assert adjusted.error > raw.error
     assert adjusted.interval == pytest.approx((-0.1 * 2**0.5, 0.1 * 2**0.5))
+
+
+def constant_changes(model: float, judge: float) -> tuple[Effect, Effect]:
+    """Return the changes of scores and anchors if each score and each anchor changes by the same value."""
+    raw = paired_effect([0.75] * 150, [0.75 + model] * 150, NAMES[:150], scale=(0, 1))
+    anchors = AnchorChanges(
+        differences=[judge] * 300,
+        clusters=[f"x{index}" for index in range(300)],
+        levels=[3] * 300,
+        answer_levels=[3] * 150,
+    )
+    return raw, anchor_effect(anchors, scale=(0, 1))
+
+
+def test_a_model_that_falls_equally_on_every_prompt_drifted() -> None:
+    raw, judge = constant_changes(-0.5, 0.0)
+    model = adjusted_effect(raw, judge, margin=0.04)
+    assert (model.difference, model.p) == (-0.5, raw.p)
+    assert raw.p < 1e-6
+    assert decide([JudgedScoreDrift(address="t/s", margin=0.04, model=model, judge=judge)])[0].verdict == (
+        "model drifted"
+    )
+
+
+@pytest.mark.parametrize(("change", "p_is_one"), [(-0.5, False), (-0.25, True)])
+def test_of_two_constant_changes_the_larger_p_value_counts(change: float, p_is_one: bool) -> None:
+    raw, judge = constant_changes(change, -0.25)
+    p = adjusted_effect(raw, judge, margin=0.04).p
+    assert p == (1.0 if p_is_one else max(raw.p, judge.p))
+    assert (p == 1.0) == p_is_one

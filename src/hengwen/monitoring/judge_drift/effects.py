@@ -153,6 +153,11 @@ def adjusted_effect(
         margin: Largest change that does not matter; None on an unbounded scale.
         changed_share: Share of the answers that differ between the runs, in [0, 1]; only their scores contain
             the change of the judge.
+
+    Notes:
+        The p-value is that of Welch's t test. A t test is impossible if both standard errors are 0, because
+        all scores changed by one value and all anchors by one value. Then the p-value is that of ``raw``; if
+        the judge changed as well, it is the larger one of both.
     """
     first = MeanEstimate(value=raw.difference, error=raw.error, freedom=raw.freedom)
     second = MeanEstimate(
@@ -166,7 +171,7 @@ def adjusted_effect(
     factor = scale_factor(estimate.error, margin) if margin and estimate.error else None
     return Effect(
         difference=estimate.value,
-        p=estimate.p,
+        p=_constant_p(estimate, raw, judge) if estimate.is_error_zero else estimate.p,
         interval=interval_of_difference(first.value, raw.interval, second.value, interval),
         interval_90=interval_of_difference(first.value, raw.interval_90, second.value, interval_90),
         prompts=raw.prompts,
@@ -178,6 +183,13 @@ def adjusted_effect(
         prompts_needed=None if factor is None else ceil(raw.prompts * factor),
         anchors_needed=None if factor is None else ceil(judge.anchors * factor),
     )
+
+
+def _constant_p(estimate: MeanEstimate, raw: Effect, judge: Effect) -> float:
+    """Return the p-value of an adjusted change whose standard error is 0."""
+    if abs(estimate.value) <= 1e-12:
+        return 1.0
+    return raw.p if judge.difference == 0 else max(raw.p, judge.p)
 
 
 @dataclass(frozen=True, slots=True)
