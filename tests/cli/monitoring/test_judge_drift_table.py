@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from hengwen import JudgeDriftReport
-from hengwen.cli.monitoring.judge_drift_table import judge_drift_json, print_judge_drift
+from hengwen.cli.monitoring.judge_drift_table import judge_drift_document, print_judge_drift
 from hengwen.monitoring.judge_drift.effects import Effect
 from hengwen.monitoring.judge_drift.verdicts import AnchorAgreement, DriftVerdict, JudgedScoreDrift, Reason
 from hengwen.records import Run, Scale
@@ -169,8 +169,7 @@ def test_json_has_everything() -> None:
         again=AGAIN,
         scores=(score(verdict="judge drifted", changes=(Difference("model", "m-1", "m-2"),)),),
     )
-    document = json.loads(judge_drift_json(report))
-    assert document["schema"] == 1
+    document = json.loads(json.dumps(judge_drift_document(report), allow_nan=False))
     assert [document[name]["id"] for name in ("before", "after", "again")] == ["r1", "r2", "r3"]
     (entry,) = document["scores"]
     assert entry["verdict"] == "judge drifted"
@@ -180,7 +179,5 @@ def test_json_has_everything() -> None:
 
 
 def test_json_of_one_checkpoint_has_no_earlier_run() -> None:
-    document = json.loads(
-        judge_drift_json(JudgeDriftReport(before=None, after=AFTER, problem="one checkpoint"))
-    )
+    document = judge_drift_document(JudgeDriftReport(before=None, after=AFTER, problem="one checkpoint"))
     assert (document["before"], document["scores"], document["problem"]) == (None, [], "one checkpoint")

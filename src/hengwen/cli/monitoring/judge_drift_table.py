@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -129,11 +128,6 @@ def print_judge_drift(report: JudgeDriftReport, language: Language, console: Con
         )
         for line in _lines(score, names):
             console.print(Padding(Text(line.in_language(language)), (0, 0, 0, indent + 2), expand=False))
-
-
-def judge_drift_json(report: JudgeDriftReport) -> str:
-    """Return the whole judge drift report as one JSON object."""
-    return json.dumps({"schema": 1, **judge_drift_document(report)}, ensure_ascii=False, allow_nan=False)
 
 
 def judge_drift_document(report: JudgeDriftReport) -> dict[str, Any]:

@@ -223,26 +223,29 @@ def _cost_line(score: ScorePower) -> Bilingual:
     assert size is not None  # the score is planned
     if not size.calls:
         return Bilingual(
-            f"一次运行 {count(size.answers)} 个回答，不调用模型",
-            f"a run has {count(size.answers)} answers and makes no calls",
+            f"此任务一次运行有 {count(size.answers)} 个回答，不调用模型",
+            f"this task has {count(size.answers)} answers in a run and makes no calls",
         )
     zh = "未知（计划没有写价格）" if size.cost is None else f"约 {size.cost:.4g}"
     en = "unknown (the plan has no price)" if size.cost is None else f"about {size.cost:.4g}"
     return Bilingual(
-        f"一次运行约 {count(size.calls)} 次调用，费用{zh}",
-        f"a run makes about {count(size.calls)} calls, cost {en}",
+        f"此任务一次运行约 {count(size.calls)} 次调用，费用{zh}",
+        f"this task makes about {count(size.calls)} calls in a run, cost {en}",
     )
 
 
 def _budget_line(score: ScorePower, budget: float) -> Bilingual:
     size = score.affordable
     if size is None:
-        return Bilingual(f"费用 {budget:g} 不够任何检验", f"a cost of {budget:g} is too small for any test")
+        return Bilingual(
+            f"此任务的费用 {budget:g} 不够任何检验",
+            f"a cost of {budget:g} for this task is too small for any test",
+        )
     value = number(size.smallest_difference, _decimals(score))
     return Bilingual(
-        f"费用 {budget:g} 最好用于 {count(size.prompts)} 题，每题 {_repeats(size)} 个回答：可看出 {value}",
-        f"a cost of {budget:g} is best spent on {count(size.prompts)} prompts x {_repeats(size)}: smallest "
-        f"visible difference {value}",
+        f"此任务的费用 {budget:g} 最好用于 {count(size.prompts)} 题，每题 {_repeats(size)} 个回答：可看出 {value}",
+        f"a cost of {budget:g} for this task is best used for {count(size.prompts)} prompts x "
+        f"{_repeats(size)}: smallest visible difference {value}",
     )
 
 

@@ -37,7 +37,7 @@ def test_each_score_is_said_in_words(hengwen, monkeypatch: pytest.MonkeyPatch) -
     text = "\n".join(lines)
     assert "between prompts (" in text
     assert "with any number of repeats these prompts show at best " in text
-    assert "a run has 24 answers and makes no calls" in text
+    assert "this task has 24 answers in a run and makes no calls" in text
     assert "*1" in text
     assert "no number of repeats of the present 12 prompts is enough" in text
 

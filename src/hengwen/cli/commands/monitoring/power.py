@@ -42,7 +42,9 @@ def power(
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option("--budget", help="Cost of one run, for which to find the smallest visible difference."),
+        typer.Option(
+            "--budget", help="Cost of one task in a run, for which to find the smallest visible difference."
+        ),
     ] = None,
     power: Annotated[float, typer.Option("--power", help="Probability of detecting the difference.")] = 0.8,
     correlation: Annotated[
