@@ -34,6 +34,11 @@ class PairedValues:
     averaged."""
 
     @property
+    def differences(self) -> list[float]:
+        """Later minus earlier value of each prompt."""
+        return [after - before for before, after in zip(self.before, self.after, strict=True)]
+
+    @property
     def cluster_count(self) -> int:
         """Number of clusters of the prompts."""
         return len(set(self.clusters))

@@ -243,7 +243,8 @@ def _budget_line(score: ScorePower, budget: float) -> Bilingual:
         )
     value = number(size.smallest_difference, _decimals(score))
     return Bilingual(
-        f"此任务的费用 {budget:g} 最好用于 {count(size.prompts)} 题，每题 {_repeats(size)} 个回答：可看出 {value}",
+        f"此任务的费用 {budget:g} 最好用于 {count(size.prompts)} 题，每题 {_repeats(size)} 个回答："
+        f"可看出 {value}",
         f"a cost of {budget:g} for this task is best used for {count(size.prompts)} prompts x "
         f"{_repeats(size)}: smallest visible difference {value}",
     )

@@ -230,7 +230,7 @@ def _comparison(
     values = pair.values
     assert values is not None  # it is tested
     n = len(values.prompts)
-    differences = [after - before for before, after in zip(values.before, values.after, strict=True)]
+    differences = values.differences
     higher = pair.scale is None or pair.scale.higher_is_better
     bounds = None if pair.scale is None else (pair.scale.low, pair.scale.high)
     effects = effect_sizes(values.before, values.after, higher_is_better=higher)

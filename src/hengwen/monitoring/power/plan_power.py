@@ -85,8 +85,8 @@ def plan_power(  # noqa: PLR0913 - keyword-only options
         power: Probability of detecting a difference, above .05 and below 1.
         correlation: Assumed correlation, in [0, 1), of the true values of two checkpoints over prompts, for
             scores of which only the baseline has values. The default 0 gives the largest numbers.
-        budget: Maximum cost of each task in a run, at the prices of the plan; ``affordable`` is the size that detects the
-            smallest difference within this cost.
+        budget: Maximum cost of each task in a run, at the prices of the plan; ``affordable`` is the size that
+            detects the smallest difference within this cost.
         trust: See ``run_plan``.
 
     Raises:

@@ -136,7 +136,7 @@ class VarianceCollector:
         return column if column is not None and "ok" in column.statuses else None
 
     def _of_pair(self, score: ScoreView, values: PairedValues) -> ScoreVariance:
-        differences = [after - before for before, after in zip(values.before, values.after, strict=True)]
+        differences = values.differences
         return self._result(score, "two checkpoints", "", values, differences)
 
     def _of_one(self, score: ScoreView, values: PairedValues, conflict: str) -> ScoreVariance:
