@@ -111,6 +111,7 @@ def test_a_perfect_line_is_no_measure_of_step_noise(record, store: Store) -> Non
         record(f"c{index}", {"s.value": {"": [0.1 * index]}}, order=index)
     score = only(store)
     assert (score.differs, score.problem) == ("not comparable", "group score")
+    assert score.drifts == "cannot be told from the usual movement"
     assert score.steps.slope is None
     assert score.steps.newest is not None
 

@@ -12,6 +12,7 @@ from hengwen.cli.monitoring import drift_words as words
 from hengwen.cli.monitoring.drift_details import detail_lines
 from hengwen.cli.monitoring.drift_words import plural
 from hengwen.monitoring.drift.score_drift import MIN_MANN_KENDALL
+from hengwen.monitoring.drift.steps import is_constant
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import decimals_for, interval, number, p_text, signed
 from hengwen.results.comparisons import min_clusters
@@ -273,16 +274,14 @@ def _second_lines(score: ScoreDrift) -> list[Bilingual]:
     if steps is None:
         return [words.FEW_CHECKPOINTS]
     if steps.slope is None and steps.newest is None:
-        return [
-            words.NO_MOVEMENT if score.drifts == "cannot be told from the usual movement" else words.ALL_EQUAL
-        ]
+        return [_missing_slope_text(score)]
     return [*_slope_lines(score, steps), *_newest_lines(score, steps), _further_tests(score, steps)]
 
 
 def _slope_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
     slope = steps.slope
     if slope is None or steps.slope_p_adjusted is None:
-        return [words.NO_MOVEMENT]
+        return [_missing_slope_text(score)]
     fine = _fine(score)
     change = f"{signed(slope.total, fine)} {interval(slope.total_interval, fine)}"
     p, visible = p_text(steps.slope_p_adjusted), number(steps.slope_detectable, fine)
@@ -299,6 +298,11 @@ def _slope_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
             f"{usual}",
         ),
     ]
+
+
+def _missing_slope_text(score: ScoreDrift) -> Bilingual:
+    """Return why there is no test of the slope: all means are equal, or they lie on one line."""
+    return words.ALL_EQUAL if is_constant([item.mean for item in score.means]) else words.ON_A_LINE
 
 
 def _newest_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:

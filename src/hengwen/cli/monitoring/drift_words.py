@@ -49,9 +49,9 @@ FEW_CHECKPOINTS = Bilingual(
     "至少需要 4 个检查点，才知道平常的波动有多大",
     "4 checkpoints are needed to know how far one usually moves",
 )
-NO_MOVEMENT = Bilingual(
-    "之前的检查点均值全部相同，无从得知平常波动有多大",
-    "all earlier checkpoints have the same mean, so the usual movement is not known",
+ON_A_LINE = Bilingual(
+    "各检查点的均值恰好在一条直线上，无从得知平常波动有多大",
+    "the means of all checkpoints lie on one line, so the usual movement is not known",
 )
 ALL_EQUAL = Bilingual("各检查点的均值全部相同", "all checkpoints have the same mean")
 NO_CHANGES = Bilingual(

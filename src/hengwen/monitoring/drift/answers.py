@@ -151,13 +151,11 @@ class SecondQuestion:
             return "order unknown"
         if self.series.checkpoints < MIN_CHECKPOINTS:
             return "cannot be told from the usual movement"
-        if adjusted:
-            return "drift" if min(adjusted.values()) <= alpha else "no change beyond the usual movement seen"
-        return (
-            "no change beyond the usual movement seen"
-            if is_constant(self.series.means)
-            else "cannot be told from the usual movement"
-        )
+        if min(adjusted.values(), default=1.0) <= alpha:
+            return "drift"
+        if self.slope is None and not is_constant(self.series.means):  # the means lie on one line
+            return "cannot be told from the usual movement"
+        return "no change beyond the usual movement seen"
 
     def direction(self, adjusted: Mapping[str, float]) -> Direction:
         """Return the direction of a drift, by the test with the smallest p-value."""

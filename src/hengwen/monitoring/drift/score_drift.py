@@ -43,8 +43,8 @@ DriftAnswer = Literal[
     "one checkpoint",
 ]
 """Answer to the second question; only this answer can be ``drift``. ``cannot be told from the usual
-movement``: there are fewer than 4 checkpoints, or the earlier ones do not vary at all, so it is unknown how
-far a checkpoint usually moves."""
+movement``: there are fewer than 4 checkpoints, or all means lie on one rising or falling line, so it is
+unknown how far a checkpoint usually moves."""
 Direction = Literal["better", "worse", ""]
 Problem = Literal["", "group score", "coverage", "keys", "not scored"]
 """Reason why a score, or one of its checkpoints, is left out of the tests."""

@@ -11,7 +11,7 @@ from hengwen.relevance_metrics import significance, summarize
 from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS, newest_test, slope_test
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from hengwen.relevance_metrics import SequenceSummary
 
@@ -27,7 +27,7 @@ MAX_EXACT = 170
 """Maximum number of checkpoints for which the Mann-Kendall test counts all orders; this takes up to 10 ms."""
 
 
-def is_constant(means: Floats) -> bool:
+def is_constant(means: ArrayLike) -> bool:
     """Return whether all means are equal, up to rounding."""
     return bool(np.ptp(means) <= 1e-9 * (float(np.abs(means).max()) or 1.0))
 

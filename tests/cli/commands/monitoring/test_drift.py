@@ -20,7 +20,9 @@ def demo(hengwen) -> None:
     assert hengwen("run", files("hengwen.demo") / "data" / "plan.yaml", "--quiet").code == 0
 
 
-def record(means: list[float], *, human: bool = False, missing: int = 0, **fields: object) -> None:
+def record(
+    means: list[float], *, human: bool = False, missing: int = 0, noise: float = 0.02, **fields: object
+) -> None:
     """Record runs of checkpoints c0, c1, ... with 12 prompts in the store of the folder."""
     rng = np.random.default_rng(0)
     with open_store("hengwen.db") as store:
@@ -38,7 +40,7 @@ def record(means: list[float], *, human: bool = False, missing: int = 0, **field
             )
             for prompt in range(12):
                 rest = {"signature": "s|v:1"}
-                value = float(np.clip(mean + rng.normal(0, 0.02), 0, 1))
+                value = float(np.clip(mean + rng.normal(0, noise), 0, 1))
                 outcome: Score | Failure = Score(
                     name="s.value", value=value, scale=Scale(low=0, high=1), **rest
                 )
@@ -115,6 +117,8 @@ def test_the_word_drift_stands_only_where_the_second_question_says_so(
         ([0.5, 0.9, 0.4], {}, "any difference among all 3 checkpoints (Friedman): p "),
         ([1.5] * 5, {}, "all checkpoints have the same mean"),
         ([1.5] * 5, {}, "no variance: all scores are equal"),
+        ([0.0, 0.25, 0.5, 0.75], {"noise": 0.0}, "t/s.value: differ; cannot be told from the usual movement"),
+        ([0.0, 0.25, 0.5, 0.75], {"noise": 0.0}, "the means of all checkpoints lie on one line, so the "),
         ([0.5, 0.6, 0.4, 0.7], {"order": 0}, "differ; order of checkpoints unknown"),
         ([0.5, 0.6, 0.4, 0.7], {"order": 0}, "give every checkpoint a step, or list them in training order"),
     ],
