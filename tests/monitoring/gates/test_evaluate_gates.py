@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
-from hengwen import GateReport, Plan, Scale, Store, evaluate_gates
+from hengwen import GateReport, Plan, Scale, Store, evaluate_gates, open_store, run_plan
 from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.results import GateResult, TermResult
 
 HIGH, LOW = [0.9, 1.0, 0.8, 1.0] * 15, [0.5, 0.6, 0.4, 0.6] * 15
 Check = Callable[..., GateReport]
+DEMO = Path(str(files("hengwen.demo"))) / "data" / "plan.yaml"
 
 
 @pytest.fixture
@@ -235,12 +238,42 @@ def test_many_looks_at_many_prompts_can_still_fail(add_run, check: Check) -> Non
     assert (gate.outcome, term.look) == ("failed", 10)
 
 
-@pytest.mark.parametrize("gate", ["t/s >= 0.1", "no_drop(*, a)", "noninferior(t/s, a, 0.5)"])
+def limited_facts(samples: int) -> dict:
+    """Return the facts of a run whose task has more prompts than the run evaluated."""
+    task = dict.fromkeys(("samples", "references", "repeats", "reducer", "anchors"), "x")
+    return {"tasks": {"t": {**task, "samples_total": samples}}, "prompts": "x", "versions": {}}
+
+
+@pytest.mark.parametrize(
+    "gate", ["t/s >= 0.1", "no_drop(*, a0)", "noninferior(t/s, a0, 0.5)", "no_drift(*)", "no_drift(t/s)"]
+)
 def test_a_part_of_the_prompts_is_not_the_plan(add_run, check: Check, gate: str) -> None:
     """As with ``--limit``: each prompt that was evaluated has a score."""
-    task = dict.fromkeys(("samples", "references", "repeats", "reducer", "anchors"), "x")
-    facts = {"tasks": {"t": {**task, "samples_total": 100}}, "prompts": "x", "versions": {}}
-    add_run("a", {"t/s": HIGH})
-    add_run("b", {"t/s": HIGH}, facts=facts)
-    _, term = only(check(gate, run="b"))
+    for number, mean in enumerate([0.03, 0.05, 0, 0.02]):
+        add_run(f"a{number}", {"t/s": [value - mean for value in HIGH]}, facts=limited_facts(60))
+    add_run("b", {"t/s": HIGH}, facts=limited_facts(100))
+    result, term = only(check(gate, run="b"))
     assert (term.outcome, term.reason) == ("inconclusive", "low coverage")
+    assert (result.enforced, check("coverage(t/s) >= 0.95", run="b").exit_code) == ("inconclusive", 3)
+    assert check(gate, run="a3").gates[0].outcome == "passed"
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        "lyrics/lyric.total >= 75",
+        "noninferior(lyrics/lyric.total, ckpt-3000, 50)",
+        "no_drop(lyrics/*, ckpt-3000)",
+        "no_drift(lyrics/*)",
+    ],
+)
+def test_no_gate_passes_on_a_limited_run_of_the_demo(limited_demo: Store, gate: str) -> None:
+    _, term = only(evaluate_gates(limited_demo, DEMO, gates=[gate]))
+    assert (term.outcome, term.reason) == ("inconclusive", "low coverage")
+
+
+@pytest.fixture(scope="module")
+def limited_demo() -> Iterator[Store]:
+    with open_store("sqlite://") as opened:
+        run_plan(DEMO, store=opened, limit=8)
+        yield opened

@@ -178,13 +178,13 @@ class Comparer:
         look = self.baselines.count_look(baseline)
         level = alpha_at_look(look)
         comparisons = tuple(
-            replace(item, outcome="missing scores") if _is_incomplete(applicable[item.address]) else item
+            replace(item, outcome="missing scores") if is_incomplete(applicable[item.address]) else item
             for item in compare_scores(pairs, alpha=level)
         )
         return no_drop_result(replace(result, level=level, look=look), comparisons, self.is_certified)
 
 
-def _is_incomplete(summary: Summary) -> bool:
+def is_incomplete(summary: Summary) -> bool:
     """Return whether too few prompts of the task have a score, for example because of ``--limit``."""
     return summary.prompt_coverage is not None and summary.prompt_coverage < MIN_PROMPT_COVERAGE
 

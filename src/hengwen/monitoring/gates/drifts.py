@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hengwen.monitoring.drift.drift_report import drift_report
-from hengwen.monitoring.gates.comparisons import select_scores
+from hengwen.monitoring.gates.comparisons import is_incomplete, select_scores
 from hengwen.monitoring.gates.results import TermResult, nothing_scored, worst
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import DEFAULT_BASELINE
@@ -89,17 +89,18 @@ class DriftChecker:
         return list(runs[: [item.id for item in runs].index(run.id) + 1])
 
     def _from_report(self, term: NoDriftTerm, report: DriftReport) -> TermResult:
-        outcomes = [drift_outcome(score) for score in report.scores]
+        scores = tuple(self._without_incomplete(score) for score in report.scores)
+        outcomes = [drift_outcome(score) for score in scores]
         enforced = [
             outcome
-            for outcome, score in zip(outcomes, report.scores, strict=True)
+            for outcome, score in zip(outcomes, scores, strict=True)
             if self.is_certified(score.address)
         ]
-        answers = {score.drifts for score in report.scores}
+        answers = {score.drifts for score in scores}
         reason: Reason = ""
         if worst(outcomes) == "inconclusive":
             reason = next(text for answer, text in REASONS.items() if answer in answers)
-        p_values = [p for score in report.scores for p in corrected_p_values(score)]
+        p_values = [p for score in scores for p in corrected_p_values(score)]
         return TermResult(
             text=term.text,
             kind="no_drift",
@@ -107,16 +108,21 @@ class DriftChecker:
             enforced=worst(enforced) if enforced else None,
             reason=reason,
             detail=report.order_problem,
-            prompts=min((mean.prompts for score in report.scores for mean in score.means), default=0),
-            prompt_coverage=min(
-                (mean.coverage for score in report.scores for mean in score.means), default=0.0
-            ),
+            prompts=min((mean.prompts for score in scores for mean in score.means), default=0),
+            prompt_coverage=min((mean.coverage for score in scores for mean in score.means), default=0.0),
             p=min(p_values, default=None),
             level=report.looks.drift_alpha,
             look=report.looks.drift,
             baseline=report.baseline,
-            drifts=report.scores,
+            drifts=scores,
         )
+
+    def _without_incomplete(self, score: ScoreDrift) -> ScoreDrift:
+        """Return a score; without a conclusion if too few prompts of the task have it in the tested run."""
+        summary = self.summary_of(score.address)
+        if summary is None or not is_incomplete(summary):
+            return score
+        return replace(score, drifts="missing scores")
 
 
 def drift_outcome(score: ScoreDrift) -> Outcome:
