@@ -44,7 +44,8 @@ def drift(model: float = 0.5, judge: float = 0.5, **fields) -> JudgedScoreDrift:
         (0.004, 0.005, "both"),
         (0.06, 0.06, "cannot tell"),
         (0.05, 1.0, "model drifted"),
-        (0.02, 0.02, "judge drifted"),
+        (0.02, 0.02, "cannot tell"),
+        (0.005, 0.005, "both"),
     ],
 )
 def test_a_second_change_needs_stronger_evidence(model: float, judge: float, verdict: str) -> None:

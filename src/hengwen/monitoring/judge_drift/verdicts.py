@@ -1,7 +1,8 @@
 """Decide for each judged score what changed (drifted): the model, its judge, both or neither.
 
 The change with the smaller p-value is named if this p-value is at most ``ALPHA``. The other change is named
-in addition only if its p-value is at most ``SECOND_ALPHA``. With ``ALPHA`` for both, one in twenty reports
+in addition only if its p-value is at most ``SECOND_ALPHA``. If both p-values are equal and above
+``SECOND_ALPHA``, neither is named. With ``ALPHA`` for both, one in twenty reports
 on a single true drift would name both.
 """
 
@@ -188,10 +189,14 @@ def name_drift(model_p: float, judge_p: float, alpha: float = ALPHA) -> DriftVer
         ('judge drifted', 'judge drifted', 'both')
         >>> name_drift(0.03, 0.4), name_drift(0.2, 0.4)
         ('model drifted', 'cannot tell')
+        >>> name_drift(0.02, 0.02)  # one of them drifted, but nothing shows which
+        'cannot tell'
     """
     first, second = min(model_p, judge_p), max(model_p, judge_p)
     if first > alpha:
         return "cannot tell"
     if second <= SECOND_ALPHA:
         return "both"
+    if model_p == judge_p:  # neither change has more evidence than the other
+        return "cannot tell"
     return "model drifted" if model_p < judge_p else "judge drifted"
