@@ -277,3 +277,44 @@ def limited_demo() -> Iterator[Store]:
     with open_store("sqlite://") as opened:
         run_plan(DEMO, store=opened, limit=8)
         yield opened
+
+
+@pytest.mark.parametrize("gate", ["no_drop(*, a0)", "no_drop(t/*, a0)", "no_drift(*)", "no_drift(t/r)"])
+def test_a_score_without_any_row_is_not_scored(add_run, check: Check, gate: str) -> None:
+    """As in a run that stopped before it reached the second scorer."""
+    for number, mean in enumerate([0.03, 0.05, 0, 0.02]):
+        values = [value - mean for value in HIGH]
+        add_run(f"a{number}", {"t/s": values, "t/r": values})
+    add_run("b", {"t/s": HIGH, "t/r": []}, status="interrupted")
+    report = check(gate)
+    result, term = only(report)
+    assert (result.outcome, term.reason, term.detail) == ("error", "nothing scored", "t/r")
+    assert report.exit_code == 1
+
+
+@pytest.mark.parametrize("gate", ["no_drop(*, a0)", "no_drift(*)"])
+def test_a_score_that_only_the_baseline_has_is_named(add_run, check: Check, gate: str) -> None:
+    for number, mean in enumerate([0.03, 0.05, 0, 0.02]):
+        values = [value - mean for value in HIGH]
+        add_run(f"a{number}", {"t/s": values, "t/r": values})
+    add_run("b", {"t/s": HIGH})
+    report = check(gate)
+    result, term = only(report)
+    assert (result.outcome, term.reason, report.exit_code) == ("inconclusive", "not comparable", 4)
+    assert "t/r" in term.detail
+    assert check(gate.replace("*", "t/s")).exit_code == 0
+
+
+def test_a_fall_counts_more_than_a_score_that_only_the_baseline_has(add_run, check: Check) -> None:
+    add_run("a", {"t/s": HIGH, "t/r": HIGH})
+    add_run("b", {"t/s": FALL})
+    gate, term = only(check("no_drop(*, a)"))
+    assert (gate.outcome, gate.enforced, term.detail) == ("failed", "failed", "b has no score t/r")
+
+
+@pytest.mark.parametrize("gate", ["no_drop(*, a0)", "no_drift(*)"])
+def test_a_score_that_applies_to_no_prompt_is_left_out(add_run, check: Check, gate: str) -> None:
+    for number, mean in enumerate([0.03, 0.05, 0, 0.02]):
+        values = [value - mean for value in HIGH]
+        add_run(f"a{number}", {"t/s": values, "t/r": [None] * 60}, failure="not_applicable")
+    assert only(check(gate))[0].outcome == "passed"

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hengwen.reports.view.models import ScoreView
     from hengwen.results.aggregate import Summary
     from hengwen.results.paired_values import PairedValues
+    from hengwen.store import Store
 
 COMPARISON_OUTCOMES: dict[str, Outcome] = {
     "better": "passed",
@@ -156,6 +157,10 @@ class Comparer:
 
     def _no_drop(self, term: NoDropTerm, baseline: Run) -> TermResult:
         result = TermResult(text=term.text, kind="no_drop", outcome="inconclusive")
+        run = self.baselines.run
+        unscored = unscored_scores(term.pattern, run, self.summary_of)
+        if unscored:
+            return nothing_scored(term.text, "no_drop", None, addresses=unscored)
         collected, labels = self._collected(baseline)
         scores = tested_scores(collected.runs, collected.table)
         summaries = {view.address: self.summary_of(view.address) for _, view in scores}
@@ -181,7 +186,9 @@ class Comparer:
             replace(item, outcome="missing scores") if is_incomplete(applicable[item.address]) else item
             for item in compare_scores(pairs, alpha=level)
         )
-        return no_drop_result(replace(result, level=level, look=look), comparisons, self.is_certified)
+        result = no_drop_result(replace(result, level=level, look=look), comparisons, self.is_certified)
+        removed = removed_scores(term.pattern, self.baselines.store, baseline, run, self.summary_of)
+        return without_removed(result, removed, run)
 
 
 def is_incomplete(summary: Summary) -> bool:
@@ -215,6 +222,70 @@ def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[
     matches = [views[address] for address in matching(pattern, views)]
     headline = [view for family, view in matches if family == "headline"]
     return headline or [view for _, view in matches]
+
+
+def declared_scores(run: Run) -> list[str]:
+    """Return the addresses of the scores that the plan of a run names, except human labels and anchors."""
+    return [address for address in run.score_order if not is_label_or_anchor(address)]
+
+
+def is_label_or_anchor(address: str) -> bool:
+    """Return whether an address is that of human labels, or of a judge's levels of anchors."""
+    return address.partition("/")[2].startswith(("human.", "anchor."))
+
+
+def unscored_scores(pattern: str, run: Run, summary_of: Callable[[str], Summary | None]) -> list[str]:
+    """Return the scores of a pattern that the plan of a run names but that have no rows.
+
+    Args:
+        pattern: Address, or a pattern with ``*``.
+        run: The run under test, for example one that stopped before a task.
+        summary_of: Function that returns the summary of a score of the run by its address.
+    """
+    return [item for item in matching(pattern, declared_scores(run)) if summary_of(item) is None]
+
+
+def removed_scores(
+    pattern: str, store: Store, baseline: Run, run: Run, summary_of: Callable[[str], Summary | None]
+) -> list[str]:
+    """Return the scores of a pattern that the baseline has but the plan of the run does not name.
+
+    Args:
+        pattern: Address, or a pattern with ``*``.
+        store: Store with the baseline.
+        baseline: The run to compare with.
+        run: The run under test.
+        summary_of: Function that returns the summary of a score of the run by its address.
+    """
+    names = {item for item in declared_scores(baseline) if summary_of(item) is None} - {*run.score_order}
+    if not matching(pattern, names):
+        return []
+    table = store.table([baseline])
+    scored = {key.address for key, column in table.series.items() if "ok" in column.statuses}
+    selected = select_scores(pattern, tested_scores((baseline,), table))
+    return [view.address for view in selected if view.address in names & scored]
+
+
+def without_removed(result: TermResult, removed: Sequence[str], run: Run) -> TermResult:
+    """Return a result that is inconclusive instead of passed if the run lacks scores of the baseline.
+
+    Args:
+        result: Result of the scores that both runs have.
+        removed: Addresses of the scores that only the baseline has.
+        run: The run under test.
+    """
+    if not removed:
+        return result
+    outcomes: tuple[Outcome, Outcome] = (result.enforced or "passed", "inconclusive")
+    outcome = worst((result.outcome, "inconclusive"))
+    detail = "; ".join(filter(None, (result.detail, f"{run.checkpoint} has no score {', '.join(removed)}")))
+    return replace(
+        result,
+        outcome=outcome,
+        enforced=worst(outcomes),
+        reason=result.reason or ("not comparable" if outcome == "inconclusive" else ""),
+        detail=detail,
+    )
 
 
 def no_drop_result(

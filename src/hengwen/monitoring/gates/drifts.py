@@ -6,7 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hengwen.monitoring.drift.drift_report import drift_report
-from hengwen.monitoring.gates.comparisons import is_incomplete, select_scores
+from hengwen.monitoring.gates.comparisons import (
+    is_incomplete,
+    removed_scores,
+    select_scores,
+    unscored_scores,
+    without_removed,
+)
 from hengwen.monitoring.gates.results import TermResult, nothing_scored, worst
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import DEFAULT_BASELINE
@@ -53,6 +59,9 @@ class DriftChecker:
             ConfigError: The baseline does not exist.
         """
         run, store = self.baselines.run, self.baselines.store
+        unscored = unscored_scores(term.pattern, run, self.summary_of)
+        if unscored:
+            return nothing_scored(term.text, "no_drift", None, addresses=unscored)
         scores = [
             (family, view)
             for family, view in tested_scores((run,), self.table)
@@ -80,7 +89,9 @@ class DriftChecker:
             else baseline.id,
             scores=selected,
         )
-        return self._from_report(term, report)
+        result = self._from_report(term, report)
+        first = baseline or report.runs[0]
+        return without_removed(result, removed_scores(term.pattern, store, first, run, self.summary_of), run)
 
     def _runs_up_to(self, run: Run) -> list[Run]:
         """Return the newest run of each checkpoint, from the first in training order to the tested run."""

@@ -9,7 +9,7 @@ from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.baselines import Baselines
 from hengwen.monitoring.gates.certificates import certificate_problem
-from hengwen.monitoring.gates.comparisons import Comparer
+from hengwen.monitoring.gates.comparisons import Comparer, is_label_or_anchor
 from hengwen.monitoring.gates.drifts import DriftChecker
 from hengwen.monitoring.gates.results import GateReport, GateResult, nothing_scored, worst
 from hengwen.monitoring.gates.thresholds import Measured, threshold_result
@@ -171,9 +171,7 @@ class _RunUnderTest:
     def addresses(self) -> list[str]:
         """Addresses of all scores, even if no answer has them; human labels and anchors are left out."""
         names = dict.fromkeys((*self.run.score_order, *self.keys))
-        return [
-            address for address in names if not address.partition("/")[2].startswith(("human.", "anchor."))
-        ]
+        return [address for address in names if not is_label_or_anchor(address)]
 
     def summary_of(self, address: str) -> Summary | None:
         return self.summaries.get(address)

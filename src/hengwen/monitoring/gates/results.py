@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hengwen.monitoring.compare.run_comparison import ScoreComparison
     from hengwen.monitoring.drift.score_drift import ScoreDrift
@@ -149,13 +149,16 @@ def failures_text(summary: Summary | None) -> str:
     return ", ".join(counts) + (f" (first: {message})" if message else "")
 
 
-def nothing_scored(text: str, kind: TermKind, summary: Summary | None) -> TermResult:
+def nothing_scored(
+    text: str, kind: TermKind, summary: Summary | None, *, addresses: Sequence[str] = ()
+) -> TermResult:
     """Return the result (an error) of a condition on a score that no answer has.
 
     Args:
         text: Text of the condition.
         kind: Kind of the condition.
         summary: Summary of the score; None if the run does not have it.
+        addresses: Scores to name, if the condition has a pattern.
     """
     return TermResult(
         text=text,
@@ -163,7 +166,7 @@ def nothing_scored(text: str, kind: TermKind, summary: Summary | None) -> TermRe
         outcome="error",
         enforced="error",
         reason="nothing scored",
-        detail=failures_text(summary),
+        detail=failures_text(summary) or ", ".join(addresses),
         prompts=0,
         prompt_coverage=0.0,
     )
