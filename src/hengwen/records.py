@@ -363,7 +363,7 @@ class Row(NamedTuple):
     cluster: str
     outcome: Outcome
     item_hash: str = ""
-    """The sha256 of the sample and the scored answer, or of the scored set of answers."""
+    """Hash of the sample and the scored answer, or of the scored set of answers."""
 
     @property
     def key(self) -> RowKey:

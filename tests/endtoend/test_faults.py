@@ -132,7 +132,7 @@ def test_a_full_disk_is_a_clear_error_and_a_later_run_goes_on(
 
     def tight(connection: sqlite3.Connection, record: object) -> None:
         tune(connection, record)
-        connection.execute("PRAGMA max_page_count = 120")
+        connection.execute("PRAGMA max_page_count = 60")
 
     with monkeypatch.context() as patch:
         patch.setattr(database, "_tune_sqlite", tight)

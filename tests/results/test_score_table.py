@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hengwen.records import Failure, Row, Scale, Score
 from hengwen.results.aggregate import prompt_values, summarize_column
-from hengwen.results.score_table import Column, ScoreTable, SeriesKey
+from hengwen.results.score_table import AnswerKeys, Column, ScoreTable, SeriesKey
 
 
 def row(
@@ -48,18 +49,17 @@ def test_a_column_has_one_entry_for_each_outcome() -> None:
     failure = Failure(name="s.total", status="timeout", message="late", signature="s2")
     scale = Scale(low=0, high=5)
     table = ScoreTable([Row("r", "t", "c", "b", 2, "k2", failure), row(scale=scale), row()])
-    assert table.series == {
-        SeriesKey("r", "t", "s.total", "scorer"): Column(
-            sample_ids=["b", "a", "a"],
-            repeats=[2, 1, 1],
-            clusters=["k2", "k", "k"],
-            values=[None, 1, 1],
-            statuses=["timeout", "ok", "ok"],
-            first_messages={"timeout": "late"},
-            signatures={"s", "s2"},
-            scale=scale,
-        )
-    }
+    ((key, column),) = table.series.items()
+    assert key == SeriesKey("r", "t", "s.total", "scorer")
+    assert (column.sample_ids, column.repeats, column.clusters) == (
+        ["b", "a", "a"],
+        [2, 1, 1],
+        ["k2", "k", "k"],
+    )
+    assert (column.values, column.statuses) == ([None, 1, 1], ["timeout", "ok", "ok"])
+    assert (column.first_messages, column.signatures) == ({"timeout": "late"}, {"s", "s2"})
+    assert (column.scale, len(column), column.has_scores) == (scale, 3, True)
+    assert column.status_counts == {"timeout": 1, "ok": 2}
 
 
 @pytest.mark.parametrize("details", [{"answers": 6}, {"prompts": 2}, {}])
@@ -96,6 +96,22 @@ def test_a_set_with_more_prompts_than_the_task_has_is_covered() -> None:
 
 
 def test_lists_of_a_column_that_differ_in_length_are_refused() -> None:
-    column = Column(sample_ids=["a"], clusters=["k", "l"], values=[1.0], statuses=["ok"], repeats=[1])
-    with pytest.raises(ValueError, match="zip"):
-        prompt_values(column)
+    with pytest.raises(ValueError, match="differ in length"):
+        Column.of([1.0], sample_ids=["a"], clusters=["k", "l"])
+
+
+def test_columns_that_share_their_keys_do_not_change_each_other() -> None:
+    keys, signature = AnswerKeys(), "s|v:1"
+    columns = [Column(), Column()]
+    for sample in ("a", "b"):
+        keys.extend([sample], [1], [sample])
+        for column in columns:
+            column.extend(keys, np.array([0.5]), np.zeros(1, np.uint8), signature)
+    columns[0].append("c", 1, "c", "missing", None, signature)
+    other = AnswerKeys()
+    other.extend(["x", "d"], [1, 2], ["x", "k"])
+    columns[1].extend(other, np.array([1.0]), np.zeros(1, np.uint8), signature)
+    assert [column.sample_ids for column in columns] == [["a", "b", "c"], ["a", "b", "d"]]
+    assert [column.repeats for column in columns] == [[1, 1, 1], [1, 1, 2]]
+    assert [column.values for column in columns] == [[0.5, 0.5, None], [0.5, 0.5, 1.0]]
+    assert (keys.sample_ids, columns[1].clusters) == (["a", "b"], ["a", "b", "k"])

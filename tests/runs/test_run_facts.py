@@ -110,7 +110,10 @@ def test_another_version_of_a_package_scores_again_in_a_new_run(
     monkeypatch.setattr(run_facts, "scoring_versions", lambda: versions)
     monkeypatch.setattr("hengwen.runs.run_identity.scoring_versions", lambda: versions)
     with open_store(folder / "x.db") as store, store._engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE row SET value = 0.125 WHERE kind = 'scorer'")
+        of_scorers = "SELECT id FROM evaluator WHERE kind = 'scorer' AND scores NOT LIKE '%],[%'"
+        connection.exec_driver_sql(
+            f"UPDATE evaluation SET numbers = '[0.125]' WHERE evaluator_id IN ({of_scorers})"
+        )
     after, _ = run(folder)
     assert after.id != before.id
     assert key_of(folder, after)["jieba"] == "99"

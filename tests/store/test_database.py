@@ -86,7 +86,7 @@ def test_a_write_that_fails_is_a_store_error_and_keeps_what_was_committed(tmp_pa
         ledger.begin(RUN)
         ledger.commit()
         with store._engine.begin() as connection:
-            connection.exec_driver_sql("ALTER TABLE row RENAME TO gone")
+            connection.exec_driver_sql("ALTER TABLE evaluation RENAME TO gone")
         later = Run(id="r2", plan="p", plan_hash="h", checkpoint="c", started="now")
         ledger.begin(later)
         with pytest.raises(StoreError, match=r"x.db: .*; committed data is kept"):
@@ -154,9 +154,8 @@ def test_kinds_and_attempts_of_an_older_store_keep_their_meaning(tmp_path: Path)
         assert good is not None
         assert (good.raw, good.attempt_no, good.cache_scope) == ("yes", 2, "r1")
         assert ledger.next_attempt_no(key, "r1") == 3
-        with store._engine.connect() as connection:
-            kinds = connection.exec_driver_sql("SELECT kind FROM row ORDER BY sample_id").scalars().all()
-        assert kinds == ["scorer", "judge"]
+        run = Run(id="r1", plan="p", plan_hash="h", checkpoint="c")
+        assert [row.outcome.kind for row in store.rows([run])] == ["scorer", "judge"]
 
 
 @pytest.fixture

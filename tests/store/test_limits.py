@@ -6,7 +6,7 @@ import pytest
 
 from hengwen.store import call_key_filter
 from hengwen.store.call_key_filter import CallKeyFilter
-from hengwen.store.prefix_dedup import PrefixStore, decode
+from hengwen.store.codecs.prefix_dedup import PrefixStore, decode
 
 
 @pytest.mark.parametrize(("length", "is_reference"), [(399, False), (400, True)])

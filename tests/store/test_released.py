@@ -14,7 +14,7 @@ from hengwen.store.ledger import SqlLedger
 from hengwen.store.store import Store, open_store
 
 RUN = Run(id="r1", plan="p", plan_hash="h", checkpoint="c", started="2026-01-01")
-TABLES = ("run", "sample", "response", "attempt", "prompt", "row")
+TABLES = ("run", "sample", "response", "attempt", "prompt", "evaluation")
 
 
 def attempt(call: int, attempt_no: int = 1, status: str = "ok") -> Attempt:
@@ -92,7 +92,7 @@ def test_nothing_that_was_committed_is_written_again(store: Store) -> None:
     ledger = store.ledger()
     record(ledger, range(3))
     ledger.commit()
-    assert counts(store) == {"run": 1, "sample": 3, "response": 3, "attempt": 3, "prompt": 1, "row": 3}
+    assert counts(store) == {"run": 1, "sample": 3, "response": 3, "attempt": 3, "prompt": 1, "evaluation": 3}
     empty(store)
     ledger.commit()
     ledger.commit_attempts()
@@ -103,10 +103,10 @@ def test_attempts_that_were_committed_alone_are_not_written_again(store: Store) 
     ledger = store.ledger()
     record(ledger, range(3))
     ledger.commit_attempts()
-    assert counts(store) == {"run": 0, "sample": 0, "response": 0, "attempt": 3, "prompt": 1, "row": 0}
+    assert counts(store) == {"run": 0, "sample": 0, "response": 0, "attempt": 3, "prompt": 1, "evaluation": 0}
     empty(store)
     ledger.commit()
-    assert counts(store) == {"run": 1, "sample": 3, "response": 3, "attempt": 0, "prompt": 0, "row": 3}
+    assert counts(store) == {"run": 1, "sample": 3, "response": 3, "attempt": 0, "prompt": 0, "evaluation": 3}
 
 
 def test_adopted_rows_are_copied_once(store: Store) -> None:
@@ -145,4 +145,4 @@ def test_a_commit_that_fails_keeps_everything_for_the_next(
             ledger.commit()
     assert set(counts(store).values()) == {0}
     ledger.commit()
-    assert counts(store) == {"run": 1, "sample": 3, "response": 3, "attempt": 3, "prompt": 1, "row": 3}
+    assert counts(store) == {"run": 1, "sample": 3, "response": 3, "attempt": 3, "prompt": 1, "evaluation": 3}

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from hengwen.records import Attempt, Failure, Outcome, Row, Run, Score, Usage
-from hengwen.store.codec import row_columns
+from hengwen.store.codecs.evaluations import EvaluationEncoder
+from hengwen.store.codecs.prefix_dedup import _Prefix
 from hengwen.store.location import parse_location
-from hengwen.store.prefix_dedup import _Prefix
 from hengwen.store.store import Store
 
 
@@ -137,13 +137,14 @@ def test_only_verdicts_of_models_outlast_another_version_of_a_package(
 
 def test_a_failure_has_its_raw_reply_and_no_scale_in_the_store() -> None:
     failed = Failure(name="s", status="parse_error", message="why", signature="f", raw="<b>")
-    columns = row_columns(row(failed), {})
-    assert (columns["scale"], columns["details"], columns["reason"], columns["value"]) == (
-        "",
-        "<b>",
-        "why",
-        None,
+    encoder = EvaluationEncoder()
+    (columns,) = encoder.encode([row(failed)])
+    assert (columns["notes"], columns["numbers"], columns["statuses"]) == (
+        '[["why","<b>"]]',
+        "[null]",
+        '["parse_error"]',
     )
+    assert [evaluator["scores"] for evaluator in encoder.new_evaluators.values()] == ['[["s",null]]']
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
-from hengwen.engine.job import Item
+from hengwen.engine.job import ITEM_HASH_LENGTH, Item
 from hengwen.engine.pacing import LoopYielder, stagger_start, worker_count
 from hengwen.errors import JudgeError
 from hengwen.prompts.render import render_subject_prompt
@@ -277,7 +277,9 @@ class _Executor:
         sample: Sample | None,
         answered: Sequence[tuple[Sample, Response]],
     ) -> None:
-        group_hash = digest([(member.hash, response.text) for member, response in answered])
+        group_hash = digest([(member.hash, response.text) for member, response in answered])[
+            :ITEM_HASH_LENGTH
+        ]
         item_key = _ItemKey(task.job.name, sample, None, group_hash)
         if not self._is_completed(item_key, group):
             self._record(item_key, group.score(answered))

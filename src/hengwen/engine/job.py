@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from hengwen.protocols import Backend, GroupScorer, Judge, Scorer
     from hengwen.records import Response, Row, Run, Sample
 
+ITEM_HASH_LENGTH = 32
+"""Number of hexadecimal digits of the hash that is stored with each evaluation of an answer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
@@ -23,7 +26,7 @@ class Item:
     earlier: Sequence[Response] = ()
     """Earlier responses of the same checkpoint to the same sample (smaller ``repeat`` number)."""
     hash: str
-    """sha256 of the sample, the response and the earlier responses."""
+    """Hash of the sample, the response and the earlier responses."""
 
     @classmethod
     def build(
@@ -41,7 +44,7 @@ class Item:
 def item_hash(
     sample: Sample, response: Response, earlier: Sequence[Response] = (), namespace: str = ""
 ) -> str:
-    """Return the sha256 of everything on which the scores of a response may depend.
+    """Return the hash (128 bits) of everything on which the scores of a response may depend.
 
     Args:
         sample: Prompt with its references.
@@ -50,7 +53,9 @@ def item_hash(
         namespace: Kind of response, such as ``anchor``. Responses with equal contents but of different kinds
             get different hashes.
     """
-    return digest(namespace, sample.hash, response.text, [before.text for before in earlier])
+    return digest(namespace, sample.hash, response.text, [before.text for before in earlier])[
+        :ITEM_HASH_LENGTH
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,17 +15,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from hengwen.results.score_table import STATUS_CODES
 from hengwen.stats.mean_interval import mean_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hengwen.records import Reducer, Scale
     from hengwen.results.score_table import Column, ScoreTable, SeriesKey
+
+NOT_APPLICABLE = STATUS_CODES["not_applicable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,23 +99,20 @@ def aggregate(table: ScoreTable, *, confidence: float = 0.95) -> dict[SeriesKey,
 
 def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
     """Return the summary of one series, that is of one score in one run."""
-    statuses = Counter(column.statuses)
+    statuses = column.status_counts
     scored = statuses.pop("ok", 0)
     not_applicable = statuses.pop("not_applicable", 0)
     failed = sum(statuses.values())
-    values, clusters = prompt_values(column)
+    values = value_by_prompt(column)
+    clusters = _clusters_of(column, values)
     attempted, expected = _prompt_counts(column)
-    is_group_score = scored > 0 and all(
-        sample is None
-        for sample, value in zip(column.sample_ids, column.values, strict=True)
-        if value is not None
-    )
+    is_group_score = set(values) == {None}
     if is_group_score:
         interval = column.interval
         n, prompts = column.composed_of or (scored, 0)
     else:
         bounds = None if column.scale is None else (column.scale.low, column.scale.high)
-        interval = mean_interval(values, clusters, scale=bounds, confidence=confidence).bounds
+        interval = mean_interval(list(values.values()), clusters, scale=bounds, confidence=confidence).bounds
         n, prompts = scored, len(values)
     if interval is not None and column.scale is not None:
         interval = max(interval[0], column.scale.low), min(interval[1], column.scale.high)
@@ -119,7 +120,7 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
         n=n,
         prompts=prompts,
         clusters=0 if is_group_score else len(values if clusters is None else set(clusters)),
-        mean=float(np.mean(values)) if values else None,
+        mean=float(np.mean(list(values.values()))) if values else None,
         interval=interval,
         method="none" if interval is None else "scorer" if is_group_score else "t",
         confidence=confidence,
@@ -167,17 +168,22 @@ def reduce_repeats(values: Sequence[float], reducer: Reducer, *, higher_is_bette
 
 def value_by_prompt(column: Column) -> dict[str | None, float]:
     """Return the value of each prompt that has at least one scored repeat, in order of appearance."""
-    single = dict(zip(column.sample_ids, column.values, strict=True))
-    if len(single) == len(column.sample_ids):  # each prompt has one answer, so there is nothing to combine
-        return {sample: value for sample, value in single.items() if value is not None}
-    repeats: dict[str | None, list[float]] = {}
-    for sample, value in zip(column.sample_ids, column.values, strict=True):
-        if value is not None:
-            repeats.setdefault(sample, []).append(value)
+    prompts, indexes = column.keys.prompts
+    is_scored = np.frombuffer(column.codes, np.uint8) == 0
+    indexes, values = indexes[is_scored], column.array[is_scored]
+    counts = np.bincount(indexes, minlength=len(prompts))
+    scored = list(compress(prompts, counts.tolist()))
+    if len(values) == len(scored) and (np.diff(indexes) > 0).all():  # there is nothing to combine
+        return dict(zip(scored, values.tolist(), strict=True))
+    if column.reducer == "mean":
+        sums = np.bincount(indexes, weights=values, minlength=len(prompts))
+        means = sums[counts > 0] / counts[counts > 0]
+        return dict(zip(scored, means.tolist(), strict=True))
+    by_prompt = np.split(values[np.argsort(indexes, kind="stable")], np.cumsum(counts[counts > 0])[:-1])
     higher = column.scale is None or column.scale.higher_is_better
     return {
-        sample: reduce_repeats(values, column.reducer, higher_is_better=higher)
-        for sample, values in repeats.items()
+        sample: reduce_repeats(repeats.tolist(), column.reducer, higher_is_better=higher)
+        for sample, repeats in zip(scored, by_prompt, strict=True)
     }
 
 
@@ -187,10 +193,15 @@ def prompt_values(column: Column) -> tuple[list[float], list[str] | None]:
     Instead of clusters (groups of dependent prompts), the result has None if all prompts are independent.
     """
     values = value_by_prompt(column)
+    return list(values.values()), _clusters_of(column, values)
+
+
+def _clusters_of(column: Column, prompts: Iterable[str | None]) -> list[str] | None:
+    """Return the cluster of each prompt; None if all prompts are independent."""
     if column.clusters == column.sample_ids:
-        return list(values.values()), None
+        return None
     cluster_of = dict(zip(column.sample_ids, column.clusters, strict=True))
-    return list(values.values()), [cluster_of[sample] for sample in values]
+    return [cluster_of[sample] for sample in prompts]
 
 
 def _judge_of(key: SeriesKey) -> tuple[str, str, str]:
@@ -201,11 +212,11 @@ def _judge_of(key: SeriesKey) -> tuple[str, str, str]:
 def _prompt_counts(column: Column) -> tuple[int | None, int | None]:
     """Return the values of ``prompts_attempted`` and ``prompts_expected`` for a summary."""
     attempted = set(column.sample_ids)
-    if "not_applicable" in column.statuses:
-        pairs = zip(column.sample_ids, column.statuses, strict=True)
-        attempted = {sample for sample, status in pairs if status != "not_applicable"}
+    if NOT_APPLICABLE in column.codes:
+        pairs = zip(column.sample_ids, column.codes, strict=True)
+        attempted = {sample for sample, code in pairs if code != NOT_APPLICABLE}
     if attempted == {None}:  # a score of a group of answers; its details may have the number of prompts
-        if "ok" in column.statuses and column.composed_of is None:
+        if column.has_scores and column.composed_of is None:
             return None, None
         prompts = column.composed_of[1] if column.composed_of else 0
         return prompts, max(column.sample_count or 0, prompts) or None

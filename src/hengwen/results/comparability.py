@@ -116,7 +116,7 @@ def comparability_of(series: SeriesKey, table: ScoreTable, facts: Mapping[str, A
     task = facts.get("tasks", {}).get(series.task)
     if task is None:
         return UNKNOWN
-    if "ok" not in column.statuses:
+    if not column.has_scores:
         return UNSCORED
     base = series.name.removeprefix("human.")
     is_anchor = base.startswith("anchor.")
@@ -170,7 +170,7 @@ def _verdict_column(series: SeriesKey, table: ScoreTable) -> Column:
 
 def provenance_parts(column: Column) -> dict[str, str]:
     """Return the models, formats and methods that gave at least ``MIN_SHARE`` of a column's scores."""
-    scored = column.statuses.count("ok")
+    scored = column.codes.count(0)
     values: dict[str, list[str]] = {}
     for (part, value), count in sorted(column.provenance.items()):
         if count >= MIN_SHARE * scored:

@@ -67,9 +67,8 @@ def pair_values(
 
     Examples:
         >>> from hengwen.results.score_table import Column
-        >>> rest = {"clusters": ["a", "a"], "statuses": ["ok", "ok"]}
-        >>> earlier = Column(sample_ids=["a", "a"], repeats=[1, 2], values=[0.0, 1.0], **rest)
-        >>> later = Column(sample_ids=["a"], repeats=[1], values=[1.0], clusters=["a"], statuses=["ok"])
+        >>> earlier = Column.of([0.0, 1.0], sample_ids=["a", "a"], repeats=[1, 2])
+        >>> later = Column.of([1.0], sample_ids=["a"])
         >>> paired = pair_values(earlier, later)
         >>> paired.before, paired.after, paired.subsampled
         ((0.0,), (1.0,), 1)

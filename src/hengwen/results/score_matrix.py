@@ -40,10 +40,9 @@ class ScoreMatrix:
 
     Examples:
         >>> from hengwen.results.score_table import Column
-        >>> rest = {"clusters": ["a", "a"], "statuses": ["ok", "ok"]}
         >>> matrix = ScoreMatrix()
-        >>> matrix.add(Column(sample_ids=["a", "a"], repeats=[1, 2], values=[0.0, 1.0], **rest))
-        >>> matrix.add(Column(sample_ids=["a"], repeats=[1], values=[1.0], clusters=["a"], statuses=["ok"]))
+        >>> matrix.add(Column.of([0.0, 1.0], sample_ids=["a", "a"], repeats=[1, 2]))
+        >>> matrix.add(Column.of([1.0], sample_ids=["a"]))
         >>> matrix.means().tolist(), matrix.counts().tolist()
         ([[0.5, 1.0]], [[2, 1]])
         >>> matrix.means(matrix.counts().min(axis=1)).tolist()  # equally many repeats of each
@@ -94,7 +93,7 @@ class ScoreMatrix:
         order = np.lexsort((np.array(repeats, np.int64), np.array(prompts, np.int64)))
         self._repeats.append(_Repeats(np.array(prompts, np.int32)[order], np.array(values)[order]))
         self.coverages.append(len(set(prompts)) / len(applicable) if applicable else 0.0)
-        if column.statuses:
+        if len(column):
             self.reducer = column.reducer
         if column.scale is not None:
             self.higher_is_better = column.scale.higher_is_better

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from hengwen.argument_types import checked_arguments
-from hengwen.records import Kind, Reducer, Row, Scale, Score
+from hengwen.records import STATUSES, Kind, Reducer, Row, Scale, Score
 from hengwen.results.comparability import provenance_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+STATUS_NAMES = ("ok", *STATUSES)
+STATUS_CODES = {status: code for code, status in enumerate(STATUS_NAMES)}
+"""Code of each status in a column; 0 for a score."""
 
 MAX_MESSAGE = 1000
 """Maximum number of characters of a failure's message that a column keeps."""
@@ -31,17 +41,63 @@ class SeriesKey(NamedTuple):
         return f"{self.task}/{self.name}"
 
 
-@dataclass(slots=True)
-class Column:
-    """Scores and failures (outcomes) of one series (one score in one run), as parallel lists."""
+class AnswerKeys:
+    """Sample, repeat and cluster of each outcome of a series, as parallel lists.
 
-    sample_ids: list[str | None] = field(default_factory=list)
-    repeats: list[int | None] = field(default_factory=list)
-    clusters: list[str] = field(default_factory=list)
-    values: list[float | None] = field(default_factory=list)
-    """Value of each score; None for a failure."""
-    statuses: list[str] = field(default_factory=list)
-    """Status of each score or failure: ``ok`` or a failure status."""
+    The scores that one scorer or judge gives have one object of this class in common.
+    """
+
+    __slots__ = ("_prompts", "clusters", "repeats", "sample_ids")
+
+    def __init__(self) -> None:
+        self.sample_ids: list[str | None] = []
+        self.repeats: list[int | None] = []
+        self.clusters: list[str] = []
+        self._prompts: tuple[list[str | None], NDArray[np.intp]] = ([], np.empty(0, np.intp))
+
+    def __len__(self) -> int:
+        return len(self.sample_ids)
+
+    def extend(
+        self, sample_ids: Iterable[str | None], repeats: Iterable[int | None], clusters: Iterable[str]
+    ) -> None:
+        """Append the keys of several outcomes."""
+        self.sample_ids += sample_ids
+        self.repeats += repeats
+        self.clusters += clusters
+
+    def last(self, count: int) -> tuple[list[str | None], list[int | None], list[str]]:
+        """Return the sample ids, repeats and clusters of the last outcomes."""
+        start = len(self) - count
+        return self.sample_ids[start:], self.repeats[start:], self.clusters[start:]
+
+    @property
+    def prompts(self) -> tuple[list[str | None], NDArray[np.intp]]:
+        """The different sample ids in order of appearance, and the index of each outcome's sample id."""
+        if len(self._prompts[1]) != len(self):
+            codes: dict[str | None, int] = {}
+            indexes = [codes.setdefault(sample, len(codes)) for sample in self.sample_ids]
+            self._prompts = list(codes), np.array(indexes, np.intp)
+        return self._prompts
+
+
+@dataclass(slots=True, eq=False)
+class Column:
+    """Scores and failures (outcomes) of one series (one score in one run), as parallel arrays.
+
+    Examples:
+        >>> column = Column()
+        >>> column.append("a", 1, "a", "ok", 0.5, "s|v:1")
+        >>> column.append("b", 1, "b", "missing", None, "s|v:1")
+        >>> column.values, column.statuses, column.array.round(1).tolist()
+        ([0.5, None], ['ok', 'missing'], [0.5, nan])
+    """
+
+    keys: AnswerKeys = field(default_factory=AnswerKeys)
+    numbers: array[float] = field(default_factory=lambda: array("d"))
+    """Value of each score; NaN for a failure."""
+    codes: bytearray = field(default_factory=bytearray)
+    """Status of each score or failure, as its code in ``STATUS_CODES``; 0 for a score."""
     first_messages: dict[str, str] = field(default_factory=dict)
     """For each status, the message of the first failure, cut to ``MAX_MESSAGE`` characters."""
     signatures: set[str] = field(default_factory=set)
@@ -58,6 +114,98 @@ class Column:
     """Numbers of answers and of prompts in a scored group of answers, from the details of the score."""
     sample_count: int | None = None
     """Number of samples of the task; None if it is unknown or if the series covers other samples."""
+    _shares_keys: bool = False
+    """Whether other columns use the same ``keys``."""
+
+    @classmethod
+    def of(
+        cls,
+        values: Sequence[float | None],
+        *,
+        sample_ids: Sequence[str | None],
+        repeats: Sequence[int | None] | None = None,
+        clusters: Sequence[str] | None = None,
+        statuses: Sequence[str] | None = None,
+        **fields: Any,
+    ) -> Column:
+        """Return a column with these outcomes.
+
+        Args:
+            values: Value of each score; None for a failure.
+            sample_ids: Id of the sample of each outcome.
+            repeats: Number of the answer of each outcome; default: 1.
+            clusters: Cluster of each outcome; default: the id of its sample.
+            statuses: Status of each outcome; default: ``missing`` for a failure.
+            fields: Further fields of the column.
+
+        Raises:
+            ValueError: The lists differ in length.
+
+        Examples:
+            >>> column = Column.of([0.5, None], sample_ids=["a", "b"])
+            >>> column.statuses, column.clusters
+            (['ok', 'missing'], ['a', 'b'])
+        """
+        column = cls(**fields)
+        if statuses is None:
+            statuses = ["missing" if value is None else "ok" for value in values]
+        keys = sample_ids, repeats or [1] * len(values), clusters or [sample or "" for sample in sample_ids]
+        column.keys.extend(*keys)
+        column.codes.extend(STATUS_CODES[status] for status in statuses)
+        column.numbers.extend(nan if value is None else value for value in values)
+        if len({len(values), len(statuses), *map(len, keys)}) > 1:
+            raise ValueError("the lists of a column differ in length")
+        return column
+
+    def with_values(self, values: Sequence[float | None]) -> Column:
+        """Return this column with other values; the failures stay the same."""
+        return replace(self, numbers=array("d", [nan if value is None else value for value in values]))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether any outcome is a score."""
+        return 0 in self.codes
+
+    @property
+    def sample_ids(self) -> list[str | None]:
+        """Id of the sample of each outcome; None for an outcome of a group of answers."""
+        return self.keys.sample_ids
+
+    @property
+    def repeats(self) -> list[int | None]:
+        """Number of the answer of each outcome; None for an outcome of a group of answers."""
+        return self.keys.repeats
+
+    @property
+    def clusters(self) -> list[str]:
+        """Cluster of the sample of each outcome."""
+        return self.keys.clusters
+
+    @property
+    def array(self) -> NDArray[np.float64]:
+        """The values as a float array, which shares its memory with the column; NaN for a failure."""
+        return np.frombuffer(self.numbers, dtype=float)
+
+    @property
+    def values(self) -> list[float | None]:
+        """The values as a new list; None for a failure."""
+        if not any(self.codes):
+            return [*self.numbers]
+        return [None if code else value for value, code in zip(self.numbers, self.codes, strict=True)]
+
+    @property
+    def statuses(self) -> list[str]:
+        """The statuses as a new list: ``ok`` for a score, or the status of the failure."""
+        return [STATUS_NAMES[code] for code in self.codes]
+
+    @property
+    def status_counts(self) -> Counter[str]:
+        """Number of outcomes of each status."""
+        counts = np.bincount(np.frombuffer(self.codes, dtype=np.uint8))
+        return Counter({STATUS_NAMES[code]: int(count) for code, count in enumerate(counts) if count})
 
     def append(
         self,
@@ -69,28 +217,57 @@ class Column:
         signature: str,
     ) -> None:
         """Append an outcome; its scale, details and message are recorded separately."""
-        self.sample_ids.append(sample_id)
-        self.repeats.append(repeat)
-        self.clusters.append(cluster)
-        self.statuses.append(status)
-        self.values.append(value)
+        self._own_keys()
+        self.keys.extend((sample_id,), (repeat,), (cluster,))
+        self.codes.append(STATUS_CODES[status])
+        self.numbers.append(nan if value is None else value)
         self.signatures.add(signature)
+
+    def extend(
+        self, keys: AnswerKeys, numbers: NDArray[np.float64], codes: NDArray[np.uint8], signature: str
+    ) -> None:
+        """Append several outcomes.
+
+        Args:
+            keys: Keys that end with those of the outcomes; other columns may use the same object.
+            numbers: Value of each score; NaN for a failure.
+            codes: Code of each status.
+            signature: Signature of the scores.
+        """
+        if not self.codes:
+            self.keys, self._shares_keys = keys, True
+        elif self.keys is not keys:
+            self._own_keys()
+            self.keys.extend(*keys.last(len(codes)))
+        self.numbers.frombytes(np.ascontiguousarray(numbers).tobytes())
+        self.codes += codes.tobytes()
+        self.signatures.add(signature)
+
+    def _own_keys(self) -> None:
+        if self._shares_keys:
+            keys = AnswerKeys()
+            keys.extend(*self.keys.last(len(self.keys)))
+            self.keys, self._shares_keys = keys, False
 
     def record_message(self, status: str, message: str) -> None:
         """Keep the message of a failure unless an earlier failure has the same status."""
         if message:
             self.first_messages.setdefault(status, message[:MAX_MESSAGE])
 
-    def read_details(self, kind: Kind, details: Mapping[str, Any], *, is_group_score: bool) -> None:
+    def read_details(
+        self, kind: Kind, details: Mapping[str, Any], *, is_group_score: bool, times: int = 1
+    ) -> None:
         """Copy into this column the details of a score that describe its series.
 
         Args:
             kind: Kind of the score.
             details: Details of the score.
             is_group_score: Whether the score is one value for a group of answers.
+            times: Number of scores with these details.
         """
         if kind == "judge":
-            self.provenance.update(provenance_of(details))
+            for origin in provenance_of(details):
+                self.provenance[origin] += times
             # only a rules judge has clauses; a model may be called "rules" too
             by_rules = details.get("model") == "rules" and "clauses" in details
             self.judged_by_rules = self.judged_by_rules or by_rules

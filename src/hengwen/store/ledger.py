@@ -10,27 +10,28 @@ from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import case, func, select
+from sqlalchemy import func, select
 
-from hengwen.store import codec, tables
+from hengwen.store import tables
 from hengwen.store.call_key_filter import CallKeyFilter
+from hengwen.store.codecs import records as codec
+from hengwen.store.codecs.evaluations import EvaluationEncoder, evaluator_from, outcomes_from
+from hengwen.store.codecs.prefix_dedup import PrefixStore
 from hengwen.store.completed_index import HashedCompletedIndex
 from hengwen.store.database import store_errors
-from hengwen.store.prefix_dedup import PrefixStore
-from hengwen.store.upsert import copy_rows, rows_for_key, upsert
+from hengwen.store.score_queries import FETCH_SIZE, select_evaluations
+from hengwen.store.upsert import conditions_of, copy_evaluations, upsert
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sqlalchemy import Engine, RowMapping, Table
+    from sqlalchemy import Engine, RowMapping, Select, Table
 
     from hengwen.protocols import EvaluationKey
-    from hengwen.records import Attempt, Outcome, Response, Row, RowKey, Run, Sample
+    from hengwen.records import Attempt, Outcome, Response, Row, Run, Sample
     from hengwen.store.upsert import Writer
 
 Columns = dict[str, Any]
-FETCH_SIZE = 10_000
-"""Number of keys of completed evaluations that one database query fetches."""
 
 
 class SqlLedger:
@@ -48,7 +49,8 @@ class SqlLedger:
         self._samples: dict[str, Columns] = {}
         self._responses: list[Columns] = []
         self._attempts: list[Columns] = []
-        self._rows: dict[RowKey, Columns] = {}
+        self._evaluations: dict[tuple[object, ...], Columns] = {}
+        self._encoder = EvaluationEncoder()
         self._adopted: list[tuple[str, str, EvaluationKey]] = []
         self._good: dict[tuple[str, str], Attempt] = {}
         self._numbers: dict[tuple[str, str], int] = {}
@@ -73,7 +75,7 @@ class SqlLedger:
         computed again at no cost.
         """
         self.commit()
-        runs, row = tables.run, tables.row
+        runs = tables.run
         series = (
             select(runs.c.id, runs.c.facts)
             .where(
@@ -83,25 +85,18 @@ class SqlLedger:
             )
             .order_by((runs.c.id == run.id).desc(), runs.c.started.desc())
         )
-        key = row.c.task, row.c.sample_id, row.c.repeat, row.c.signature, row.c.item_hash
-        failed = case((row.c.status.in_(("ok", "not_applicable")), 0), else_=1)
         index = HashedCompletedIndex()
         with store_errors(self._engine), self._engine.connect() as connection:
             for run_id, facts in connection.execute(series).all():
-                query = (
-                    select(*key).where(row.c.run_id == run_id).group_by(*key).having(func.max(failed) == 0)
-                )
-                if json.loads(facts).get("versions") != run.facts.get("versions"):
-                    is_by_rules = row.c.details.contains('"model": "rules"')
-                    query = query.where(
-                        row.c.kind == "judge", row.c.details.contains('"model": '), ~is_by_rules
-                    )
+                has_other_versions = json.loads(facts).get("versions") != run.facts.get("versions")
+                query = _completed(run_id, only_by_models=has_other_versions)
                 rows = connection.execution_options(yield_per=FETCH_SIZE).execute(query)
                 index.add(
                     run_id,
                     (
                         (task, sample_id or None, repeat or None, signature, item_hash)
-                        for task, sample_id, repeat, signature, item_hash in rows
+                        for task, sample_id, repeat, signature, item_hash, statuses in rows
+                        if not statuses or set(json.loads(statuses)) <= {"ok", "not_applicable"}
                     ),
                 )
         return index
@@ -112,10 +107,15 @@ class SqlLedger:
 
     def read(self, run_id: str, key: EvaluationKey) -> list[Outcome]:
         """Return a run's scores and failures for one evaluation (scorer or judge applied to an answer)."""
-        query = select(tables.row).where(*rows_for_key(run_id, key)).order_by(tables.row.c.id)
+        query = select_evaluations(*conditions_of(run_id, key))
         with store_errors(self._engine), self._engine.connect() as connection:
-            rows = connection.execute(query).mappings().all()
-        return [codec.row_from(columns, "").outcome for columns in rows]
+            return [
+                outcome
+                for columns in connection.execute(query).mappings()
+                for outcome in outcomes_from(
+                    evaluator_from(columns), columns["statuses"], columns["numbers"], columns["notes"]
+                )
+            ]
 
     def find_call(self, call_key: str, cache_scope: str) -> Attempt | None:
         """Return the successful attempt of a call, or None."""
@@ -166,12 +166,16 @@ class SqlLedger:
         self._new_prefixes |= self._prefixes.drain()
 
     def record_rows(self, rows: Sequence[Row]) -> None:
-        """Record rows (scores and failures); a later row replaces an earlier one with the same key."""
-        texts: dict[int, str] = {}
-        for row in rows:
-            key = row.key
-            self._rows.pop(key, None)
-            self._rows[key] = codec.row_columns(row, texts)
+        """Record rows (scores and failures); a later evaluation replaces an earlier one of the same answer.
+
+        Args:
+            rows: Rows of any evaluations; all rows of an evaluation (those with the same answer, kind and
+                signature) must be given in one call.
+        """
+        for columns in self._encoder.encode(rows):
+            key = columns["run_id"], columns["series_id"], columns["sample_id"], columns["repeat"]
+            self._evaluations.pop(key, None)
+            self._evaluations[key] = columns
 
     def commit(self) -> None:
         """Write everything that was recorded, in one transaction.
@@ -186,10 +190,13 @@ class SqlLedger:
             write(tables.response, self._responses)
             self._write_attempts(write)
             for run_id, source, key in self._adopted:
-                copy_rows(connection, run_id, source, key)
-            write(tables.row, list(self._rows.values()))
+                copy_evaluations(connection, run_id, source, key)
+            write(tables.evaluator, list(self._encoder.new_evaluators.values()))
+            write(tables.note, [{"id": key, "text": text} for key, text in self._encoder.new_notes.items()])
+            write(tables.evaluation, list(self._evaluations.values()))
         self._runs, self._responses, self._adopted = [], [], []
-        self._samples, self._rows = {}, {}
+        self._samples, self._evaluations = {}, {}
+        self._encoder.forget_new()
         self._forget_attempts()
 
     def commit_attempts(self) -> None:
@@ -211,6 +218,34 @@ class SqlLedger:
         self._attempts, self._new_prefixes = [], {}
         for call in [call for call in self._good if call in self._numbers]:
             del self._good[call], self._numbers[call]
+
+
+def _completed(run_id: str, *, only_by_models: bool) -> Select[Any]:
+    """Return the query for the keys and statuses of the evaluations of a run.
+
+    Args:
+        run_id: Id of the run.
+        only_by_models: Whether only judgments by models are selected.
+    """
+    evaluation, evaluator, note = tables.evaluation, tables.evaluator, tables.note
+    query = (
+        select(
+            evaluator.c.task,
+            evaluation.c.sample_id,
+            evaluation.c.repeat,
+            evaluator.c.signature,
+            evaluation.c.item_hash,
+            evaluation.c.statuses,
+        )
+        .join(evaluator, evaluator.c.id == evaluation.c.evaluator_id)
+        .where(evaluation.c.run_id == run_id)
+    )
+    if not only_by_models:
+        return query
+    notes = func.coalesce(note.c.text, evaluation.c.notes)
+    return query.outerjoin(note, note.c.id == evaluation.c.notes_id).where(
+        evaluator.c.kind == "judge", notes.contains('"model":'), ~notes.contains('"model":"rules"')
+    )
 
 
 def read_prefixes(engine: Engine, columns: RowMapping) -> dict[str, str]:

@@ -1,26 +1,32 @@
-"""Read the scores and failures of a run into columns, without building a record for each row."""
+"""Read the scores and failures of a run into columns, without building a record for each score."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, case, or_, select, tuple_
+import numpy as np
+from sqlalchemy import case, or_, select
 
-from hengwen.results.score_table import ScoreTable, SeriesKey
-from hengwen.store import codec, tables
+from hengwen.results.score_table import STATUS_CODES, AnswerKeys, ScoreTable, SeriesKey
+from hengwen.store import tables
+from hengwen.store.codecs.evaluations import Evaluator, notes_from, statuses_from
 from hengwen.store.database import store_errors
+from hengwen.store.score_queries import FETCH_SIZE, read_evaluators
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
-    from sqlalchemy import Engine, Select
+    from sqlalchemy import Connection, Engine, Row, Select
 
-    from hengwen.records import Kind, Run
-    from hengwen.results.score_table import Column
+    from hengwen.records import Run
 
-FETCH_SIZE = 5_000
-"""Number of rows that are fetched from the database at a time."""
+MAX_IDS = 500
+"""Number of ids that one query names; databases limit the number of parameters."""
 
 
 def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] | None = None) -> ScoreTable:
@@ -31,44 +37,114 @@ def read_columns(engine: Engine, run: Run, scores: Collection[tuple[str, str]] |
         run: The run.
         scores: Tasks and names of the scores to read; default: all scores.
     """
-    table = ScoreTable()
-    columns: dict[tuple[str, str, Kind], Column] = {}
+    reader = _ColumnReader(run, scores)
     with store_errors(engine), engine.connect() as connection:
-        result = connection.execution_options(yield_per=FETCH_SIZE).execute(_query(run, scores))
+        used = select(tables.evaluation.c.evaluator_id).where(tables.evaluation.c.run_id == run.id).distinct()
+        evaluators = {
+            evaluator_id: evaluator
+            for evaluator_id, evaluator in read_evaluators(connection, used).items()
+            if any(reader.reads(evaluator.task, name) for name in evaluator.names)
+        }
+        query = _query(run, list(evaluators))
+        result = connection.execution_options(yield_per=FETCH_SIZE).execute(query)
         for rows in result.partitions():
-            for task, name, kind, sample, repeat, cluster, status, value, signature, scale, text in rows:
-                column = columns.get((task, name, kind))
-                if column is None:
-                    column = columns[task, name, kind] = table.column(SeriesKey(run.id, task, name, kind))
-                column.append(sample or None, repeat or None, cluster, status, value, signature)
+            by_series: dict[int, list[Row[Any]]] = {}
+            reader.read_notes(connection, {row.notes_id for row in rows if row.is_read})
+            for row in rows:
+                by_series.setdefault(row.series_id, []).append(row)
+            for of_series in by_series.values():
+                for evaluator_id, group in groupby(of_series, itemgetter(1)):
+                    reader.add(evaluators[evaluator_id], list(group))
+    return reader.table
+
+
+class _ColumnReader:
+    """Append evaluations to the columns of a table.
+
+    Args:
+        run: The run of the evaluations.
+        scores: Tasks and names of the scores to read; default: all scores.
+    """
+
+    def __init__(self, run: Run, scores: Collection[tuple[str, str]] | None) -> None:
+        self.table = ScoreTable()
+        self._run = run
+        self._scores = None if scores is None else set(scores)
+        self._keys: dict[tuple[int, tuple[str, ...]], AnswerKeys] = {}
+        self._notes: dict[int, str] = {}
+
+    def reads(self, task: str, name: str) -> bool:
+        return self._scores is None or (task, name) in self._scores
+
+    def read_notes(self, connection: Connection, notes_ids: Collection[int | None]) -> None:
+        """Read the notes that evaluations share, unless they were read before."""
+        note = tables.note
+        unread = [notes_id for notes_id in notes_ids if notes_id is not None and notes_id not in self._notes]
+        for start in range(0, len(unread), MAX_IDS):
+            query = select(note.c.id, note.c.text).where(note.c.id.in_(unread[start : start + MAX_IDS]))
+            self._notes |= {row.id: row.text for row in connection.execute(query)}
+
+    def add(self, evaluator: Evaluator, rows: Sequence[Row[Any]]) -> None:
+        """Append evaluations of one evaluator, in the order of writing."""
+        count = len(evaluator.names)
+        keys = self._keys.setdefault((rows[0].series_id, evaluator.names), AnswerKeys())
+        keys.extend(
+            [row.sample_id or None for row in rows],
+            [row.repeat or None for row in rows],
+            [row.cluster or row.sample_id for row in rows],
+        )
+        numbers = np.array(json.loads(f"[{','.join([row.numbers for row in rows])}]"), dtype=float)
+        codes = np.zeros((len(rows), count), dtype=np.uint8)
+        for index, row in enumerate(rows):
+            if row.statuses:
+                codes[index] = [STATUS_CODES[status] for status in statuses_from(row.statuses, count)]
+        texts = Counter(
+            (
+                row.notes if row.notes_id is None else self._notes[row.notes_id],
+                row.statuses,
+                not row.sample_id,
+            )
+            for row in rows
+            if row.is_read and (row.notes or row.notes_id is not None)
+        )
+        for position, (name, scale) in enumerate(zip(evaluator.names, evaluator.scales, strict=True)):
+            if not self.reads(evaluator.task, name):
+                continue
+            column = self.table.column(SeriesKey(self._run.id, evaluator.task, name, evaluator.kind))
+            column.extend(keys, numbers[:, position], codes[:, position], evaluator.signature)
+            column.scale = column.scale or scale
+            for (notes, statuses, is_group_score), times in texts.items():
+                text, more = _notes(notes, count)[position]
+                status = _statuses(statuses, count)[position]
                 if status != "ok":
                     column.record_message(status, text)
-                    continue
-                if scale and column.scale is None:
-                    column.scale = codec.scale_from(scale)
-                if text:
-                    column.read_details(kind, json.loads(text), is_group_score=not sample)
-    return table
+                elif more:
+                    column.read_details(evaluator.kind, more, is_group_score=is_group_score, times=times)
 
 
-def _query(run: Run, scores: Collection[tuple[str, str]] | None) -> Select[Any]:
-    """Return the query; its last column is the message of a failure, or the details of a score as JSON."""
-    row = tables.row
-    has_details = and_(row.c.status == "ok", or_(row.c.kind == "judge", row.c.sample_id == ""))
-    text = case((row.c.status != "ok", row.c.reason), (has_details, row.c.details), else_="")
-    names = (
-        "task",
-        "name",
-        "kind",
-        "sample_id",
-        "repeat",
-        "cluster",
-        "status",
-        "value",
-        "signature",
-        "scale",
+@lru_cache(maxsize=FETCH_SIZE)
+def _notes(text: str, count: int) -> list[Any]:
+    return notes_from(text, count)
+
+
+@lru_cache(maxsize=64)
+def _statuses(text: str, count: int) -> list[str]:
+    return statuses_from(text, count)
+
+
+def _query(run: Run, evaluator_ids: Sequence[int]) -> Select[Any]:
+    """Return the query; notes are selected only where a column needs something of them."""
+    evaluation, evaluator = tables.evaluation, tables.evaluator
+    is_read = or_(evaluator.c.kind == "judge", evaluation.c.sample_id == "", evaluation.c.statuses != "")
+    names = ("series_id", "evaluator_id", "sample_id", "repeat", "cluster", "statuses", "numbers")
+    return (
+        select(
+            *(evaluation.c[name] for name in names),
+            case((is_read, evaluation.c.notes), else_="").label("notes"),
+            evaluation.c.notes_id,
+            is_read.label("is_read"),
+        )
+        .join(evaluator, evaluator.c.id == evaluation.c.evaluator_id)
+        .where(evaluation.c.run_id == run.id, evaluation.c.evaluator_id.in_(evaluator_ids))
+        .order_by(evaluation.c.id)
     )
-    query = select(*(row.c[name] for name in names), text).where(row.c.run_id == run.id).order_by(row.c.id)
-    if scores is None:
-        return query
-    return query.where(tuple_(row.c.task, row.c.name).in_(list(scores)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,22 +13,25 @@ from hengwen.records import Response, Usage
 from hengwen.results.comparability import same_prompts
 from hengwen.results.run_order import training_order
 from hengwen.results.score_table import ScoreTable
-from hengwen.store import codec, tables
+from hengwen.store import tables
+from hengwen.store.codecs import records as codec
 from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.location import display_url
 from hengwen.store.looks import count_look
 from hengwen.store.run_lock import run_lock
 from hengwen.store.score_columns import read_columns
+from hengwen.store.score_queries import count_statuses, first_messages, read_rows
 from hengwen.store.upsert import Writer
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from sqlalchemy import ColumnElement, Engine, Table
 
-    from hengwen.records import Attempt, Outcome, Row, Run
+    from hengwen.records import Attempt, Outcome, Row, Run, Sample
     from hengwen.store.run_lock import RunLock
 
 ResponseKey = tuple[str, str, int]
@@ -47,6 +48,8 @@ class Answer:
     input: str
     text: str
     outcomes: tuple[Outcome, ...]
+    sample: Sample
+    """The prompt with its references and metadata."""
 
 
 @checked_arguments
@@ -184,13 +187,7 @@ class Store:
     def rows(self, runs: Sequence[Run]) -> Iterator[Row]:
         """Yield the rows of runs, in the order in which they were written."""
         for run in runs:
-            yield from self._rows(run, tables.row.c.run_id == run.id)
-
-    def _rows(self, run: Run, condition: ColumnElement[bool]) -> Iterator[Row]:
-        query = select(tables.row).where(condition).order_by(tables.row.c.id)
-        with store_errors(self._engine), self._engine.connect() as connection:
-            for columns in connection.execute(query).mappings():
-                yield codec.row_from(columns, run.checkpoint)
+            yield from read_rows(self._engine, run)
 
     def attempts(self, run: Run) -> Iterator[Attempt]:
         """Yield the attempts (sent calls) of a run, each with the exact prompt that was sent."""
@@ -220,31 +217,14 @@ class Store:
 
     def statuses(self, runs: Sequence[Run]) -> dict[str, Counter[str]]:
         """Return, for each score (TASK/SCORE), the number of outcomes by status, over all these runs."""
-        row = tables.row
-        query = (
-            select(row.c.task, row.c.name, row.c.status, func.count())
-            .where(row.c.run_id.in_([run.id for run in runs]))
-            .group_by(row.c.task, row.c.name, row.c.status)
-        )
-        counts: dict[str, Counter[str]] = {}
-        with store_errors(self._engine), self._engine.connect() as connection:
-            for task, name, status, count in connection.execute(query):
-                counts.setdefault(f"{task}/{name}", Counter())[status] += count
+        counts = count_statuses(self._engine, runs)
         addresses = dict.fromkeys(address for run in runs for address in run.score_order)
         order = {address: index for index, address in enumerate(addresses)}
         return dict(sorted(counts.items(), key=lambda item: order.get(item[0], len(order))))
 
     def first_messages(self, runs: Sequence[Run]) -> dict[str, str]:
         """Return, for each status of failures, the first message of such a failure in these runs."""
-        row = tables.row
-        first = (
-            select(func.min(row.c.id))
-            .where(row.c.run_id.in_([run.id for run in runs]), row.c.status != "ok", row.c.reason != "")
-            .group_by(row.c.status)
-        )
-        query = select(row.c.status, row.c.reason).where(row.c.id.in_(first))
-        with store_errors(self._engine), self._engine.connect() as connection:
-            return {columns.status: columns.reason for columns in connection.execute(query)}
+        return first_messages(self._engine, runs)
 
     def responses(self, run: Run) -> Iterator[Response]:
         """Yield the texts of the answers of a run (no outcomes or metadata), by task, sample and repeat."""
@@ -274,12 +254,14 @@ class Store:
             keys: Keys of the answers to read, at most a few hundred; default: all answers.
         """
         outcomes: dict[ResponseKey, list[Outcome]] = {}
-        for row in self._rows(run, _condition(tables.row, run, keys)):
+        sample_ids = None if keys is None else {sample_id for _, sample_id, _ in keys}
+        for row in read_rows(self._engine, run, sample_ids):
             if row.sample_id is not None and row.repeat is not None:
                 outcomes.setdefault((row.task, row.sample_id, row.repeat), []).append(row.outcome)
         response, sample = tables.response, tables.sample
+        sample_metadata = sample.c.metadata.label("sample_metadata")
         query = (
-            select(response, sample.c.input)
+            select(response, *(sample.c[name] for name in ("input", "references")), sample_metadata)
             .join(sample, sample.c.hash == response.c.sample_hash)
             .where(_condition(response, run, keys))
             .order_by(response.c.task, response.c.sample_id, response.c.repeat)
@@ -289,16 +271,15 @@ class Store:
                 key = (columns["task"], columns["sample_id"], columns["repeat"])
                 if keys is not None and key not in keys:
                     continue
-                sample_input = json.loads(columns["input"])
-                if not isinstance(sample_input, str):
-                    sample_input = "\n".join(content for _, content in sample_input)
+                answered = codec.sample_from(columns)
                 yield Answer(
                     task=columns["task"],
                     sample_id=columns["sample_id"],
                     repeat=columns["repeat"],
-                    input=sample_input,
+                    input=answered.text,
                     text=columns["text"],
                     outcomes=tuple(outcomes.get(key, ())),
+                    sample=answered,
                 )
 
     def usage(self, runs: Sequence[Run]) -> dict[str, Usage]:
@@ -362,7 +343,7 @@ class Store:
         ids = [run.id, *(rejudging.id for rejudging in self.rejudgings(run))]
         with store_errors(self._engine), self._engine.begin() as connection:
             for table, column in (
-                (tables.row, tables.row.c.run_id),
+                (tables.evaluation, tables.evaluation.c.run_id),
                 (tables.response, tables.response.c.run_id),
                 (tables.baseline, tables.baseline.c.run_id),
                 (tables.run, tables.run.c.id),
@@ -379,9 +360,8 @@ def _newest(runs: Sequence[Run]) -> list[Run]:
 
 
 def _condition(table: Table, run: Run, keys: Collection[ResponseKey] | None) -> ColumnElement[bool]:
-    """Return the SQL condition for rows of a run; with ``keys``, for these answers and perhaps others."""
+    """Return the SQL condition for answers of a run; with ``keys``, for these answers and perhaps others."""
     in_run = table.c.run_id == run.id
     if keys is None:
         return in_run
-    samples = {sample_id for _, sample_id, _ in keys}
-    return and_(in_run, table.c.task.in_({task for task, _, _ in keys}), table.c.sample_id.in_(samples))
+    return and_(in_run, table.c.sample_id.in_({sample_id for _, sample_id, _ in keys}))

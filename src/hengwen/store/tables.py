@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    BigInteger,
     Column,
     Float,
     Index,
@@ -15,7 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0007"
+HEAD = "0008"
 """Version of the newest migration."""
 
 metadata = MetaData()
@@ -93,28 +94,51 @@ prompt = Table(
 )
 """Table of long beginnings (prefixes) that prompts share; stored calls refer to them."""
 
-row = Table(
-    "row",
+evaluator = Table(
+    "evaluator",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("task", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("signature", String, nullable=False),
+    Column("scores", Text, nullable=False),
+)
+"""Table of scorers and judges, as they were applied in a task. ``scores`` is a JSON list with the name and
+the scale of each score. ``id`` is a hash of the other columns, so that all processes give the same id."""
+
+evaluation = Table(
+    "evaluation",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("run_id", String, nullable=False),
-    Column("task", String, nullable=False),
+    Column("series_id", BigInteger, nullable=False),
     Column("sample_id", String, nullable=False),
     Column("repeat", Integer, nullable=False),
-    Column("name", String, nullable=False),
-    Column("kind", String, nullable=False),
+    Column("evaluator_id", BigInteger, nullable=False),
     Column("cluster", String, nullable=False),
-    Column("status", String, nullable=False),
-    Column("value", Float),
-    Column("signature", String, nullable=False),
     Column("item_hash", String, nullable=False),
-    Column("scale", Text, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("details", Text, nullable=False),
-    UniqueConstraint("run_id", "task", "sample_id", "repeat", "name", name="row_place"),
+    Column("statuses", Text, nullable=False),
+    Column("numbers", Text, nullable=False),
+    Column("notes_id", BigInteger),
+    Column("notes", Text, nullable=False),
+    UniqueConstraint("run_id", "sample_id", "repeat", "series_id", name="evaluation_key"),
 )
-"""Table of scores and failures. ``sample_id`` '' and ``repeat`` 0 mean None, because a unique index treats
-two NULLs as different."""
+"""Table of evaluations: all scores and failures that one evaluator gave one answer, or one group of answers.
+
+``numbers`` is a JSON list with the value of each score, in the order of the evaluator's scores; null stands
+for a failure. ``statuses`` is empty if there is no failure, else a JSON list. ``notes`` has the reasons,
+details and messages (see ``evaluation_codec``); texts that repeat are in the table ``note`` under
+``notes_id``. ``series_id`` is a hash of the task and the name of the first score. ``sample_id`` '' and
+``repeat`` 0 mean None, because a unique index treats two NULLs as different; ``cluster`` '' is the sample's
+own id."""
+
+note = Table(
+    "note",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("text", Text, nullable=False),
+)
+"""Table of notes that several evaluations share; ``id`` is a hash of the text."""
 
 baseline = Table(
     "baseline",

@@ -27,10 +27,14 @@ UNIQUE_COLUMNS = {
     "response": ("run_id", "task", "sample_id", "repeat"),
     "prompt": ("hash",),
     "attempt": ("call_key", "cache_scope", "attempt_no"),
-    "row": ("run_id", "task", "sample_id", "repeat", "name"),
+    "evaluator": ("id",),
+    "note": ("id",),
+    "evaluation": ("run_id", "sample_id", "repeat", "series_id"),
 }
 """Unique columns by table. A later row replaces an earlier row with the same values in these columns; a
 successful attempt is never replaced."""
+IMMUTABLE = ("sample", "prompt", "evaluator", "note")
+"""Tables whose key is a hash of the other columns, so that there is nothing to replace."""
 
 
 class Writer:
@@ -105,48 +109,52 @@ def _compiled(table: Table, dialect: Dialect) -> tuple[str, tuple[str, ...] | No
     unique = UNIQUE_COLUMNS[table.name]
     names = [column.name for column in table.columns if column.name != "id" or "id" in unique]
     statement = _insert(table, dialect.name)
-    update = _replaced_columns(statement, names, unique)
-    where = text("attempt.status <> 'ok'") if table is tables.attempt else None
-    statement = statement.on_conflict_do_update(index_elements=list(unique), set_=update, where=where)
+    if table.name in IMMUTABLE:
+        statement = statement.on_conflict_do_nothing(index_elements=list(unique))
+    else:
+        update = _replaced_columns(statement, names, unique)
+        where = text("attempt.status <> 'ok'") if table is tables.attempt else None
+        statement = statement.on_conflict_do_update(index_elements=list(unique), set_=update, where=where)
     compiled = statement.compile(dialect=dialect, column_keys=names)
     order = tuple(compiled.positiontup) if compiled.positional else None
     return str(compiled), order
 
 
-def copy_rows(connection: Connection, run_id: str, source: str, key: EvaluationKey) -> None:
+def copy_evaluations(connection: Connection, run_id: str, source: str, key: EvaluationKey) -> None:
     """Copy the scores of an evaluation from one run into another; they replace failures there.
 
     Args:
         connection: A connection in a transaction.
-        run_id: Id of the run that gets the rows.
-        source: Id of the run that has the rows.
+        run_id: Id of the run that gets the scores.
+        source: Id of the run that has the scores.
         key: Key of the evaluation.
     """
-    row = tables.row
-    names = [column.name for column in row.columns if column.name not in ("id", "run_id")]
-    rows = select(literal(run_id), *(row.c[name] for name in names)).where(*rows_for_key(source, key))
-    statement = _insert(row, connection.dialect.name).from_select(["run_id", *names], rows)
-    unique = UNIQUE_COLUMNS["row"]
+    evaluation = tables.evaluation
+    names = [column.name for column in evaluation.columns if column.name not in ("id", "run_id")]
+    columns = (evaluation.c[name] for name in names)
+    copied = select(literal(run_id), *columns).where(*conditions_of(source, key))
+    statement = _insert(evaluation, connection.dialect.name).from_select(["run_id", *names], copied)
+    unique = UNIQUE_COLUMNS["evaluation"]
     update = _replaced_columns(statement, ["run_id", *names], unique)
     connection.execute(statement.on_conflict_do_update(index_elements=list(unique), set_=update))
 
 
-def rows_for_key(run_id: str, key: EvaluationKey) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions that select the scores and failures of an evaluation in a run.
+def conditions_of(run_id: str, key: EvaluationKey) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions that select an evaluation in a run.
 
     Args:
         run_id: Id of the run.
         key: Key of the evaluation.
     """
-    row = tables.row
+    evaluation, evaluator = tables.evaluation, tables.evaluator
     task, sample_id, repeat, signature, item_hash = key
+    evaluators = select(evaluator.c.id).where(evaluator.c.task == task, evaluator.c.signature == signature)
     return (
-        row.c.run_id == run_id,
-        row.c.task == task,
-        row.c.sample_id == (sample_id or ""),
-        row.c.repeat == (repeat or 0),
-        row.c.signature == signature,
-        row.c.item_hash == item_hash,
+        evaluation.c.run_id == run_id,
+        evaluation.c.sample_id == (sample_id or ""),
+        evaluation.c.repeat == (repeat or 0),
+        evaluation.c.evaluator_id.in_(evaluators),
+        evaluation.c.item_hash == item_hash,
     )
 
 

@@ -91,10 +91,5 @@ def column(values: np.ndarray) -> Column:
     """Return a column of values by prompt and repeat."""
     prompts, repeats = values.shape
     names = [f"p{index}" for index in range(prompts) for _ in range(repeats)]
-    return Column(
-        sample_ids=[*names],
-        clusters=[*names],
-        repeats=list(range(1, repeats + 1)) * prompts,
-        values=values.ravel().tolist(),
-        statuses=["ok"] * len(names),
-    )
+    numbers = list(range(1, repeats + 1)) * prompts
+    return Column.of(values.ravel().tolist(), sample_ids=names, repeats=numbers)

@@ -54,12 +54,10 @@ def make_series(values: NDArray[np.float64], scale: Scale | None = UNIT, **chang
     )
     names = [f"p{p}" for p in range(prompts) for _ in range(repeats)]
     for k in range(checkpoints):
-        column = Column(
-            sample_ids=list(names),
-            clusters=list(names),
+        column = Column.of(
+            values[:, k].ravel().tolist(),
+            sample_ids=names,
             repeats=list(range(1, repeats + 1)) * prompts,
-            statuses=["ok"] * len(names),
-            values=values[:, k].ravel().tolist(),
             signatures={"s"},
             scale=scale,
         )

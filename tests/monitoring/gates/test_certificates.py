@@ -106,7 +106,9 @@ def test_certified_scores_of_a_pattern_count_and_the_others_warn(add_run, store:
         run = add_run(name, scores)
         judged = add_run("x", {"t/live.level": values}, kind="judge")
         with store._engine.begin() as connection:  # both scores in one run
-            connection.exec_driver_sql("update row set run_id = ? where run_id = ?", (run.id, judged.id))
+            connection.exec_driver_sql(
+                "update evaluation set run_id = ? where run_id = ?", (run.id, judged.id)
+            )
         store.remove(judged)
     report = evaluate_gates(store, plan, run="b", gates=["no_drop(*, a)"])
     (gate,) = report.gates

@@ -66,10 +66,10 @@ def test_all_rows_are_read_once_and_outcomes_again_only_for_shown_answers(store:
         lambda _connection, _cursor, statement, *_: statements.append(" ".join(statement.split())),
     )
     view = collect_view(store, RUNS)
-    of_rows = [statement for statement in statements if "FROM row" in statement or 'FROM "row"' in statement]
-    full = [statement for statement in of_rows if "sample_id IN" not in statement]
+    of_scores = [statement for statement in statements if "evaluation.numbers" in statement]
+    full = [statement for statement in of_scores if "sample_id IN" not in statement]
     assert len(full) == len(RUNS)
-    assert len(of_rows) == len(full) + len(view.answers)
+    assert len(of_scores) == len(full) + len(view.answers)
     assert [len(group.answers) for group in view.answers] == [6, 6]
     assert [group.omitted for group in view.answers] == [14, 14]
 

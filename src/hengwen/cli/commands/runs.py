@@ -40,10 +40,8 @@ def show(run: RunName, store: options.Store = options.DEFAULT_STORE) -> None:
         tokens = f"{role_usage.input_tokens} tokens in, {role_usage.output_tokens} out"
         typer.echo(f"calls of the {role}: {role_usage.calls} ({tokens})")
     for key, column in table.series.items():
-        scored = sum(status == "ok" for status in column.statuses)
-        typer.echo(
-            f"{key.address}: {scored} of {len(column.statuses)}  {', '.join(sorted(column.signatures))}"
-        )
+        scored = column.status_counts["ok"]
+        typer.echo(f"{key.address}: {scored} of {len(column)}  {', '.join(sorted(column.signatures))}")
 
 
 @app.command("pin")

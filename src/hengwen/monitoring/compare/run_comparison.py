@@ -158,8 +158,8 @@ def compare_scores(
         >>> from hengwen.results.paired_values import pair_values
         >>> from hengwen.results.score_table import Column
         >>> prompts = [f"p{index}" for index in range(8)]
-        >>> rest = {"sample_ids": prompts, "clusters": prompts, "repeats": [1] * 8, "statuses": ["ok"] * 8}
-        >>> paired = pair_values(Column(values=[0.5] * 8, **rest), Column(values=[0.75] * 8, **rest))
+        >>> before, after = (Column.of([value] * 8, sample_ids=prompts) for value in (0.5, 0.75))
+        >>> paired = pair_values(before, after)
         >>> (result,) = compare_scores([ScorePair(address="t/s", family="headline", values=paired)])
         >>> result.outcome, result.test.difference, result.p_adjusted, result.effects.wins
         ('better', 0.25, 0.0078125, 8)

@@ -61,12 +61,9 @@ class PanelVerdicts:
         is_named = isinstance(models, list) and len(models) == len(scored)
         model_of = dict(zip(scored, models, strict=True)) if is_named and isinstance(models, list) else {}
         for signature, value in verdicts.items():
-            column = self.members.setdefault(signature, Column(signatures={signature}))
-            column.sample_ids.append(row.sample_id)
-            column.repeats.append(row.repeat)
-            column.clusters.append(row.cluster)
-            column.values.append(value)
-            column.statuses.append("missing" if value is None else "ok")
+            column = self.members.setdefault(signature, Column())
+            status = "missing" if value is None else "ok"
+            column.append(row.sample_id, row.repeat, row.cluster, status, value, signature)
             if isinstance(outcome, Score):
                 column.scale = column.scale or outcome.scale
             if signature in model_of:
@@ -172,11 +169,11 @@ def restricted(
     )
     kept = [row for row in rows if row[0] in prompts]
     is_out = [row[3] is not None and row[:2] in without for row in kept]
-    return Column(
+    return Column.of(
+        [None if out else row[3] for row, out in zip(kept, is_out, strict=True)],
         sample_ids=[row[0] for row in kept],
         repeats=[row[1] for row in kept],
         clusters=[row[2] for row in kept],
-        values=[None if out else row[3] for row, out in zip(kept, is_out, strict=True)],
         statuses=["missing" if out else row[4] for row, out in zip(kept, is_out, strict=True)],
         scale=column.scale,
         reducer=column.reducer,
@@ -198,12 +195,11 @@ def with_values_of(column: Column, source: Column, equal: Mapping[AnswerId, Answ
     values = dict(zip(zip(source.sample_ids, source.repeats, strict=True), source.values, strict=True))
     answers = list(zip(column.sample_ids, column.repeats, strict=True))
     taken = [values.get(equal[answer]) if answer in equal else None for answer in answers]
-    return replace(
-        column,
-        values=[
+    return column.with_values(
+        [
             new if new is not None and old is not None else old
             for new, old in zip(taken, column.values, strict=True)
-        ],
+        ]
     )
 
 

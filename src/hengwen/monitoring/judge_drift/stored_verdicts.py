@@ -117,7 +117,7 @@ class StoredVerdicts:
     def _series(self, run: Run, score: ScoreAddress) -> JudgedSeries | None:
         key = SeriesKey(run.id, *score, "judge")
         column = self._table.series.get(key)
-        if column is None or "ok" not in column.statuses:
+        if column is None or not column.has_scores:
             return None
         return JudgedSeries(column, judge_key(self._table, key, run))
 

@@ -133,7 +133,7 @@ class VarianceCollector:
         if run is None:
             return None
         column = self.table.series.get(SeriesKey(run.id, score.task, score.name, score.kind))
-        return column if column is not None and "ok" in column.statuses else None
+        return column if column is not None and column.has_scores else None
 
     def _of_pair(self, score: ScoreView, values: PairedValues) -> ScoreVariance:
         differences = values.differences

@@ -1,4 +1,4 @@
-"""Convert records to table columns and back."""
+"""Convert records to table columns and back; see ``evaluation_codec`` for scores and failures."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import json
 from dataclasses import asdict
 from functools import lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from hengwen.io.text_safety import replace_surrogates
-from hengwen.records import Attempt, Failure, Outcome, Response, Row, Run, Sample, Scale, Score, Usage
-from hengwen.store.prefix_dedup import decode
+from hengwen.records import Attempt, Response, Run, Sample, Usage
+from hengwen.store.codecs.prefix_dedup import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from sqlalchemy import RowMapping
 
-    from hengwen.store.prefix_dedup import PrefixStore
-
-Value = TypeVar("Value")
+    from hengwen.store.codecs.prefix_dedup import PrefixStore
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 _USAGE_FIELDS = tuple(Usage.__dataclass_fields__)
@@ -77,6 +75,20 @@ def sample_columns(sample: Sample) -> dict[str, Any]:
     }
 
 
+def sample_from(columns: RowMapping) -> Sample:
+    """Convert an answer's table row, joined with that of its sample, to a ``Sample`` record."""
+    sample_input = json.loads(columns["input"])
+    if not isinstance(sample_input, str):
+        sample_input = tuple((role, content) for role, content in sample_input)
+    return Sample(
+        id=columns["sample_id"],
+        input=sample_input,
+        references=tuple(json.loads(columns["references"])),
+        metadata=json.loads(columns["sample_metadata"]),
+        task=columns["task"],
+    )
+
+
 def response_columns(run_id: str, sample: Sample, response: Response) -> dict[str, Any]:
     """Return the columns of an answer."""
     return {
@@ -124,85 +136,8 @@ def attempt_from(columns: RowMapping, prefixes: Mapping[str, str]) -> Attempt:
     return Attempt(**values, usage=usage)
 
 
-def row_columns(row: Row, texts: dict[int, str]) -> dict[str, Any]:
-    """Return the table columns of a row (a score or failure with the key of its answer).
-
-    Args:
-        row: The row.
-        texts: JSON texts of objects that several rows of this batch share, keyed by ``id()`` of the object.
-    """
-    outcome = row.outcome
-    status: str
-    value: float | None
-    if isinstance(outcome, Score):
-        status, value, reason = "ok", outcome.value, outcome.reason
-        scale = "" if outcome.scale is None else _cached(outcome.scale, _scale_text, texts)
-        details = _cached(outcome.details, _details, texts) if outcome.details else ""
-    else:
-        status, value, reason = outcome.status, None, outcome.message
-        scale, details = "", storable_text(outcome.raw)
-    return {
-        "run_id": row.run_id,
-        "task": row.task,
-        "sample_id": row.sample_id or "",
-        "repeat": row.repeat or 0,
-        "name": outcome.name,
-        "kind": outcome.kind,
-        "cluster": row.cluster,
-        "signature": outcome.signature,
-        "item_hash": row.item_hash,
-        "status": status,
-        "value": value,
-        "reason": storable_text(reason) if reason else "",
-        "scale": scale,
-        "details": details,
-    }
-
-
-def row_from(columns: RowMapping, checkpoint: str) -> Row:
-    """Convert a table row to a ``Row`` (a score or failure with the key of its answer)."""
-    outcome: Outcome
-    name, signature, kind = columns["name"], columns["signature"], columns["kind"]
-    if columns["status"] == "ok":
-        outcome = Score(
-            name=name,
-            value=columns["value"],
-            signature=signature,
-            scale=scale_from(columns["scale"]) if columns["scale"] else None,
-            kind=kind,
-            reason=columns["reason"],
-            details=json.loads(columns["details"]) if columns["details"] else {},
-        )
-    else:
-        outcome = Failure(
-            name=name,
-            status=columns["status"],
-            message=columns["reason"],
-            signature=signature,
-            kind=kind,
-            raw=columns["details"],
-        )
-    return Row(
-        run_id=columns["run_id"],
-        task=columns["task"],
-        checkpoint=checkpoint,
-        sample_id=columns["sample_id"] or None,
-        repeat=columns["repeat"] or None,
-        cluster=columns["cluster"],
-        outcome=outcome,
-        item_hash=columns["item_hash"],
-    )
-
-
-def _cached(value: Value, to_text: Callable[[Value], str], texts: dict[int, str]) -> str:
-    text = texts.get(id(value))
-    if text is None:
-        text = texts[id(value)] = to_text(value)
-    return text
-
-
 def _details(details: Mapping[str, Any]) -> str:
-    """Return the details of a score as JSON; details of judges are cached, because they repeat often."""
+    """Return further facts of an attempt as JSON; facts that are texts often repeat, so they are cached."""
     if set(map(type, details.values())) == {str}:
         return _text_details(tuple(details.items()))
     return to_json(dict(details))
@@ -211,16 +146,3 @@ def _details(details: Mapping[str, Any]) -> str:
 @lru_cache(maxsize=1024)
 def _text_details(details: tuple[tuple[str, str], ...]) -> str:
     return to_json(dict(details))
-
-
-@lru_cache(maxsize=256)
-def _scale_text(scale: Scale) -> str:
-    return to_json(asdict(scale))
-
-
-@lru_cache(maxsize=256)
-def scale_from(text: str) -> Scale:
-    """Return the scale that the text in a table row encodes."""
-    values = json.loads(text)
-    levels = values.pop("levels")
-    return Scale(**values, levels=None if levels is None else tuple(levels))

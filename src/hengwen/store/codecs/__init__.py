@@ -1,0 +1,1 @@
+"""Convert records to table rows and back."""

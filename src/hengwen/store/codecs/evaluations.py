@@ -1,0 +1,292 @@
+"""Convert rows (scores and failures) to table rows of evaluations, and back.
+
+An evaluation has all scores and failures that one scorer or judge gave one answer or one group of answers.
+What all evaluations of a scorer or judge have in common (task, kind, signature, names and scales of the
+scores) is stored once, in the table ``evaluator``.
+
+``notes`` of an evaluation is a JSON list in the order of the scores: ``[reason, details]`` of a score,
+``[message, raw reply]`` of a failure, and 0 where there is neither; zeros at the end are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from dataclasses import asdict
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hengwen.io.text_safety import replace_surrogates
+from hengwen.records import Failure, Kind, Outcome, Row, Scale, Score
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from sqlalchemy import RowMapping
+
+Columns = dict[str, Any]
+Note = tuple[str, Any]
+"""(reason, details) of a score, or (message, raw reply) of a failure."""
+
+MAX_RECENT_NOTES = 10_000
+"""Number of recent notes in which a repetition of a note is searched."""
+NO_NOTE: Note = ("", None)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str, separators=(",", ":"))
+
+
+class Evaluator(NamedTuple):
+    """A scorer or judge as it was applied in a task."""
+
+    task: str
+    kind: Kind
+    signature: str
+    names: tuple[str, ...]
+    """Names of its scores."""
+    scales: tuple[Scale | None, ...]
+    """Scale of each score; None if it has none, or if it has only failed so far."""
+
+
+class EvaluationEncoder:
+    """Encode rows as evaluations, and collect what the evaluations refer to.
+
+    Examples:
+        >>> score = Score(name="length", value=3.0, signature="length|v:1", reason="three words")
+        >>> key = {"run_id": "r", "checkpoint": "c", "task": "t", "sample_id": "a", "repeat": 1}
+        >>> encoder = EvaluationEncoder()
+        >>> (columns,) = encoder.encode([Row(**key, cluster="a", outcome=score)])
+        >>> columns["numbers"], columns["notes"]
+        ('[3.0]', '[["three words",0]]')
+        >>> [columns["signature"] for columns in encoder.new_evaluators.values()]
+        ['length|v:1']
+    """
+
+    def __init__(self) -> None:
+        self.new_evaluators: dict[int, Columns] = {}
+        """Evaluators that were first used since the last call of ``forget_new``, by id."""
+        self.new_notes: dict[int, str] = {}
+        """Texts of notes that evaluations refer to since the last call of ``forget_new``, by id."""
+        self._ids: dict[Evaluator, tuple[int, int]] = {}
+        self._scales: dict[tuple[str, str, str, tuple[str, ...]], tuple[Scale | None, ...]] = {}
+        self._recent_notes: OrderedDict[int, bool] = OrderedDict()
+
+    def forget_new(self) -> None:
+        """Forget the new evaluators and notes, because they are written to the database."""
+        self.new_evaluators, self.new_notes = {}, {}
+
+    def encode(self, rows: Iterable[Row]) -> Iterator[Columns]:
+        """Yield the table row of each evaluation.
+
+        Args:
+            rows: Rows of any evaluations; all rows of an evaluation must be given in one call. If two rows
+                have the same key, the later one counts.
+        """
+        evaluations: dict[tuple[object, ...], dict[str, Row]] = {}
+        for row in rows:
+            outcome = row.outcome
+            name = outcome.name if outcome.kind == "human" else ""  # labels may be added one by one
+            key = row.run_id, row.task, row.sample_id, row.repeat, outcome.kind, outcome.signature, name
+            evaluations.setdefault(key, {})[outcome.name] = row
+        for rows_by_name in evaluations.values():
+            yield self._encode(list(rows_by_name.values()))
+
+    def _encode(self, rows: list[Row]) -> Columns:
+        first = rows[0]
+        outcomes = [row.outcome for row in rows]
+        evaluator_id, series_id = self._evaluator(first.task, outcomes)
+        has_failure = any(isinstance(outcome, Failure) for outcome in outcomes)
+        notes_id, notes = self._share(_notes_text(outcomes))
+        sample_id = first.sample_id or ""
+        return {
+            "run_id": first.run_id,
+            "series_id": series_id,
+            "sample_id": sample_id,
+            "repeat": first.repeat or 0,
+            "evaluator_id": evaluator_id,
+            "cluster": "" if first.cluster == sample_id else first.cluster,
+            "item_hash": first.item_hash,
+            "statuses": _ENCODER.encode([_status(outcome) for outcome in outcomes]) if has_failure else "",
+            "numbers": "[" + ",".join(map(_number, outcomes)) + "]",
+            "notes_id": notes_id,
+            "notes": notes,
+        }
+
+    def _evaluator(self, task: str, outcomes: Sequence[Outcome]) -> tuple[int, int]:
+        """Return the id of the evaluator of some outcomes, and the id of its series."""
+        kind, signature = outcomes[0].kind, outcomes[0].signature
+        names = tuple(outcome.name for outcome in outcomes)
+        known = self._scales.get((task, kind, signature, names), (None,) * len(names))
+        scales = tuple(
+            outcome.scale if isinstance(outcome, Score) else scale
+            for outcome, scale in zip(outcomes, known, strict=True)
+        )
+        evaluator = Evaluator(task, kind, signature, names, scales)
+        ids = self._ids.get(evaluator)
+        if ids is None:
+            self._scales[task, kind, signature, names] = scales
+            columns = evaluator_columns(evaluator)
+            ids = self._ids[evaluator] = columns["id"], hash_id(task, names[0])
+            self.new_evaluators[columns["id"]] = columns
+        return ids
+
+    def _share(self, notes: str) -> tuple[int | None, str]:
+        """Return (id, "") for notes that were encoded before, and (None, notes) for notes that were not."""
+        if not notes:
+            return None, ""
+        notes_id = hash_id(notes)
+        is_repeated = notes_id in self._recent_notes
+        is_written = self._recent_notes.pop(notes_id, False)
+        self._recent_notes[notes_id] = is_repeated
+        if not is_repeated:
+            if len(self._recent_notes) > MAX_RECENT_NOTES:
+                self._recent_notes.popitem(last=False)
+            return None, notes
+        if not is_written:
+            self.new_notes[notes_id] = notes
+        return notes_id, ""
+
+
+def hash_id(*parts: str) -> int:
+    """Return a number in [0, 2^60) that is the same for equal texts in every process.
+
+    Examples:
+        >>> hash_id("a", "b") == hash_id("a", "b") != hash_id("ab")
+        True
+    """
+    text = "\x00".join(parts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") >> 4
+
+
+def evaluator_columns(evaluator: Evaluator) -> Columns:
+    """Return the table row of an evaluator."""
+    scales = [None if scale is None else asdict(scale) for scale in evaluator.scales]
+    scores = _ENCODER.encode(list(zip(evaluator.names, scales, strict=True)))
+    task, kind, signature = evaluator[:3]
+    return {
+        "id": hash_id(task, kind, signature, scores),
+        "task": task,
+        "kind": kind,
+        "signature": signature,
+        "scores": scores,
+    }
+
+
+def evaluator_from(columns: RowMapping) -> Evaluator:
+    """Convert a table row to an ``Evaluator``."""
+    scores = json.loads(columns["scores"])
+    return Evaluator(
+        task=columns["task"],
+        kind=columns["kind"],
+        signature=columns["signature"],
+        names=tuple(name for name, _ in scores),
+        scales=tuple(None if scale is None else _scale(_ENCODER.encode(scale)) for _, scale in scores),
+    )
+
+
+def notes_from(text: str, count: int) -> list[Note]:
+    """Return the notes of an evaluation.
+
+    Args:
+        text: The stored JSON text; may be empty.
+        count: Number of scores of the evaluation.
+    """
+    notes = json.loads(text) if text else []
+    return [tuple(note) if note else NO_NOTE for note in notes] + [NO_NOTE] * (count - len(notes))
+
+
+def statuses_from(text: str, count: int) -> list[Any]:
+    """Return the status of each score of an evaluation, from the stored JSON text, which may be empty."""
+    return json.loads(text) if text else ["ok"] * count
+
+
+def outcomes_from(evaluator: Evaluator, statuses: str, numbers: str, notes: str) -> list[Outcome]:
+    """Return the scores and failures of an evaluation.
+
+    Args:
+        evaluator: The scorer or judge.
+        statuses: The stored column of this name.
+        numbers: The stored column of this name.
+        notes: The stored notes, which may come from the table ``note``.
+    """
+    count = len(evaluator.names)
+    parts = zip(
+        evaluator.names,
+        evaluator.scales,
+        statuses_from(statuses, count),
+        json.loads(numbers),
+        notes_from(notes, count),
+        strict=True,
+    )
+    return [
+        Score(
+            name=name,
+            value=number,
+            signature=evaluator.signature,
+            scale=scale,
+            kind=evaluator.kind,
+            reason=text,
+            details=more or {},
+        )
+        if status == "ok"
+        else Failure(
+            name=name,
+            status=status,
+            message=text,
+            signature=evaluator.signature,
+            kind=evaluator.kind,
+            raw=more or "",
+        )
+        for name, scale, status, number, (text, more) in parts
+    ]
+
+
+def rows_from(columns: RowMapping, evaluator: Evaluator, checkpoint: str) -> Iterator[Row]:
+    """Yield the rows (scores and failures with the key of their answer) of an evaluation."""
+    for outcome in outcomes_from(evaluator, columns["statuses"], columns["numbers"], columns["notes"]):
+        yield Row(
+            run_id=columns["run_id"],
+            task=evaluator.task,
+            checkpoint=checkpoint,
+            sample_id=columns["sample_id"] or None,
+            repeat=columns["repeat"] or None,
+            cluster=columns["cluster"] or columns["sample_id"],
+            outcome=outcome,
+            item_hash=columns["item_hash"],
+        )
+
+
+def _status(outcome: Outcome) -> str:
+    return "ok" if isinstance(outcome, Score) else outcome.status
+
+
+def _number(outcome: Outcome) -> str:
+    return repr(float(outcome.value)) if isinstance(outcome, Score) else "null"
+
+
+def _notes_text(outcomes: Sequence[Outcome]) -> str:
+    """Return the notes of an evaluation as JSON text; "" if there are none."""
+    notes = [_note(outcome) for outcome in outcomes]
+    while notes and not notes[-1]:
+        notes.pop()
+    return replace_surrogates(_ENCODER.encode(notes)) if notes else ""
+
+
+def _note(outcome: Outcome) -> list[object] | int:
+    text: str
+    more: object
+    if isinstance(outcome, Score):
+        text, more = outcome.reason, dict(outcome.details)
+    else:
+        text, more = outcome.message, _without_nul(outcome.raw)
+    return [_without_nul(text), more or 0] if text or more else 0
+
+
+def _without_nul(text: str) -> str:
+    return text.replace("\x00", "\ufffd") if "\x00" in text else text
+
+
+@lru_cache(maxsize=256)
+def _scale(text: str) -> Scale:
+    values = json.loads(text)
+    levels = values.pop("levels")
+    return Scale(**values, levels=None if levels is None else tuple(levels))
