@@ -54,6 +54,18 @@ class Scorer(Protocol):
 
 
 @runtime_checkable
+class ReproducibleScorer(Protocol):
+    """Optional scorer method: score a response without reasons and details, which a run then does not store.
+
+    A report computes reasons and details again by ``score`` for the few answers that it shows.
+    """
+
+    def score_values(self, sample: Sample, response: Response) -> Sequence[Outcome]:
+        """Return the outcomes of ``score`` without reasons and details."""
+        ...
+
+
+@runtime_checkable
 class HistoryScorer(Protocol):
     """Optional scorer method: score a response together with the earlier responses to the same sample."""
 

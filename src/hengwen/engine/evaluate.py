@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hengwen._internal.plugin_errors import describe_error
 from hengwen.errors import StoreError
-from hengwen.protocols import HistoryScorer, MultiSignature, Rederivable
+from hengwen.protocols import HistoryScorer, MultiSignature, Rederivable, ReproducibleScorer
 from hengwen.records import Failure, Kind, Outcome
 
 if TYPE_CHECKING:
@@ -85,12 +85,15 @@ class ScorerEvaluator(Evaluator):
     def __init__(self, scorer: Scorer) -> None:
         super().__init__(scorer, "scorer")
         self._scorer = scorer
+        self._reproducible_scorer = scorer if isinstance(scorer, ReproducibleScorer) else None
         self._history_scorer = scorer if isinstance(scorer, HistoryScorer) else None
 
     def score(self, item: Item) -> list[Outcome]:
         """Return one Score or Failure for each score name."""
         try:
-            if self._history_scorer is None:
+            if self._reproducible_scorer is not None:
+                outcomes = self._reproducible_scorer.score_values(item.sample, item.response)
+            elif self._history_scorer is None:
                 outcomes = self._scorer.score(item.sample, item.response)
             else:
                 outcomes = self._history_scorer.score_after(item.sample, item.response, item.earlier)

@@ -14,8 +14,10 @@ from functools import cache, cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from hengwen._internal.code_location import is_location
 from hengwen.io.git import git_state
 from hengwen.plans.input_files import input_files
+from hengwen.protocols import ReproducibleScorer
 from hengwen.records import digest
 
 if TYPE_CHECKING:
@@ -122,6 +124,7 @@ class FactCollector:
             "reducer": task.spec.repeat_reducer,
             "anchors": digest(sorted(map(repr, anchors))) if anchors else "",
             "judges": self.judges(task),
+            "scorers": _reproducible_scorers(task),
         }
 
     def judges(self, task: LoadedTask) -> dict[str, Any]:
@@ -139,6 +142,17 @@ class FactCollector:
         if key not in self._hashes:
             self._hashes[key] = sample_hashes(task.samples.take(taken))
         return self._hashes[key]
+
+
+def _reproducible_scorers(task: LoadedTask) -> list[dict[str, Any]]:
+    """Return name and options of each scorer whose reasons are not stored, so that reports can build it."""
+    if not any(isinstance(scorer, ReproducibleScorer) for scorer in task.scorers):
+        return []
+    return [
+        {"name": spec.name, "options": spec.options}
+        for spec in task.spec.scorers
+        if not is_location(spec.name) and not spec.score_prefix
+    ]
 
 
 def sample_hashes(samples: Samples | Collection[Any]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hengwen.objective.lyrics.options import LyricOptions, Parse, RhymeScope, build_options
@@ -68,16 +68,24 @@ class Lyric:
             ValueError: The sample has no template, or the texts cannot be scored.
         """
         score = score_with_options(response.text, _template(sample), self.options)
-        scales, reasons, signature = _scales(self.options.rules), _reasons(score), self.signature
+        reasons, details = _reasons(score), _details(score)
         return [
-            Score(
-                name=f"lyric.{part}",
-                value=getattr(score, part),
-                signature=signature,
-                scale=scales[part],
-                reason=reasons[part],
-                details=_details(score) if part == "total" else {},
-            )
+            replace(item, reason=reasons[part], details=details if part == "total" else {})
+            for part, item in zip(PARTS, self._values(score), strict=True)
+        ]
+
+    def score_values(self, sample: Sample, response: Response) -> Sequence[Score]:
+        """Return the scores of one answer as ``score`` does, but without reasons and details.
+
+        Raises:
+            ValueError: The sample has no template, or the texts cannot be scored.
+        """
+        return self._values(score_with_options(response.text, _template(sample), self.options))
+
+    def _values(self, score: LyricScore) -> list[Score]:
+        scales, signature = _scales(self.options.rules), self.signature
+        return [
+            Score(name=f"lyric.{part}", value=getattr(score, part), signature=signature, scale=scales[part])
             for part in PARTS
         ]
 

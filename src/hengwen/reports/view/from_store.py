@@ -11,6 +11,7 @@ from hengwen.argument_types import checked_arguments
 from hengwen.reports.view.answers import AnswerRecord, ScoreValue, StreamedAnswer
 from hengwen.reports.view.build import build_view
 from hengwen.reports.view.models import ReportData, View
+from hengwen.reports.view.score_explainer import ScoreExplainer
 from hengwen.results.run_order import training_order
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class StoredAnswers:
         self._store = store
         self._runs = {run.id: run for run in runs}
         self._table = table
+        self._explainer = ScoreExplainer()
 
     def stream(self) -> Iterator[StreamedAnswer]:
         """Yield all answers, one at a time, with the values of their scores."""
@@ -107,7 +109,7 @@ class StoredAnswers:
                     repeat=answer.repeat,
                     input=answer.input,
                     text=answer.text,
-                    outcomes=answer.outcomes,
+                    outcomes=self._explainer.explain(run, answer),
                 )
         return records
 

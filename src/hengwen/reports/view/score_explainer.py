@@ -1,0 +1,69 @@
+"""Compute the reasons and details of scores again, for scorers whose reasons a run does not store."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from math import isclose
+from typing import TYPE_CHECKING, Any
+
+from hengwen import registry
+from hengwen.errors import ConfigError, PluginError
+from hengwen.protocols import ReproducibleScorer
+from hengwen.records import Outcome, Response, Score
+
+if TYPE_CHECKING:
+    from hengwen.records import Run
+    from hengwen.store.store import Answer
+
+
+class ScoreExplainer:
+    """Build the scorers that a run names in its facts, and let them score single answers again."""
+
+    def __init__(self) -> None:
+        self._scorers: dict[tuple[str, str], list[Any]] = {}
+
+    def explain(self, run: Run, answer: Answer) -> tuple[Outcome, ...]:
+        """Return the outcomes of a stored answer; those that a scorer can reproduce get their reasons.
+
+        A score stays without a reason if it cannot be reproduced: its scorer is not installed, or the
+        installed version gives another value.
+
+        Args:
+            run: The run of the answer.
+            answer: The answer.
+        """
+        response = Response(sample_id=answer.sample_id, text=answer.text, repeat=answer.repeat)
+        again: dict[tuple[str, str], Outcome] = {}
+        for scorer in self._of_task(run, answer.task):
+            with suppress(Exception):  # a scorer of a plug-in may raise anything
+                again |= {
+                    (outcome.name, outcome.signature): outcome
+                    for outcome in scorer.score(answer.sample, response)
+                }
+        return tuple(
+            _explained(stored, again.get((stored.name, stored.signature))) for stored in answer.outcomes
+        )
+
+    def _of_task(self, run: Run, task: str) -> list[Any]:
+        key = run.id, task
+        if key not in self._scorers:
+            facts: Any = run.facts.get("tasks", {})
+            self._scorers[key] = _built(facts.get(task, {}).get("scorers", []))
+        return self._scorers[key]
+
+
+def _built(specs: list[dict[str, Any]]) -> list[Any]:
+    """Return the scorers that are installed and reproducible; no other class is called."""
+    scorers = []
+    for spec in specs:
+        with suppress(ConfigError, PluginError):
+            if isinstance(registry.load("scorers", spec["name"]), ReproducibleScorer):
+                scorers.append(registry.build("scorers", spec["name"], spec["options"]))
+    return scorers
+
+
+def _explained(stored: Outcome, again: Outcome | None) -> Outcome:
+    """Return the reproduced outcome if it has the stored value, else the stored one."""
+    if isinstance(stored, Score) and isinstance(again, Score) and isclose(stored.value, again.value):
+        return again
+    return stored
