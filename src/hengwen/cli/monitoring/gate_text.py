@@ -34,6 +34,9 @@ _CALIBRATE = Bilingual(
     "请先校准：hengwen calibrate 计划 -o 文件，再加 --calibration 文件",
     "calibrate: hengwen calibrate PLAN -o FILE, then --calibration FILE",
 )
+_EARLIER_BASELINE = Bilingual(
+    "请指定较早检查点的运行：--baseline 运行", "name the run of an earlier checkpoint: --baseline RUN"
+)
 _REASONS: Mapping[str, Bilingual] = {
     "": Bilingual("", ""),
     "too uncertain": Bilingual("区间跨过界限", "undecided: the interval contains the limit"),
@@ -175,11 +178,13 @@ def _fall_figures(term: TermResult) -> Bilingual:
     falls = [score for score in term.scores if score.outcome == "worse"]
     tested = [score for score in term.scores if score.test is not None]
     texts = [_fall_text(score) for score in falls or tested]
-    head = (
-        Bilingual(f"比 {_baseline(term)} 显著变差", f"significantly worse than {_baseline(term)}")
-        if falls
-        else Bilingual(f"与 {_baseline(term)} 相比未见变差", f"no fall seen from {_baseline(term)}")
-    )
+    baseline = _baseline(term)
+    if falls:
+        head = Bilingual(f"比 {baseline} 显著变差", f"significantly worse than {baseline}")
+    elif term.outcome == "passed":
+        head = Bilingual(f"与 {baseline} 相比未见变差", f"no fall seen from {baseline}")
+    else:
+        head = Bilingual(f"与 {baseline} 的差别", f"difference from {baseline}")
     n = term.prompts or 0
     return Bilingual(
         f"{head.zh}：{'，'.join(text.zh for text in texts)}；{n} 题{_level(term).zh}",
@@ -193,11 +198,14 @@ def _drift_figures(term: TermResult) -> Bilingual:
         return Bilingual("", "")
     drifts = [score for score in term.drifts if score.drifts == "drift" and score.direction == "worse"]
     texts = [_drift_text(score) for score in drifts or term.drifts]
-    head = (
-        Bilingual("漂移，变差超出平常的波动", "drift, a fall beyond the usual movement of checkpoints,")
-        if drifts
-        else Bilingual("未见超出平常波动的变差", "no fall beyond the usual movement of checkpoints seen")
-    )
+    if drifts:
+        head = Bilingual(
+            "漂移，变差超出平常的波动", "drift, a fall beyond the usual movement of checkpoints,"
+        )
+    elif term.outcome == "passed":
+        head = Bilingual("未见超出平常波动的变差", "no fall beyond the usual movement of checkpoints seen")
+    else:
+        head = Bilingual("的变化", "changes")
     return Bilingual(
         f"自 {_baseline(term)} 起{head.zh}：{'，'.join(text.zh for text in texts)}{_level(term).zh}",
         f"{head.en} since {_baseline(term)}: {', '.join(text.en for text in texts)}{_level(term).en}",
@@ -251,6 +259,8 @@ def _next_step(term: TermResult) -> Bilingual:
         return Bilingual(
             f"至少需要 {clusters} 个互相独立的题目", f"at least {clusters} independent prompts are needed"
         )
+    if term.reason == "not comparable" and term.kind == "no_drift" and not term.drifts:
+        return _EARLIER_BASELINE
     return _NEXT.get(term.reason, Bilingual("", ""))
 
 
