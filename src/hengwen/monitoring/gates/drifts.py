@@ -183,7 +183,7 @@ def worst_direction(score: ScoreDrift, report: DriftReport) -> ScoreDrift:
 
 
 def without_baseline(score: ScoreDrift, report: DriftReport) -> ScoreDrift:
-    """Return a score; without a conclusion that passes if the tests leave out the named or pinned baseline."""
+    """Return a score; a conclusion that passes is removed if the tests leave out the named baseline."""
     left_out = baseline_left_out(score, report)
     if left_out is None or drift_outcome(score) != "passed":
         return score
@@ -198,7 +198,7 @@ def baseline_left_out(score: ScoreDrift, report: DriftReport) -> LeftOut | None:
 
 
 def baseline_problems(scores: Sequence[ScoreDrift], report: DriftReport) -> str:
-    """Return for which scores the tests leave out the named or pinned baseline, and why; empty if for none."""
+    """Return for which scores the tests leave out the named or pinned baseline, and why."""
     problems = [(score.address, baseline_left_out(score, report)) for score in scores]
     return "; ".join(
         f"{address} of {item.checkpoint}: {item.detail or item.problem}" for address, item in problems if item
