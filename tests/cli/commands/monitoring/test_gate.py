@@ -189,8 +189,29 @@ def test_an_output_may_not_be_an_input(hengwen, start) -> None:
     start({"a": HIGH, "b": LOW})
     for target in ("plan.yaml", "hengwen.db", "a.jsonl"):
         assert hengwen("gate", "plan.yaml", "--junit", target).code == 2
-    done = hengwen("gate", "plan.yaml", "--junit", "x", "--summary", "x")
-    assert (done.code, "--junit and --summary name the same file" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("second", ["x", "./x", "folder/../x", "linked/x"])
+def test_two_outputs_may_not_be_one_file(hengwen, start, second: str) -> None:
+    start({"a": HIGH})
+    Path("folder").mkdir()
+    Path("linked").symlink_to(".")
+    done = hengwen("gate", "plan.yaml", "--junit", "y", "--summary", second, "--comment", "x")
+    assert done.code == 2
+    assert done.err == "hengwen: --summary and --comment name the same file; name different files\n"
+    assert not Path("y").exists()
+
+
+def test_an_output_may_not_be_the_summary_of_the_step(
+    hengwen, start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start({"a": HIGH})
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(Path("step.md").absolute()))
+    done = hengwen("gate", "plan.yaml", "--comment", "step.md")
+    assert (done.code, done.err) == (
+        2,
+        "hengwen: --comment and GITHUB_STEP_SUMMARY name the same file; name different files\n",
+    )
 
 
 def test_a_gate_runs_no_code_of_the_plan(hengwen, start) -> None:
