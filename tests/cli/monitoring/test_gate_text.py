@@ -9,7 +9,7 @@ import pytest
 from hengwen.cli.monitoring.gate_text import gate_details
 from hengwen.monitoring.compare.run_comparison import ScoreComparison
 from hengwen.monitoring.drift.score_drift import ScoreDrift
-from hengwen.monitoring.gates.results import GateResult, Outcome, Reason, TermResult
+from hengwen.monitoring.gates.results import GateResult, NoCertificate, Outcome, Reason, TermResult
 from hengwen.records import Run
 from hengwen.stats.paired import PairedTest
 
@@ -70,3 +70,31 @@ def test_no_drift_is_seen_only_if_the_condition_holds() -> None:
 def test_a_baseline_that_is_not_earlier_is_to_be_replaced(reason: Reason, hint: str) -> None:
     result = TermResult(text="x", kind="no_drift", outcome="inconclusive", reason=reason, baseline=BASELINE)
     assert details(result)[0].endswith(f", {hint}")
+
+
+def certificate_note(**uncertified: NoCertificate) -> str:
+    result = TermResult(text="x", kind="score", outcome="failed", value=0.5, prompts=9)
+    gate = GateResult(
+        expression="x",
+        tier="fail",
+        outcome="failed",
+        enforced=None,
+        terms=(result,),
+        uncertified={f"t/{judge}.level": reason for judge, reason in uncertified.items()},
+    )
+    return gate_details(gate).en.partition("; ")[2]
+
+
+def test_a_warning_names_the_command_that_certifies_the_judge() -> None:
+    command = "calibrate: hengwen calibrate PLAN -o FILE, then --calibration FILE"
+    assert certificate_note(a="no calibration") == (
+        f"warning only, because the judge is not certified (t/a: no calibration), {command}"
+    )
+    assert certificate_note(a="not certified", b="stale calibration").endswith(f"), {command}")
+    assert certificate_note(a="insufficient labels").endswith(
+        "(t/a: too few labels), label more answers: hengwen label"
+    )
+    assert certificate_note(a="insufficient labels", b="no calibration").endswith(
+        f"), label more answers: hengwen label, {command}"
+    )
+    assert certificate_note(a="not certified").endswith("(t/a: the calibration is not good enough)")

@@ -34,6 +34,7 @@ _CALIBRATE = Bilingual(
     "请先校准：hengwen calibrate 计划 -o 文件，再加 --calibration 文件",
     "calibrate: hengwen calibrate PLAN -o FILE, then --calibration FILE",
 )
+_LABEL = Bilingual("请增加标注：hengwen label", "label more answers: hengwen label")
 _EARLIER_BASELINE = Bilingual(
     "请指定较早检查点的运行：--baseline 运行", "name the run of an earlier checkpoint: --baseline RUN"
 )
@@ -80,7 +81,7 @@ _NEXT: Mapping[str, Bilingual] = {
     "order unknown": Bilingual("请在计划中写明 step", "set step: in the plan"),
     "no calibration": _CALIBRATE,
     "stale calibration": _CALIBRATE,
-    "undefined agreement": Bilingual("请增加标注：hengwen label", "label more answers: hengwen label"),
+    "undefined agreement": _LABEL,
 }
 
 
@@ -107,21 +108,29 @@ def gate_details(gate: GateResult) -> Bilingual:
 
 
 def _certificate_note(gate: GateResult) -> Bilingual:
-    """Return which judges are not certified, and what that means for the gate."""
+    """Return which judges are not certified, what that means for the gate, and how to certify them."""
     judges = {
         f"{address.partition('.')[0]}": _UNCERTIFIED[reason] for address, reason in gate.uncertified.items()
     }
     zh = "，".join(f"{judge} {reason.zh}" for judge, reason in judges.items())
     en = ", ".join(f"{judge}: {reason.en}" for judge, reason in judges.items())
     if gate.enforced is None:
-        return Bilingual(
+        note = Bilingual(
             f"评审没有通过校准，此条件只作警告（{zh}）",
             f"warning only, because the judge is not certified ({en})",
         )
-    return Bilingual(
-        f"没有通过校准的评审不计入退出码（{zh}）",
-        f"judges that are not certified do not count for the exit code ({en})",
-    )
+    else:
+        note = Bilingual(
+            f"没有通过校准的评审不计入退出码（{zh}）",
+            f"judges that are not certified do not count for the exit code ({en})",
+        )
+    reasons = {*gate.uncertified.values()}
+    parts = [note]
+    if "insufficient labels" in reasons:
+        parts.append(_LABEL)
+    if reasons & {"no calibration", "stale calibration"}:
+        parts.append(_CALIBRATE)
+    return Bilingual("，".join(part.zh for part in parts), ", ".join(part.en for part in parts))
 
 
 def report_title(report: GateReport) -> str:
