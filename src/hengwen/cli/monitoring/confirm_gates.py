@@ -55,7 +55,7 @@ def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet
 
     Raises:
         ConfigError: The answers of the checkpoint, or of a baseline, are stored ones; a baseline is a run of
-            the tested checkpoint; a run used ``--fresh``; or the plan gives other answers than one of the runs has.
+            the tested checkpoint; a run used ``--fresh``; or the plan gives other answers than a run has.
     """
     plan, run = baselines.plan, baselines.run
     tasks = tasks_to_confirm(report)
@@ -66,8 +66,8 @@ def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet
     for baseline in compared.values():
         if baseline.checkpoint == run.checkpoint:
             raise ConfigError(
-                f"--confirm: the baseline {baseline.id} is a run of {run.checkpoint!r} too, which cannot answer "
-                "as at that time; name a baseline of another checkpoint"
+                f"--confirm: the baseline {baseline.id} is a run of {run.checkpoint!r} too, which cannot "
+                "answer as at that time; name a baseline of another checkpoint"
             )
     for earlier in (run, *compared.values()):
         _check_not_fresh(baselines.store, earlier)
@@ -119,8 +119,8 @@ def _check_answers(store: Store, earlier: Run, later: Run, tasks: Collection[str
     answers = _answers(store, earlier, tasks)
     if not answers.items() <= _answers(store, later, tasks).items():
         raise ConfigError(
-            f"--confirm: the plan gives other answers than run {earlier.id} has, so more of them do not confirm "
-            "it; run the plan, and compare the new runs"
+            f"--confirm: the plan gives other answers than run {earlier.id} has, so more of them do not "
+            "confirm it; run the plan, and compare the new runs"
         )
 
 

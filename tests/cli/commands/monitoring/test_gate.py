@@ -300,8 +300,8 @@ def test_a_fresh_run_is_not_confirmed_by_replies_to_earlier_runs(hengwen, start,
     done = hengwen("gate", "plan.yaml", "--run", "b", "--trust", "--confirm", 1)
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        f"hengwen: --confirm: run {newest_run(fresh)} was made with --fresh, so more answers cannot be added to "
-        "it; set more repeats: in the plan, and run it again with --fresh\n"
+        f"hengwen: --confirm: run {newest_run(fresh)} was made with --fresh, so more answers cannot be added "
+        "to it; set more repeats: in the plan, and run it again with --fresh\n"
     )
     assert hengwen("runs", "list").out.count("\n") == 3
 
