@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import count, decimals_for, interval, number, p_text, percent, signed
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
-from hengwen.stats.paired import too_few
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -262,9 +261,7 @@ def _next_step(term: TermResult) -> Bilingual:
             f"about {n} prompts are needed, or more answers: --confirm N",
         )
     if term.reason == "too few prompts" and term.level is not None:
-        clusters = 2
-        while too_few(clusters, max(1, len(term.scores)), term.level):
-            clusters += 1
+        clusters = min_clusters(max(1, len(term.scores)), term.level)
         return Bilingual(
             f"至少需要 {clusters} 个互相独立的题目", f"at least {clusters} independent prompts are needed"
         )

@@ -124,7 +124,7 @@ class Comparer:
                 f"{term.text!r}: a margin of {term.margin:g} is as wide as the scale of the score, "
                 f"{scale.low:g} to {scale.high:g}"
             )
-        differences = [after - before for before, after in zip(values.before, values.after, strict=True)]
+        differences = values.differences
         look = self.baselines.count_look(baseline)
         level = alpha_at_look(look)
         bounds = difference_interval(

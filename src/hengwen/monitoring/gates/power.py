@@ -13,16 +13,17 @@ from hengwen.monitoring.compare.compare_runs import CollectedScores
 from hengwen.monitoring.gates.baselines import Baselines
 from hengwen.monitoring.gates.comparisons import select_scores
 from hengwen.monitoring.gates.evaluate_gates import run_under_test
-from hengwen.monitoring.gates.sample_size import POWER, needed_prompts
+from hengwen.monitoring.gates.sample_size import needed_prompts
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NoDriftTerm, NonInferiorTerm, ThresholdTerm
 from hengwen.reports.view.build import run_labels
 from hengwen.results.aggregate import prompt_values
+from hengwen.results.comparisons import ALPHA
 from hengwen.results.run_order import training_order
 from hengwen.results.score_table import SeriesKey
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.mean_interval import cluster_sums, jackknife
-from hengwen.stats.power import detectable_effect, power_of_t
+from hengwen.stats.power import POWER, detectable_effect, power_of_t
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from hengwen.records import Run, Scale
     from hengwen.store import Store
 
-ALPHA = 0.05
 Unknown = Literal[
     "", "no run", "no second run", "no values by prompt", "no spread", "not a test", "checkpoints"
 ]
@@ -251,5 +251,4 @@ def _fall_power(term: NoDropTerm, power: TermPower, runs: _Runs) -> TermPower:
 def _difference_spread(pair: ScorePair, task: str, runs: _Runs) -> _Spread | None:
     values = pair.values
     assert values is not None  # checked by the callers
-    differences = [after - before for before, after in zip(values.before, values.after, strict=True)]
-    return runs.spread(differences, values.clusters, task, ())
+    return runs.spread(values.differences, values.clusters, task, ())

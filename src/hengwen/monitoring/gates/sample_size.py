@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from math import isfinite, sqrt
 
-from hengwen.stats.power import power_of_t
-
-POWER = 0.8
-MAX_PROMPTS = 1_000_000
-"""If more prompts than this are needed, no number is returned."""
+from hengwen.stats.power import POWER, least_number, power_of_t
 
 
 def needed_prompts(effect: float, error: float, prompts: int, alpha: float) -> int | None:
@@ -34,13 +30,4 @@ def needed_prompts(effect: float, error: float, prompts: int, alpha: float) -> i
     def is_enough(count: int) -> bool:
         return power_of_t(effect, error * sqrt(prompts / count), count - 1, alpha, sides=1) >= POWER
 
-    high = 4
-    while not is_enough(high):
-        high *= 2
-        if high > MAX_PROMPTS:
-            return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    return least_number(is_enough)
