@@ -5,20 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import CollectedScores, refuse_conflicts
 from hengwen.monitoring.compare.run_comparison import compare_scores
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored, worst
-from hengwen.monitoring.gates.sample_size import needed_prompts
+from hengwen.monitoring.gates.sample_size import PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NonInferiorTerm, matching
 from hengwen.reports.view.build import run_labels
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.difference_interval import difference_interval
-from hengwen.stats.mean_interval import cluster_sums, jackknife
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
     from hengwen.monitoring.gates.results import Outcome, Reason
     from hengwen.monitoring.tested_scores import Family
     from hengwen.plans.gates import NoDropTerm
-    from hengwen.records import Run
+    from hengwen.records import Run, Scale
     from hengwen.reports.view.models import ScoreView
     from hengwen.results.aggregate import Summary
     from hengwen.results.paired_values import PairedValues
@@ -127,11 +124,9 @@ class Comparer:
         differences = values.differences
         look = self.baselines.count_look(baseline)
         level = alpha_at_look(look)
+        reach = None if scale is None else (scale.low, scale.high)
         bounds = difference_interval(
-            differences,
-            values.clusters,
-            scale=None if scale is None else (scale.low, scale.high),
-            confidence=1 - 2 * level,
+            differences, values.clusters, scale=reach, confidence=1 - 2 * level
         ).bounds
         result = replace(
             result,
@@ -150,9 +145,7 @@ class Comparer:
             return replace(result, outcome="passed")
         if high < -term.margin:
             return replace(result, outcome="failed")
-        _, error, _ = jackknife(*cluster_sums(np.asarray(differences), values.clusters))
-        clusters = needed_prompts(term.margin, error, values.cluster_count, level)
-        needed = None if clusters is None else round(clusters * len(differences) / values.cluster_count)
+        needed = difference_sample(values, scale).needed_prompts(lambda _: term.margin, level)
         return replace(result, reason="too uncertain", needed_prompts=needed)
 
     def _no_drop(self, term: NoDropTerm, baseline: Run) -> TermResult:
@@ -189,6 +182,16 @@ class Comparer:
         result = no_drop_result(replace(result, level=level, look=look), comparisons, self.is_certified)
         removed = removed_scores(term.pattern, self.baselines.store, baseline, run, self.summary_of)
         return without_removed(result, removed, run)
+
+
+def difference_sample(values: PairedValues, scale: Scale | None) -> PromptSample:
+    """Return the differences of prompts, with the artificial prompts that the interval of their mean has."""
+    reach = None if scale is None else (scale.low, scale.high)
+    interval = difference_interval(values.differences, values.clusters, scale=reach)
+    if scale is None or interval.bounds == interval.t:
+        return PromptSample.of(values.differences, values.clusters)
+    width = scale.high - scale.low
+    return PromptSample.of(values.differences, values.clusters, (-width, width))
 
 
 def is_incomplete(summary: Summary) -> bool:

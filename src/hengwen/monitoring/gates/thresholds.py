@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.certificates import stale_parts
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored
-from hengwen.monitoring.gates.sample_size import needed_prompts
+from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
+from hengwen.results.aggregate import prompt_values
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
     if reason == "no interval" and interval is not None:
         outcome = decide(term.operator, interval, limit)
         reason = "too uncertain" if outcome == "inconclusive" else ""
-        needed = _needed_prompts(summary, interval, abs(mean - limit)) if reason else None
+        needed = _needed_prompts(measured, limit) if reason else None
     return TermResult(
         text=term.text,
         kind="score",
@@ -116,16 +117,15 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
     )
 
 
-def _needed_prompts(summary: Summary, interval: tuple[float, float], distance: float) -> int | None:
-    """Return the number of prompts that usually decide a condition if the mean is this far from the limit."""
-    if summary.clusters < 2:
+def _needed_prompts(measured: Measured, limit: float) -> int | None:
+    """Return the number of prompts that usually decide a condition if the mean of the run is the true one."""
+    column, summary = measured.column, measured.summary
+    if summary.clusters < MIN_CLUSTERS or summary.mean is None:
         return None
-    from scipy.special import stdtrit
-
-    tail = (1 - summary.confidence) / 2
-    error = (interval[1] - interval[0]) / 2 / float(stdtrit(summary.clusters - 1, 1 - tail))
-    clusters = needed_prompts(distance, error, summary.clusters, tail)
-    return None if clusters is None else round(clusters * summary.prompts / summary.clusters)
+    scale = column.scale
+    sample = PromptSample.of(*prompt_values(column), () if scale is None else (scale.low, scale.high))
+    sign = 1 if summary.mean >= limit else -1
+    return sample.needed_prompts(lambda mean: sign * (mean - limit), (1 - summary.confidence) / 2)
 
 
 def _agreement_result(term: ThresholdTerm, measured: Measured) -> TermResult:
