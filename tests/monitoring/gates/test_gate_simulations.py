@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import stdtrit
+from scipy.stats import binom
 
 from hengwen import Plan, Store
 from hengwen.monitoring.gates.power import gate_powers
@@ -23,7 +24,7 @@ DISTRIBUTIONS = {
     "even": [0.2] * 5,
     "pass rate .95": [0.05, 0, 0, 0, 0.95],
 }
-RUNS = 20_000
+RUNS, CONFIRMED = 20_000, 10_000
 
 
 def lower_bounds(values: np.ndarray) -> np.ndarray:
@@ -52,8 +53,45 @@ def false_passes(name: str, prompts: int, runs: int = RUNS) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 @pytest.mark.parametrize("prompts", [5, 6, 10, 20, 30, 50, 100])
-def test_a_truth_just_below_the_limit_passes_in_at_most_five_of_a_hundred(name: str, prompts: int) -> None:
-    assert false_passes(name, prompts) <= 0.05
+def test_a_truth_just_below_the_limit_passes_in_at_most_four_of_a_hundred(name: str, prompts: int) -> None:
+    assert false_passes(name, prompts) <= 0.04
+
+
+@pytest.mark.parametrize("prompts", [5, 10, 20, 30, 50, 100, 200, 500, 1000])
+def test_no_limit_of_a_pass_rate_passes_falsely_in_more_than_52_of_1000(prompts: int) -> None:
+    """Exact: the worst limit for k passes is the lower bound of k passes."""
+    passes = np.arange(1, prompts + 1)
+    bounds = lower_bounds((np.arange(prompts) < passes[:, None]).astype(float))
+    risks = np.where(bounds > 0, binom.sf(passes - 1, prompts, bounds), 0)
+    assert risks.max() <= 0.052
+
+
+def false_passes_with_confirmation(shape: tuple[float, float], prompts: int, more: int) -> float:
+    """Return the share of runs that pass a limit just above the truth with one answer, or with ``more``.
+
+    Args:
+        shape: Parameters of the beta distribution of the pass rates of prompts.
+        prompts: Number of prompts.
+        more: Number of answers to each prompt that ``--confirm`` adds if the first ones do not decide.
+    """
+    rng = np.random.default_rng(7)
+    limit = shape[0] / sum(shape) + 1e-9
+    rates = rng.beta(*shape, (CONFIRMED, prompts))
+    first, further = (rng.binomial(count, rates) for count in (1, more))
+    passes = lower_bounds(first) >= limit
+    fails = 1 - lower_bounds(1 - first) < limit
+    confirmed = lower_bounds((first + further) / (1 + more)) >= limit
+    return float(np.mean(passes | (~fails & confirmed)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(1, 1), (4, 1), (9, 1), (19, 1), (0.5, 0.5), (1.9, 0.1)])
+@pytest.mark.parametrize("prompts", [10, 30, 100])
+def test_a_confirmed_gate_passes_falsely_in_at_most_five_of_a_hundred(
+    shape: tuple[float, float], prompts: int
+) -> None:
+    for more in (1, 4, 9):
+        assert false_passes_with_confirmation(shape, prompts, more) <= 0.05
 
 
 LOOKS, PROMPTS, BASELINES = 20, 20, 1000
@@ -92,13 +130,13 @@ def falls_in_20_looks(baselines: int = BASELINES) -> float:
 
 
 @pytest.mark.slow
-def test_twenty_runs_at_the_margin_of_one_baseline_pass_in_at_most_six_of_a_hundred() -> None:
-    assert passes_in_20_looks() <= 0.06
+def test_twenty_runs_at_the_margin_of_one_baseline_pass_in_at_most_five_of_a_hundred() -> None:
+    assert passes_in_20_looks() <= 0.05
 
 
 @pytest.mark.slow
-def test_twenty_equal_runs_fall_below_one_baseline_in_at_most_six_of_a_hundred() -> None:
-    assert falls_in_20_looks() <= 0.06
+def test_twenty_equal_runs_fall_below_one_baseline_in_at_most_five_of_a_hundred() -> None:
+    assert falls_in_20_looks() <= 0.05
 
 
 def test_the_levels_of_all_looks_add_up_to_five_percent() -> None:
