@@ -262,14 +262,31 @@ def test_a_part_of_the_prompts_is_not_the_plan(add_run, check: Check, gate: str)
     "gate",
     [
         "lyrics/lyric.total >= 75",
+        "lyrics/lyric.total > 75",
+        "lyrics/lyric.total <= 109",
+        "lyrics/lyric.total < 109",
+        "persona/persona_generic.level >= 0",
+        "lyrics/distinct_2.checkpoint >= 0.1",
         "noninferior(lyrics/lyric.total, ckpt-3000, 50)",
         "no_drop(lyrics/*, ckpt-3000)",
+        "no_drop(*, ckpt-3000)",
+        "no_drop(lyrics/lyric.total, ckpt-3000)",
         "no_drift(lyrics/*)",
+        "no_drift(persona/*)",
     ],
 )
 def test_no_gate_passes_on_a_limited_run_of_the_demo(limited_demo: Store, gate: str) -> None:
     _, term = only(evaluate_gates(limited_demo, DEMO, gates=[gate]))
     assert (term.outcome, term.reason) == ("inconclusive", "low coverage")
+
+
+@pytest.mark.parametrize(
+    "coverage", ["coverage(lyrics/lyric.total)", "coverage(lyrics/distinct_2.checkpoint)"]
+)
+def test_the_coverage_of_a_limited_run_is_that_of_the_plan(limited_demo: Store, coverage: str) -> None:
+    report = evaluate_gates(limited_demo, DEMO, gates=[f"{coverage} >= 0.95", f"{coverage} < 0.7"])
+    assert [gate.outcome for gate in report.gates] == ["failed", "passed"]
+    assert report.gates[0].terms[0].value == pytest.approx(8 / 12)
 
 
 @pytest.fixture(scope="module")

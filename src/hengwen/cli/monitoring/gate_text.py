@@ -42,8 +42,8 @@ _REASONS: Mapping[str, Bilingual] = {
     "too uncertain": Bilingual("区间跨过界限", "undecided: the interval contains the limit"),
     "nothing scored": Bilingual("没有任何回答得分", "nothing is scored"),
     "low coverage": Bilingual(
-        f"有得分的题目不足 {percent(MIN_PROMPT_COVERAGE)}，不下结论",
-        f"fewer than {percent(MIN_PROMPT_COVERAGE)} of the prompts have a score",
+        f"有得分的题目或回答不足 {percent(MIN_PROMPT_COVERAGE)}，不下结论",
+        f"fewer than {percent(MIN_PROMPT_COVERAGE)} of the prompts, or of the answers, have a score",
     ),
     "no interval": Bilingual("无法计算区间", "no interval can be computed"),
     "no baseline": Bilingual("没有基线", "there is no baseline"),

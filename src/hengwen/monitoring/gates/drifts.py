@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hengwen.monitoring.drift.drift_report import drift_report
-from hengwen.monitoring.gates.comparisons import (
+from hengwen.monitoring.gates.missing_scores import (
     is_incomplete,
     removed_scores,
     select_scores,
@@ -16,6 +16,7 @@ from hengwen.monitoring.gates.comparisons import (
 from hengwen.monitoring.gates.results import TermResult, nothing_scored, worst
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import DEFAULT_BASELINE
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 from hengwen.results.run_order import training_order
 
 if TYPE_CHECKING:
@@ -157,9 +158,12 @@ class DriftChecker:
         )
 
     def _without_incomplete(self, score: ScoreDrift) -> ScoreDrift:
-        """Return a score; without a conclusion if too few prompts of the task have it in the tested run."""
+        """Return a score; without a conclusion if too few prompts or answers of the tested run have it."""
         summary = self.summary_of(score.address)
-        if summary is None or not is_incomplete(summary):
+        prompts = [mean.prompts for mean in score.means]
+        if (summary is None or not is_incomplete(summary)) and (
+            not prompts or prompts[-1] >= MIN_PROMPT_COVERAGE * max(prompts)
+        ):
             return score
         return replace(score, drifts="missing scores")
 

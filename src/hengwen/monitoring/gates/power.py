@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import CollectedScores
 from hengwen.monitoring.gates.baselines import Baselines
-from hengwen.monitoring.gates.comparisons import difference_sample, select_scores
+from hengwen.monitoring.gates.comparisons import difference_sample
 from hengwen.monitoring.gates.evaluate_gates import run_under_test
+from hengwen.monitoring.gates.missing_scores import select_scores
 from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NoDriftTerm, NonInferiorTerm, ThresholdTerm

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.certificates import stale_parts
+from hengwen.monitoring.gates.missing_scores import coverage_of
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored
 from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
 from hengwen.results.aggregate import prompt_values
@@ -30,9 +31,8 @@ class Measured:
 
     @property
     def coverage(self) -> float:
-        """Share of the prompts that have a score; of the answers, if the number of prompts is unknown."""
-        coverage = self.summary.prompt_coverage
-        return (self.summary.coverage or 0.0) if coverage is None else coverage
+        """Share of the prompts, or of the answers if it is lower, that have a score."""
+        return coverage_of(self.summary)
 
 
 def decide(operator: Operator, interval: tuple[float, float], limit: float) -> Outcome:
