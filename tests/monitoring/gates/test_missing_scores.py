@@ -48,7 +48,7 @@ def add_earlier(add_run) -> Callable[..., None]:
 def corpus(tmp_path: Path) -> Callable[[int], Path]:
     """Return a function that writes a plan of 40 prompts, of which some have an answer."""
 
-    def write(answers: int) -> Path:
+    def write(answers: int, scorer: str | dict = "corpus_bleu") -> Path:
         texts = [f"春江潮水连海平，海上明月共潮生，其{index}。" for index in range(40)]
         samples = [
             {"id": f"p{index}", "input": "x", "references": [text]} for index, text in enumerate(texts)
@@ -58,7 +58,7 @@ def corpus(tmp_path: Path) -> Callable[[int], Path]:
             (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
         plan = {
             "name": "p",
-            "tasks": [{"name": "t", "samples": "s.jsonl", "scorers": ["corpus_bleu"]}],
+            "tasks": [{"name": "t", "samples": "s.jsonl", "scorers": [scorer]}],
             "checkpoints": [{"name": "a", "responses": "a.jsonl"}],
         }
         path = tmp_path / "plan.yaml"
@@ -87,6 +87,13 @@ def test_a_score_of_some_of_the_answers_is_not_that_of_all(
         == coverage.value
         == {"passed": 1.0}.get(outcome, min(answers, limit or 40) / 40)
     )
+
+
+def test_an_interval_of_low_confidence_decides_nothing(store: Store, corpus: Callable[..., Path]) -> None:
+    plan = corpus(40, {"corpus_bleu": {"level": 0.5}})
+    run_plan(plan, store=store)
+    result, term = only(evaluate_gates(store, plan, gates=["t/bleu.corpus >= 50"]))
+    assert (result.outcome, term.reason, term.confidence) == ("inconclusive", "low confidence", 0.5)
 
 
 @pytest.mark.parametrize("gate", ["t/s >= 0.1", *COMPARISONS])

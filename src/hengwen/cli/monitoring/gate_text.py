@@ -46,6 +46,9 @@ _REASONS: Mapping[str, Bilingual] = {
         f"fewer than {percent(MIN_PROMPT_COVERAGE)} of the prompts, or of the answers, have a score",
     ),
     "no interval": Bilingual("无法计算区间", "no interval can be computed"),
+    "low confidence": Bilingual(
+        "区间的置信水平低于 95%", "the confidence level of the interval is below 95 %"
+    ),
     "no baseline": Bilingual("没有基线", "there is no baseline"),
     "own baseline": Bilingual("这次运行自己就是基线", "the run is its own baseline"),
     "not comparable": Bilingual("与基线不可比", "not comparable with the baseline"),
@@ -69,6 +72,7 @@ _NEXT: Mapping[str, Bilingual] = {
     "no interval": Bilingual(
         "请改用有量表、逐题取值的分数", "name a score with a scale and values by prompt"
     ),
+    "low confidence": Bilingual("请把评分器的 level 设为 0.95", "set level: 0.95 for the scorer in the plan"),
     "no baseline": Bilingual(
         "请指定：hengwen runs pin 运行，或 --baseline 运行",
         "pin one: hengwen runs pin RUN, or name one: --baseline RUN",

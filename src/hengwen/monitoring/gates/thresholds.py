@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from hengwen.results.score_table import Column
 
 
+CONFIDENCE = 0.95
+"""Minimum confidence level of an interval; that of a score of a group of answers may be lower."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """A score of the tested run, with its summary and the calibration of its judge."""
@@ -96,7 +100,9 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
     outcome: Outcome = "inconclusive"
     reason: Reason = "low coverage" if measured.coverage < MIN_PROMPT_COVERAGE else "no interval"
     needed = None
-    if reason == "no interval" and interval is not None:
+    if reason == "no interval" and interval is not None and summary.confidence < CONFIDENCE:
+        reason = "low confidence"
+    elif reason == "no interval" and interval is not None:
         outcome = decide(term.operator, interval, limit)
         reason = "too uncertain" if outcome == "inconclusive" else ""
         needed = _needed_prompts(measured, limit) if reason else None
