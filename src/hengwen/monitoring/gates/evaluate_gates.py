@@ -105,17 +105,33 @@ def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
     """Return the run that gates check; see ``evaluate_gates``.
 
     Raises:
-        ConfigError: There is no such run, or the order of the checkpoints is not known.
+        ConfigError: There is no such run, the order of the checkpoints is not known, or the last checkpoint was
+            run with other prompts only.
     """
     if name is not None:
         return store.find(name, plan.name)
     runs = store.latest(plan.name)
     if not runs:
         raise ConfigError(f"no runs of plan {plan.name!r} in {store.name}; see: hengwen run")
+    _check_prompts(store, plan, runs)
     order = training_order(runs)
     if order.problem:
         raise ConfigError(f"{order.problem}; name the run to check: --run, or set step: in the plan")
     return order.runs[-1]
+
+
+def _check_prompts(store: Store, plan: Plan, runs: Sequence[Run]) -> None:
+    """Raise an error if a later checkpoint of the plan was run, but only with other prompts than ``runs``."""
+    names = [spec.name for spec in plan.checkpoints]
+    newest = {run.checkpoint for run in runs}
+    outdated = {run.checkpoint for run in store.left_out(plan.name)} - newest
+    last = max((names.index(name) for name in newest if name in names), default=-1)
+    later = [name for name in names[last + 1 :] if name in outdated]
+    if later:
+        raise ConfigError(
+            f"{', '.join(later)} was run with other prompts than {runs[-1].checkpoint}; run it again: hengwen "
+            "run, or name the run to check: --run"
+        )
 
 
 def evaluate_run(
