@@ -105,8 +105,8 @@ def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
     """Return the run that gates check; see ``evaluate_gates``.
 
     Raises:
-        ConfigError: There is no such run, the order of the checkpoints is not known, or the last checkpoint was
-            run with other prompts only.
+        ConfigError: There is no such run, the order of the checkpoints is not known, or the last checkpoint
+            was run with other prompts only.
     """
     if name is not None:
         return store.find(name, plan.name)
@@ -121,7 +121,7 @@ def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
 
 
 def _check_prompts(store: Store, plan: Plan, runs: Sequence[Run]) -> None:
-    """Raise an error if a later checkpoint of the plan was run, but only with other prompts than ``runs``."""
+    """Raise an error if a later checkpoint of the plan was run with other prompts than ``runs``."""
     names = [spec.name for spec in plan.checkpoints]
     newest = {run.checkpoint for run in runs}
     outdated = {run.checkpoint for run in store.left_out(plan.name)} - newest
@@ -129,8 +129,8 @@ def _check_prompts(store: Store, plan: Plan, runs: Sequence[Run]) -> None:
     later = [name for name in names[last + 1 :] if name in outdated]
     if later:
         raise ConfigError(
-            f"{', '.join(later)} was run with other prompts than {runs[-1].checkpoint}; run it again: hengwen "
-            "run, or name the run to check: --run"
+            f"{', '.join(later)} was run with other prompts than {runs[-1].checkpoint}; run it again: "
+            "hengwen run, or name the run to check: --run"
         )
 
 
@@ -170,7 +170,8 @@ def evaluate_run(
         except ConfigError as error:
             raise ConfigError(f"{location}{error}") from None
     unfinished = () if run.status == "finished" else (f"the run {run.id} is {run.status}, not finished",)
-    return GateReport(plan=run.plan, run=run, gates=tuple(results), warnings=unfinished)
+    warnings = (*unfinished, *dict.fromkeys(baselines.warnings))
+    return GateReport(plan=run.plan, run=run, gates=tuple(results), warnings=warnings)
 
 
 @dataclass
