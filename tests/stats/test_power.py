@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from hengwen.stats.power import detectable_effect, power_of_t
+from hengwen.stats.power import detectable_effect, least_number, power_of_t
 
 
 @pytest.mark.parametrize("effect", [-0.9, -0.2, 0.0, 0.1, 0.35, 2.0])
@@ -94,3 +94,12 @@ def test_the_figures_of_26_lyrics_with_a_detectable_difference_of_7_8() -> None:
 def test_no_effect_is_detected_surely_or_without_an_error(error: float, alpha: float, power: float) -> None:
     with pytest.raises(ValueError, match="no effect is detected"):
         detectable_effect(error, 9, alpha, power)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 6, 7, 8, 289, 999_999, 1_000_000])
+def test_the_least_number_is_the_first_that_is_enough(number: int) -> None:
+    assert least_number(lambda count: count >= number, 1) == number
+
+
+def test_no_number_above_a_million_is_returned() -> None:
+    assert least_number(lambda count: count > 1_000_000) is None

@@ -108,7 +108,7 @@ def summarize_column(column: Column, *, confidence: float = 0.95) -> Summary:
     attempted, expected = _prompt_counts(column)
     is_group_score = set(values) == {None}
     if is_group_score:
-        interval = column.interval
+        interval, confidence = column.interval, column.confidence or confidence
         n, prompts = column.composed_of or (scored, 0)
     else:
         bounds = None if column.scale is None else (column.scale.low, column.scale.high)

@@ -110,6 +110,8 @@ class Column:
     """Name of the function that combines the values of a prompt's repeats."""
     interval: tuple[float, float] | None = None
     """Confidence interval of a score of a group of answers, from ``ci`` in the details of the score."""
+    confidence: float | None = None
+    """Confidence level of ``interval``, from ``level`` in the details; None if they do not name it."""
     composed_of: tuple[int, int] | None = None
     """Numbers of answers and of prompts in a scored group of answers, from the details of the score."""
     sample_count: int | None = None
@@ -276,6 +278,7 @@ class Column:
         interval = details.get("ci")
         if interval is not None:
             self.interval = (float(interval[0]), float(interval[1]))
+            self.confidence = float(details["level"]) if "level" in details else None
         if "answers" in details and "prompts" in details:
             self.composed_of = (int(details["answers"]), int(details["prompts"]))
 

@@ -136,20 +136,28 @@ def cluster_sums(
     return sums, np.bincount(index, weights=shares).astype(np.float64)
 
 
-def jackknife(sums: NDArray[np.float64], sizes: NDArray[np.float64]) -> tuple[float, float, float]:
+def jackknife(
+    sums: NDArray[np.float64], sizes: NDArray[np.float64], copies: NDArray[np.float64] | None = None
+) -> tuple[float, float, float]:
     """Return a mean over prompts, its standard error (jackknife over clusters), and the degrees of freedom.
 
     Args:
         sums: Sum of the values of each cluster, at least two clusters.
         sizes: Number of prompts of each cluster, or the sum of their weights.
+        copies: Number of clusters like each, > 0, for the result of a larger or smaller sample of the same
+            kind; a number need not be whole. None for one cluster each.
 
     Examples:
         >>> mean, error, freedom = jackknife(np.array([1.0, 2.0, 3.0]), np.ones(3))
         >>> mean, round(error, 4), freedom
         (2.0, 0.5774, 2.0)
+        >>> mean, error, freedom = jackknife(np.array([1.0, 2.0, 3.0]), np.ones(3), np.full(3, 4.0))
+        >>> mean, round(error, 4), freedom  # 12 prompts
+        (2.0, 0.2462, 11.0)
     """
-    total, count, groups = sums.sum(), sizes.sum(), len(sums)
+    counts = np.ones(len(sums)) if copies is None else copies
+    total, count, groups = (counts * sums).sum(), (counts * sizes).sum(), counts.sum()
     mean = total / count
     without = (total - sums) / (count - sizes)
-    error = np.sqrt((groups - 1) / groups * np.square(without - mean).sum())
-    return float(mean), float(error), float(count**2 / np.square(sizes).sum() - 1)
+    error = np.sqrt((groups - 1) / groups * (counts * np.square(without - mean)).sum())
+    return float(mean), float(error), float(count**2 / (counts * np.square(sizes)).sum() - 1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.stats.mean_interval import cluster_sums
+from hengwen.stats.power import POWER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +30,6 @@ NORMAL_FROM = 2000
 """Number of clusters above which the normal distribution replaces random sign patterns."""
 BATCH_SIZE = 300_000
 """Number of random signs in memory at the same time."""
-POWER = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hengwen.stats.mean_interval import cluster_sums
-from hengwen.stats.power import detectable_effect, power_of_t
+from hengwen.stats.power import POWER, detectable_effect, least_number, power_of_t
 from hengwen.stats.variance_components import variance_components
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-MAX_PROMPTS = 1_000_000
-"""Largest number of prompts that ``prompts_for`` searches for."""
 MIN_FREEDOM = 2
 """Minimum degrees of freedom of a variance to compute its interval; with fewer, the upper end of the interval
 is more than 100 times the lower end."""
@@ -72,7 +70,7 @@ class PairedVariance:
         return self.between
 
     def smallest_difference(
-        self, prompts: int, repeats: float, alpha: float = 0.05, power: float = 0.8
+        self, prompts: int, repeats: float, alpha: float = 0.05, power: float = POWER
     ) -> float | None:
         """Return the smallest true difference that a run detects; None if prompts / cluster_size is below 2.
 
@@ -88,7 +86,7 @@ class PairedVariance:
         return detectable_effect(sqrt(variance / prompts), freedom, alpha, power) if variance > 0 else 0.0
 
     def prompts_for(
-        self, difference: float, repeats: float, alpha: float = 0.05, power: float = 0.8, *, least: int = 2
+        self, difference: float, repeats: float, alpha: float = 0.05, power: float = POWER, *, least: int = 2
     ) -> int | None:
         """Return the smallest number of prompts with which a difference is detected; None if above a million.
 
@@ -106,18 +104,7 @@ class PairedVariance:
             error = sqrt(variance / prompts)
             return error == 0 or power_of_t(difference, error, freedom, alpha) >= power
 
-        low = max(least, ceil(2 * self.cluster_size - 1e-9))
-        if detects(low):
-            return low
-        high = 2 * low
-        while not detects(high):
-            if high > MAX_PROMPTS:
-                return None
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if detects(middle) else (middle, high)
-        return high if high <= MAX_PROMPTS else None
+        return least_number(detects, max(least, ceil(2 * self.cluster_size - 1e-9)))
 
     def factors(self, repeats: float, confidence: float = 0.95) -> tuple[float, float] | None:
         """Return the bounds of the true variance as multiples of the estimated variance ``of_prompt``.

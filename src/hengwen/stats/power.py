@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+POWER = 0.8
+"""Probability of detecting an effect for which sample sizes and smallest visible effects are computed."""
+MAX_PROMPTS = 1_000_000
+"""Largest number of prompts that ``least_number`` returns."""
 LARGEST_NONCENTRALITY = 1e9
 """Largest effect, in standard errors, for which the power is computed; larger effects are treated as equal to
 it, because scipy returns NaN for them."""
@@ -92,3 +99,33 @@ def detectable_effect(
     while missing(high) < 0:
         high *= 2
     return error * float(brentq(missing, 0.0, high, xtol=1e-10))
+
+
+def least_number(is_enough: Callable[[int], bool], least: int = 2) -> int | None:
+    """Return the smallest number of prompts that is enough; None if it is above a million.
+
+    Args:
+        is_enough: Function that tells whether a number of prompts is enough. If a number is enough, all
+            larger numbers must be enough too.
+        least: Smallest number to return, at least 1.
+
+    Notes:
+        Bisection; ``is_enough`` is called O(log n) times.
+
+    Examples:
+        >>> least_number(lambda count: count >= 289)
+        289
+        >>> least_number(lambda count: False) is None
+        True
+    """
+    if is_enough(least):
+        return least
+    low, high = least, 2 * least
+    while not is_enough(high):
+        if high > MAX_PROMPTS:
+            return None
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high if high <= MAX_PROMPTS else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -15,7 +16,9 @@ import yaml
 ROOT = Path(__file__).resolve().parents[3]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 STEPS: dict[str, dict[str, Any]] = {step["name"]: step for step in ACTION["runs"]["steps"]}
-MARK = "<!-- hengwen-gate:p -->"
+REPORT = "<!-- hengwen-gate:p -->\n### x\n"
+FILE_MARK = "<!-- hengwen-gate-file:1359307028-9 -->"
+"""Mark of the comment on ``plan.yaml``."""
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 
@@ -74,6 +77,21 @@ def test_the_exit_code_of_the_gate_is_kept_for_the_last_step(run, tmp_path: Path
     assert run("Result", "", CODE="3").returncode == 3
 
 
+def test_a_report_of_an_earlier_step_is_not_published(run, tmp_path: Path) -> None:
+    for name in ("-j.xml", "c.md"):
+        (tmp_path / name).write_text("old", "utf-8")
+    assert run("Gate", "exit 2", PLAN="plan.yaml", JUNIT="-j.xml", COMMENT_FILE="c.md").returncode == 0
+    assert not (tmp_path / "-j.xml").exists()
+    assert not (tmp_path / "c.md").exists()
+
+
+def comment(run, existing: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the step that comments; ``existing`` is the id of the comment that ``gh`` finds."""
+    script = f'case "$*" in *--paginate*) printf "%s" "{existing}"; printf "%s" "$MARK" > mark;; esac'
+    rest = {"REPOSITORY": "o/r", "NUMBER": "7", "COMMENT_FILE": "c.md", "GH_TOKEN": "t"}
+    return run("Comment", script, **{"PLAN": "plan.yaml", **rest, **variables})
+
+
 @pytest.mark.parametrize(
     ("existing", "expected"),
     [
@@ -84,18 +102,47 @@ def test_the_exit_code_of_the_gate_is_kept_for_the_last_step(run, tmp_path: Path
 def test_the_comment_is_made_once_and_then_replaced(
     run, tmp_path: Path, existing: str, expected: list[str]
 ) -> None:
-    (tmp_path / "c.md").write_text(f"{MARK}\n### x\n", "utf-8")
-    script = f'case "$*" in *--paginate*) printf "%s" "{existing}";; esac'
-    done = run("Comment", script, REPOSITORY="o/r", NUMBER="7", COMMENT_FILE="c.md", GH_TOKEN="t")
+    (tmp_path / "c.md").write_text(REPORT, "utf-8")
+    done = comment(run, existing, CODE="0")
     assert (done.returncode, done.stderr) == (0, "")
     arguments = calls(tmp_path)
     assert arguments[:4] == ["gh", "api", "repos/o/r/issues/7/comments", "--paginate"]
-    assert arguments[-8:] == ["gh", "api", *expected, "-F", "body=@c.md", "--silent"]
+    assert arguments[-8:] == ["gh", "api", *expected, "-F", "body=@c.md.body", "--silent"]
+    assert (tmp_path / "mark").read_text("utf-8") == FILE_MARK
+    assert (tmp_path / "c.md.body").read_text("utf-8") == f"{FILE_MARK}\n{REPORT}"
 
 
-def test_without_a_report_there_is_no_comment(run, tmp_path: Path) -> None:
-    assert run("Comment", "", COMMENT_FILE="missing.md").returncode == 0
-    assert not (tmp_path / "calls").exists()
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("", "hengwen gate: no result, exit code 2, see the log"),
+        ("en", "hengwen gate: no result, exit code 2, see the log"),
+        ("zh", "hengwen gate：没有结果，退出码 2，见日志"),
+    ],
+)
+def test_without_a_report_the_existing_comment_says_so(run, tmp_path: Path, language: str, text: str) -> None:
+    """The comment of an earlier commit would otherwise still say that the gates passed."""
+    assert comment(run, "41", CODE="2", LANGUAGE_OF_TEXT=language).returncode == 0
+    expected = ["--method", "PATCH", "repos/o/r/issues/comments/41"]
+    assert calls(tmp_path)[-8:] == ["gh", "api", *expected, "-F", "body=@c.md.body", "--silent"]
+    assert (tmp_path / "mark").read_text("utf-8") == FILE_MARK
+    assert (tmp_path / "c.md.body").read_text("utf-8") == f"{FILE_MARK}\n{text}\n"
+
+
+def test_without_a_report_there_is_no_new_comment(run, tmp_path: Path) -> None:
+    assert comment(run, "", CODE="2").returncode == 0
+    assert "POST" not in calls(tmp_path)
+    assert "PATCH" not in calls(tmp_path)
+
+
+@pytest.mark.parametrize("plan", ["--> plan.yaml", "计划/plan.yaml", "$(touch x)", "-n"])
+def test_no_name_of_a_plan_is_part_of_the_mark(run, tmp_path: Path, plan: str) -> None:
+    (tmp_path / "c.md").write_text(REPORT, "utf-8")
+    assert comment(run, "", CODE="0", PLAN=plan).returncode == 0
+    mark = (tmp_path / "mark").read_text("utf-8")
+    assert re.fullmatch(r"<!-- hengwen-gate-file:\d+-\d+ -->", mark)
+    assert mark != FILE_MARK
+    assert not (tmp_path / "x").exists()
 
 
 def test_only_a_comment_of_a_bot_is_replaced() -> None:

@@ -23,10 +23,9 @@ def gate(outcome: Outcome, tier: Tier = "fail", detail: str = "", **more) -> Gat
     return GateResult(tier=tier, outcome=outcome, terms=(term,), **rest)
 
 
-def report(*gates: GateResult, plan: str = "p") -> GateReport:
-    return GateReport(
-        plan=plan, run=Run(id="r1", plan=plan, plan_hash="", checkpoint="c"), gates=gates or (gate("passed"),)
-    )
+def report(*gates: GateResult, plan: str = "p", warnings: tuple[str, ...] = ()) -> GateReport:
+    run = Run(id="r1", plan=plan, plan_hash="", checkpoint="c")
+    return GateReport(plan=plan, run=run, gates=gates or (gate("passed"),), warnings=warnings)
 
 
 @pytest.mark.parametrize(
@@ -93,3 +92,36 @@ def test_a_comment_starts_with_the_mark_of_its_plan() -> None:
     comment = comment_markdown(report(), "en")
     assert comment.splitlines()[0] == comment_mark("p") == "<!-- hengwen-gate:p -->"
     assert "-->" not in comment_mark("a--> <b>").removesuffix(" -->")
+
+
+def test_warnings_are_in_every_file() -> None:
+    warned = report(gate("failed"), warnings=("the run r1 is interrupted, not finished", "second"))
+    (suite,) = ElementTree.fromstring(junit_xml(warned, "en"))
+    assert [child.tag for child in suite] == ["testcase", "system-out"]
+    assert suite[-1].text == "warning: the run r1 is interrupted, not finished\nwarning: second"
+    for markdown in (summary_markdown(warned, "en"), comment_markdown(warned, "en")):
+        assert "\n\n⚠️ warning: the run r1 is interrupted, not finished\n\n⚠️ warning: second\n" in markdown
+    assert "警告：second" in summary_markdown(warned, "zh")
+    assert "警告：second" in junit_xml(warned, "zh")
+    assert "system-out" not in junit_xml(report(gate("failed")), "en")
+
+
+@given(st.text() | st.just(HOSTILE))
+def test_a_warning_is_escaped_and_on_one_line(text: str) -> None:
+    warned = report(gate("failed"), warnings=(text,))
+    (suite,) = ElementTree.fromstring(junit_xml(warned, "en").encode())
+    assert suite[-1].text.startswith("warning:")
+    assert "\n" not in suite[-1].text
+    markdown = summary_markdown(warned, "en")
+    markdown.encode()
+    last = markdown.splitlines()[-1]
+    assert last.startswith("⚠️ warning:")
+    assert "<" not in last
+    assert len(markdown.splitlines()) == len(summary_markdown(report(gate("failed")), "en").splitlines()) + 2
+
+
+def test_a_warning_calls_nobody_and_links_nothing() -> None:
+    markdown = summary_markdown(report(gate("failed"), warnings=(HOSTILE,)), "en")
+    assert "<script>" not in markdown
+    assert "@&#8203;someone #&#8203;12" in markdown
+    assert "www&#8203;.example.org https&#58;//example.org" in markdown

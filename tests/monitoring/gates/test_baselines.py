@@ -80,6 +80,34 @@ def test_a_run_of_changed_files_is_the_last_choice(store: Store, folder: Path) -
     changed = run_plan(folder / "plan.yaml", store=store).runs[1]
     assert [item["changed"] for item in commits(changed)] == [True]
     assert baseline_of(store, folder) == clean.id
+    assert evaluate_gates(store, folder / "plan.yaml").warnings == ()
+
+
+def test_a_baseline_of_changed_files_is_named_in_a_warning(store: Store, folder: Path) -> None:
+    """It may have the same changes as the run under test, so that a comparison shows nothing."""
+    (folder / "b.jsonl").write_text(ANSWERS.replace("三", "五"), "utf-8")
+    changed = run_plan(folder / "plan.yaml", store=store).runs[1]
+    warning = (
+        f"git:first: the plan of the baseline {changed.id}, or a file that it names, differed from the commit"
+    )
+    gates = ["noninferior(t/length.characters, git:first, 1)", "no_drop(*)"]
+    report = evaluate_gates(store, folder / "plan.yaml", gates=gates, baseline="git:first")
+    assert report.warnings == (warning,)
+
+
+def test_a_run_without_changes_is_preferred_to_a_later_checkpoint(store: Store, folder: Path) -> None:
+    clean, later = run_plan(folder / "plan.yaml", store=store).runs
+    store.remove(later)
+    (folder / "b.jsonl").write_text(ANSWERS.replace("三", "五"), "utf-8")
+    assert run_plan(folder / "plan.yaml", store=store).runs[0].id == clean.id  # resumed without changes
+    text = (folder / "plan.yaml").read_text("utf-8")
+    (folder / "plan.yaml").write_text(
+        text.replace("jsonl}]", "jsonl}, {name: c, responses: a.jsonl}]"), "utf-8"
+    )
+    commit(folder, "second", "second")
+    run_plan(folder / "plan.yaml", store=store)
+    report = evaluate_gates(store, folder / "plan.yaml", run="c")
+    assert (report.gates[0].terms[0].baseline.id, report.warnings) == (clean.id, ())
 
 
 def test_a_commit_without_a_run_is_an_error(store: Store, folder: Path) -> None:

@@ -67,6 +67,86 @@ def test_the_baseline_is_the_first_checkpoint(check) -> None:
     assert (term.outcome, term.baseline.checkpoint) == ("failed", "c1")
 
 
+@pytest.fixture
+def add_mean(add_run):
+    """Return a function that writes the run of a checkpoint with a mean."""
+
+    def add(number: int, mean: float, **more):
+        return add_run(f"c{number}", {"t/s": values(mean, number)}, step=number, **more)
+
+    return add
+
+
+def drift_term(store: Store, plan: Plan, **options) -> TermResult:
+    (gate,) = evaluate_gates(store, plan, gates=["no_drift(*)"], **options).gates
+    return gate.terms[0]
+
+
+def test_an_older_run_of_a_checkpoint_can_be_the_baseline(add_mean, store: Store, plan: Plan) -> None:
+    pinned = add_mean(0, 0.9)
+    for number, mean in enumerate(FALLING):
+        add_mean(number, mean)
+    for options in ({"baseline": pinned.id}, {}):
+        term = drift_term(store, plan, **options)
+        assert (term.baseline.id, term.outcome) == (pinned.id, "failed")
+        assert term.drifts[0].means[0].mean == pytest.approx(0.9, abs=0.05)
+        store.pin(pinned, "2026-01-02")
+
+
+@pytest.mark.parametrize(
+    ("number", "detail"),
+    [
+        (5, "c5 (run5-c5) is not an earlier checkpoint than c4 (run4-c4)"),
+        (4, "c4 (run6-c4) is not an earlier checkpoint than c4 (run4-c4)"),
+    ],
+)
+def test_a_baseline_must_be_an_earlier_checkpoint(
+    add_mean, store: Store, plan: Plan, number: int, detail: str
+) -> None:
+    for index, mean in enumerate([0.6, 0.5, 0.62, 0.52, 0.6, 0.51]):
+        add_mean(index, mean)
+    other = add_mean(4, 0.6)
+    baseline = other.id if number == 4 else f"run{number}-c{number}"
+    term = drift_term(store, plan, run="run4-c4", baseline=baseline)
+    assert (term.outcome, term.reason, term.detail) == ("inconclusive", "not comparable", detail)
+    assert (term.enforced, term.baseline.id) == ("inconclusive", baseline)
+
+
+def test_the_run_under_test_is_not_its_own_baseline(add_mean, store: Store, plan: Plan) -> None:
+    for index, mean in enumerate([0.6, 0.5, 0.62, 0.52, 0.6]):
+        add_mean(index, mean)
+    term = drift_term(store, plan, baseline="c4")
+    assert (term.outcome, term.reason) == ("inconclusive", "own baseline")
+
+
+@pytest.mark.parametrize(
+    ("kind", "missing", "reason"),
+    [("scorer", 15, "low coverage"), ("judge", 0, "not comparable")],
+)
+def test_a_baseline_that_cannot_be_compared_is_not_left_out(
+    add_run, add_mean, store: Store, plan: Plan, kind: str, missing: int, reason: str
+) -> None:
+    """Without c0, the later checkpoints do not show whether the score has fallen since c0."""
+    add_run("c0", {"t/s": [0.9] * (PROMPTS - missing) + [None] * missing}, step=0, kind=kind)
+    for index, mean in enumerate([0.6, 0.5, 0.62, 0.52, 0.6], start=1):
+        add_mean(index, mean)
+    assert drift_term(store, plan).outcome == "passed"
+    term = drift_term(store, plan, baseline="c0")
+    assert (term.outcome, term.enforced, term.reason) == ("inconclusive", "inconclusive", reason)
+    assert "c0" in term.detail
+
+
+def test_a_rise_does_not_hide_the_fall_of_the_newest_checkpoint(add_mean, store: Store, plan: Plan) -> None:
+    """Both tests are significant, the slope with the smaller p-value."""
+    for number in range(60):
+        add_mean(number, 0.3 + number / 100)
+    add_mean(60, 0.1)
+    term = drift_term(store, plan)
+    steps = term.drifts[0].steps
+    assert steps.slope_p_adjusted < steps.newest_p_adjusted < term.level
+    assert (term.outcome, term.drifts[0].direction) == ("failed", "worse")
+
+
 def test_a_score_of_a_group_of_answers_has_no_values_by_prompt(add_run, store: Store, plan: Plan) -> None:
     from hengwen import Row, Score
 

@@ -121,6 +121,26 @@ def test_the_last_checkpoint_in_training_order_is_checked(add_run, check: Check)
     assert check("t/s >= 0.8", run="early").exit_code == 3
 
 
+def test_the_last_checkpoint_is_not_replaced_by_one_with_other_prompts(
+    add_run, check: Check, store: Store, plan: Plan
+) -> None:
+    """The prompts have changed, and only the first checkpoint was run again before the run stopped."""
+    names = [{"name": name, "responses": f"{name}.jsonl"} for name in "ab"]
+    two = Plan.model_validate(plan.model_dump() | {"checkpoints": names})
+    add_run("c", {"t/s": LOW}, facts={"prompts": "old"})  # a checkpoint that the plan no longer has
+    add_run("a", {"t/s": HIGH}, step=1, facts={"prompts": "old"})
+    add_run("b", {"t/s": LOW}, step=2, facts={"prompts": "old"})
+    add_run("a", {"t/s": HIGH}, step=1, facts={"prompts": "new"})
+    with pytest.raises(
+        ConfigError,
+        match="b was run with other prompts than a; run it again: hengwen run, or name the run to",
+    ):
+        evaluate_gates(store, two, gates=["t/s >= 0.8"])
+    assert evaluate_gates(store, two, gates=["t/s >= 0.8"], run="a").exit_code == 0
+    add_run("b", {"t/s": LOW}, step=2, facts={"prompts": "new"})
+    assert evaluate_gates(store, two, gates=["t/s >= 0.8"]).exit_code == 3
+
+
 def test_an_unknown_order_is_an_error(add_run, check: Check) -> None:
     for name in "ab":
         add_run(name, {"t/s": HIGH}, step=7, facts={"sequence": name, "prompts": "x"})
@@ -262,14 +282,31 @@ def test_a_part_of_the_prompts_is_not_the_plan(add_run, check: Check, gate: str)
     "gate",
     [
         "lyrics/lyric.total >= 75",
+        "lyrics/lyric.total > 75",
+        "lyrics/lyric.total <= 109",
+        "lyrics/lyric.total < 109",
+        "persona/persona_generic.level >= 0",
+        "lyrics/distinct_2.checkpoint >= 0.1",
         "noninferior(lyrics/lyric.total, ckpt-3000, 50)",
         "no_drop(lyrics/*, ckpt-3000)",
+        "no_drop(*, ckpt-3000)",
+        "no_drop(lyrics/lyric.total, ckpt-3000)",
         "no_drift(lyrics/*)",
+        "no_drift(persona/*)",
     ],
 )
 def test_no_gate_passes_on_a_limited_run_of_the_demo(limited_demo: Store, gate: str) -> None:
     _, term = only(evaluate_gates(limited_demo, DEMO, gates=[gate]))
     assert (term.outcome, term.reason) == ("inconclusive", "low coverage")
+
+
+@pytest.mark.parametrize(
+    "coverage", ["coverage(lyrics/lyric.total)", "coverage(lyrics/distinct_2.checkpoint)"]
+)
+def test_the_coverage_of_a_limited_run_is_that_of_the_plan(limited_demo: Store, coverage: str) -> None:
+    report = evaluate_gates(limited_demo, DEMO, gates=[f"{coverage} >= 0.95", f"{coverage} < 0.7"])
+    assert [gate.outcome for gate in report.gates] == ["failed", "passed"]
+    assert report.gates[0].terms[0].value == pytest.approx(8 / 12)
 
 
 @pytest.fixture(scope="module")

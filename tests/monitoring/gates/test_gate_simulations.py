@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import stdtrit
+from scipy.stats import binom
 
+from hengwen import Plan, Store
+from hengwen.monitoring.gates.power import gate_powers
 from hengwen.monitoring.gates.thresholds import decide
+from hengwen.plans.gates import parse_gate
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.difference_interval import difference_interval
 from hengwen.stats.mean_interval import mean_interval
-from hengwen.stats.paired import sign_flip_test
+from hengwen.stats.paired import holm, sign_flip_test
 
 LEVELS = np.array([0, 0.25, 0.5, 0.75, 1])
 DISTRIBUTIONS = {
@@ -20,7 +24,7 @@ DISTRIBUTIONS = {
     "even": [0.2] * 5,
     "pass rate .95": [0.05, 0, 0, 0, 0.95],
 }
-RUNS = 20_000
+RUNS, CONFIRMED = 20_000, 10_000
 
 
 def lower_bounds(values: np.ndarray) -> np.ndarray:
@@ -49,8 +53,45 @@ def false_passes(name: str, prompts: int, runs: int = RUNS) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 @pytest.mark.parametrize("prompts", [5, 6, 10, 20, 30, 50, 100])
-def test_a_truth_just_below_the_limit_passes_in_at_most_five_of_a_hundred(name: str, prompts: int) -> None:
-    assert false_passes(name, prompts) <= 0.05
+def test_a_truth_just_below_the_limit_passes_in_at_most_four_of_a_hundred(name: str, prompts: int) -> None:
+    assert false_passes(name, prompts) <= 0.04
+
+
+@pytest.mark.parametrize("prompts", [5, 10, 20, 30, 50, 100, 200, 500, 1000])
+def test_no_limit_of_a_pass_rate_passes_falsely_in_more_than_52_of_1000(prompts: int) -> None:
+    """Exact: the worst limit for k passes is the lower bound of k passes."""
+    passes = np.arange(1, prompts + 1)
+    bounds = lower_bounds((np.arange(prompts) < passes[:, None]).astype(float))
+    risks = np.where(bounds > 0, binom.sf(passes - 1, prompts, bounds), 0)
+    assert risks.max() <= 0.052
+
+
+def false_passes_with_confirmation(shape: tuple[float, float], prompts: int, more: int) -> float:
+    """Return the share of runs that pass a limit just above the truth with one answer, or with ``more``.
+
+    Args:
+        shape: Parameters of the beta distribution of the pass rates of prompts.
+        prompts: Number of prompts.
+        more: Number of answers to each prompt that ``--confirm`` adds if the first ones do not decide.
+    """
+    rng = np.random.default_rng(7)
+    limit = shape[0] / sum(shape) + 1e-9
+    rates = rng.beta(*shape, (CONFIRMED, prompts))
+    first, further = (rng.binomial(count, rates) for count in (1, more))
+    passes = lower_bounds(first) >= limit
+    fails = 1 - lower_bounds(1 - first) < limit
+    confirmed = lower_bounds((first + further) / (1 + more)) >= limit
+    return float(np.mean(passes | (~fails & confirmed)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [(1, 1), (4, 1), (9, 1), (19, 1), (0.5, 0.5), (1.9, 0.1)])
+@pytest.mark.parametrize("prompts", [10, 30, 100])
+def test_a_confirmed_gate_passes_falsely_in_at_most_five_of_a_hundred(
+    shape: tuple[float, float], prompts: int
+) -> None:
+    for more in (1, 4, 9):
+        assert false_passes_with_confirmation(shape, prompts, more) <= 0.05
 
 
 LOOKS, PROMPTS, BASELINES = 20, 20, 1000
@@ -89,14 +130,81 @@ def falls_in_20_looks(baselines: int = BASELINES) -> float:
 
 
 @pytest.mark.slow
-def test_twenty_runs_at_the_margin_of_one_baseline_pass_in_at_most_six_of_a_hundred() -> None:
-    assert passes_in_20_looks() <= 0.06
+def test_twenty_runs_at_the_margin_of_one_baseline_pass_in_at_most_five_of_a_hundred() -> None:
+    assert passes_in_20_looks() <= 0.05
 
 
 @pytest.mark.slow
-def test_twenty_equal_runs_fall_below_one_baseline_in_at_most_six_of_a_hundred() -> None:
-    assert falls_in_20_looks() <= 0.06
+def test_twenty_equal_runs_fall_below_one_baseline_in_at_most_five_of_a_hundred() -> None:
+    assert falls_in_20_looks() <= 0.05
 
 
 def test_the_levels_of_all_looks_add_up_to_five_percent() -> None:
     assert sum(alpha_at_look(look) for look in range(1, 100_000)) == pytest.approx(0.05, abs=1e-5)
+
+
+REPEATS, FALLS = 2000, 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "observed", "planned", "limit"),
+    [
+        ("skew", 200, 12, 0.45),
+        ("skew", 20, 80, 0.7),
+        ("even", 100, 30, 0.4),
+        ("even", 12, 60, 0.45),
+        ("pass rate .95", 200, 60, 0.85),
+        ("ceil90", 100, 40, 0.85),
+    ],
+)
+def test_the_printed_power_of_a_limit_is_that_of_the_gate(
+    add_run, store: Store, plan: Plan, name: str, observed: int, planned: int, limit: float
+) -> None:
+    rng = np.random.default_rng(4)
+    values = rng.choice(LEVELS, observed, p=DISTRIBUTIONS[name])
+    add_run("a", {"t/s": [float(value) for value in values]})
+    ((power,),) = gate_powers(store, plan, [parse_gate(f"t/s >= {limit}")], {"t": planned})
+    passes = lower_bounds(rng.choice(values, (RUNS, planned))) >= limit
+    assert power.power == pytest.approx(np.mean(passes), abs=0.06)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("observed", "planned"), [(60, 20), (24, 24), (20, 28)])
+def test_the_printed_fall_is_seen_with_the_power_of_the_gate(
+    add_run, store: Store, plan: Plan, observed: int, planned: int
+) -> None:
+    rng = np.random.default_rng(5)
+    before = rng.normal(0.5, 0.1, (3, observed))
+    differences = rng.normal(0, 0.08, (3, observed))
+    for checkpoint, values in (("a", before), ("b", before + differences)):
+        add_run(checkpoint, {f"t/s{index}": row.tolist() for index, row in enumerate(values)}, scale=None)
+    ((power,),) = gate_powers(store, plan, [parse_gate("no_drop(*, a)")], {"t": planned})
+    centred = differences - differences.mean(axis=1, keepdims=True)
+    spread = (observed / (observed - 1)) ** 0.5
+    seen, level = 0, alpha_at_look(1)
+    for _ in range(FALLS):
+        drawn = spread * np.array([rng.choice(row, planned) for row in centred])
+        drawn[0] -= power.falls[0].fall
+        p_values = {str(index): sign_flip_test([0.0] * planned, row).p for index, row in enumerate(drawn)}
+        seen += holm(p_values)["0"] <= level
+    assert seen / FALLS == pytest.approx(0.8, abs=0.06)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("observed", "planned"), [(60, 20), (24, 24), (20, 60)])
+def test_the_printed_power_of_a_margin_is_that_of_the_gate(
+    add_run, store: Store, plan: Plan, observed: int, planned: int
+) -> None:
+    rng = np.random.default_rng(6)
+    before = rng.normal(0.5, 0.1, observed)
+    differences = rng.normal(0, 0.08, observed)
+    for checkpoint, values in (("a", before), ("b", before + differences)):
+        add_run(checkpoint, {"t/s": values.tolist()}, scale=None)
+    ((power,),) = gate_powers(store, plan, [parse_gate("noninferior(t/s, a, 0.04)")], {"t": planned})
+    drawn = rng.choice(differences - differences.mean(), (REPEATS, planned))
+    drawn *= (observed / (observed - 1)) ** 0.5
+    for alpha, printed in ((0.05, power.power), (alpha_at_look(1), power.power_at_first_look)):
+        bounds = [difference_interval(row, confidence=1 - 2 * alpha).bounds for row in drawn]
+        passes = [low >= -0.04 for low, _ in bounds]
+        assert printed == pytest.approx(np.mean(passes), abs=0.06)

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from hengwen.cli.monitoring.run_document import run_document
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import decimals_for, interval, number, p_text, percent, signed
 from hengwen.reports.view.build import run_labels
@@ -86,8 +87,7 @@ def print_comparison(comparison: RunComparison, language: Language, console: Con
 def comparison_json(comparison: RunComparison) -> str:
     """Return the whole comparison as one JSON object."""
     runs = {
-        name: {"id": run.id, "plan": run.plan, "checkpoint": run.checkpoint, "step": run.step}
-        for name, run in (("before", comparison.before), ("after", comparison.after))
+        name: run_document(run) for name, run in (("before", comparison.before), ("after", comparison.after))
     }
     document: dict[str, Any] = {
         "schema": 1,

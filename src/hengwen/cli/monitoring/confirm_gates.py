@@ -15,10 +15,13 @@ from hengwen.runs.resources import RunOptions
 from hengwen.runs.run_plan import run_resolved
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from hengwen.monitoring.gates.baselines import Baselines
     from hengwen.monitoring.gates.results import GateReport, TermResult
     from hengwen.plans.plan import Plan
     from hengwen.records import Run
+    from hengwen.store import Store
 
 REPEATABLE = ("score", "noninferior")
 """Kinds of conditions whose result becomes more precise with more answers to each prompt."""
@@ -51,7 +54,8 @@ def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet
         The new run, and for each baseline a new run with equally many answers to each prompt.
 
     Raises:
-        ConfigError: The answers of the checkpoint, or of a baseline, are stored ones.
+        ConfigError: The answers of the checkpoint, or of a baseline, are stored ones; a baseline is a run of
+            the tested checkpoint; a run used ``--fresh``; or the plan gives other answers than a run has.
     """
     plan, run = baselines.plan, baselines.run
     tasks = tasks_to_confirm(report)
@@ -59,6 +63,14 @@ def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet
     checkpoints = dict.fromkeys([run.checkpoint, *(item.checkpoint for item in compared.values())])
     for checkpoint in checkpoints:
         _check_backend(plan, checkpoint)
+    for baseline in compared.values():
+        if baseline.checkpoint == run.checkpoint:
+            raise ConfigError(
+                f"--confirm: the baseline {baseline.id} is a run of {run.checkpoint!r} too, which cannot "
+                "answer as at that time; name a baseline of another checkpoint"
+            )
+    for earlier in (run, *compared.values()):
+        _check_not_fresh(baselines.store, earlier)
     more = plan.model_copy(
         update={
             "tasks": [
@@ -73,6 +85,8 @@ def confirm_run(report: GateReport, baselines: Baselines, repeats: int, *, quiet
         options = RunOptions(checkpoints=list(checkpoints), progress=progress)
         result = run_resolved(more, baselines.store, options, trust=True)
     runs = {item.checkpoint: item for item in result.runs}
+    for earlier in (run, *compared.values()):
+        _check_answers(baselines.store, earlier, runs[earlier.checkpoint], tasks)
     return replace(
         baselines,
         run=runs[run.checkpoint],
@@ -89,6 +103,33 @@ def _check_backend(plan: Plan, checkpoint: str) -> None:
             f"--confirm: the answers of {checkpoint!r} are stored ones; no model can repeat them, so add "
             "repeats to its file, or prompts to the plan"
         )
+
+
+def _check_not_fresh(store: Store, run: Run) -> None:
+    """Raise an error if a run used ``--fresh``: other runs cannot reuse its answers, only those before it."""
+    if any(attempt.role == "subject" and attempt.cache_scope for attempt in store.attempts(run)):
+        raise ConfigError(
+            f"--confirm: run {run.id} was made with --fresh, so more answers cannot be added to it; set more "
+            "repeats: in the plan, and run it again with --fresh"
+        )
+
+
+def _check_answers(store: Store, earlier: Run, later: Run, tasks: Collection[str]) -> None:
+    """Raise an error unless a later run with more repeats has all answers of an earlier one."""
+    answers = _answers(store, earlier, tasks)
+    if not answers.items() <= _answers(store, later, tasks).items():
+        raise ConfigError(
+            f"--confirm: the plan gives other answers than run {earlier.id} has, so more of them do not "
+            "confirm it; run the plan, and compare the new runs"
+        )
+
+
+def _answers(store: Store, run: Run, tasks: Collection[str]) -> dict[tuple[str, str, int], str]:
+    return {
+        (response.task, response.sample_id, response.repeat): response.text
+        for response in store.responses(run)
+        if response.task in tasks
+    }
 
 
 def _repeats(run: Run, task: str, default: int) -> int:

@@ -26,7 +26,7 @@ _TITLES = {0: "passed", 1: "error", 3: "failed", 4: "inconclusive"}
 
 
 def junit_xml(report: GateReport, language: Language) -> str:
-    """Return the gates as JUnit XML, one test case each.
+    """Return the gates as JUnit XML, one test case each; warnings are in the ``system-out`` of the suite.
 
     In the test case, a failed gate has the element ``failure``, an inconclusive gate ``skipped``, and a gate
     on a score that no answer has ``error``. If a gate only warns and did not pass, it has ``skipped``.
@@ -55,12 +55,15 @@ def junit_xml(report: GateReport, language: Language) -> str:
             element.text = details
         else:
             ElementTree.SubElement(case, "system-out").text = details
+    warnings = _warnings(report, language)
+    if warnings:
+        ElementTree.SubElement(suite, "system-out").text = "\n".join(warnings)
     ElementTree.indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
 def summary_markdown(report: GateReport, language: Language) -> str:
-    """Return the gates as a Markdown table with a heading."""
+    """Return the gates as a Markdown table with a heading; warnings follow the table."""
     outcome = OUTCOMES[_TITLES[report.exit_code]].in_language(language)
     heads = ("结果", "条件", "依据") if language == "zh" else ("result", "gate", "why")
     lines = [
@@ -76,6 +79,8 @@ def summary_markdown(report: GateReport, language: Language) -> str:
         word = gate_word(gate).in_language(language)
         details = gate_details(gate).in_language(language)
         lines.append(f"| {mark} {_cell(word)} | {_cell(gate.expression)} | {_cell(details)} |")
+    for warning in _warnings(report, language):
+        lines += ["", f"{WARNING_MARK} {_cell(warning)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -102,6 +107,12 @@ def _junit_kind(gate: GateResult) -> str:
         return "error"
     outcome = gate.enforced or "inconclusive"
     return {"failed": "failure", "error": "error"}.get(outcome, "skipped")
+
+
+def _warnings(report: GateReport, language: Language) -> list[str]:
+    """Return the warnings of a report, one line each."""
+    word = "警告：" if language == "zh" else "warning: "
+    return [_text(f"{word}{warning}") for warning in report.warnings]
 
 
 def _text(text: str) -> str:

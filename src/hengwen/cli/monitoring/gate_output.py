@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.text import Text
 
 from hengwen.cli.monitoring.gate_text import gate_details, gate_word, is_warning, report_title
+from hengwen.cli.monitoring.run_document import run_document
 from hengwen.cli.ui.messages import printable
 from hengwen.monitoring.gates.drifts import corrected_p_values
 
 if TYPE_CHECKING:
     from hengwen.monitoring.gates.results import GateReport, GateResult, TermResult
     from hengwen.prompts.language import Language
-    from hengwen.records import Run
 
 _STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow", "error": "red"}
 
@@ -47,7 +47,7 @@ def gates_json(report: GateReport) -> str:
     document = {
         "schema": 1,
         "plan": report.plan,
-        "run": _run(report.run),
+        "run": run_document(report.run),
         "exit_code": report.exit_code,
         "gates": [_gate(gate) for gate in report.gates],
         "warnings": report.warnings,
@@ -83,7 +83,7 @@ def _term(term: TermResult) -> dict[str, Any]:
         "p": term.p,
         "level": term.level,
         "look": term.look,
-        "baseline": None if term.baseline is None else _run(term.baseline),
+        "baseline": None if term.baseline is None else run_document(term.baseline),
         "needed_prompts": term.needed_prompts,
         "scores": [
             {
@@ -109,7 +109,3 @@ def _term(term: TermResult) -> dict[str, Any]:
             for score in term.drifts
         ],
     }
-
-
-def _run(run: Run) -> dict[str, Any]:
-    return {"id": run.id, "plan": run.plan, "checkpoint": run.checkpoint, "step": run.step}

@@ -16,6 +16,7 @@ _UNKNOWN: Mapping[str, str] = {
     "no second run": "power unknown: needs two runs of the plan in the store",
     "no values by prompt": "power unknown: the runs in the store have no value of this score for each prompt",
     "no spread": "power unknown: all values or differences in the store are equal",
+    "too few prompts": "too few prompts for any result",
     "not a test": "no statistical test: the value itself is compared with the limit",
     "checkpoints": "needs at least 4 checkpoints; more prompts do not replace them",
 }
@@ -24,7 +25,8 @@ _UNKNOWN: Mapping[str, str] = {
 def power_line(power: TermPower) -> str:
     """Return one line on how likely a condition is to pass, or why this is unknown."""
     if power.unknown:
-        return f"{power.text}: {_UNKNOWN[power.unknown]}"
+        least = "" if power.needed_prompts is None else f"; at least {count(power.needed_prompts)} are needed"
+        return f"{power.text}: {_UNKNOWN[power.unknown]}{least}"
     size = f"{count(power.prompts)} prompts"
     source = " and ".join(run.checkpoint for run in power.runs)
     if power.kind == "no_drop":
@@ -34,9 +36,10 @@ def power_line(power: TermPower) -> str:
         ]
         return (
             f"{power.text}: with {size} a fall is seen with power .80 from: {', '.join(falls)} "
-            f"(differences of {source})"
+            f"(at the level of the first run tested against a baseline; differences of {source})"
         )
-    decimals = max(1, decimals_for(power.scale, [power.provable]))
+    known = [value for value in (power.provable, power.mean) if value is not None]
+    decimals = max(1, decimals_for(power.scale, known))
     needed = "" if power.needed_prompts is None else f", or {count(power.needed_prompts)} prompts"
     if power.kind == "noninferior":
         first = _share(power.power_at_first_look)
@@ -45,10 +48,14 @@ def power_line(power: TermPower) -> str:
             f"({first} at the level of the first run tested against a baseline); power .80 needs a margin of "
             f"{number(power.provable, decimals)}{needed} (differences of {source})"
         )
+    provable = (
+        "power .80 from no true mean on the scale"
+        if power.provable is None
+        else f"power .80 from a true mean of {number(power.provable, decimals)}"
+    )
     return (
         f"{power.text}: power {_share(power.power)} with {size}, if the mean stays at "
-        f"{number(power.mean, decimals)} ({source}); power .80 from a true mean of "
-        f"{number(power.provable, decimals)}{needed}"
+        f"{number(power.mean, decimals)} ({source}); {provable}{needed}"
     )
 
 

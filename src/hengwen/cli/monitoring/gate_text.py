@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from hengwen.monitoring.gates.drifts import corrected_p_values
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import count, decimals_for, interval, number, p_text, percent, signed
-from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
-from hengwen.stats.paired import too_few
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE, min_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,15 +33,22 @@ _CALIBRATE = Bilingual(
     "请先校准：hengwen calibrate 计划 -o 文件，再加 --calibration 文件",
     "calibrate: hengwen calibrate PLAN -o FILE, then --calibration FILE",
 )
+_LABEL = Bilingual("请增加标注：hengwen label", "label more answers: hengwen label")
+_EARLIER_BASELINE = Bilingual(
+    "请指定较早检查点的运行：--baseline 运行", "name the run of an earlier checkpoint: --baseline RUN"
+)
 _REASONS: Mapping[str, Bilingual] = {
     "": Bilingual("", ""),
     "too uncertain": Bilingual("区间跨过界限", "undecided: the interval contains the limit"),
     "nothing scored": Bilingual("没有任何回答得分", "nothing is scored"),
     "low coverage": Bilingual(
-        f"有得分的题目不足 {percent(MIN_PROMPT_COVERAGE)}，不下结论",
-        f"fewer than {percent(MIN_PROMPT_COVERAGE)} of the prompts have a score",
+        f"有得分的题目或回答不足 {percent(MIN_PROMPT_COVERAGE)}，不下结论",
+        f"fewer than {percent(MIN_PROMPT_COVERAGE)} of the prompts, or of the answers, have a score",
     ),
     "no interval": Bilingual("无法计算区间", "no interval can be computed"),
+    "low confidence": Bilingual(
+        "区间的置信水平低于 95%", "the confidence level of the interval is below 95 %"
+    ),
     "no baseline": Bilingual("没有基线", "there is no baseline"),
     "own baseline": Bilingual("这次运行自己就是基线", "the run is its own baseline"),
     "not comparable": Bilingual("与基线不可比", "not comparable with the baseline"),
@@ -66,6 +72,7 @@ _NEXT: Mapping[str, Bilingual] = {
     "no interval": Bilingual(
         "请改用有量表、逐题取值的分数", "name a score with a scale and values by prompt"
     ),
+    "low confidence": Bilingual("请把评分器的 level 设为 0.95", "set level: 0.95 for the scorer in the plan"),
     "no baseline": Bilingual(
         "请指定：hengwen runs pin 运行，或 --baseline 运行",
         "pin one: hengwen runs pin RUN, or name one: --baseline RUN",
@@ -77,7 +84,7 @@ _NEXT: Mapping[str, Bilingual] = {
     "order unknown": Bilingual("请在计划中写明 step", "set step: in the plan"),
     "no calibration": _CALIBRATE,
     "stale calibration": _CALIBRATE,
-    "undefined agreement": Bilingual("请增加标注：hengwen label", "label more answers: hengwen label"),
+    "undefined agreement": _LABEL,
 }
 
 
@@ -104,21 +111,29 @@ def gate_details(gate: GateResult) -> Bilingual:
 
 
 def _certificate_note(gate: GateResult) -> Bilingual:
-    """Return which judges are not certified, and what that means for the gate."""
+    """Return which judges are not certified, what that means for the gate, and how to certify them."""
     judges = {
         f"{address.partition('.')[0]}": _UNCERTIFIED[reason] for address, reason in gate.uncertified.items()
     }
     zh = "，".join(f"{judge} {reason.zh}" for judge, reason in judges.items())
     en = ", ".join(f"{judge}: {reason.en}" for judge, reason in judges.items())
     if gate.enforced is None:
-        return Bilingual(
+        note = Bilingual(
             f"评审没有通过校准，此条件只作警告（{zh}）",
             f"warning only, because the judge is not certified ({en})",
         )
-    return Bilingual(
-        f"没有通过校准的评审不计入退出码（{zh}）",
-        f"judges that are not certified do not count for the exit code ({en})",
-    )
+    else:
+        note = Bilingual(
+            f"没有通过校准的评审不计入退出码（{zh}）",
+            f"judges that are not certified do not count for the exit code ({en})",
+        )
+    reasons = {*gate.uncertified.values()}
+    parts = [note]
+    if "insufficient labels" in reasons:
+        parts.append(_LABEL)
+    if reasons & {"no calibration", "stale calibration"}:
+        parts.append(_CALIBRATE)
+    return Bilingual("，".join(part.zh for part in parts), ", ".join(part.en for part in parts))
 
 
 def report_title(report: GateReport) -> str:
@@ -175,11 +190,13 @@ def _fall_figures(term: TermResult) -> Bilingual:
     falls = [score for score in term.scores if score.outcome == "worse"]
     tested = [score for score in term.scores if score.test is not None]
     texts = [_fall_text(score) for score in falls or tested]
-    head = (
-        Bilingual(f"比 {_baseline(term)} 显著变差", f"significantly worse than {_baseline(term)}")
-        if falls
-        else Bilingual(f"与 {_baseline(term)} 相比未见变差", f"no fall seen from {_baseline(term)}")
-    )
+    baseline = _baseline(term)
+    if falls:
+        head = Bilingual(f"比 {baseline} 显著变差", f"significantly worse than {baseline}")
+    elif term.outcome == "passed":
+        head = Bilingual(f"与 {baseline} 相比未见变差", f"no fall seen from {baseline}")
+    else:
+        head = Bilingual(f"与 {baseline} 的差别", f"difference from {baseline}")
     n = term.prompts or 0
     return Bilingual(
         f"{head.zh}：{'，'.join(text.zh for text in texts)}；{n} 题{_level(term).zh}",
@@ -193,11 +210,14 @@ def _drift_figures(term: TermResult) -> Bilingual:
         return Bilingual("", "")
     drifts = [score for score in term.drifts if score.drifts == "drift" and score.direction == "worse"]
     texts = [_drift_text(score) for score in drifts or term.drifts]
-    head = (
-        Bilingual("漂移，变差超出平常的波动", "drift, a fall beyond the usual movement of checkpoints,")
-        if drifts
-        else Bilingual("未见超出平常波动的变差", "no fall beyond the usual movement of checkpoints seen")
-    )
+    if drifts:
+        head = Bilingual(
+            "漂移，变差超出平常的波动", "drift, a fall beyond the usual movement of checkpoints,"
+        )
+    elif term.outcome == "passed":
+        head = Bilingual("未见超出平常波动的变差", "no fall beyond the usual movement of checkpoints seen")
+    else:
+        head = Bilingual("的变化", "changes")
     return Bilingual(
         f"自 {_baseline(term)} 起{head.zh}：{'，'.join(text.zh for text in texts)}{_level(term).zh}",
         f"{head.en} since {_baseline(term)}: {', '.join(text.en for text in texts)}{_level(term).en}",
@@ -245,12 +265,12 @@ def _next_step(term: TermResult) -> Bilingual:
             f"about {n} prompts are needed, or more answers: --confirm N",
         )
     if term.reason == "too few prompts" and term.level is not None:
-        clusters = 2
-        while too_few(clusters, max(1, len(term.scores)), term.level):
-            clusters += 1
+        clusters = min_clusters(max(1, len(term.scores)), term.level)
         return Bilingual(
             f"至少需要 {clusters} 个互相独立的题目", f"at least {clusters} independent prompts are needed"
         )
+    if term.reason == "not comparable" and term.kind == "no_drift" and not term.drifts:
+        return _EARLIER_BASELINE
     return _NEXT.get(term.reason, Bilingual("", ""))
 
 

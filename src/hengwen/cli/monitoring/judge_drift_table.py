@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from hengwen.cli.monitoring.run_document import run_document
 from hengwen.monitoring.judge_drift.verdicts import ANCHORS_FOR_VERDICT, MIN_ANCHORS, SECOND_ALPHA
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import decimals_for, interval, number, p_text, percent, signed
@@ -147,14 +148,7 @@ def judge_drift_document(report: JudgeDriftReport) -> dict[str, Any]:
 def _run_document(run: Run | None) -> dict[str, Any] | None:
     if run is None:
         return None
-    return {
-        "id": run.id,
-        "plan": run.plan,
-        "checkpoint": run.checkpoint,
-        "step": run.step,
-        "started": run.started,
-        "status": run.status,
-    }
+    return {**run_document(run), "started": run.started, "status": run.status}
 
 
 def _score_document(score: JudgedScoreDrift) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from hengwen.cli.monitoring.run_document import run_document
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import NOTHING, count, decimals_for, number, percent
 from hengwen.results.comparisons import min_clusters
@@ -81,9 +82,7 @@ def print_power(result: PlanPower, language: Language, console: Console | None =
 def power_json(result: PlanPower) -> str:
     """Return the whole result of ``plan_power`` as one JSON object."""
     runs = {
-        name: None
-        if run is None
-        else {"id": run.id, "plan": run.plan, "checkpoint": run.checkpoint, "step": run.step}
+        name: None if run is None else run_document(run)
         for name, run in (("baseline", result.baseline), ("other", result.other))
     }
     document: dict[str, Any] = {

@@ -9,8 +9,9 @@ from hengwen.monitoring.drift.answers import FirstQuestion, SecondQuestion, corr
 from hengwen.monitoring.drift.human_agreement import human_agreements
 from hengwen.monitoring.drift.judge_repeats import judge_repeat_variance
 from hengwen.monitoring.drift.prompt_changes import rank_changes
-from hengwen.monitoring.drift.score_drift import ALPHA, Looks, ScoreDrift
+from hengwen.monitoring.drift.score_drift import Looks, ScoreDrift
 from hengwen.monitoring.drift.steps import course_of
+from hengwen.results.comparisons import ALPHA
 from hengwen.stats.alpha_spending import alpha_at_look
 
 if TYPE_CHECKING:

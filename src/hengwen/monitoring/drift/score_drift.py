@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from hengwen.results.comparisons import ALPHA
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from hengwen.stats.difference_interval import DifferenceInterval
     from hengwen.stats.effect_sizes import EffectSizes
 
-ALPHA = 0.05
-"""Probability of a false alarm of each question, over all scores and all looks at one baseline."""
 MIN_MANN_KENDALL = 5
 """Minimum number of checkpoints of the Mann-Kendall test; with 4, the smallest p-value is .083."""
 

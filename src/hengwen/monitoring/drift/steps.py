@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.monitoring.drift.score_drift import ALPHA, MIN_MANN_KENDALL, Course, MannKendall
+from hengwen.monitoring.drift.score_drift import MIN_MANN_KENDALL, Course, MannKendall
 from hengwen.relevance_metrics import significance, summarize
+from hengwen.results.comparisons import ALPHA
 from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS, newest_test, slope_test
 
 if TYPE_CHECKING:

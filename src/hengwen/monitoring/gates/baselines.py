@@ -34,6 +34,9 @@ class Baselines:
     known: dict[str, Run | None] = field(default_factory=dict)
     """Baselines that were found before, by name; newer runs that ``--confirm`` adds do not replace them."""
 
+    warnings: list[str] = field(default_factory=list)
+    """A warning for each baseline at a git commit whose files differed from that commit."""
+
     def find(self, name: str) -> Run | None:
         """Return a baseline; None if the plan's pinned run is meant and no run is pinned.
 
@@ -82,10 +85,16 @@ class Baselines:
                 f"{commit[:12]}; run the plan there"
             )
         # runs are sorted newest first, and min returns the first of equal runs
-        return min(
+        baseline = min(
             runs,
-            key=lambda run: (run.checkpoint != self.run.checkpoint, -run.order, _commits(run)[commit]),
+            key=lambda run: (run.checkpoint != self.run.checkpoint, _commits(run)[commit], -run.order),
         )
+        if _commits(baseline)[commit]:
+            self.warnings.append(
+                f"git:{ref}: the plan of the baseline {baseline.id}, or a file that it names, differed from "
+                "the commit"
+            )
+        return baseline
 
 
 def look_series(baseline: Run) -> str:
@@ -94,6 +103,13 @@ def look_series(baseline: Run) -> str:
 
 
 def _commits(run: Run) -> dict[str, bool]:
-    """Return the git commit of each start of one run, and whether files of the plan differed from it."""
+    """Return the git commits at which a run was started, and whether files of the plan differed.
+
+    A run is only resumed if nothing that it evaluates has changed, so one start without
+    differences is enough.
+    """
     facts: Mapping[str, Any] = run.facts
-    return {item["commit"]: item["changed"] for item in facts.get("commits", [])}
+    changed: dict[str, bool] = {}
+    for item in facts.get("commits", []):
+        changed[item["commit"]] = changed.get(item["commit"], True) and item["changed"]
+    return changed

@@ -5,20 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import CollectedScores, refuse_conflicts
 from hengwen.monitoring.compare.run_comparison import compare_scores
+from hengwen.monitoring.gates.missing_scores import (
+    pair_coverage,
+    removed_scores,
+    select_scores,
+    unscored_scores,
+    without_removed,
+)
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored, worst
-from hengwen.monitoring.gates.sample_size import needed_prompts
+from hengwen.monitoring.gates.sample_size import PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
-from hengwen.plans.gates import NonInferiorTerm, matching
+from hengwen.plans.gates import NonInferiorTerm
 from hengwen.reports.view.build import run_labels
+from hengwen.results.aggregate import summarize_column
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+from hengwen.results.score_table import SeriesKey
 from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.difference_interval import difference_interval
-from hengwen.stats.mean_interval import cluster_sums, jackknife
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,13 +32,11 @@ if TYPE_CHECKING:
     from hengwen.monitoring.compare.run_comparison import ScoreComparison, ScorePair
     from hengwen.monitoring.gates.baselines import Baselines
     from hengwen.monitoring.gates.results import Outcome, Reason
-    from hengwen.monitoring.tested_scores import Family
     from hengwen.plans.gates import NoDropTerm
-    from hengwen.records import Run
+    from hengwen.records import Run, Scale
     from hengwen.reports.view.models import ScoreView
     from hengwen.results.aggregate import Summary
     from hengwen.results.paired_values import PairedValues
-    from hengwen.store import Store
 
 COMPARISON_OUTCOMES: dict[str, Outcome] = {
     "better": "passed",
@@ -109,11 +113,16 @@ class Comparer:
             return replace(result, reason=problem, detail=detail)
         values = pair.values
         assert values is not None  # pair_problem found no problem
-        coverage = min(*values.coverage, 1.0 if summary.prompt_coverage is None else summary.prompt_coverage)
+        coverage = min(self._coverage(collected, views[0], summary))
         result = replace(result, prompt_coverage=coverage, scale=pair.scale)
         if coverage < MIN_PROMPT_COVERAGE:
             return replace(result, reason="low coverage", detail=failures_text(summary))
         return self._test_margin(term, baseline, values, result)
+
+    def _coverage(self, collected: CollectedScores, view: ScoreView, summary: Summary) -> tuple[float, float]:
+        """Return the coverage of a score in the baseline and in the tested run, which has this summary."""
+        series = SeriesKey(collected.runs[0].id, view.task, view.name, view.kind)
+        return pair_coverage(summarize_column(collected.table.series[series]), summary)
 
     def _test_margin(
         self, term: NonInferiorTerm, baseline: Run, values: PairedValues, result: TermResult
@@ -124,14 +133,12 @@ class Comparer:
                 f"{term.text!r}: a margin of {term.margin:g} is as wide as the scale of the score, "
                 f"{scale.low:g} to {scale.high:g}"
             )
-        differences = [after - before for before, after in zip(values.before, values.after, strict=True)]
+        differences = values.differences
         look = self.baselines.count_look(baseline)
         level = alpha_at_look(look)
+        reach = None if scale is None else (scale.low, scale.high)
         bounds = difference_interval(
-            differences,
-            values.clusters,
-            scale=None if scale is None else (scale.low, scale.high),
-            confidence=1 - 2 * level,
+            differences, values.clusters, scale=reach, confidence=1 - 2 * level
         ).bounds
         result = replace(
             result,
@@ -150,9 +157,7 @@ class Comparer:
             return replace(result, outcome="passed")
         if high < -term.margin:
             return replace(result, outcome="failed")
-        _, error, _ = jackknife(*cluster_sums(np.asarray(differences), values.clusters))
-        clusters = needed_prompts(term.margin, error, values.cluster_count, level)
-        needed = None if clusters is None else round(clusters * len(differences) / values.cluster_count)
+        needed = difference_sample(values, scale).needed_prompts(lambda _: term.margin, level)
         return replace(result, reason="too uncertain", needed_prompts=needed)
 
     def _no_drop(self, term: NoDropTerm, baseline: Run) -> TermResult:
@@ -182,18 +187,33 @@ class Comparer:
             return replace(result, reason=problem, detail=detail)
         look = self.baselines.count_look(baseline)
         level = alpha_at_look(look)
+        coverages = {
+            view.address: self._coverage(collected, view, applicable[view.address]) for view in selected
+        }
         comparisons = tuple(
-            replace(item, outcome="missing scores") if is_incomplete(applicable[item.address]) else item
-            for item in compare_scores(pairs, alpha=level)
+            with_coverage(item, coverages[item.address]) for item in compare_scores(pairs, alpha=level)
         )
         result = no_drop_result(replace(result, level=level, look=look), comparisons, self.is_certified)
         removed = removed_scores(term.pattern, self.baselines.store, baseline, run, self.summary_of)
         return without_removed(result, removed, run)
 
 
-def is_incomplete(summary: Summary) -> bool:
-    """Return whether too few prompts of the task have a score, for example because of ``--limit``."""
-    return summary.prompt_coverage is not None and summary.prompt_coverage < MIN_PROMPT_COVERAGE
+def with_coverage(comparison: ScoreComparison, coverage: tuple[float, float]) -> ScoreComparison:
+    """Return a comparison with the coverage of both runs; without a conclusion if it is too low."""
+    comparison = replace(comparison, coverage=coverage)
+    return (
+        replace(comparison, outcome="missing scores") if min(coverage) < MIN_PROMPT_COVERAGE else comparison
+    )
+
+
+def difference_sample(values: PairedValues, scale: Scale | None) -> PromptSample:
+    """Return the differences of prompts, with the artificial prompts that the interval of their mean has."""
+    reach = None if scale is None else (scale.low, scale.high)
+    interval = difference_interval(values.differences, values.clusters, scale=reach)
+    if scale is None or interval.bounds == interval.t:
+        return PromptSample.of(values.differences, values.clusters)
+    width = scale.high - scale.low
+    return PromptSample.of(values.differences, values.clusters, (-width, width))
 
 
 def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Reason, str]:
@@ -208,84 +228,6 @@ def pair_problem(pairs: Sequence[ScorePair], labels: Sequence[str]) -> tuple[Rea
         if pair.problem:
             return "not comparable", f"{pair.address}: {pair.problem}"
     return "", ""
-
-
-def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[ScoreView]:
-    """Return the headline scores that match a pattern; if no headline score matches, all scores that match.
-
-    Args:
-        pattern: Address, or a pattern with ``*``.
-        scores: All scores, each after its family: ``headline`` for a score of a report's summary, otherwise
-            ``breakdown``.
-    """
-    views = {view.address: (family, view) for family, view in scores}
-    matches = [views[address] for address in matching(pattern, views)]
-    headline = [view for family, view in matches if family == "headline"]
-    return headline or [view for _, view in matches]
-
-
-def declared_scores(run: Run) -> list[str]:
-    """Return the addresses of the scores that the plan of a run names, except human labels and anchors."""
-    return [address for address in run.score_order if not is_label_or_anchor(address)]
-
-
-def is_label_or_anchor(address: str) -> bool:
-    """Return whether an address is that of human labels, or of a judge's levels of anchors."""
-    return address.partition("/")[2].startswith(("human.", "anchor."))
-
-
-def unscored_scores(pattern: str, run: Run, summary_of: Callable[[str], Summary | None]) -> list[str]:
-    """Return the scores of a pattern that the plan of a run names but that have no rows.
-
-    Args:
-        pattern: Address, or a pattern with ``*``.
-        run: The run under test, for example one that stopped before a task.
-        summary_of: Function that returns the summary of a score of the run by its address.
-    """
-    return [item for item in matching(pattern, declared_scores(run)) if summary_of(item) is None]
-
-
-def removed_scores(
-    pattern: str, store: Store, baseline: Run, run: Run, summary_of: Callable[[str], Summary | None]
-) -> list[str]:
-    """Return the scores of a pattern that the baseline has but the plan of the run does not name.
-
-    Args:
-        pattern: Address, or a pattern with ``*``.
-        store: Store with the baseline.
-        baseline: The run to compare with.
-        run: The run under test.
-        summary_of: Function that returns the summary of a score of the run by its address.
-    """
-    names = {item for item in declared_scores(baseline) if summary_of(item) is None} - {*run.score_order}
-    if not matching(pattern, names):
-        return []
-    table = store.table([baseline])
-    scored = {key.address for key, column in table.series.items() if column.has_scores}
-    selected = select_scores(pattern, tested_scores((baseline,), table))
-    return [view.address for view in selected if view.address in names & scored]
-
-
-def without_removed(result: TermResult, removed: Sequence[str], run: Run) -> TermResult:
-    """Return a result that is inconclusive instead of passed if the run lacks scores of the baseline.
-
-    Args:
-        result: Result of the scores that both runs have.
-        removed: Addresses of the scores that only the baseline has.
-        run: The run under test.
-    """
-    if not removed:
-        return result
-    outcomes: tuple[Outcome, Outcome] = (result.enforced or "passed", "inconclusive")
-    outcome = worst((result.outcome, "inconclusive"))
-    detail = "; ".join(filter(None, (result.detail, f"{run.checkpoint} has no score {', '.join(removed)}")))
-    return replace(
-        result,
-        outcome=outcome,
-        enforced=worst(outcomes),
-        reason=result.reason or ("not comparable" if outcome == "inconclusive" else ""),
-        detail=detail,
-    )
 
 
 def no_drop_result(

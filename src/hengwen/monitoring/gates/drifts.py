@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hengwen.monitoring.drift.drift_report import drift_report
-from hengwen.monitoring.gates.comparisons import (
+from hengwen.monitoring.gates.missing_scores import (
     is_incomplete,
     removed_scores,
     select_scores,
@@ -16,12 +16,13 @@ from hengwen.monitoring.gates.comparisons import (
 from hengwen.monitoring.gates.results import TermResult, nothing_scored, worst
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import DEFAULT_BASELINE
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 from hengwen.results.run_order import training_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from hengwen.monitoring.drift.score_drift import DriftAnswer, DriftReport, ScoreDrift
+    from hengwen.monitoring.drift.score_drift import DriftAnswer, DriftReport, LeftOut, ScoreDrift
     from hengwen.monitoring.gates.baselines import Baselines
     from hengwen.monitoring.gates.results import Outcome, Reason
     from hengwen.plans.gates import NoDriftTerm
@@ -78,29 +79,57 @@ class DriftChecker:
             return TermResult(
                 text=term.text, kind="no_drift", outcome="inconclusive", reason="no values by prompt"
             )
-        runs = self._runs_up_to(run)
         baseline = self.baselines.find(DEFAULT_BASELINE)
+        if baseline is not None and baseline.id == run.id:
+            return TermResult(
+                text=term.text,
+                kind="no_drift",
+                outcome="inconclusive",
+                reason="own baseline",
+                baseline=baseline,
+            )
+        runs = self._runs_up_to(run, baseline)
+        if baseline is not None and baseline not in runs:
+            return TermResult(
+                text=term.text,
+                kind="no_drift",
+                outcome="inconclusive",
+                reason="not comparable",
+                detail=f"{baseline.checkpoint} ({baseline.id}) is not an earlier checkpoint than "
+                f"{run.checkpoint} ({run.id})",
+                baseline=baseline,
+            )
         report = drift_report(
             store,
             [item.id for item in runs],
             plan=run.plan,
-            baseline=None
-            if baseline is None or baseline.id not in {item.id for item in runs}
-            else baseline.id,
+            baseline=None if baseline is None else baseline.id,
             scores=selected,
         )
         result = self._from_report(term, report)
         first = baseline or report.runs[0]
         return without_removed(result, removed_scores(term.pattern, store, first, run, self.summary_of), run)
 
-    def _runs_up_to(self, run: Run) -> list[Run]:
-        """Return the newest run of each checkpoint, from the first in training order to the tested run."""
-        others = [item for item in self.baselines.store.latest(run.plan) if item.checkpoint != run.checkpoint]
-        runs = training_order([*others, run]).runs
-        return list(runs[: [item.id for item in runs].index(run.id) + 1])
+    def _runs_up_to(self, run: Run, baseline: Run | None) -> list[Run]:
+        """Return the newest run of each checkpoint, from the first in training order to the tested run.
+
+        The baseline replaces the newest run of its checkpoint. It is not returned if it is a run of the
+        tested checkpoint or of a later one.
+        """
+        newest = {item.checkpoint: item for item in self.baselines.store.latest(run.plan)}
+        if baseline is not None:
+            newest[baseline.checkpoint] = baseline
+        newest[run.checkpoint] = run
+        order = training_order(list(newest.values()))
+        if order.problem:
+            return list(order.runs)
+        return list(order.runs[: order.runs.index(run) + 1])
 
     def _from_report(self, term: NoDriftTerm, report: DriftReport) -> TermResult:
-        scores = tuple(self._without_incomplete(score) for score in report.scores)
+        scores = tuple(
+            without_baseline(self._without_incomplete(worst_direction(score, report)), report)
+            for score in report.scores
+        )
         outcomes = [drift_outcome(score) for score in scores]
         enforced = [
             outcome
@@ -118,7 +147,7 @@ class DriftChecker:
             outcome=worst(outcomes),
             enforced=worst(enforced) if enforced else None,
             reason=reason,
-            detail=report.order_problem,
+            detail=report.order_problem or baseline_problems(scores, report),
             prompts=min((mean.prompts for score in scores for mean in score.means), default=0),
             prompt_coverage=min((mean.coverage for score in scores for mean in score.means), default=0.0),
             p=min(p_values, default=None),
@@ -129,11 +158,55 @@ class DriftChecker:
         )
 
     def _without_incomplete(self, score: ScoreDrift) -> ScoreDrift:
-        """Return a score; without a conclusion if too few prompts of the task have it in the tested run."""
+        """Return a score; without a conclusion if too few prompts or answers of the tested run have it."""
         summary = self.summary_of(score.address)
-        if summary is None or not is_incomplete(summary):
+        prompts = [mean.prompts for mean in score.means]
+        if (summary is None or not is_incomplete(summary)) and (
+            not prompts or prompts[-1] >= MIN_PROMPT_COVERAGE * max(prompts)
+        ):
             return score
         return replace(score, drifts="missing scores")
+
+
+def worst_direction(score: ScoreDrift, report: DriftReport) -> ScoreDrift:
+    """Return a score; with the direction ``worse`` if any significant test of it shows a fall.
+
+    The direction of a drift report is that of the test with the smaller p-value. In a long series, a rise of
+    all checkpoints can have a smaller p-value than the fall of the newest.
+    """
+    steps, level = score.steps, report.looks.drift_alpha
+    if score.drifts != "drift" or steps is None or level is None:
+        return score
+    changes = (
+        (steps.slope_p_adjusted, steps.slope.slope if steps.slope else 0.0),
+        (steps.newest_p_adjusted, steps.newest.difference if steps.newest else 0.0),
+    )
+    higher_is_better = score.scale is None or score.scale.higher_is_better
+    falls = any(p is not None and p <= level and (change < 0) == higher_is_better for p, change in changes)
+    return replace(score, direction="worse") if falls else score
+
+
+def without_baseline(score: ScoreDrift, report: DriftReport) -> ScoreDrift:
+    """Return a score; a conclusion that passes is removed if the tests leave out the named baseline."""
+    left_out = baseline_left_out(score, report)
+    if left_out is None or drift_outcome(score) != "passed":
+        return score
+    return replace(score, drifts="missing scores" if left_out.problem == "coverage" else "not comparable")
+
+
+def baseline_left_out(score: ScoreDrift, report: DriftReport) -> LeftOut | None:
+    """Return why the tests of a score leave out the named or pinned baseline; None if they do not."""
+    if not report.pinned:
+        return None
+    return next((item for item in score.left_out if item.checkpoint == report.labels[0]), None)
+
+
+def baseline_problems(scores: Sequence[ScoreDrift], report: DriftReport) -> str:
+    """Return for which scores the tests leave out the named or pinned baseline, and why."""
+    problems = [(score.address, baseline_left_out(score, report)) for score in scores]
+    return "; ".join(
+        f"{address} of {item.checkpoint}: {item.detail or item.problem}" for address, item in problems if item
+    )
 
 
 def drift_outcome(score: ScoreDrift) -> Outcome:

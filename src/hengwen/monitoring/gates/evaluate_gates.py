@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hengwen.argument_types import checked_arguments
 from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.baselines import Baselines
 from hengwen.monitoring.gates.certificates import certificate_problem
-from hengwen.monitoring.gates.comparisons import Comparer, is_label_or_anchor
+from hengwen.monitoring.gates.comparisons import Comparer
 from hengwen.monitoring.gates.drifts import DriftChecker
+from hengwen.monitoring.gates.missing_scores import is_label_or_anchor
 from hengwen.monitoring.gates.results import GateReport, GateResult, nothing_scored, worst
 from hengwen.monitoring.gates.thresholds import Measured, threshold_result
 from hengwen.plans.gates import NoDriftTerm, NoDropTerm, ThresholdTerm, check_addresses, matching, parse_gate
@@ -102,17 +105,33 @@ def run_under_test(store: Store, plan: Plan, name: str | None = None) -> Run:
     """Return the run that gates check; see ``evaluate_gates``.
 
     Raises:
-        ConfigError: There is no such run, or the order of the checkpoints is not known.
+        ConfigError: There is no such run, the order of the checkpoints is not known, or the last checkpoint
+            was run with other prompts only.
     """
     if name is not None:
         return store.find(name, plan.name)
     runs = store.latest(plan.name)
     if not runs:
         raise ConfigError(f"no runs of plan {plan.name!r} in {store.name}; see: hengwen run")
+    _check_prompts(store, plan, runs)
     order = training_order(runs)
     if order.problem:
         raise ConfigError(f"{order.problem}; name the run to check: --run, or set step: in the plan")
     return order.runs[-1]
+
+
+def _check_prompts(store: Store, plan: Plan, runs: Sequence[Run]) -> None:
+    """Raise an error if a later checkpoint of the plan was run with other prompts than ``runs``."""
+    names = [spec.name for spec in plan.checkpoints]
+    newest = {run.checkpoint for run in runs}
+    outdated = {run.checkpoint for run in store.left_out(plan.name)} - newest
+    last = max((names.index(name) for name in newest if name in names), default=-1)
+    later = [name for name in names[last + 1 :] if name in outdated]
+    if later:
+        raise ConfigError(
+            f"{', '.join(later)} was run with other prompts than {runs[-1].checkpoint}; run it again: "
+            "hengwen run, or name the run to check: --run"
+        )
 
 
 def evaluate_run(
@@ -132,7 +151,7 @@ def evaluate_run(
     """
     run = baselines.run
     evaluated = _RunUnderTest(
-        run, baselines.store.table([run]), {item.address: item for item in calibrations}
+        run, baselines.store, baselines.store.table([run]), {item.address: item for item in calibrations}
     )
     comparer = Comparer(
         baselines=baselines, summary_of=evaluated.summary_of, is_certified=evaluated.is_certified
@@ -151,12 +170,14 @@ def evaluate_run(
         except ConfigError as error:
             raise ConfigError(f"{location}{error}") from None
     unfinished = () if run.status == "finished" else (f"the run {run.id} is {run.status}, not finished",)
-    return GateReport(plan=run.plan, run=run, gates=tuple(results), warnings=unfinished)
+    warnings = (*unfinished, *dict.fromkeys(baselines.warnings))
+    return GateReport(plan=run.plan, run=run, gates=tuple(results), warnings=warnings)
 
 
 @dataclass
 class _RunUnderTest:
     run: Run
+    store: Store
     table: ScoreTable
     calibrations: Mapping[str, Calibration]
     summaries: Mapping[str, Summary] = field(init=False)
@@ -164,8 +185,20 @@ class _RunUnderTest:
 
     def __post_init__(self) -> None:
         by_key = {key: item for key, item in aggregate(self.table).items() if key.kind != "human"}
-        self.summaries = {key.address: summary for key, summary in by_key.items()}
+        self.summaries = {key.address: self._with_prompts(key, summary) for key, summary in by_key.items()}
         self.keys = {key.address: key for key in by_key}
+
+    def _with_prompts(self, key: SeriesKey, summary: Summary) -> Summary:
+        """Return a summary; of a score of a group of answers, with the number of answered prompts."""
+        expected = self.table.series[key].sample_count
+        if summary.mean is None or summary.prompts_expected is not None or expected is None:
+            return summary
+        return replace(summary, prompts=self.answered[key.task], prompts_expected=expected)
+
+    @cached_property
+    def answered(self) -> Counter[str]:
+        """Number of prompts that have an answer, by task."""
+        return Counter(task for task, _ in self.store.sample_hashes(self.run))
 
     @property
     def addresses(self) -> list[str]:

@@ -3,43 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import ceil
 from typing import TYPE_CHECKING, Literal
-
-import numpy as np
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.compare.compare_runs import CollectedScores
 from hengwen.monitoring.gates.baselines import Baselines
-from hengwen.monitoring.gates.comparisons import select_scores
+from hengwen.monitoring.gates.comparisons import difference_sample
 from hengwen.monitoring.gates.evaluate_gates import run_under_test
-from hengwen.monitoring.gates.sample_size import POWER, needed_prompts
+from hengwen.monitoring.gates.missing_scores import select_scores
+from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
 from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import NoDriftTerm, NonInferiorTerm, ThresholdTerm
 from hengwen.reports.view.build import run_labels
 from hengwen.results.aggregate import prompt_values
+from hengwen.results.comparisons import ALPHA, min_clusters
 from hengwen.results.run_order import training_order
 from hengwen.results.score_table import SeriesKey
 from hengwen.stats.alpha_spending import alpha_at_look
-from hengwen.stats.mean_interval import cluster_sums, jackknife
-from hengwen.stats.power import detectable_effect, power_of_t
+from hengwen.stats.paired import enough_clusters
+from hengwen.stats.power import POWER, detectable_effect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hengwen.monitoring.compare.run_comparison import ScorePair
     from hengwen.monitoring.gates.results import TermKind
     from hengwen.plans.gates import Gate, NoDropTerm, Term
     from hengwen.plans.plan import Plan
     from hengwen.records import Run, Scale
     from hengwen.store import Store
 
-ALPHA = 0.05
 Unknown = Literal[
-    "", "no run", "no second run", "no values by prompt", "no spread", "not a test", "checkpoints"
+    "",
+    "no run",
+    "no second run",
+    "no values by prompt",
+    "no spread",
+    "too few prompts",
+    "not a test",
+    "checkpoints",
 ]
 """Why the power (probability that a condition passes) is unknown. ``no spread``: all values, or all
-differences between two runs, are equal. ``checkpoints``: the test counts checkpoints, not prompts."""
+differences between two runs, are equal. ``too few prompts``: with the plan's prompts, the condition is always
+inconclusive. ``checkpoints``: the test counts checkpoints, not prompts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,26 +77,15 @@ class TermPower:
     mean: float | None = None
     """For ``score``, the mean of the run."""
     provable: float | None = None
-    """For ``score`` the true mean, for ``noninferior`` the margin, with which 80 % of runs would pass."""
+    """For ``score`` the true mean, for ``noninferior`` the margin, with which 80 % of runs would pass; None
+    if no mean on the scale is enough."""
     needed_prompts: int | None = None
-    """Number of prompts with which 80 % of runs would pass; None if it is unknown or above a million."""
+    """Number of prompts with which 80 % of runs would pass; None if it is unknown or above a million. If
+    there are too few prompts for any result, the smallest number that can have one."""
     falls: tuple[VisibleFall, ...] = ()
-    """For ``no_drop``, the smallest fall of each score that the test usually detects."""
+    """For ``no_drop``, the smallest fall of each score that the test of the first run against a baseline
+    usually detects."""
     scale: Scale | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Spread:
-    """Mean of prompts' values or differences, and its standard error with the plan's number of prompts."""
-
-    mean: float
-    error: float
-    clusters: float
-    prompts_per_cluster: float
-
-    @property
-    def freedom(self) -> float:
-        return max(1.0, self.clusters - 1)
 
 
 @dataclass
@@ -115,21 +110,6 @@ class _Runs:
             return None
         runs = (before, self.newest)
         return CollectedScores(self.store, runs, run_labels(runs), common=True, with_lengths=False)
-
-    def spread(
-        self, values: Sequence[float], clusters: Sequence[str] | None, task: str, ends: Sequence[float]
-    ) -> _Spread | None:
-        """Return mean and standard error of the values of prompts and of artificial prompts (``ends``)."""
-        sums, sizes = cluster_sums(np.asarray(values, np.float64), clusters)
-        count = len(sums)
-        if count < 2:
-            return None
-        sums, sizes = np.append(sums, ends), np.append(sizes, np.ones(len(ends)))
-        mean, error, _ = jackknife(sums, sizes)
-        if error <= 1e-12 * abs(mean):
-            return None
-        ratio = self.sizes[task] / len(values)
-        return _Spread(mean, error / sqrt(ratio), count * ratio, len(values) / count)
 
 
 def gate_powers(
@@ -177,22 +157,29 @@ def _threshold_power(term: ThresholdTerm, power: TermPower, runs: _Runs) -> Term
         return replace(power, unknown="no values by prompt")
     values, clusters = prompt_values(column)
     scale = column.scale
-    spread = runs.spread(values, clusters, task, () if scale is None else (scale.low, scale.high))
+    ends = () if scale is None else (scale.low, scale.high)
+    sample, size = PromptSample.of(values, clusters, ends), runs.sizes[task]
     power = replace(power, scale=scale)
-    if spread is None:
+    if len(sample.sums) < MIN_CLUSTERS:
+        return replace(power, unknown="no spread")
+    if size < sample.fewest_prompts:
+        return replace(power, unknown="too few prompts", needed_prompts=sample.fewest_prompts)
+    estimate = sample.at(size)
+    if estimate is None:
         return replace(power, unknown="no spread")
     sign = 1 if term.operator in (">=", ">") else -1
-    effect = sign * (spread.mean - term.threshold)
-    distance = detectable_effect(spread.error, spread.freedom, ALPHA / 2, POWER, sides=1)
-    clusters_needed = needed_prompts(effect, spread.error, max(2, round(spread.clusters)), ALPHA / 2)
+
+    def effect(mean: float) -> float:
+        return sign * (mean - term.threshold)
+
+    distance = detectable_effect(estimate.error, estimate.freedom, ALPHA / 2, POWER, sides=1)
+    provable = sample.without_ends(term.threshold + sign * distance, size)
     return replace(
         power,
         mean=sum(values) / len(values),
-        power=power_of_t(effect, spread.error, spread.freedom, ALPHA / 2, sides=1),
-        provable=term.threshold + sign * distance,
-        needed_prompts=None
-        if clusters_needed is None
-        else round(clusters_needed * spread.prompts_per_cluster),
+        power=sample.power(size, effect, ALPHA / 2),
+        provable=provable if scale is None or scale.low <= provable <= scale.high else None,
+        needed_prompts=sample.needed_prompts(effect, ALPHA / 2),
     )
 
 
@@ -208,21 +195,25 @@ def _margin_power(term: NonInferiorTerm, power: TermPower, runs: _Runs) -> TermP
     pair = collected.pair(views[0], "headline") if views else None
     if pair is None or pair.values is None or not pair.values.prompts:
         return replace(power, unknown="no values by prompt")
-    spread = _difference_spread(pair, task, runs)
+    sample, size = difference_sample(pair.values, pair.scale), runs.sizes[task]
     power = replace(power, scale=pair.scale)
-    if spread is None:
+    if len(sample.sums) < MIN_CLUSTERS:
         return replace(power, unknown="no spread")
-    clusters_needed = needed_prompts(term.margin, spread.error, max(2, round(spread.clusters)), ALPHA)
+    if size < sample.fewest_prompts:
+        return replace(power, unknown="too few prompts", needed_prompts=sample.fewest_prompts)
+    estimate = sample.at(size)
+    if estimate is None:
+        return replace(power, unknown="no spread")
+
+    def effect(_: float) -> float:
+        return term.margin
+
     return replace(
         power,
-        power=power_of_t(term.margin, spread.error, spread.freedom, ALPHA, sides=1),
-        power_at_first_look=power_of_t(
-            term.margin, spread.error, spread.freedom, alpha_at_look(1, ALPHA), sides=1
-        ),
-        provable=detectable_effect(spread.error, spread.freedom, ALPHA, POWER, sides=1),
-        needed_prompts=None
-        if clusters_needed is None
-        else round(clusters_needed * spread.prompts_per_cluster),
+        power=sample.power(size, effect, ALPHA),
+        power_at_first_look=sample.power(size, effect, alpha_at_look(1, ALPHA)),
+        provable=detectable_effect(estimate.error, estimate.freedom, ALPHA, POWER, sides=1),
+        needed_prompts=sample.needed_prompts(effect, ALPHA),
     )
 
 
@@ -239,17 +230,22 @@ def _fall_power(term: NoDropTerm, power: TermPower, runs: _Runs) -> TermPower:
     power = replace(power, runs=collected.runs, prompts=min((runs.sizes[task] for task in tasks), default=0))
     if not pairs:
         return replace(power, unknown="no values by prompt")
+    samples = {
+        pair.address: PromptSample.of(pair.values.differences, pair.values.clusters)
+        for pair in pairs
+        if pair.values is not None
+    }
+    sizes = [runs.sizes[task] for task in tasks]
+    level = alpha_at_look(1, ALPHA)
+    counts = [sample.clusters(size) for sample, size in zip(samples.values(), sizes, strict=True)]
+    if not all(enough_clusters(counts, level)):
+        fewest = min_clusters(len(pairs), level)
+        needed = max(ceil(fewest * sample.prompts_per_cluster - 1e-9) for sample in samples.values())
+        return replace(power, unknown="too few prompts", needed_prompts=needed)
     falls = []
-    for pair, task in zip(pairs, tasks, strict=True):
-        spread = _difference_spread(pair, task, runs)
-        if spread is not None:
-            fall = detectable_effect(spread.error, spread.freedom, ALPHA / len(pairs), POWER)
+    for pair, size in zip(pairs, sizes, strict=True):
+        estimate = samples[pair.address].at(size) if len(samples[pair.address].sums) >= MIN_CLUSTERS else None
+        if estimate is not None:
+            fall = detectable_effect(estimate.error, estimate.freedom, level / len(pairs), POWER)
             falls.append(VisibleFall(address=pair.address, fall=fall, scale=pair.scale))
     return replace(power, falls=tuple(falls), unknown="" if falls else "no spread")
-
-
-def _difference_spread(pair: ScorePair, task: str, runs: _Runs) -> _Spread | None:
-    values = pair.values
-    assert values is not None  # checked by the callers
-    differences = [after - before for before, after in zip(values.before, values.after, strict=True)]
-    return runs.spread(differences, values.clusters, task, ())

@@ -23,6 +23,7 @@ Reason = Literal[
     "nothing scored",
     "low coverage",
     "no interval",
+    "low confidence",
     "no baseline",
     "own baseline",
     "not comparable",

@@ -1,46 +1,131 @@
-"""Compute the number of prompts that a gate probably needs to be decided."""
+"""Estimate a mean, and the power of a gate on it, as they would be with another number of prompts."""
 
 from __future__ import annotations
 
-from math import isfinite, sqrt
+from dataclasses import dataclass
+from math import ceil, sqrt
+from typing import TYPE_CHECKING, NamedTuple
 
-from hengwen.stats.power import power_of_t
+import numpy as np
 
-POWER = 0.8
-MAX_PROMPTS = 1_000_000
-"""If more prompts than this are needed, no number is returned."""
+from hengwen.stats.mean_interval import cluster_sums, jackknife
+from hengwen.stats.power import POWER, least_number, power_of_t
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+MIN_CLUSTERS = 2
+"""Smallest number of clusters of prompts that have an interval."""
 
 
-def needed_prompts(effect: float, error: float, prompts: int, alpha: float) -> int | None:
-    """Return the number of prompts with which a one-sided t test detects an effect with probability .8.
+class Estimate(NamedTuple):
+    """A mean with its standard error, as a gate computes them."""
 
-    Args:
-        effect: Distance of the true value from the limit of the gate, > 0.
-        error: Standard error of the value with ``prompts`` prompts.
-        prompts: Number of prompts (of clusters, if prompts form clusters) behind ``error``, at least 2.
-        alpha: One-sided level.
+    mean: float
+    error: float
+    freedom: float
+    """Degrees of freedom of the t distribution of the interval."""
 
-    Returns:
-        A number of prompts (of clusters); None if the effect or the error is 0, or if more than a million are
-        needed.
 
-    Examples:
-        >>> needed_prompts(2.0, 2.675, 26, 0.05)
-        289
-    """
-    if not (effect > 0 and error > 0 and isfinite(effect) and isfinite(error)):
-        return None
+@dataclass(frozen=True, slots=True)
+class PromptSample:
+    """Values of prompts, from which the results of other numbers of similar prompts are estimated."""
 
-    def is_enough(count: int) -> bool:
-        return power_of_t(effect, error * sqrt(prompts / count), count - 1, alpha, sides=1) >= POWER
+    sums: NDArray[np.float64]
+    """Sum of the values of each cluster."""
+    sizes: NDArray[np.float64]
+    """Number of prompts of each cluster."""
+    ends: tuple[float, ...] = ()
+    """Values of the artificial prompts that the interval adds, whatever the number of prompts is."""
 
-    high = 4
-    while not is_enough(high):
-        high *= 2
-        if high > MAX_PROMPTS:
+    @classmethod
+    def of(
+        cls, values: ArrayLike, clusters: Sequence[str] | None, ends: tuple[float, ...] = ()
+    ) -> PromptSample:
+        """Return the sample of one value a prompt; for ``clusters`` and ``ends`` see ``mean_interval``."""
+        return cls(*cluster_sums(np.asarray(values, np.float64), clusters), ends)
+
+    @property
+    def prompts(self) -> float:
+        """Number of prompts of the sample."""
+        return float(self.sizes.sum())
+
+    @property
+    def prompts_per_cluster(self) -> float:
+        """Mean number of prompts of a cluster."""
+        return self.prompts / len(self.sums)
+
+    @property
+    def fewest_prompts(self) -> int:
+        """Smallest number of prompts that have an interval."""
+        return ceil(MIN_CLUSTERS * self.prompts_per_cluster - 1e-9)
+
+    def clusters(self, prompts: float) -> int:
+        """Return the number of clusters that a number of such prompts have."""
+        return int(prompts / self.prompts_per_cluster + 1e-9)
+
+    def at(self, prompts: float) -> Estimate | None:
+        """Return the estimate with a number of prompts; None if there are too few, or without any spread.
+
+        The artificial prompts draw the mean of few prompts further to the middle of the scale than the mean
+        of many.
+
+        Examples:
+            >>> sample = PromptSample.of([0.9, 1.0, 0.8, 1.0] * 5, None, (0.0, 1.0))
+            >>> [round(sample.at(prompts).mean, 3) for prompts in (20, 200)]
+            [0.886, 0.921]
+        """
+        if prompts < self.fewest_prompts:
             return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+        sums, sizes = np.append(self.sums, self.ends), np.append(self.sizes, np.ones(len(self.ends)))
+        copies = np.append(np.full(len(self.sums), prompts / self.prompts), np.ones(len(self.ends)))
+        mean, error, freedom = jackknife(sums, sizes, copies)
+        if error <= 1e-12 * abs(mean):
+            return None
+        # n clusters vary by (n - 1) / n of the variance from which they are drawn
+        expected = 1 - self.prompts_per_cluster / prompts
+        return Estimate(mean, error * sqrt(expected / (1 - 1 / len(self.sums))), freedom)
+
+    def without_ends(self, mean: float, prompts: float) -> float:
+        """Return the mean of a number of prompts that, together with the artificial prompts, have a mean.
+
+        Examples:
+            >>> sample = PromptSample.of([0.9, 1.0], None, (0.0, 1.0))
+            >>> round(sample.without_ends(0.886, 20), 3)
+            0.925
+        """
+        return (mean * (prompts + len(self.ends)) - sum(self.ends)) / prompts
+
+    def power(self, prompts: float, effect: Callable[[float], float], alpha: float) -> float:
+        """Return the probability that a gate passes with a number of prompts; 0 if it cannot be computed.
+
+        Args:
+            prompts: Number of prompts.
+            effect: Function from a mean to its distance from the limit; below 0 if it is on the wrong side.
+            alpha: One-sided level.
+        """
+        estimate = self.at(prompts)
+        if estimate is None:
+            return 0.0
+        return power_of_t(effect(estimate.mean), estimate.error, estimate.freedom, alpha, sides=1)
+
+    def needed_prompts(self, effect: Callable[[float], float], alpha: float) -> int | None:
+        """Return the number of prompts with which a gate passes with probability .8.
+
+        Args:
+            effect: See ``power``.
+            alpha: One-sided level.
+
+        Returns:
+            A number of prompts; None if more than a million are needed, or if the values do not vary.
+
+        Examples:
+            >>> sample = PromptSample.of([13.376, -13.376] * 13, None)  # standard error 2.675
+            >>> sample.needed_prompts(lambda mean: 2.0, 0.05)
+            289
+        """
+        if self.at(self.fewest_prompts) is None:
+            return None
+        return least_number(lambda count: self.power(count, effect, alpha) >= POWER, self.fewest_prompts)

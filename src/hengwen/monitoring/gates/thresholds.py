@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from hengwen.errors import ConfigError
 from hengwen.monitoring.gates.certificates import stale_parts
+from hengwen.monitoring.gates.missing_scores import coverage_of
 from hengwen.monitoring.gates.results import TermResult, failures_text, nothing_scored
-from hengwen.monitoring.gates.sample_size import needed_prompts
+from hengwen.monitoring.gates.sample_size import MIN_CLUSTERS, PromptSample
+from hengwen.results.aggregate import prompt_values
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 
 if TYPE_CHECKING:
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     from hengwen.plans.gates import Operator, ThresholdTerm
     from hengwen.results.aggregate import Summary
     from hengwen.results.score_table import Column
+
+
+CONFIDENCE = 0.95
+"""Minimum confidence level of an interval; that of a score of a group of answers may be lower."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +35,8 @@ class Measured:
 
     @property
     def coverage(self) -> float:
-        """Share of the prompts that have a score; of the answers, if the number of prompts is unknown."""
-        coverage = self.summary.prompt_coverage
-        return (self.summary.coverage or 0.0) if coverage is None else coverage
+        """Share of the prompts, or of the answers if it is lower, that have a score."""
+        return coverage_of(self.summary)
 
 
 def decide(operator: Operator, interval: tuple[float, float], limit: float) -> Outcome:
@@ -95,10 +100,12 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
     outcome: Outcome = "inconclusive"
     reason: Reason = "low coverage" if measured.coverage < MIN_PROMPT_COVERAGE else "no interval"
     needed = None
-    if reason == "no interval" and interval is not None:
+    if reason == "no interval" and interval is not None and summary.confidence < CONFIDENCE:
+        reason = "low confidence"
+    elif reason == "no interval" and interval is not None:
         outcome = decide(term.operator, interval, limit)
         reason = "too uncertain" if outcome == "inconclusive" else ""
-        needed = _needed_prompts(summary, interval, abs(mean - limit)) if reason else None
+        needed = _needed_prompts(measured, limit) if reason else None
     return TermResult(
         text=term.text,
         kind="score",
@@ -116,16 +123,15 @@ def _score_result(term: ThresholdTerm, measured: Measured) -> TermResult:
     )
 
 
-def _needed_prompts(summary: Summary, interval: tuple[float, float], distance: float) -> int | None:
-    """Return the number of prompts that usually decide a condition if the mean is this far from the limit."""
-    if summary.clusters < 2:
+def _needed_prompts(measured: Measured, limit: float) -> int | None:
+    """Return the number of prompts that usually decide a condition if the mean of the run is the true one."""
+    column, summary = measured.column, measured.summary
+    if summary.clusters < MIN_CLUSTERS or summary.mean is None:
         return None
-    from scipy.special import stdtrit
-
-    tail = (1 - summary.confidence) / 2
-    error = (interval[1] - interval[0]) / 2 / float(stdtrit(summary.clusters - 1, 1 - tail))
-    clusters = needed_prompts(distance, error, summary.clusters, tail)
-    return None if clusters is None else round(clusters * summary.prompts / summary.clusters)
+    scale = column.scale
+    sample = PromptSample.of(*prompt_values(column), () if scale is None else (scale.low, scale.high))
+    sign = 1 if summary.mean >= limit else -1
+    return sample.needed_prompts(lambda mean: sign * (mean - limit), (1 - summary.confidence) / 2)
 
 
 def _agreement_result(term: ThresholdTerm, measured: Measured) -> TermResult:

@@ -15,7 +15,7 @@ from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import load_suite
 from hengwen.results.comparability import same_prompts
 from hengwen.results.comparisons import ALPHA
-from hengwen.stats.paired import POWER
+from hengwen.stats.power import POWER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hengwen.stats.power import POWER
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MIN_CHECKPOINTS = 4
 """Minimum number of checkpoints of a test. With fewer checkpoints, a trend cannot be told from the usual
 movement of single checkpoints."""
-POWER = 0.8
 _ROUNDING = 1e-9
 
 

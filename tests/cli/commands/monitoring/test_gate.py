@@ -12,6 +12,8 @@ import pytest
 import yaml
 from rich.cells import cell_len
 
+from hengwen import open_store
+
 SCORER = """\
 from dataclasses import dataclass
 from hengwen import Scale, Score
@@ -189,8 +191,29 @@ def test_an_output_may_not_be_an_input(hengwen, start) -> None:
     start({"a": HIGH, "b": LOW})
     for target in ("plan.yaml", "hengwen.db", "a.jsonl"):
         assert hengwen("gate", "plan.yaml", "--junit", target).code == 2
-    done = hengwen("gate", "plan.yaml", "--junit", "x", "--summary", "x")
-    assert (done.code, "--junit and --summary name the same file" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("second", ["x", "./x", "folder/../x", "linked/x"])
+def test_two_outputs_may_not_be_one_file(hengwen, start, second: str) -> None:
+    start({"a": HIGH})
+    Path("folder").mkdir()
+    Path("linked").symlink_to(".")
+    done = hengwen("gate", "plan.yaml", "--junit", "y", "--summary", second, "--comment", "x")
+    assert done.code == 2
+    assert done.err == "hengwen: --summary and --comment name the same file; name different files\n"
+    assert not Path("y").exists()
+
+
+def test_an_output_may_not_be_the_summary_of_the_step(
+    hengwen, start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start({"a": HIGH})
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(Path("step.md").absolute()))
+    done = hengwen("gate", "plan.yaml", "--comment", "step.md")
+    assert (done.code, done.err) == (
+        2,
+        "hengwen: --comment and GITHUB_STEP_SUMMARY name the same file; name different files\n",
+    )
 
 
 def test_a_gate_runs_no_code_of_the_plan(hengwen, start) -> None:
@@ -220,7 +243,7 @@ def test_validate_prints_the_power_of_each_gate(hengwen, start) -> None:
         "  no_drop(t/*, a): with 40 prompts a fall is seen with power .80 from: "
     )
     assert lines[start_line + 5] == "gate noninferior(t/tenths.value, a, 0.02) (warn)"
-    assert "with 40 prompts, the power is .54 if both checkpoints are equal (" in lines[start_line + 6]
+    assert "with 40 prompts, the power is .13 if both checkpoints are equal (" in lines[start_line + 6]
 
 
 def test_a_store_that_cannot_be_read_does_not_make_a_plan_invalid(hengwen, start) -> None:
@@ -256,14 +279,31 @@ def test_confirm_repeats_the_baseline_too(hengwen, start) -> None:
     write("replies.jsonl", REPLIES)
     gate = "noninferior(t/tenths.value, a, 0.001)"
     start({"a": "subject", "b": "subject"}, gates=[gate], backends=BACKENDS)
-    replies = [{**row, "text": f"{7 + (i * 5) % 3} x"} for i, row in enumerate(REPLIES)]
-    write("replies.jsonl", replies)
-    assert hengwen("run", "plan.yaml", "-q", "--trust", "--fresh").code == 0
     before = hengwen("runs", "list").out.count("\n")
+    assert hengwen("gate", "plan.yaml", "--run", "b").code == 4
     done = hengwen("gate", "plan.yaml", "--run", "b", "--trust", "--confirm", 1, "--json")
     (term,) = done.json["gates"][0]["terms"]
     assert hengwen("runs", "list").out.count("\n") == before + 2
     assert (term["look"], term["n"]) == (2, 40)
+
+
+@pytest.mark.parametrize("fresh", ["a", "b"])
+def test_a_fresh_run_is_not_confirmed_by_replies_to_earlier_runs(hengwen, start, fresh: str) -> None:
+    """The model behind the endpoint may have changed; the stored replies are those of the earlier model."""
+    write("replies.jsonl", REPLIES)
+    gate = "noninferior(t/tenths.value, a, 0.001)"
+    start({"a": "subject", "b": "subject"}, gates=[gate], backends=BACKENDS)
+    plan = yaml.safe_load(Path("plan.yaml").read_text("utf-8"))
+    plan["checkpoints"] = [{"name": fresh, "backend": "subject"}]
+    Path("fresh.yaml").write_text(yaml.safe_dump(plan), "utf-8")
+    assert hengwen("run", "fresh.yaml", "-q", "--trust", "--fresh").code == 0
+    done = hengwen("gate", "plan.yaml", "--run", "b", "--trust", "--confirm", 1)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"hengwen: --confirm: run {newest_run(fresh)} was made with --fresh, so more answers cannot be added "
+        "to it; set more repeats: in the plan, and run it again with --fresh\n"
+    )
+    assert hengwen("runs", "list").out.count("\n") == 3
 
 
 def test_confirm_needs_a_model_that_can_answer_again(hengwen, start) -> None:
@@ -276,6 +316,61 @@ def test_confirm_needs_a_model_that_can_answer_again(hengwen, start) -> None:
     )
     assert (
         hengwen("gate", "plan.yaml", "--trust", "--confirm", 2, "--gate", "t/tenths.value >= 0.5").code == 0
+    )
+
+
+def newest_run(checkpoint: str) -> str:
+    with open_store("hengwen.db") as store:
+        return store.find(checkpoint).id
+
+
+def test_a_run_is_not_confirmed_against_itself(hengwen, start) -> None:
+    """The baseline is an earlier run of the same checkpoint: both would answer again by the same model."""
+    write("replies.jsonl", REPLIES)
+    start({"a": "subject"}, backends=BACKENDS)
+    baseline = newest_run("a")
+    worse = [
+        {**row, "messages": [["system", "short"], *row["messages"]], "text": f"{6 + (i * 5) % 3} x"}
+        for i, row in enumerate(REPLIES)
+    ]
+    write("replies.jsonl", [*REPLIES, *worse])
+    plan = yaml.safe_load(Path("plan.yaml").read_text("utf-8"))
+    plan["checkpoints"][0]["prompt"] = {"system": "short"}
+    Path("plan.yaml").write_text(yaml.safe_dump(plan), "utf-8")
+    assert hengwen("run", "plan.yaml", "-q", "--trust").code == 0
+    gate = ("gate", "plan.yaml", "--gate", f"noninferior(t/tenths.value, {baseline}, 0.1)")
+    assert hengwen(*gate).code == 4
+    done = hengwen(*gate, "--trust", "--confirm", 3)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"hengwen: --confirm: the baseline {baseline} is a run of 'a' too, which cannot answer as at that "
+        "time; name a baseline of another checkpoint\n"
+    )
+    assert hengwen("runs", "list").out.count("\n") == 2
+
+
+def test_a_baseline_is_not_confirmed_by_answers_to_another_prompt(hengwen, start) -> None:
+    """If the prompt of the plan has become worse, both checkpoints would answer equally badly."""
+    write("replies.jsonl", REPLIES)
+    start({"a": "subject", "b": "subject"}, backends=BACKENDS)
+    baseline = newest_run("a")
+    messages = [["user", f"{name}!"] for name in NAMES]
+    worse = [
+        {**row, "messages": [messages[i // 8]], "text": f"{6 + (i * 5) % 3} x"}
+        for i, row in enumerate(REPLIES)
+    ]
+    write("replies.jsonl", [*REPLIES, *worse])
+    plan = yaml.safe_load(Path("plan.yaml").read_text("utf-8"))
+    plan["tasks"][0]["prompt"] = {"user": "{{ input }}!"}
+    Path("plan.yaml").write_text(yaml.safe_dump(plan), "utf-8")
+    assert hengwen("run", "plan.yaml", "-q", "--trust").code == 0
+    gate = ("gate", "plan.yaml", "--run", "b", "--gate", f"noninferior(t/tenths.value, {baseline}, 0.1)")
+    assert hengwen(*gate).code == 4
+    done = hengwen(*gate, "--trust", "--confirm", 3)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"hengwen: --confirm: the plan gives other answers than run {baseline} has, so more of them do not "
+        "confirm it; run the plan, and compare the new runs\n"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,8 @@ import typer
 from hengwen.cli.ui import language, options
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hengwen.monitoring.gates.results import GateReport
     from hengwen.prompts.language import Language
 
@@ -66,7 +69,6 @@ def gate(
     from hengwen.cli.ui.existing_store import open_existing_store
     from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.cli.ui.trust import load_trusted
-    from hengwen.errors import ConfigError
     from hengwen.io.output_target import check_output
     from hengwen.judges.calibration import read_calibrations
     from hengwen.monitoring.gates.baselines import Baselines
@@ -78,12 +80,11 @@ def gate(
 
     loaded = load_plan(plan) if confirm is None else load_trusted(plan, trust=trust)
     files = {"--junit": junit, "--summary": summary, "--comment": comment}
-    outputs = [path for path in files.values() if path is not None]
     inputs = [plan, *input_files(loaded), *([calibration] if calibration else ()), *store_files(store)]
-    for path in outputs:
-        check_output(path, inputs)
-    if len(set(outputs)) < len(outputs):
-        raise ConfigError(f"{' and '.join(name for name, path in files.items() if path)} name the same file")
+    for path in files.values():
+        if path is not None:
+            check_output(path, inputs)
+    _check_different(files)
     gates, locations = plan_gates(loaded, expressions or ())
     calibrations = read_calibrations(calibration) if calibration else ()
     with open_existing_store(store) as opened:
@@ -107,6 +108,19 @@ def gate(
     elif not quiet:
         print_gates(report, shown_language)
     raise typer.Exit(report.exit_code)
+
+
+def _check_different(files: Mapping[str, Path | None]) -> None:
+    """Raise an error if two options, or an option and the summary of the step, name the same file."""
+    from hengwen.errors import ConfigError
+    from hengwen.io.output_target import is_same_file
+
+    step_summary = os.environ.get(SUMMARY_VARIABLE)
+    named = {**files, SUMMARY_VARIABLE: Path(step_summary) if step_summary else None}
+    paths = [(name, path) for name, path in named.items() if path is not None]
+    for (name, path), (other_name, other) in combinations(paths, 2):
+        if is_same_file(path, other):
+            raise ConfigError(f"{name} and {other_name} name the same file; name different files")
 
 
 def _write(

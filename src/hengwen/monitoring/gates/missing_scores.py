@@ -1,0 +1,131 @@
+"""Find scores that a run lacks: those of some prompts or answers, or all of a score."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hengwen.monitoring.gates.results import worst
+from hengwen.monitoring.tested_scores import tested_scores
+from hengwen.plans.gates import matching
+from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hengwen.monitoring.gates.results import Outcome, TermResult
+    from hengwen.monitoring.tested_scores import Family
+    from hengwen.records import Run
+    from hengwen.reports.view.models import ScoreView
+    from hengwen.results.aggregate import Summary
+    from hengwen.store import Store
+
+
+def coverage_of(summary: Summary) -> float:
+    """Return the share of the prompts, or of the answers if it is lower, that have a score."""
+    shares = [share for share in (summary.prompt_coverage, summary.coverage) if share is not None]
+    return min(shares, default=0.0)
+
+
+def is_incomplete(summary: Summary) -> bool:
+    """Return whether too few prompts or answers have a score, for example because of ``--limit``."""
+    return coverage_of(summary) < MIN_PROMPT_COVERAGE
+
+
+def pair_coverage(before: Summary, after: Summary) -> tuple[float, float]:
+    """Return the coverage of two runs, in which a prompt counts if either run should have a score for it.
+
+    So a prompt without a score is missing even if its run stopped before it, or if the run says that the
+    score does not apply to its answer.
+    """
+    prompts = max(before.prompts_expected or 0, after.prompts_expected or 0)
+    first, second = (
+        min(summary.prompts / prompts if prompts else 0.0, coverage_of(summary))
+        for summary in (before, after)
+    )
+    return first, second
+
+
+def select_scores(pattern: str, scores: list[tuple[Family, ScoreView]]) -> list[ScoreView]:
+    """Return the headline scores that match a pattern; if no headline score matches, all scores that match.
+
+    Args:
+        pattern: Address, or a pattern with ``*``.
+        scores: All scores, each after its family: ``headline`` for a score of a report's summary, otherwise
+            ``breakdown``.
+    """
+    views = {view.address: (family, view) for family, view in scores}
+    matches = [views[address] for address in matching(pattern, views)]
+    headline = [view for family, view in matches if family == "headline"]
+    return headline or [view for _, view in matches]
+
+
+def declared_scores(run: Run) -> list[str]:
+    """Return the addresses of the scores that the plan of a run names, except human labels and anchors."""
+    return [address for address in run.score_order if not is_label_or_anchor(address)]
+
+
+def is_label_or_anchor(address: str) -> bool:
+    """Return whether an address is that of human labels, or of a judge's levels of anchors."""
+    return address.partition("/")[2].startswith(("human.", "anchor."))
+
+
+def unscored_scores(pattern: str, run: Run, summary_of: Callable[[str], Summary | None]) -> list[str]:
+    """Return the scores of a pattern that the plan of a run names but that have no rows.
+
+    Args:
+        pattern: Address, or a pattern with ``*``.
+        run: The run under test, for example one that stopped before a task.
+        summary_of: Function that returns the summary of a score of the run by its address.
+    """
+    return [item for item in matching(pattern, declared_scores(run)) if summary_of(item) is None]
+
+
+def removed_scores(
+    pattern: str, store: Store, baseline: Run, run: Run, summary_of: Callable[[str], Summary | None]
+) -> list[str]:
+    """Return the scores of a pattern that the baseline has but the run does not.
+
+    The plan of the run does not name them, or they apply to none of its answers.
+
+    Args:
+        pattern: Address, or a pattern with ``*``.
+        store: Store with the baseline.
+        baseline: The run to compare with.
+        run: The run under test.
+        summary_of: Function that returns the summary of a score of the run by its address.
+    """
+
+    def is_lost(address: str) -> bool:
+        summary = summary_of(address)
+        return address not in run.score_order if summary is None else summary.coverage is None
+
+    names = {item for item in declared_scores(baseline) if is_lost(item)}
+    if not matching(pattern, names):
+        return []
+    table = store.table([baseline])
+    scored = {key.address for key, column in table.series.items() if "ok" in column.statuses}
+    selected = select_scores(pattern, tested_scores((baseline,), table))
+    return [view.address for view in selected if view.address in names & scored]
+
+
+def without_removed(result: TermResult, removed: Sequence[str], run: Run) -> TermResult:
+    """Return a result that is inconclusive instead of passed if the run lacks scores of the baseline.
+
+    Args:
+        result: Result of the scores that both runs have.
+        removed: Addresses of the scores that only the baseline has.
+        run: The run under test.
+    """
+    if not removed:
+        return result
+    outcomes: tuple[Outcome, Outcome] = (result.enforced or "passed", "inconclusive")
+    outcome = worst((result.outcome, "inconclusive"))
+    detail = "; ".join(filter(None, (result.detail, f"{run.checkpoint} has no score {', '.join(removed)}")))
+    return replace(
+        result,
+        outcome=outcome,
+        enforced=worst(outcomes),
+        reason=result.reason or ("not comparable" if outcome == "inconclusive" else ""),
+        detail=detail,
+    )
