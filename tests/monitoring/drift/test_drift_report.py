@@ -116,6 +116,21 @@ def test_a_perfect_line_is_no_measure_of_step_noise(record, store: Store) -> Non
     assert score.steps.newest is not None
 
 
+def test_a_jump_after_a_line_is_a_drift(record, store: Store) -> None:
+    for index, value in enumerate([0.5, 0.501, 0.502, 0.503, 0.9]):
+        record(f"c{index}", {"s.value": {"": [value]}}, order=index)
+    score = only(store)
+    assert (score.drifts, score.direction) == ("drift", "better")
+
+
+def test_a_change_after_equal_means_of_unknown_error_cannot_be_told(record, store: Store) -> None:
+    for index, value in enumerate([0.5, 0.5, 0.5, 0.5, 0.5, 0.1]):
+        record(f"c{index}", {"s.value": {"": [value]}}, order=index)
+    score = only(store)
+    assert score.drifts == "cannot be told from the usual movement"
+    assert (score.steps.newest, score.steps.slope is None) == (None, False)
+
+
 def test_a_score_of_all_answers_is_asked_the_second_question_only(record, store: Store) -> None:
     for index, value in enumerate(FALL):
         record(f"c{index}", {"s.value": {"": [value]}}, order=index)

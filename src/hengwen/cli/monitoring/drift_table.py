@@ -308,7 +308,7 @@ def _missing_slope_text(score: ScoreDrift) -> Bilingual:
 def _newest_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
     newest = steps.newest
     if newest is None or steps.newest_p_adjusted is None:
-        return []
+        return [words.EARLIER_EQUAL]
     fine = _fine(score)
     change = f"{signed(newest.difference, fine)} {interval(newest.interval, fine)}"
     p, visible = p_text(steps.newest_p_adjusted), number(steps.newest_detectable, fine)

@@ -53,6 +53,10 @@ ON_A_LINE = Bilingual(
     "各检查点的均值恰好在一条直线上，无从得知平常波动有多大",
     "the means of all checkpoints lie on one line, so the usual movement is not known",
 )
+EARLIER_EQUAL = Bilingual(
+    "之前的检查点均值全部相同，无从得知平常波动有多大",
+    "all earlier checkpoints have the same mean, so the usual movement is not known",
+)
 ALL_EQUAL = Bilingual("各检查点的均值全部相同", "all checkpoints have the same mean")
 NO_CHANGES = Bilingual(
     "逐题变化（仅供查看）：不超过多次回答之间的波动，不列题目",

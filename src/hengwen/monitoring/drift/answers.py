@@ -153,7 +153,8 @@ class SecondQuestion:
             return "cannot be told from the usual movement"
         if min(adjusted.values(), default=1.0) <= alpha:
             return "drift"
-        if self.slope is None and not is_constant(self.series.means):  # the means lie on one line
+        is_untested = self.slope is None or self.newest is None
+        if is_untested and not is_constant(self.series.means):  # on one line, or equal except the newest
             return "cannot be told from the usual movement"
         return "no change beyond the usual movement seen"
 

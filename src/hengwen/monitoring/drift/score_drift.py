@@ -43,8 +43,9 @@ DriftAnswer = Literal[
     "one checkpoint",
 ]
 """Answer to the second question; only this answer can be ``drift``. ``cannot be told from the usual
-movement``: there are fewer than 4 checkpoints, or all means lie on one rising or falling line, so it is
-unknown how far a checkpoint usually moves."""
+movement``: there are fewer than 4 checkpoints; or it is unknown how far a checkpoint usually moves, because
+all means lie on one rising or falling line, or all means before the newest are equal and have no known
+error."""
 Direction = Literal["better", "worse", ""]
 Problem = Literal["", "group score", "coverage", "keys", "not scored"]
 """Reason why a score, or one of its checkpoints, is left out of the tests."""
@@ -145,7 +146,8 @@ class StepTests:
     slope_detectable: float | None
     """Smallest total rise or fall of the fitted line that is detected with a probability of 80 %."""
     newest: NewestTest | None
-    """Test of the newest mean against the earlier ones; None if the earlier means do not vary."""
+    """Test of the newest mean against the earlier ones; None if the earlier means are equal and have no known
+    error."""
     newest_p_adjusted: float | None
     newest_detectable: float | None
     mann_kendall: MannKendall | None

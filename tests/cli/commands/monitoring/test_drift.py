@@ -131,6 +131,35 @@ def test_few_constant_and_unordered_checkpoints_are_said_in_words(
     assert (done.code, text in done.out) == (0, True), done.out
 
 
+@pytest.mark.parametrize(
+    ("means", "zh", "en"),
+    [
+        (
+            [0.0, 0.25, 0.5, 0.75],
+            "各检查点的均值恰好在一条直线上，无从得知平常波动有多大",
+            "the means of all checkpoints lie on one line, so the usual movement is not known",
+        ),
+        (
+            [0.5, 0.5, 0.5, 0.5, 0.25],
+            "之前的检查点均值全部相同，无从得知平常波动有多大",
+            "all earlier checkpoints have the same mean, so the usual movement is not known",
+        ),
+    ],
+)
+def test_an_unknown_usual_movement_is_no_answer_and_has_its_reason(
+    hengwen, tmp_path: Path, means: list[float], zh: str, en: str
+) -> None:
+    record(means, noise=0.0)
+    assert hengwen("drift", "--json").json["scores"][0]["drifts"] == "cannot be told from the usual movement"
+    for language, answer, reason in (
+        ("en", "cannot be told from the usual movement", en),
+        ("zh", "无法与平常波动区分", zh),
+    ):
+        lines = [line.strip() for line in hengwen("drift", "--lang", language).out.splitlines()]
+        assert any(answer in line for line in lines)
+        assert reason in lines
+
+
 def test_missing_scores_are_said_in_words(hengwen, tmp_path: Path) -> None:
     record(JITTER, missing=2)
     out = hengwen("drift").out
