@@ -57,6 +57,16 @@ def test_few_checkpoints_are_not_decided(check, count: int) -> None:
     assert (term.outcome, term.reason) == ("inconclusive", "too few checkpoints")
 
 
+def test_means_on_one_line_are_not_decided_and_not_called_too_few(
+    add_run, store: Store, plan: Plan
+) -> None:
+    for number in range(5):
+        add_run(f"c{number}", {"t/s": [number / 8] * PROMPTS}, step=number)
+    (gate_result,) = evaluate_gates(store, plan, gates=["no_drift(*)"]).gates
+    (term,) = gate_result.terms
+    assert (term.outcome, term.reason) == ("inconclusive", "usual movement unknown")
+
+
 def test_checkpoints_after_the_run_under_test_do_not_count(check) -> None:
     term = check([0.6, 0.5, 0.62, 0.52, 0.6, 0.1], run="c4")
     assert (term.outcome, len(term.drifts[0].means)) == ("passed", 5)
