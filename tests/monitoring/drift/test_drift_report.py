@@ -49,6 +49,13 @@ def test_a_rise_of_a_score_where_lower_is_better_is_for_the_worse(fill: Callable
     assert (score.drifts, score.direction) == ("drift", "worse")
 
 
+def test_a_collapse_after_a_rise_is_not_for_the_better(fill: Callable[..., Store]) -> None:
+    score = only(fill(means([*np.linspace(0.2, 0.9, 40), 0.0])))
+    assert score.steps.slope_p_adjusted < score.steps.newest_p_adjusted < 0.03
+    assert score.steps.slope.slope > 0 > score.steps.newest.difference
+    assert (score.drifts, score.direction) == ("drift", "mixed")
+
+
 def test_differences_within_the_noise_of_steps_are_no_drift(fill: Callable[..., Store]) -> None:
     score = only(fill(means([0.5, 0.7, 0.45, 0.65, 0.5, 0.6])))
     assert (score.differs, score.drifts, score.direction) == (

@@ -46,6 +46,11 @@ def test_a_drift_for_the_better_passes(check) -> None:
     assert (term.outcome, term.drifts[0].direction) == ("passed", "better")
 
 
+def test_a_collapse_after_a_rise_fails(check) -> None:
+    term = check([*np.linspace(0.2, 0.9, 40), 0.0])
+    assert (term.outcome, term.drifts[0].direction) == ("failed", "mixed")
+
+
 def test_step_noise_passes(check) -> None:
     term = check([0.6, 0.5, 0.62, 0.52, 0.6, 0.51])
     assert (term.outcome, term.drifts[0].drifts) == ("passed", "no change beyond the usual movement seen")

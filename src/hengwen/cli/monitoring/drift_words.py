@@ -76,8 +76,15 @@ def differs_text(score: ScoreDrift) -> Bilingual:
 def drifts_text(score: ScoreDrift) -> Bilingual:
     """Return in words whether one score drifts, and whether it gets better or worse."""
     answer = DRIFTS.get(score.drifts) or DIFFERS[score.drifts]
-    direction = DIRECTIONS[score.direction]
+    direction = _mixed_text(score) if score.direction == "mixed" else DIRECTIONS[score.direction]
     return Bilingual(f"{answer.zh}{direction.zh}", f"{answer.en}{direction.en}")
+
+
+def _mixed_text(score: ScoreDrift) -> Bilingual:
+    rises = score.steps is not None and score.steps.slope is not None and score.steps.slope.slope > 0
+    if rises == (score.scale is None or score.scale.higher_is_better):
+        return Bilingual("，趋势变好，最新检查点变差", ", trend for the better, newest checkpoint for the worse")
+    return Bilingual("，趋势变差，最新检查点变好", ", trend for the worse, newest checkpoint for the better")
 
 
 def headline_text(score: ScoreDrift) -> Bilingual:

@@ -199,7 +199,7 @@ def _drift_figures(term: TermResult) -> Bilingual:
     """Return the results of ``no_drift``; the word drift is used only if the tests found a drift."""
     if term.level is None:
         return Bilingual("", "")
-    drifts = [score for score in term.drifts if score.drifts == "drift" and score.direction == "worse"]
+    drifts = [score for score in term.drifts if score.drifts == "drift" and score.direction != "better"]
     texts = [_drift_text(score) for score in drifts or term.drifts]
     head = (
         Bilingual("漂移，变差超出平常的波动", "drift, a fall beyond the usual movement of checkpoints,")

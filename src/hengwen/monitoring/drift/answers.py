@@ -158,14 +158,16 @@ class SecondQuestion:
             return "cannot be told from the usual movement"
         return "no change beyond the usual movement seen"
 
-    def direction(self, adjusted: Mapping[str, float]) -> Direction:
-        """Return the direction of a drift, by the test with the smallest p-value."""
-        name = min(adjusted, key=lambda test: adjusted[test])
-        if name == "slope":
-            change = self.slope.slope if self.slope else 0.0
-        else:
-            change = self.newest.difference if self.newest else 0.0
-        return "better" if (change > 0) == self.series.matrix.higher_is_better else "worse"
+    def direction(self, adjusted: Mapping[str, float], alpha: float) -> Direction:
+        """Return the direction of a drift, by the tests that are significant at level ``alpha``."""
+        changes = {
+            "slope": self.slope.slope if self.slope else 0.0,
+            "newest": self.newest.difference if self.newest else 0.0,
+        }
+        rises = {changes[name] > 0 for name, p in adjusted.items() if p <= alpha}
+        if len(rises) > 1:
+            return "mixed"
+        return "better" if self.series.matrix.higher_is_better in rises else "worse"
 
     def step_tests(
         self, adjusted: Mapping[str, float], level: float, course: Course | None

@@ -59,7 +59,7 @@ def answer_scores(
                 _description(prompts),
                 differs=prompts.answer(p_differ, differ_alpha),
                 drifts=answer,
-                direction=steps.direction(p_drift) if answer == "drift" else "",
+                direction=steps.direction(p_drift, drift_alpha) if answer == "drift" else "",
                 difference=prompts.baseline_difference(p_differ.get("baseline"), differ_level),
                 overall=prompts.overall_test(p_differ.get("overall")),
                 steps=steps.step_tests(p_drift, drift_level, course),

@@ -46,7 +46,8 @@ DriftAnswer = Literal[
 movement``: there are fewer than 4 checkpoints; or it is unknown how far a checkpoint usually moves, because
 all means lie on one rising or falling line, or all means before the newest are equal and have no known
 error."""
-Direction = Literal["better", "worse", ""]
+Direction = Literal["better", "worse", "mixed", ""]
+"""Direction of a drift. ``mixed``: the trend and the newest mean both show a drift, in opposite directions."""
 Problem = Literal["", "group score", "coverage", "keys", "not scored"]
 """Reason why a score, or one of its checkpoints, is left out of the tests."""
 
@@ -200,7 +201,7 @@ class ScoreDrift:
     differs: DiffersAnswer
     drifts: DriftAnswer
     direction: Direction = ""
-    """Direction of a drift, by the test with the smaller p-value; empty without a drift."""
+    """Direction of a drift, by the tests that are significant; empty without a drift."""
     problem: Problem = ""
     """Reason why the score is not comparable, or why its prompts cannot be compared; otherwise empty."""
     kind: Kind = "scorer"

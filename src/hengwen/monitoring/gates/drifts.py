@@ -142,9 +142,9 @@ class DriftChecker:
 
 
 def drift_outcome(score: ScoreDrift) -> Outcome:
-    """Return the outcome of ``no_drift`` for one score; a drift to better values passes."""
+    """Return the outcome of ``no_drift`` for one score; a drift to better values alone passes."""
     if score.drifts == "drift":
-        return "failed" if score.direction == "worse" else "passed"
+        return "passed" if score.direction == "better" else "failed"
     return "passed" if score.drifts == "no change beyond the usual movement seen" else "inconclusive"
 
 

@@ -160,6 +160,13 @@ def test_an_unknown_usual_movement_is_no_answer_and_has_its_reason(
         assert reason in lines
 
 
+def test_a_trend_and_a_newest_mean_in_opposite_directions_are_said(hengwen, tmp_path: Path) -> None:
+    record([*np.linspace(0.2, 0.9, 40), 0.0], started="2026-01-01")
+    text = "t/s.value: differ; drift, trend for the better, newest checkpoint for the worse"
+    assert text in hengwen("drift").out
+    assert "发生漂移，趋势变好，最新检查点变差" in hengwen("drift", "--lang", "zh").out
+
+
 def test_missing_scores_are_said_in_words(hengwen, tmp_path: Path) -> None:
     record(JITTER, missing=2)
     out = hengwen("drift").out
