@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hengwen.results.aggregate import reduce_repeats
+from hengwen.stats.additive_fit import fill_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
-
-MAX_ROUNDS = 500
-"""Maximum number of rounds in which ``adjusted_means`` replaces missing values by fitted values."""
 
 
 class _Repeats(NamedTuple):
@@ -178,16 +176,4 @@ def adjusted_means(table: Floats) -> Floats:
         [0.5, 1.0]
     """
     table = table[~np.isnan(table).all(axis=1)]
-    missing = np.isnan(table)
-    if not missing.any():
-        return np.asarray(table.mean(axis=0), np.float64)
-    filled = np.where(missing, np.nanmean(table, axis=1, keepdims=True), table)
-    scale = float(np.abs(filled).max()) or 1.0
-    for _ in range(MAX_ROUNDS):
-        by_prompt, by_checkpoint = filled.mean(axis=1, keepdims=True), filled.mean(axis=0)
-        fitted = np.where(missing, by_prompt + by_checkpoint - filled.mean(), table)
-        change = float(np.abs(fitted - filled).max())
-        filled = fitted
-        if change <= 1e-12 * scale:
-            break
-    return np.asarray(filled.mean(axis=0), np.float64)
+    return np.asarray(fill_missing(table).mean(axis=0), np.float64)

@@ -113,6 +113,23 @@ def test_a_first_fall_from_the_end_of_the_scale_is_measured_by_prompts(fill: Cal
     assert score.steps.newest.error > 0
 
 
+def test_scattered_missing_scores_leave_the_error_of_a_mean_known(record, store: Store) -> None:
+    rng = np.random.default_rng(7)
+    values = np.where(rng.random((25, 24)) < 0.9, 1.0, 0.75)
+    for index in range(24):
+        scores: dict[str, list[float | None]] = {f"p{p}": [values[p, index]] for p in range(25)}
+        record(f"c{index}", {"s.value": {**scores, f"p{index}": [None]}}, order=index)  # one prompt is whole
+    steps = only(store).steps
+    assert steps.mean_error == pytest.approx(0.075 / 5, rel=0.3)
+    assert steps.newest.error >= steps.mean_error
+
+
+def test_an_error_of_a_mean_that_cannot_be_known_is_none(record, store: Store) -> None:
+    for index, value in enumerate([0.5, 0.52, 0.5, 0.49, 0.8]):
+        record(f"c{index}", {"s.value": {"p": [value]}}, order=index)
+    assert only(store).steps.mean_error is None
+
+
 def test_a_perfect_line_is_no_measure_of_step_noise(record, store: Store) -> None:
     for index in range(5):
         record(f"c{index}", {"s.value": {"": [0.1 * index]}}, order=index)

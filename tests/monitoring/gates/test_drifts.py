@@ -62,9 +62,7 @@ def test_few_checkpoints_are_not_decided(check, count: int) -> None:
     assert (term.outcome, term.reason) == ("inconclusive", "too few checkpoints")
 
 
-def test_means_on_one_line_are_not_decided_and_not_called_too_few(
-    add_run, store: Store, plan: Plan
-) -> None:
+def test_means_on_one_line_are_not_decided_and_not_called_too_few(add_run, store: Store, plan: Plan) -> None:
     for number in range(5):
         add_run(f"c{number}", {"t/s": [number / 8] * PROMPTS}, step=number)
     (gate_result,) = evaluate_gates(store, plan, gates=["no_drift(*)"]).gates

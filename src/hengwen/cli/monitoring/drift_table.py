@@ -313,13 +313,11 @@ def _newest_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
     change = f"{signed(newest.difference, fine)} {interval(newest.interval, fine)}"
     p, visible = p_text(steps.newest_p_adjusted), number(steps.newest_detectable, fine)
     n = newest.predecessors
-    return [
-        Bilingual(
-            f"最新检查点减去之前 {n} 个的均值 {change}，p {p}；可看出的最小差别 {visible}",
-            f"newest minus the mean of the {n} before it: {change}, p {p}; smallest visible difference "
-            f"{visible}",
-        )
-    ]
+    line = Bilingual(
+        f"最新检查点减去之前 {n} 个的均值 {change}，p {p}；可看出的最小差别 {visible}",
+        f"newest minus the mean of the {n} before it: {change}, p {p}; smallest visible difference {visible}",
+    )
+    return [line] if steps.mean_error is not None else [line, words.unknown_error_text(score)]
 
 
 def _further_tests(score: ScoreDrift, steps: StepTests) -> Bilingual:

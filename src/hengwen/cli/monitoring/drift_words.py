@@ -83,8 +83,24 @@ def drifts_text(score: ScoreDrift) -> Bilingual:
 def _mixed_text(score: ScoreDrift) -> Bilingual:
     rises = score.steps is not None and score.steps.slope is not None and score.steps.slope.slope > 0
     if rises == (score.scale is None or score.scale.higher_is_better):
-        return Bilingual("，趋势变好，最新检查点变差", ", trend for the better, newest checkpoint for the worse")
+        return Bilingual(
+            "，趋势变好，最新检查点变差", ", trend for the better, newest checkpoint for the worse"
+        )
     return Bilingual("，趋势变差，最新检查点变好", ", trend for the worse, newest checkpoint for the better")
+
+
+def unknown_error_text(score: ScoreDrift) -> Bilingual:
+    """Return why the error of a checkpoint's mean is unknown, and what the test of the newest mean uses."""
+    reason = (
+        Bilingual("整组回答只有一个数值", "one value for all answers")
+        if score.problem == "group score"
+        else Bilingual("互相独立的题目太少", "too few independent prompts")
+    )
+    return Bilingual(
+        f"这些题目上均值的误差未知（{reason.zh}），此检验只用之前各均值的波动",
+        f"the error of a mean on these prompts is not known ({reason.en}), so this test uses only the "
+        "scatter of the earlier means",
+    )
 
 
 def headline_text(score: ScoreDrift) -> Bilingual:

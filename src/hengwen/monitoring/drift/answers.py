@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.monitoring.drift.difference import friedman_test, prompt_differences
@@ -39,14 +40,14 @@ class FirstQuestion:
     friedman: Friedman | None
 
     @classmethod
-    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float) -> FirstQuestion:
+    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> FirstQuestion:
         """Run the tests of a score, as far as its checkpoints allow.
 
         Args:
             series: The score.
             order_known: Whether the training order is known. If the order is not known, the baseline is the
                 first checkpoint alone, and no checkpoint is the newest, unless there are only two.
-            mean_variance: Squared standard error of a checkpoint's mean for fixed prompts.
+            mean_variance: Squared standard error of a checkpoint's mean for fixed prompts; None if unknown.
         """
         if not series.has_newest or series.checkpoints < 2 or series.matrix.is_group_score:
             return cls(series, [], None, None)
@@ -123,14 +124,15 @@ class SecondQuestion:
     slope: SlopeTest | None
     newest: NewestTest | None
     order_known: bool
+    mean_variance: float | None
 
     @classmethod
-    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float) -> SecondQuestion:
+    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> SecondQuestion:
         """Run the two deciding tests (slope, newest mean); for the arguments, see ``FirstQuestion.of``."""
         if not (order_known and series.has_newest):
-            return cls(series, None, None, order_known)
-        newest = newest_test(series.means, min_variance=mean_variance)
-        return cls(series, slope_test(series.means), newest, order_known)
+            return cls(series, None, None, order_known, mean_variance)
+        newest = newest_test(series.means, min_variance=mean_variance or 0.0)
+        return cls(series, slope_test(series.means), newest, order_known, mean_variance)
 
     @property
     def has_course(self) -> bool:
@@ -182,6 +184,7 @@ class SecondQuestion:
             newest=self.newest,
             newest_p_adjusted=adjusted.get("newest"),
             newest_detectable=self.newest.detectable(level) if self.newest else None,
+            mean_error=None if self.mean_variance is None else sqrt(self.mean_variance),
             mann_kendall=mann_kendall(self.series.means, course.summary) if course else None,
             change_point=pettitt_test(self.series.means),
         )

@@ -34,7 +34,7 @@ def answer_scores(
         count_look: Returns the number of this look at the baseline for a question, ``differ`` or ``drift``;
             called only if a test of the question is possible.
     """
-    measured = [(item, item.mean_variance() if item.has_newest else 0.0) for item in series]
+    measured = [(item, item.mean_variance() if item.has_newest else None) for item in series]
     first = [
         FirstQuestion.of(item, order_known=order_known, mean_variance=variance) for item, variance in measured
     ]

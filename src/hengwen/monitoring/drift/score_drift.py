@@ -47,7 +47,7 @@ movement``: there are fewer than 4 checkpoints; or it is unknown how far a check
 all means lie on one rising or falling line, or all means before the newest are equal and have no known
 error."""
 Direction = Literal["better", "worse", "mixed", ""]
-"""Direction of a drift. ``mixed``: the trend and the newest mean both show a drift, in opposite directions."""
+"""Direction of a drift. ``mixed``: both the trend and the newest mean drift, in opposite directions."""
 Problem = Literal["", "group score", "coverage", "keys", "not scored"]
 """Reason why a score, or one of its checkpoints, is left out of the tests."""
 
@@ -151,6 +151,9 @@ class StepTests:
     error."""
     newest_p_adjusted: float | None
     newest_detectable: float | None
+    mean_error: float | None
+    """Standard error of a checkpoint's mean on these prompts, the least standard deviation that ``newest``
+    uses; None if it is unknown, because there is one value for all answers or too few independent prompts."""
     mann_kendall: MannKendall | None
     """None below 5 checkpoints."""
     change_point: ChangePoint | None

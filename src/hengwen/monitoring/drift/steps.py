@@ -32,7 +32,7 @@ def is_constant(means: ArrayLike) -> bool:
     return bool(np.ptp(means) <= 1e-9 * (float(np.abs(means).max()) or 1.0))
 
 
-def baseline_members(means: Floats, mean_variance: float) -> list[int]:
+def baseline_members(means: Floats, mean_variance: float | None) -> list[int]:
     """Return the positions of the checkpoints whose average is the baseline.
 
     The baseline is the longest sequence of checkpoints from the first on that shows no drift: neither the
@@ -42,7 +42,7 @@ def baseline_members(means: Floats, mean_variance: float) -> list[int]:
 
     Args:
         means: Mean of each checkpoint, in training order.
-        mean_variance: Squared standard error of a checkpoint's mean for fixed prompts.
+        mean_variance: Squared standard error of a checkpoint's mean for fixed prompts; None if unknown.
 
     Examples:
         >>> baseline_members(np.array([0.5, 0.52, 0.49, 0.51, 0.5, 0.9]), 0.0)
@@ -55,10 +55,10 @@ def baseline_members(means: Floats, mean_variance: float) -> list[int]:
     return list(range(members))
 
 
-def _passes(means: Floats, mean_variance: float) -> bool:
+def _passes(means: Floats, mean_variance: float | None) -> bool:
     if is_constant(means):
         return True
-    tests = (slope_test(means), newest_test(means, min_variance=mean_variance))
+    tests = (slope_test(means), newest_test(means, min_variance=mean_variance or 0.0))
     return all(test is not None and test.p > ALPHA for test in tests)
 
 

@@ -30,10 +30,6 @@ class VarianceBySource:
     prompts: int
     """Number of prompts with a value at every checkpoint, from which the estimates come."""
     checkpoints: int
-    mean_variance: float
-    """Squared standard error of a checkpoint's mean on these prompts: the variance of a prompt's value that
-    comes from the interaction and from repeats, divided by the number of prompts. The variance between
-    prompts is not included, because all checkpoints answer the same prompts."""
 
 
 def variance_by_source(
@@ -81,5 +77,4 @@ def variance_by_source(
         judge=judge_variance,
         prompts=prompts,
         checkpoints=checkpoints,
-        mean_variance=error / prompts,
     )

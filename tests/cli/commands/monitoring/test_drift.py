@@ -21,9 +21,15 @@ def demo(hengwen) -> None:
 
 
 def record(
-    means: list[float], *, human: bool = False, missing: int = 0, noise: float = 0.02, **fields: object
+    means: list[float],
+    *,
+    human: bool = False,
+    missing: int = 0,
+    noise: float = 0.02,
+    prompts: int = 12,
+    **fields: object,
 ) -> None:
-    """Record runs of checkpoints c0, c1, ... with 12 prompts in the store of the folder."""
+    """Record runs of checkpoints c0, c1, ... in the store of the folder."""
     rng = np.random.default_rng(0)
     with open_store("hengwen.db") as store:
         ledger = store.ledger()
@@ -38,7 +44,7 @@ def record(
                     **{"order": index, "started": f"2026-01-{index + 1:02d}", **fields},
                 )
             )
-            for prompt in range(12):
+            for prompt in range(prompts):
                 rest = {"signature": "s|v:1"}
                 value = float(np.clip(mean + rng.normal(0, noise), 0, 1))
                 outcome: Score | Failure = Score(
@@ -158,6 +164,17 @@ def test_an_unknown_usual_movement_is_no_answer_and_has_its_reason(
         lines = [line.strip() for line in hengwen("drift", "--lang", language).out.splitlines()]
         assert any(answer in line for line in lines)
         assert reason in lines
+
+
+def test_an_unknown_error_of_a_mean_is_said(hengwen, tmp_path: Path) -> None:
+    record([0.5, 0.52, 0.5, 0.49, 0.51], prompts=1)
+    text = (
+        "the error of a mean on these prompts is not known (too few independent prompts), so this test uses "
+    )
+    assert text + "only the scatter of the earlier means" in hengwen("drift").out.replace("\n    ", " ")
+    chinese = hengwen("drift", "--lang", "zh").out
+    assert "这些题目上均值的误差未知（互相独立的题目太少），此检验只用之前各均值的波动" in chinese
+    assert hengwen("drift", "--json").json["scores"][0]["steps"]["mean_error"] is None
 
 
 def test_a_trend_and_a_newest_mean_in_opposite_directions_are_said(hengwen, tmp_path: Path) -> None:
