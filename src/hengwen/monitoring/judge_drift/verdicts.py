@@ -100,7 +100,8 @@ class JudgedScoreDrift:
     conflicts: tuple[Difference, ...] = ()
     """Settings in which the judge of the repeated judgment differs from the judge of the later run."""
     agreement: AnchorAgreement | None = None
-    """Distance of the judge's values from human values; None if no anchors were judged in both runs."""
+    """Distance of the judge's values from human values of this score; None if no anchor that both runs judged
+    has one."""
 
     @property
     def prompts_needed(self) -> int | None:
