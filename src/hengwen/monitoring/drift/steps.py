@@ -62,12 +62,11 @@ def _passes(means: Floats, mean_variance: float | None) -> bool:
     return all(test is not None and test.p > ALPHA for test in tests)
 
 
-def course_of(means: Floats, seed: int = 0) -> Course:
+def course_of(means: Floats) -> Course:
     """Return permutation entropy, inversions and longest increasing subsequence (PEN, CIN, LIS) of the means.
 
     Args:
         means: Mean of each checkpoint, in training order, at least 2.
-        seed: Seed of the random orders.
 
     Examples:
         >>> course = course_of(np.array([1.0, 2.0, 3.0, 4.0]))
@@ -75,12 +74,12 @@ def course_of(means: Floats, seed: int = 0) -> Course:
         (0.0, 0.083, 0)
     """
     n = len(means)
-    summary = summarize(means, n_perm=ORDERS, seed=seed)
+    summary = summarize(means, n_perm=ORDERS, seed=0)
     if n < MIN_BLOCKED:
         return Course(summary=summary, block_p={}, block=0)
     block = round(n**0.5)
     p_values = {
-        metric: significance(means, metric, n_perm=ORDERS, null="block", block=block, seed=seed).p
+        metric: significance(means, metric, n_perm=ORDERS, null="block", block=block, seed=0).p
         for metric in ("pen", "cin", "lis")
     }
     return Course(summary=summary, block_p=p_values, block=block)
