@@ -109,6 +109,10 @@ def _variance_lines(score: ScoreDrift) -> list[Bilingual]:
     ]
     zh = "，".join(f"{name.zh} {text.zh}" for name, text in texts)
     en = ", ".join(f"{name.en} {text.en}" for name, text in texts)
+    if variance.judge_unreadable:
+        unreadable = variance.judge_unreadable
+        zh += f"（{unreadable} 个回答的评审等级不知对应何值）"
+        en += f" ({words.plural(unreadable, 'answer')} with levels whose values are not known)"
     n = variance.prompts
     return [Bilingual(f"方差来源（{n} 题）：{zh}", f"variance by source ({words.plural(n, 'prompt')}): {en}")]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.monitoring.drift.answers import FirstQuestion, SecondQuestion, corrected, with_enough_clusters
 from hengwen.monitoring.drift.human_agreement import human_agreements
-from hengwen.monitoring.drift.judge_repeats import judge_repeat_variance
+from hengwen.monitoring.drift.judge_repeats import judge_repeats
 from hengwen.monitoring.drift.prompt_changes import rank_changes
 from hengwen.monitoring.drift.score_drift import ALPHA, Looks, ScoreDrift
 from hengwen.monitoring.drift.steps import course_of
@@ -122,5 +122,5 @@ class FurtherEvidence:
         if variance is None or not series.score.has_judge_samples:
             return variance
         rows = self.store.rows(self.runs[-1:])
-        judge = judge_repeat_variance(rows, series.score.task, series.score.name)
-        return replace(variance, judge=judge)
+        repeats = judge_repeats(rows, series.score.task, series.score.name)
+        return replace(variance, judge=repeats.variance, judge_unreadable=repeats.unreadable)

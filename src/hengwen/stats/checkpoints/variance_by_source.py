@@ -26,7 +26,11 @@ class VarianceBySource:
     """Variance of the repeats of one prompt at one checkpoint, including ``judge``; None if no prompt has
     several repeats."""
     judge: float | None = None
-    """Variance of repeated judgments of one answer; None if no answer was judged several times."""
+    """The part of ``repeat`` that comes from the judge: the variance of a single judgment, divided by the
+    number of judgments whose mean is the score. None if no answer was judged several times, or if the values
+    of the judgments are unknown."""
+    judge_unreadable: int = 0
+    """Number of answers with judgments of unknown value."""
     prompts: int
     """Number of prompts with a value at every checkpoint, from which the estimates come."""
     checkpoints: int

@@ -263,6 +263,24 @@ def test_too_few_prompts_are_said_with_the_number_that_it_takes(hengwen, tmp_pat
     assert "verdicts on one answer unknown" in out
 
 
+def test_judgments_of_unknown_value_are_counted(hengwen, tmp_path: Path) -> None:
+    details = {"method": "samples", "labels": ["B", "C"]}
+    with open_store("hengwen.db") as store:
+        ledger = store.ledger()
+        for index in range(2):
+            ledger.begin(Run(id=f"r{index}", plan="p", plan_hash="", checkpoint=f"c{index}", order=index))
+            key = {"run_id": f"r{index}", "task": "t", "checkpoint": f"c{index}", "repeat": 1}
+            for prompt in range(8):
+                value = 0.1 * prompt
+                score = Score(name="j.level", value=value, signature="j", kind="judge", details=details)
+                ledger.record_rows([Row(**key, sample_id=f"p{prompt}", cluster=f"p{prompt}", outcome=score)])
+        ledger.commit()
+    out = " ".join(hengwen("drift").out.split())
+    assert "verdicts on one answer unknown (8 answers with levels whose values are not known)" in out
+    chinese = "".join(hengwen("drift", "--lang", "zh").out.split())
+    assert "（8个回答的评审等级不知对应何值）" in chinese
+
+
 @pytest.fixture
 def long(hengwen) -> None:
     """A store with 27 checkpoints, of which the third is pinned, and human values of all answers."""
