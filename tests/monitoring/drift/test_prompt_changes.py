@@ -48,6 +48,12 @@ def test_without_repeats_changes_are_not_shrunken(series_of: Make) -> None:
     assert not ranked.shrunken
 
 
+def test_equal_changes_with_rounding_name_no_prompt(series_of: Make) -> None:
+    values = np.array([[[0.1 * index], [0.1 * index + 0.2]] for index in range(8)])
+    ranked = rank_changes(prompt_differences(series_of(values), [0]), None)
+    assert (ranked.changes, ranked.prompts_vary) == ((), False)
+
+
 def test_a_pooled_baseline_counts_as_more_repeats(series_of: Make) -> None:
     series = series_of(np.random.default_rng(1).random((10, 6, 3)))
     assert prompt_differences(series, [0]).repeats.tolist() == [3.0] * 10

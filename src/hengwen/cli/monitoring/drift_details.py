@@ -102,7 +102,13 @@ def _variance_lines(score: ScoreDrift) -> list[Bilingual]:
     }
     total = sum(max(0.0, part) for part in shares.values() if part is not None)
     if total <= 0:
-        return [Bilingual("方差为零：所有得分相同", "no variance: all scores are equal")]
+        prompts = words.plural(variance.prompts, "prompt")
+        return [
+            Bilingual(
+                f"方差为零：{variance.prompts} 题的得分全部相同",
+                f"no variance: all scores of {prompts} are equal",
+            )
+        ]
     texts = [
         (name, Bilingual("未知", "unknown") if part is None else _both(percent(max(0.0, part) / total)))
         for name, part in shares.items()
@@ -123,7 +129,7 @@ def _both(text: str) -> Bilingual:
 
 def _prompt_lines(score: ScoreDrift) -> list[Bilingual]:
     if not score.prompts_vary:
-        return [words.NO_CHANGES]
+        return [words.SIMILAR_CHANGES if score.shrunken else words.EQUAL_CHANGES]
     if not score.changes:
         return []
     fine = max(2, decimals_for(score.scale, [item.mean for item in score.means]))

@@ -58,9 +58,14 @@ EARLIER_EQUAL = Bilingual(
     "all earlier checkpoints have the same mean, so the usual movement is not known",
 )
 ALL_EQUAL = Bilingual("各检查点的均值全部相同", "all checkpoints have the same mean")
-NO_CHANGES = Bilingual(
-    "逐题变化（仅供查看）：不超过多次回答之间的波动，不列题目",
-    "changes of prompts (for a first look): no larger than the noise of repeated answers, so none is named",
+EQUAL_CHANGES = Bilingual(
+    "逐题变化（仅供查看）：各题的变化全部相同，不列题目",
+    "changes of prompts (for a first look): all prompts changed by the same amount, so none is named",
+)
+SIMILAR_CHANGES = Bilingual(
+    "逐题变化（仅供查看）：各题变化之间的差异不超过多次回答之间的波动，不列题目",
+    "changes of prompts (for a first look): they differ from each other no more than repeated answers do, so "
+    "none is named",
 )
 ORDER_HINT = Bilingual(
     "给每个检查点写上 step，或在同一个计划里按训练顺序列出",
