@@ -37,16 +37,16 @@ class Monitor:
     baseline's mean; a reference value is subtracted at each score. An alarm is raised when a statistic
     exceeds its threshold. Without any change, the probability of an alarm within ``horizon`` scores is about
     ``alpha``, over both directions and including the error of the baseline. The state also has a confidence
-    sequence of the mean: intervals that may be read after every score. How often the state is read changes
-    neither the alarms nor the intervals.
+    sequence of the mean: intervals that may be read after every score. Without ``scale``, they are only
+    approximate. How often the state is read changes neither the alarms nor the intervals.
 
     Scores must be independent of each other: the false-alarm rate rises with autocorrelation. If all baseline
     scores are equal and there is no scale, each later score only counts as higher, equal or lower.
 
     Args:
         baseline: At least 100 finite scores from the time before the stream, in any order.
-        alpha: Probability of a false alarm within the horizon, and probability that the interval of the mean
-            is wrong at any time; from 0.001 to 0.5.
+        alpha: Probability of a false alarm within the horizon, and (with ``scale``) largest probability that
+            the interval of the mean is wrong at any time; from 0.001 to 0.5.
         horizon: Number of scores of the stream for which ``alpha`` holds, at least 1. A shorter horizon has
             lower thresholds and finds changes sooner.
         direction: ``both``, ``down`` (only a lower mean raises an alarm) or ``up``.
@@ -64,7 +64,7 @@ class Monitor:
         CUSUM: Page (1954), Continuous inspection schemes. The test of Page and Hinkley with a fixed mean uses
         the same statistic. ``stats/cusum_thresholds.py`` simulates the thresholds; the confidence sequences
         and their sources are in ``stats/confidence_sequence.py``. A monitor with a horizon of 1000 is created
-        in 0.2 s; an update takes 0.2 ms, and memory is constant.
+        in 0.2 s; an update takes 0.1 ms with a scale and 0.01 ms without, and memory is constant.
 
     Examples:
         >>> monitor = Monitor([0.5, 0.75, 0.75, 1.0] * 30, horizon=200, direction="down", scale=(0, 1))
