@@ -49,7 +49,8 @@ def choose_runs(store: Store, before: str | None, after: str | None, plan: str |
         earlier = store.find(before, plan)
         if earlier.id == later.id:
             raise ConfigError(
-                f"{before!r} is the run that it is compared with ({later.id}); name another run"
+                f"{before!r} is both the earlier and the later run ({later.id}); name an earlier run to "
+                "compare with"
             )
         return RunPair(earlier, later)
     baseline = store.baseline(later.plan)
