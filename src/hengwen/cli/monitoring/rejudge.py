@@ -72,8 +72,8 @@ def rejudge_answers(
     loaded = load_trusted(options.plan, trust=options.trust, judge=options.judge, base_url=options.base_url)
     if plan is not None and plan != loaded.name:
         raise ConfigError(
-            f"--plan is {plan!r}, but the name of {options.plan} is {loaded.name!r}; leave out --plan, or pass "
-            f"the file of plan {plan!r}"
+            f"--plan is {plan!r}, but the name of {options.plan} is {loaded.name!r}; leave out --plan, or "
+            f"pass the file of plan {plan!r}"
         )
     pair = pair_of_report(store, runs, baseline, loaded.name)
     if pair.before is None:
