@@ -226,6 +226,23 @@ def test_a_newest_checkpoint_with_too_few_scores_has_no_answers(record, store: S
     assert (report.looks.differ, report.looks.drift) == (None, None)
 
 
+def test_prompts_that_were_never_evaluated_are_missing(record, store: Store) -> None:
+    """The mean of a few prompts varies more than the means of all, so a partial run looks like a drift."""
+    values = means([*STILL, 0.5])
+    for index, prompts in enumerate([12, 12, 6, 12, 12, 12]):
+        scores = {"s.value": {f"p{p}": values[p, index].tolist() for p in range(prompts)}}
+        record(f"c{index}", scores, order=index)
+    score = only(store)
+    assert [(item.checkpoint, item.problem, item.coverage) for item in score.left_out] == [
+        ("c2", "coverage", 0.5)
+    ]
+    assert score.drifts == "no change beyond the usual movement seen"
+    record("c6", {"s.value": {f"p{p}": values[p, 6].tolist() for p in range(6)}}, order=6)
+    score = only(store)
+    assert (score.differs, score.drifts) == ("missing scores", "missing scores")
+    assert score.left_out[-1].coverage == 0.5
+
+
 def test_another_scorer_breaks_the_series_and_is_named(record, store: Store) -> None:
     for index in range(6):
         scores = {"s.value": {f"p{p}": [0.5 + 0.01 * (p % (index + 2))] for p in range(PROMPTS)}}

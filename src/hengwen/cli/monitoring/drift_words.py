@@ -124,9 +124,9 @@ def left_out_text(item: LeftOut) -> Bilingual:
     if item.problem == "coverage":
         share, least = percent(item.coverage), percent(MIN_PROMPT_COVERAGE)
         return Bilingual(
-            f"略去 {name}：有得分的题目只占 {share}，低于 {least}；缺失的可能正是答得差的题",
+            f"略去 {name}：有得分的题目只占 {share}，低于 {least}；缺失的可能正是答得差的题，或尚未评测",
             f"{name} left out: only {share} of the prompts have a score, below {least}; the others "
-            "may be the ones with bad answers",
+            "may be the ones with bad answers, or were not evaluated",
         )
     return Bilingual(f"略去 {name}：没有这项分数", f"{name} left out: it does not have this score")
 

@@ -81,12 +81,13 @@ class TestedSeries:
     def checkpoint_means(self) -> tuple[CheckpointMean, ...]:
         """Return the mean of each checkpoint with its number of prompts."""
         prompts = (~np.isnan(self.table)).sum(axis=0)
+        coverages = self.matrix.coverages(self.included)
         return tuple(
             CheckpointMean(
                 checkpoint=label,
                 mean=float(mean),
                 prompts=0 if self.matrix.is_group_score else int(n),
-                coverage=self.matrix.coverages[index],
+                coverage=coverages[index],
             )
             for label, mean, n, index in zip(self.labels, self.means, prompts, self.included, strict=True)
         )
