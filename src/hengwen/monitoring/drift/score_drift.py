@@ -58,8 +58,8 @@ class LeftOut:
 
     checkpoint: str
     problem: Problem
-    """``coverage``: fewer than 95 % of the prompts of all checkpoints have a score. ``keys``: the scorer or the
-    data differ from those of the newest checkpoint."""
+    """``coverage``: fewer than 95 % of the prompts of all checkpoints have a score. ``keys``: the scorer or
+    the data differ from those of the newest checkpoint."""
     detail: str = ""
     """How the comparability keys or signatures differ."""
     coverage: float | None = None
