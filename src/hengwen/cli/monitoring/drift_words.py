@@ -45,6 +45,11 @@ GROUP_SCORE = Bilingual("无法回答，没有逐题的值", "cannot be answered
 GROUP_SCORE_REASON = Bilingual(
     "整组回答只有一个数值，无法逐题比较", "one value for all answers, so prompts cannot be compared"
 )
+NO_FRIEDMAN = Bilingual(
+    "在每个检查点都有得分的互相独立的题目不到 2 个，无法检验所有检查点之间有无差别",
+    "fewer than 2 independent prompts have a score at every checkpoint, so all checkpoints cannot be tested "
+    "together",
+)
 FEW_CHECKPOINTS = Bilingual(
     "至少需要 4 个检查点，才知道平常的波动有多大",
     "4 checkpoints are needed to know how far one usually moves",

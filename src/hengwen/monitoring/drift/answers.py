@@ -38,6 +38,8 @@ class FirstQuestion:
     """Positions, in the series, of the checkpoints whose average is the baseline."""
     differences: PromptDifferences | None
     friedman: Friedman | None
+    is_newest_known: bool = True
+    """Whether there is a newest checkpoint, so that it could be compared with the baseline."""
 
     @classmethod
     def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> FirstQuestion:
@@ -54,7 +56,7 @@ class FirstQuestion:
         members = baseline_members(series.means, mean_variance) if order_known else [0]
         has_newest = order_known or series.checkpoints == 2
         differences = prompt_differences(series, members) if has_newest else None
-        return cls(series, members, differences, friedman_test(series))
+        return cls(series, members, differences, friedman_test(series), has_newest)
 
     def tests(self) -> dict[str, tuple[float, int]]:
         """Return p-value and number of clusters of each test, by name."""
@@ -71,7 +73,8 @@ class FirstQuestion:
         if obstacle is not None:
             return obstacle
         if not self.tests():
-            return "not comparable"
+            is_group = self.series.matrix.is_group_score
+            return "not comparable" if self.is_newest_known or is_group else "too few prompts"
         if not adjusted:
             return "too few prompts"
         return "differ" if min(adjusted.values()) <= alpha else "no difference seen"
