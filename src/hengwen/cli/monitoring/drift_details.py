@@ -93,11 +93,21 @@ def _variance_lines(score: ScoreDrift) -> list[Bilingual]:
         return []
     judge = variance.judge
     repeat = None if variance.repeat is None else variance.repeat - (judge or 0.0)
-    shares = {
-        Bilingual("题目", "prompt"): variance.prompt,
-        Bilingual("检查点", "checkpoint"): variance.checkpoint,
+    rest = {
         Bilingual("各题变化不同", "prompts that change differently"): variance.interaction,
         Bilingual("同题多次回答", "answers to one prompt"): repeat,
+    }
+    if repeat is None:  # then the interaction contains the variance of the repeats
+        rest = {
+            Bilingual(
+                "各题变化不同或同题多次回答不同（无法分开）",
+                "prompts that change differently or have repeats that differ (not known apart)",
+            ): variance.interaction - (judge or 0.0)
+        }
+    shares: dict[Bilingual, float | None] = {
+        Bilingual("题目", "prompt"): variance.prompt,
+        Bilingual("检查点", "checkpoint"): variance.checkpoint,
+        **rest,
         **({Bilingual("同一回答多次评审", "verdicts on one answer"): judge} if score.kind == "judge" else {}),
     }
     total = sum(max(0.0, part) for part in shares.values() if part is not None)
@@ -164,15 +174,15 @@ def _human_lines(score: ScoreDrift) -> list[Bilingual]:
     if over:
         lines.append(
             Bilingual(
-                f"人对检查点的排序与此分数：{_agreement(over[0], 'zh')}",
-                f"human ranking of the checkpoints: {_agreement(over[0], 'en')}",
+                f"人对检查点的排序与此分数（p 未校正）：{_agreement(over[0], 'zh')}",
+                f"human ranking of the checkpoints (p not corrected): {_agreement(over[0], 'en')}",
             )
         )
     rest = len(by_checkpoint) - MAX_HUMAN
     lines += [
         Bilingual(
-            f"人的排序与 {item.checkpoint}：{_agreement(item, 'zh')}",
-            f"human ranking at {item.checkpoint}: {_agreement(item, 'en')}",
+            f"人的排序与 {item.checkpoint}（p 未校正）：{_agreement(item, 'zh')}",
+            f"human ranking at {item.checkpoint} (p not corrected): {_agreement(item, 'en')}",
         )
         for item in by_checkpoint[-MAX_HUMAN:]
     ]

@@ -121,6 +121,7 @@ def test_the_word_drift_stands_only_where_the_second_question_says_so(
         ([0.5, 0.9], {}, "t/s.value: differ; cannot be told from the usual movement"),
         ([0.5, 0.9], {}, "4 checkpoints are needed to know how far one usually moves"),
         ([0.5, 0.9, 0.4], {}, "any difference among all 3 checkpoints (Friedman): p "),
+        ([0.5, 0.9], {}, "change differently or have repeats that differ (not known apart) "),
         ([1.5] * 5, {}, "all checkpoints have the same mean"),
         ([1.5] * 5, {}, "no variance: all scores of 12 prompts are equal"),
         ([0.25, 0.75], {"noise": 0.0}, "all prompts changed by the same amount, so none is named"),
@@ -220,12 +221,14 @@ def test_missing_scores_are_said_in_words(hengwen, tmp_path: Path) -> None:
 
 def test_human_rankings_of_the_store_and_of_a_file_are_compared(hengwen, tmp_path: Path) -> None:
     record(JITTER, human=True)
-    assert "human ranking at c5: tau-b " in hengwen("drift").out
+    assert "human ranking at c5 (p not corrected): tau-b " in hengwen("drift").out
     Path("h.csv").write_text(
         "checkpoint,value\n" + "".join(f"c{k},{m}\n" for k, m in enumerate(JITTER)), "utf-8"
     )
     out = hengwen("drift", "--human", "h.csv").out
-    assert "human ranking of the checkpoints: tau-b +1.00, p = .0028, CIN 0/15, LIS 6/6, 6 items" in out
+    assert (
+        "human ranking of the checkpoints (p not corrected): tau-b +1.00, p = .0028, CIN 0/15, LIS 6/6" in out
+    )
     assert "human ranking at" not in out
     Path("h.csv").write_text("id,value\n" + "".join(f"p{k},{k}\n" for k in range(12)), "utf-8")
     assert hengwen("drift", "--human", "h.csv").out.count("human ranking at") == 6
