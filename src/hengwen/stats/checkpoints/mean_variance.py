@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hengwen.stats.additive_fit import additive_part, fill_missing
+from hengwen.stats.checkpoints.additive_fit import additive_part, fill_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

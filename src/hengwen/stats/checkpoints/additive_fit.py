@@ -1,4 +1,4 @@
-"""Fit missing cells of a table by the sum of a row effect and a column effect."""
+"""Fill missing values of a table with the sum of a row effect and a column effect."""
 
 from __future__ import annotations
 
