@@ -18,12 +18,12 @@ def test_power_is_that_of_statsmodels(effect: float, n: int, alpha: float) -> No
     power = pytest.importorskip("statsmodels.stats.power", reason="statsmodels is not installed")
     test = power.TTestPower()
     error, freedom = 1 / n**0.5, n - 1
-    two = float(test.power(effect, n, alpha))
-    one = float(test.power(effect, n, alpha, alternative="larger"))
-    if not np.isnan(two):  # statsmodels has no value where a tail is too small for scipy.special.nctdtr
-        assert power_of_t(effect, error, freedom, alpha) == pytest.approx(two, abs=1e-9)
-    if not np.isnan(one):
-        assert power_of_t(effect, error, freedom, alpha, sides=1) == pytest.approx(one, abs=1e-9)
+    two_sided = float(test.power(effect, n, alpha))
+    one_sided = float(test.power(effect, n, alpha, alternative="larger"))
+    if not np.isnan(two_sided):  # statsmodels has no value where a tail is too small for scipy.special.nctdtr
+        assert power_of_t(effect, error, freedom, alpha) == pytest.approx(two_sided, abs=1e-9)
+    if not np.isnan(one_sided):
+        assert power_of_t(effect, error, freedom, alpha, sides=1) == pytest.approx(one_sided, abs=1e-9)
 
 
 @pytest.mark.parametrize("sides", [1, 2])

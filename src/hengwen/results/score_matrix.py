@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hengwen.results.aggregate import reduce_repeats
+from hengwen.stats.checkpoints.additive_fit import fill_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
-
-MAX_ROUNDS = 500
-"""Maximum number of rounds in which ``adjusted_means`` replaces missing values by fitted values."""
 
 
 class _Repeats(NamedTuple):
@@ -52,12 +50,13 @@ class ScoreMatrix:
     reducer: Reducer = "mean"
     higher_is_better: bool = True
     is_group_score: bool = False
-    coverages: list[float] = field(default_factory=list)
-    """For each checkpoint, the share of prompts with a value, among the prompts to which the score
-    applies."""
     _codes: dict[str, int] = field(default_factory=dict)
     _clusters: list[str] = field(default_factory=list)
     _repeats: list[_Repeats] = field(default_factory=list)
+    _applicable: list[frozenset[int]] = field(default_factory=list)
+    """For each checkpoint, the codes of the prompts with a score or a failure."""
+    _not_applicable: list[frozenset[str]] = field(default_factory=list)
+    """For each checkpoint, the names of prompts to which the score does not apply."""
 
     @property
     def prompts(self) -> tuple[str, ...]:
@@ -75,11 +74,13 @@ class ScoreMatrix:
         repeats: list[int] = []
         values: list[float] = []
         applicable: set[int] = set()
+        not_applicable: set[str] = set()
         rows = zip(
             column.sample_ids, column.clusters, column.statuses, column.repeats, column.values, strict=True
         )
         for sample, cluster, status, repeat, value in rows:
             if status == "not_applicable":
+                not_applicable.add(sample or "")
                 continue
             code = self._codes.setdefault(sample or "", len(self._codes))
             if code == len(self._clusters):
@@ -92,11 +93,26 @@ class ScoreMatrix:
                 values.append(value)
         order = np.lexsort((np.array(repeats, np.int64), np.array(prompts, np.int64)))
         self._repeats.append(_Repeats(np.array(prompts, np.int32)[order], np.array(values)[order]))
-        self.coverages.append(len(set(prompts)) / len(applicable) if applicable else 0.0)
+        self._applicable.append(frozenset(applicable))
+        self._not_applicable.append(frozenset(not_applicable))
         if len(column):
             self.reducer = column.reducer
         if column.scale is not None:
             self.higher_is_better = column.scale.higher_is_better
+
+    def coverages(self, among: Sequence[int] = ()) -> list[float]:
+        """Return the share of prompts with a value, for each checkpoint.
+
+        Args:
+            among: Indices of the checkpoints whose prompts count as missing where they have no outcome, for
+                example because a run was interrupted, unless the score does not apply to them there.
+        """
+        known = frozenset[int]().union(*(self._applicable[index] for index in among))
+        shares = []
+        for item, own, names in zip(self._repeats, self._applicable, self._not_applicable, strict=True):
+            expected = known.difference(self._codes.get(name, -1) for name in names) | own
+            shares.append(len(np.unique(item.prompts)) / len(expected) if expected else 0.0)
+        return shares
 
     def counts(self, checkpoints: Sequence[int] | None = None) -> Ints:
         """Return how many repeats of each prompt have a value, shape (prompts, checkpoints).
@@ -177,16 +193,4 @@ def adjusted_means(table: Floats) -> Floats:
         [0.5, 1.0]
     """
     table = table[~np.isnan(table).all(axis=1)]
-    missing = np.isnan(table)
-    if not missing.any():
-        return np.asarray(table.mean(axis=0), np.float64)
-    filled = np.where(missing, np.nanmean(table, axis=1, keepdims=True), table)
-    scale = float(np.abs(filled).max()) or 1.0
-    for _ in range(MAX_ROUNDS):
-        by_prompt, by_checkpoint = filled.mean(axis=1, keepdims=True), filled.mean(axis=0)
-        fitted = np.where(missing, by_prompt + by_checkpoint - filled.mean(), table)
-        change = float(np.abs(fitted - filled).max())
-        filled = fitted
-        if change <= 1e-12 * scale:
-            break
-    return np.asarray(filled.mean(axis=0), np.float64)
+    return np.asarray(fill_missing(table).mean(axis=0), np.float64)

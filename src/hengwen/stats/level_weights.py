@@ -42,9 +42,7 @@ def level_weights(units: Sequence[int], target: Sequence[int]) -> tuple[float, .
     return tuple(target_counts[level] / covered * len(units) / counts[level] for level in units)
 
 
-def level_index(
-    value: float, low: float, high: float, levels: Sequence[float] | None, bins: int = BINS
-) -> int:
+def level_index(value: float, low: float, high: float, levels: Sequence[float] | None) -> int:
     """Return the index of the nearest level; without levels, of the part of the scale with the value.
 
     Args:
@@ -52,7 +50,6 @@ def level_index(
         low: Lowest value of the scale.
         high: Highest value of the scale, > ``low``.
         levels: Levels in ascending order; None if the scale has none.
-        bins: Number of equal parts of a scale without levels.
 
     Examples:
         >>> level_index(0.6, 0, 1, (0, 0.25, 0.5, 0.75, 1)), level_index(1.0, 0, 1, None)
@@ -60,4 +57,4 @@ def level_index(
     """
     if levels is not None:
         return min(range(len(levels)), key=lambda index: abs(levels[index] - value))
-    return min(bins - 1, max(0, int((value - low) / (high - low) * bins)))
+    return min(BINS - 1, max(0, int((value - low) / (high - low) * BINS)))

@@ -106,15 +106,14 @@ class PairedVariance:
 
         return least_number(detects, max(least, ceil(2 * self.cluster_size - 1e-9)))
 
-    def factors(self, repeats: float, confidence: float = 0.95) -> tuple[float, float] | None:
-        """Return the bounds of the true variance as multiples of the estimated variance ``of_prompt``.
+    def factors(self, repeats: float) -> tuple[float, float] | None:
+        """Return the 95 % interval of the true variance, in multiples of the estimate ``of_prompt``.
 
         The needed number of prompts is proportional to the variance. So the two factors also give the
         interval of the needed number of prompts.
 
         Args:
             repeats: Repeats per prompt at each checkpoint.
-            confidence: Confidence level, in (0, 1).
 
         Returns:
             The lower and the upper factor; None if the estimate has fewer than ``MIN_FREEDOM`` degrees of
@@ -133,8 +132,7 @@ class PairedVariance:
             freedom = variance**2 / parts
         if freedom < MIN_FREEDOM:
             return None
-        tail = (1 - confidence) / 2
-        return freedom / float(chdtri(freedom, tail)), freedom / float(chdtri(freedom, 1 - tail))
+        return freedom / float(chdtri(freedom, 0.025)), freedom / float(chdtri(freedom, 0.975))
 
 
 def paired_variance(

@@ -23,7 +23,6 @@ class VarianceComponents:
     """Variance of the true means of the groups, >= 0; the variance of all values if ``within`` is None."""
     within: float | None
     """Variance of the values within a group, pooled over groups; None if every group has one value."""
-    groups: int
 
 
 def variance_components(values: ArrayLike, groups: Sequence[str]) -> VarianceComponents:
@@ -48,7 +47,7 @@ def variance_components(values: ArrayLike, groups: Sequence[str]) -> VarianceCom
 
     Examples:
         >>> variance_components([1, 3, 5, 7, 3, 5], ["a", "a", "b", "b", "c", "c"])
-        VarianceComponents(between=3.0, within=2.0, groups=3)
+        VarianceComponents(between=3.0, within=2.0)
         >>> variance_components([1.0, 2.0, 3.0], ["a", "b", "c"]).within is None
         True
     """
@@ -60,11 +59,11 @@ def variance_components(values: ArrayLike, groups: Sequence[str]) -> VarianceCom
     if count < 2:
         raise ValueError(f"variance components need at least two groups, got {count}")
     if count == n:
-        return VarianceComponents(between=float(array.var(ddof=1)), within=None, groups=count)
+        return VarianceComponents(between=float(array.var(ddof=1)), within=None)
     centred, _ = cluster_sums(array - array.mean(), groups)
     square_between = float((centred**2 / sizes).sum())
     square_within = max(0.0, float(np.square(array - array.mean()).sum()) - square_between)
     within = square_within / (n - count)
     size = (n - float(np.square(sizes).sum()) / n) / (count - 1)
     between = max(0.0, (square_between / (count - 1) - within) / size)
-    return VarianceComponents(between=between, within=within, groups=count)
+    return VarianceComponents(between=between, within=within)

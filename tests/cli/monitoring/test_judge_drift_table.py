@@ -12,7 +12,13 @@ from rich.console import Console
 from hengwen import JudgeDriftReport
 from hengwen.cli.monitoring.judge_drift_table import judge_drift_document, print_judge_drift
 from hengwen.monitoring.judge_drift.effects import Effect
-from hengwen.monitoring.judge_drift.verdicts import AnchorAgreement, DriftVerdict, JudgedScoreDrift, Reason
+from hengwen.monitoring.judge_drift.verdicts import (
+    AnchorAgreement,
+    DriftVerdict,
+    JudgedScoreDrift,
+    Reason,
+    decide,
+)
 from hengwen.records import Run, Scale
 from hengwen.results.comparability import Difference
 
@@ -114,6 +120,41 @@ def test_not_enough_evidence_names_the_number_it_takes() -> None:
     assert 'about 155 prompts and 280 anchors are needed to say "stable"' in words(by_anchors)
 
 
+def test_equal_p_values_are_not_said_to_show_no_change() -> None:
+    tied = decide([score(judge=effect(-0.05, 0.02), model=effect(0.05, 0.02))])[0]
+    assert (tied.verdict, tied.reason) == ("cannot tell", "equal evidence")
+    text = words(tied)
+    assert "no change is seen" not in text
+    assert (
+        "the model or the judge changed, but both p are equal, so nothing shows which; more prompts" in text
+    )
+    assert "模型或评审变了，但两个 p 相同，看不出是哪一个" in words(tied, language="zh")
+
+
+@pytest.mark.parametrize(
+    ("fields", "zh", "en"),
+    [
+        ({}, "各题变化全部相同", "every prompt changed by the same amount"),
+        ({"prompts": 0, "anchors": 9}, "各锚点变化全部相同", "every anchor changed by the same amount"),
+        (
+            {"clusters": 1},
+            "只有一组互相独立的题目，不知能看出多大的变化",
+            "only one independent group, so the smallest visible change is not known",
+        ),
+    ],
+)
+def test_without_a_visible_change_the_reason_is_right(fields, zh: str, en: str) -> None:
+    item = score(judge=effect(detectable=None, **fields))
+    assert en in words(item)
+    assert zh in words(item, language="zh")
+
+
+def test_runs_of_older_versions_are_named() -> None:
+    text = "run by an older version, so whether the judge's settings changed is not known: a"
+    assert text in words(score(), unchecked=("a",))
+    assert "由旧版本运行，评审的设置是否变过无从得知：a" in words(score(), unchecked=("a",), language="zh")
+
+
 def test_stable_shows_the_intervals_that_decide() -> None:
     text = words(score(verdict="stable", judge=effect(0.0), model=effect(0.01)))
     assert "both 90% intervals lie within ±0.040: judge [-0.015, 0.015], model [-0.005, 0.025]" in text
@@ -151,7 +192,8 @@ def test_anchors_and_members_have_lines_of_their_own() -> None:
 
 def test_the_head_names_what_is_left_out_unfinished_and_corrected() -> None:
     unfinished = Run(id="r3", plan="p", plan_hash="", checkpoint="a", rejudges="r1", status="interrupted")
-    text = words(score(), score(address="t/k.level"), again=unfinished, left_out_prompts=1)
+    others = score(address="t/k.level"), score(address="t/m.level", model=effect(p_adjusted=None))
+    text = words(score(), *others, again=unfinished, left_out_prompts=1)
     assert "judging again is not finished; the same command resumes it" in text
     assert "1 prompt that differs between the runs is left out" in text
     assert "p corrected by Holm for 2 scores" in text

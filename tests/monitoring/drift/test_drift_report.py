@@ -49,6 +49,13 @@ def test_a_rise_of_a_score_where_lower_is_better_is_for_the_worse(fill: Callable
     assert (score.drifts, score.direction) == ("drift", "worse")
 
 
+def test_a_collapse_after_a_rise_is_not_for_the_better(fill: Callable[..., Store]) -> None:
+    score = only(fill(means([*np.linspace(0.2, 0.9, 40), 0.0])))
+    assert score.steps.slope_p_adjusted < score.steps.newest_p_adjusted < 0.03
+    assert score.steps.slope.slope > 0 > score.steps.newest.difference
+    assert (score.drifts, score.direction) == ("drift", "mixed")
+
+
 def test_differences_within_the_noise_of_steps_are_no_drift(fill: Callable[..., Store]) -> None:
     score = only(fill(means([0.5, 0.7, 0.45, 0.65, 0.5, 0.6])))
     assert (score.differs, score.drifts, score.direction) == (
@@ -106,6 +113,23 @@ def test_a_first_fall_from_the_end_of_the_scale_is_measured_by_prompts(fill: Cal
     assert score.steps.newest.error > 0
 
 
+def test_scattered_missing_scores_leave_the_error_of_a_mean_known(record, store: Store) -> None:
+    rng = np.random.default_rng(7)
+    values = np.where(rng.random((25, 24)) < 0.9, 1.0, 0.75)
+    for index in range(24):
+        scores: dict[str, list[float | None]] = {f"p{p}": [values[p, index]] for p in range(25)}
+        record(f"c{index}", {"s.value": {**scores, f"p{index}": [None]}}, order=index)  # one prompt is whole
+    steps = only(store).steps
+    assert steps.mean_error == pytest.approx(0.075 / 5, rel=0.3)
+    assert steps.newest.error >= steps.mean_error
+
+
+def test_an_error_of_a_mean_that_cannot_be_known_is_none(record, store: Store) -> None:
+    for index, value in enumerate([0.5, 0.52, 0.5, 0.49, 0.8]):
+        record(f"c{index}", {"s.value": {"p": [value]}}, order=index)
+    assert only(store).steps.mean_error is None
+
+
 def test_a_perfect_line_is_no_measure_of_step_noise(record, store: Store) -> None:
     for index in range(5):
         record(f"c{index}", {"s.value": {"": [0.1 * index]}}, order=index)
@@ -114,6 +138,21 @@ def test_a_perfect_line_is_no_measure_of_step_noise(record, store: Store) -> Non
     assert score.drifts == "cannot be told from the usual movement"
     assert score.steps.slope is None
     assert score.steps.newest is not None
+
+
+def test_a_jump_after_a_line_is_a_drift(record, store: Store) -> None:
+    for index, value in enumerate([0.5, 0.501, 0.502, 0.503, 0.9]):
+        record(f"c{index}", {"s.value": {"": [value]}}, order=index)
+    score = only(store)
+    assert (score.drifts, score.direction) == ("drift", "better")
+
+
+def test_a_change_after_equal_means_of_unknown_error_cannot_be_told(record, store: Store) -> None:
+    for index, value in enumerate([0.5, 0.5, 0.5, 0.5, 0.5, 0.1]):
+        record(f"c{index}", {"s.value": {"": [value]}}, order=index)
+    score = only(store)
+    assert score.drifts == "cannot be told from the usual movement"
+    assert (score.steps.newest, score.steps.slope is None) == (None, False)
 
 
 def test_a_score_of_all_answers_is_asked_the_second_question_only(record, store: Store) -> None:
@@ -185,6 +224,23 @@ def test_a_newest_checkpoint_with_too_few_scores_has_no_answers(record, store: S
     score = report.scores[0]
     assert (score.differs, score.drifts) == ("missing scores", "missing scores")
     assert (report.looks.differ, report.looks.drift) == (None, None)
+
+
+def test_prompts_that_were_never_evaluated_are_missing(record, store: Store) -> None:
+    """The mean of a few prompts varies more than the means of all, so a partial run looks like a drift."""
+    values = means([*STILL, 0.5])
+    for index, prompts in enumerate([12, 12, 6, 12, 12, 12]):
+        scores = {"s.value": {f"p{p}": values[p, index].tolist() for p in range(prompts)}}
+        record(f"c{index}", scores, order=index)
+    score = only(store)
+    assert [(item.checkpoint, item.problem, item.coverage) for item in score.left_out] == [
+        ("c2", "coverage", 0.5)
+    ]
+    assert score.drifts == "no change beyond the usual movement seen"
+    record("c6", {"s.value": {f"p{p}": values[p, 6].tolist() for p in range(6)}}, order=6)
+    score = only(store)
+    assert (score.differs, score.drifts) == ("missing scores", "missing scores")
+    assert score.left_out[-1].coverage == 0.5
 
 
 def test_another_scorer_breaks_the_series_and_is_named(record, store: Store) -> None:

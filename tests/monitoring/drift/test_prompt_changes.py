@@ -9,7 +9,7 @@ import pytest
 
 from hengwen import Row, Run, Score, Store, drift_report
 from hengwen.monitoring.drift.difference import prompt_differences
-from hengwen.monitoring.drift.judge_repeats import judge_repeat_variance
+from hengwen.monitoring.drift.judge_repeats import judge_repeats
 from hengwen.monitoring.drift.prompt_changes import rank_changes
 from hengwen.monitoring.drift.series import TestedSeries
 from hengwen.monitoring.drift.steps import baseline_members
@@ -48,6 +48,12 @@ def test_without_repeats_changes_are_not_shrunken(series_of: Make) -> None:
     assert not ranked.shrunken
 
 
+def test_equal_changes_with_rounding_name_no_prompt(series_of: Make) -> None:
+    values = np.array([[[0.1 * index], [0.1 * index + 0.2]] for index in range(8)])
+    ranked = rank_changes(prompt_differences(series_of(values), [0]), None)
+    assert (ranked.changes, ranked.prompts_vary) == ((), False)
+
+
 def test_a_pooled_baseline_counts_as_more_repeats(series_of: Make) -> None:
     series = series_of(np.random.default_rng(1).random((10, 6, 3)))
     assert prompt_differences(series, [0]).repeats.tolist() == [3.0] * 10
@@ -77,17 +83,47 @@ def judged(number: int, value: float, labels: list[str] | None, **changes: str) 
     return Row(**key, sample_id=f"p{number}", cluster=f"p{number}", outcome=score)
 
 
-def test_verdicts_whose_values_are_unknown_are_left_out() -> None:
+def test_the_values_of_levels_are_read_from_scores_that_mix_them() -> None:
     rows = [
         judged(1, 1.0, ["A", "A", "A"]),
         judged(2, 0.0, ["C"]),
         judged(3, 0.5, ["A", "C"]),
-        judged(4, 0.75, ["A", "B"]),  # no answer has only B
+        judged(4, 0.75, ["A", "B"]),  # no answer has only B, but its value follows from this score
         judged(5, 0.0, None),
         judged(6, 0.0, ["C", "C"], task="u"),
     ]
-    assert judge_repeat_variance(rows, "t", "j.level") == pytest.approx(0.5 / 3)
-    assert judge_repeat_variance(rows[4:], "t", "j.level") is None
+    variance, inverse = (0.5 + 0.125) / 4, (1 / 3 + 1 + 1 / 2 + 1 / 2) / 4
+    assert judge_repeats(rows, "t", "j.level") == (pytest.approx(variance * inverse), 0)
+    assert judge_repeats(rows[4:], "t", "j.level") == (None, 0)
+    assert judge_repeats(rows[1:2], "t", "j.level") == (None, 0)
+
+
+def test_without_the_values_of_all_levels_the_variance_is_unknown() -> None:
+    rows = [judged(1, 1.0, ["A", "A"]), judged(2, 0.4, ["B", "C"]), judged(3, 0.4, ["C", "B"])]
+    assert judge_repeats(rows, "t", "j.level") == (None, 2)
+    contradiction = [judged(1, 1.0, ["A", "A"]), judged(2, 0.5, ["A", "A"])]  # a capped score
+    assert judge_repeats(contradiction, "t", "j.level") == (None, 2)
+
+
+@pytest.mark.parametrize("samples", [2, 5])
+def test_the_variance_is_that_of_scores_of_answers_that_are_judged_again(samples: int) -> None:
+    rng, levels = np.random.default_rng(0), np.array([0, 0.25, 0.5, 0.75, 1])
+    variances, estimates = [], []
+    for _ in range(200):
+        true = rng.choice(5, 12, p=[0.05, 0.1, 0.2, 0.35, 0.3])
+        errors = rng.choice([-1, 0, 1], (2, 12, samples), p=[0.15, 0.7, 0.15])
+        verdicts = np.clip(true[:, None] + errors, 0, 4)
+        scores = levels[verdicts].mean(axis=2)
+        rows = [
+            judged(number, scores[0, number], ["EDCBA"[level] for level in verdicts[0, number]])
+            for number in range(12)
+        ]
+        variances.append(np.square(scores[0] - scores[1]).mean() / 2)
+        estimate, unreadable = judge_repeats(rows, "t", "j.level")
+        assert (estimate is None) == (unreadable > 0)
+        estimates += [] if estimate is None else [estimate]
+    assert len(estimates) > 180
+    assert np.mean(estimates) == pytest.approx(np.mean(variances), rel=0.1)
 
 
 @pytest.mark.parametrize("value", [0.1, 0.3, 1 / 3, 0.7, 0.9])
@@ -112,7 +148,7 @@ def test_the_variance_of_verdicts_is_read_from_the_newest_checkpoint(store: Stor
         ledger.record_rows([judged(12, 0.5, ["A", "C"], **key)])
     ledger.commit()
     (score,) = drift_report(store).scores
-    assert (score.kind, score.variance.judge) == ("judge", pytest.approx(0.5 / 13))
+    assert (score.kind, score.variance.judge) == ("judge", pytest.approx(0.5 / 13 / 2))
 
 
 @pytest.mark.parametrize(("reducer", "expected"), [("worst", 0.25), ("best", 0.75)])
@@ -128,10 +164,11 @@ def test_a_reducer_other_than_the_mean_gets_equally_many_repeats(
 
 
 def test_checkpoints_without_a_common_prompt_are_not_compared(record, store: Store) -> None:
-    for index in range(3):
+    for index in range(5):
         record(f"c{index}", {"s.value": {f"{index}-{number}": [0.5] for number in range(8)}}, order=index)
     (score,) = drift_report(store).scores
-    assert (score.differs, score.difference, score.overall) == ("not comparable", None, None)
+    assert (score.differs, score.drifts) == ("missing scores", "missing scores")
+    assert (score.difference, score.overall, score.steps) == (None, None, None)
 
 
 def test_a_checkpoint_without_the_score_is_named(record, store: Store) -> None:

@@ -46,6 +46,11 @@ def test_a_drift_for_the_better_passes(check) -> None:
     assert (term.outcome, term.drifts[0].direction) == ("passed", "better")
 
 
+def test_a_collapse_after_a_rise_fails(check) -> None:
+    term = check([*np.linspace(0.2, 0.9, 40), 0.0])
+    assert (term.outcome, term.drifts[0].direction) == ("failed", "mixed")
+
+
 def test_step_noise_passes(check) -> None:
     term = check([0.6, 0.5, 0.62, 0.52, 0.6, 0.51])
     assert (term.outcome, term.drifts[0].drifts) == ("passed", "no change beyond the usual movement seen")
@@ -55,6 +60,14 @@ def test_step_noise_passes(check) -> None:
 def test_few_checkpoints_are_not_decided(check, count: int) -> None:
     term = check(FALLING[:count])
     assert (term.outcome, term.reason) == ("inconclusive", "too few checkpoints")
+
+
+def test_means_on_one_line_are_not_decided_and_not_called_too_few(add_run, store: Store, plan: Plan) -> None:
+    for number in range(5):
+        add_run(f"c{number}", {"t/s": [number / 8] * PROMPTS}, step=number)
+    (gate_result,) = evaluate_gates(store, plan, gates=["no_drift(*)"]).gates
+    (term,) = gate_result.terms
+    assert (term.outcome, term.reason) == ("inconclusive", "usual movement unknown")
 
 
 def test_checkpoints_after_the_run_under_test_do_not_count(check) -> None:

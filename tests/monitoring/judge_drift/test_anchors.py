@@ -107,6 +107,15 @@ def test_beside_new_verdicts_anchors_say_which_judge_is_nearer_to_people(plans, 
     assert agreement.p < 0.001
 
 
+def test_human_levels_are_no_human_values_of_a_criterion(plans, judges) -> None:
+    plans.run("a", MANY, anchors=anchors(120))
+    plans.run("b", MANY, anchors=anchors(120))
+    criterion = "t/persona_generic.task_fit"
+    level, score = judge_drift(plans.store, scores=["t/persona_generic.level", criterion]).scores
+    assert (score.address, score.arm, score.judge.anchors) == (criterion, "anchors", 120)
+    assert (level.agreement.anchors, score.agreement) == (120, None)
+
+
 def test_anchors_at_levels_without_answers_are_not_used() -> None:
     changes = AnchorChanges(
         differences=[-1.0, 0.0, 0.25], clusters=["a", "b", "c"], levels=[0, 1, 1], answer_levels=[1, 2]

@@ -22,10 +22,10 @@ def test_the_member_that_drifted_is_named(plans, judges) -> None:
     plans.run("a", MANY, **PANEL)
     judges.shift = lambda model, text, level: level - (model == "strict" and index_of(text) % 5 == 0)
     rejudge(plans.run("b", MANY, **PANEL), store=plans.store)
-    said = verdicts(judge_drift(plans.store))
-    assert said["t/persona_generic.level"][0] == "stable"  # the median hides one member
-    assert said["replay/strict"][0] == "judge drifted"
-    assert said["replay/mild"][0] == said["replay/third"][0] == "stable"
+    verdict_of = verdicts(judge_drift(plans.store))
+    assert verdict_of["t/persona_generic.level"][0] == "stable"  # the median hides one member
+    assert verdict_of["replay/strict"][0] == "judge drifted"
+    assert verdict_of["replay/mild"][0] == verdict_of["replay/third"][0] == "stable"
 
 
 def test_a_strict_member_that_fails_in_one_run_is_no_drift(plans, judges) -> None:
@@ -34,10 +34,10 @@ def test_a_strict_member_that_fails_in_one_run_is_no_drift(plans, judges) -> Non
     judges.fails = lambda model, text: model == "strict" and index_of(text) % 5 < 2
     rejudge(plans.run("b", MANY, **PANEL), store=plans.store)
     report = judge_drift(plans.store)
-    said = verdicts(report)
-    assert said["t/persona_generic.level"] == ("cannot tell", "missing scores")
-    assert said["replay/strict"] == ("cannot tell", "missing scores")
-    assert said["replay/mild"][0] == said["replay/third"][0] == "stable"
+    verdict_of = verdicts(report)
+    assert verdict_of["t/persona_generic.level"] == ("cannot tell", "missing scores")
+    assert verdict_of["replay/strict"] == ("cannot tell", "missing scores")
+    assert verdict_of["replay/mild"][0] == verdict_of["replay/third"][0] == "stable"
     assert {score.family for score in report.scores[1:]} == {"member"}
     assert report.scores[1].address == "t/persona_generic.level"
 
@@ -63,9 +63,9 @@ def test_a_member_that_another_replaced_is_matched_where_it_is_the_only_one(plan
 def test_members_that_only_one_panel_has_are_named(plans) -> None:
     plans.run("a", MANY, **PANEL)
     rejudge(plans.run("b", MANY, models=("mild", "new", "newer")), store=plans.store)
-    said = verdicts(judge_drift(plans.store))
-    assert said["replay/mild"][0] == "stable"
-    assert [reason for _, reason in said.values()].count("not scored") == 4
+    verdict_of = verdicts(judge_drift(plans.store))
+    assert verdict_of["replay/mild"][0] == "stable"
+    assert [reason for _, reason in verdict_of.values()].count("not scored") == 4
 
 
 def test_members_by_anchors(plans, judges) -> None:

@@ -138,16 +138,31 @@ def test_changed_prompts_are_skipped_and_counted(plans, plan: Path) -> None:
 
 def test_no_prompt_in_common_is_an_error(plans, plan: Path) -> None:
     path = plans.write("b", {"q": [1]})
+    problem = r"no answers of a \(.*\) to judge again: its prompts are not those of the plan; "
     with pytest.raises(
-        ConfigError, match=r"no answers of a \(.*\) to judge again: its prompts are not those"
+        ConfigError, match=problem + "pass the plan that the run was made with, or name another earlier run"
     ):
         rejudge(path, store=plans.store)
 
 
+def test_a_run_without_stored_answers_is_an_error(plans, plan: Path) -> None:
+    from hengwen import Run
+
+    ledger = plans.store.ledger()
+    ledger.begin(Run(id="empty", plan="p", plan_hash="", checkpoint="empty", started="2026-01-01"))
+    ledger.commit()
+    problem = r"no answers of empty \(empty\) to judge again: the store has none for tasks with judges; "
+    with pytest.raises(ConfigError, match=problem + "run it again: hengwen run, or name another earlier run"):
+        rejudge(plan, store=plans.store, before="empty")
+
+
 def test_one_checkpoint_has_no_earlier_answers(plans) -> None:
     path = plans.run("a", EIGHT)
-    with pytest.raises(ConfigError, match=r"plan 'p' has one checkpoint in .*x\.db \(a\), so there is no"):
+    with pytest.raises(
+        ConfigError, match=r"plan 'p' has one checkpoint in .*x\.db \(a\), so there is no"
+    ) as error:
         rejudge(path, store=plans.store)
+    assert str(error.value).endswith("; run another checkpoint first: hengwen run")
 
 
 def test_a_plan_without_runs_is_an_error(plans) -> None:
@@ -157,8 +172,11 @@ def test_a_plan_without_runs_is_an_error(plans) -> None:
 
 def test_a_plan_without_judges_has_nothing_to_judge_again(plans, plan: Path) -> None:
     path = plans.write("b", EIGHT, judges=[], scorers=["length"])
-    with pytest.raises(ConfigError, match="plan 'p' has no judges, so there is nothing to judge again"):
+    with pytest.raises(
+        ConfigError, match="plan 'p' has no judges, so there is nothing to judge again"
+    ) as error:
         rejudge(path, store=plans.store)
+    assert str(error.value).endswith("; add judges to a task, or pass the plan that has them")
 
 
 def test_the_pinned_baseline_is_the_earlier_run(plans, plan: Path) -> None:
@@ -167,7 +185,9 @@ def test_the_pinned_baseline_is_the_earlier_run(plans, plan: Path) -> None:
     plans.store.pin(plans.store.find("a"), "2026-01-01")
     assert rejudge(third, store=plans.store).runs[0].checkpoint == "a"
     assert rejudge(third, store=plans.store, before="b").runs[0].checkpoint == "b"
-    with pytest.raises(ConfigError, match=r"'c' is the run that it is compared with"):
+    with pytest.raises(
+        ConfigError, match=r"'c' is both the earlier and the later run \(.*\); name an earlier"
+    ):
         rejudge(third, store=plans.store, before="c")
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hengwen import JudgeDriftReport, judge_drift, rejudge
+from hengwen import JudgeDriftReport, judge_drift, rejudge, run_plan
 from hengwen.errors import ConfigError
 from hengwen.monitoring.judge_drift.verdicts import JudgedScoreDrift
 
@@ -126,6 +126,17 @@ def test_another_model_behind_the_endpoint_breaks_the_series(plans, judges) -> N
     score = only(judge_drift(plans.store))
     assert (score.verdict, score.conflicts) == ("stable", ())
     assert [change.part for change in score.changes] == ["model"]
+
+
+def test_a_named_checkpoint_is_that_of_the_same_plan(plans) -> None:
+    plans.run("a", MANY)
+    path = plans.write("a", MANY)
+    path.write_text(path.read_text("utf-8").replace("name: p\n", "name: q\n"), "utf-8")
+    run_plan(path, store=plans.store)
+    plans.run("b", MANY)
+    report = judge_drift(plans.store, before="a")
+    assert (report.before.plan, report.after.plan) == ("p", "p")
+    assert judge_drift(plans.store, before="b", after="a", plan="p").before.plan == "p"
 
 
 def test_a_changed_prompt_of_the_judge_breaks_the_series(plans) -> None:

@@ -143,12 +143,83 @@ def test_a_saved_monitor_is_not_changed_by_later_scores() -> None:
     assert Monitor.from_dict(saved).state.n == 0
 
 
+def test_changes_of_a_saved_monitor_do_not_change_the_monitor() -> None:
+    stream_monitor = monitor()
+    before = stream_monitor.state, stream_monitor.settings
+    saved = stream_monitor.to_dict()
+    copy = Monitor.from_dict(saved)
+    for part in saved.values():
+        if isinstance(part, dict):
+            part.update(dict.fromkeys(part, -1))
+    assert (stream_monitor.state, stream_monitor.settings) == before
+    assert (copy.state, copy.settings) == before
+
+
+def saved_with(path: str, value: object, *, scale=(0, 1)) -> dict[str, object]:
+    """Return a saved monitor after an alarm, in which one field has another value; None deletes the field."""
+    stream_monitor = monitor(scale=scale)
+    last(stream_monitor, LOW)
+    saved = json.loads(json.dumps(stream_monitor.to_dict()))
+    *parents, name = path.split(".")
+    part = saved
+    for parent in parents:
+        part = part[parent]
+    if value is None:
+        del part[name]
+    else:
+        part[name] = value
+    return saved
+
+
 @pytest.mark.parametrize(
-    "data", [{}, {"schema": 2}, {"schema": 1}, {**monitor().to_dict(), "alarm": {"at": 1}}]
+    ("path", "value", "problem"),
+    [
+        ("schema", None, "'schema' is missing"),
+        ("schema", 2, "'schema' must be 1, got 2"),
+        ("schema", True, "'schema' must be 1, got True"),
+        ("sums", None, "'sums' is missing"),
+        ("notes", "x", "'notes' is unknown"),
+        ("settings", [], "'settings' must be an object"),
+        ("settings.alpha", None, "'settings.alpha' is missing"),
+        ("settings.alpha", 0, "'settings.alpha' must be a number from 0.001 to 0.5, got 0"),
+        ("settings.alpha", "0.05", "'settings.alpha' must be a number from 0.001 to 0.5, got '0.05'"),
+        ("settings.horizon", 0, "'settings.horizon' must be a whole number of at least 1, got 0"),
+        ("settings.horizon", 2.5, "'settings.horizon' must be a whole number of at least 1, got 2.5"),
+        ("settings.direction", "left", "'settings.direction' must be 'both', 'down' or 'up', got 'left'"),
+        ("settings.scale", [1, 0], "'settings.scale' must be a lower and a higher number, got [1, 0]"),
+        ("settings.scale", [0], "'settings.scale' must be a lower and a higher number, got [0]"),
+        ("settings.reference_value", -1, "'settings.reference_value' must be a number of at least 0, got -1"),
+        ("baseline.mean", math.nan, "'baseline.mean' must be a finite number, got nan"),
+        pytest.param("baseline.mean", 10**400, "'baseline.mean' must be a finite number, got 1", id="huge"),
+        ("baseline.chart_sd", 0, "'baseline.chart_sd' must be a number above 0, got 0"),
+        ("baseline.interval", [0.5, math.inf], "'baseline.interval' must be a lower and a higher number"),
+        ("thresholds.up", math.inf, "'thresholds.up' must be a number of at least 0, got inf"),
+        ("n", -1, "'n' must be a whole number of at least 0, got -1"),
+        ("n", True, "'n' must be a whole number of at least 0, got True"),
+        ("total", "9", "'total' must be a finite number, got '9'"),
+        ("sums.down", -0.5, "'sums.down' must be a number of at least 0, got -0.5"),
+        ("zero_at.up", 201, "'zero_at.up' must be a whole number from 0 to 200, got 201"),
+        ("alarm.direction", "both", "'alarm.direction' must be 'down' or 'up', got 'both'"),
+        ("alarm.at", 0, "'alarm.at' must be a whole number from 1 to 200, got 0"),
+        ("alarm.since", 150, "'alarm.since' must be a whole number from 1 to "),
+        ("sequence.n", 7, "'sequence.n' must be a whole number from 200 to 200, got 7"),
+        ("sequence.variance", -1, "'sequence.variance' must be a number of at least 0, got -1"),
+        ("sequence.mean", 0.5, "'sequence.mean' is unknown"),
+    ],
 )
-def test_what_is_no_saved_monitor_is_refused(data) -> None:
-    with pytest.raises(ValueError, match="not a saved monitor"):
-        Monitor.from_dict(data)
+def test_a_wrong_field_of_a_saved_monitor_is_named_with_the_way_out(path, value, problem: str) -> None:
+    with pytest.raises(ValueError, match="not a saved monitor: ") as error:
+        Monitor.from_dict(saved_with(path, value))
+    assert problem in str(error.value)
+    assert str(error.value).endswith(
+        "; pass what Monitor.to_dict returned, or create a new Monitor from its baseline"
+    )
+
+
+def test_a_saved_monitor_without_a_scale_has_other_fields() -> None:
+    assert Monitor.from_dict(saved_with("n", 200, scale=None)).state.n == 200
+    with pytest.raises(ValueError, match=r"'sequence\.squares' must be a number of at least 0, got -1"):
+        Monitor.from_dict(saved_with("sequence.squares", -1, scale=None))
 
 
 def test_the_size_of_a_saved_monitor_does_not_grow() -> None:

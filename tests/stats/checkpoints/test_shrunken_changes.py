@@ -18,7 +18,7 @@ def test_without_noise_changes_stay_and_without_true_variance_all_are_the_mean()
     result = shrink_changes([0.1, 0.2, 0.3], [5.0] * 3)
     assert (result.true_variance, result.changes) == (0.0, pytest.approx((0.2, 0.2, 0.2)))
     assert shrink_changes([0.3], [0.1]).changes == (0.3,)
-    assert shrink_changes([0.3, 0.3], [0.0, 0.0]).shares == (0.0, 0.0)
+    assert shrink_changes([0.3, 0.3], [0.0, 0.0]).changes == (0.3, 0.3)
 
 
 def test_the_share_of_a_change_is_that_of_the_formula() -> None:
@@ -27,7 +27,8 @@ def test_the_share_of_a_change_is_that_of_the_formula() -> None:
     result = shrink_changes(changes, 2 * sigma / repeats)
     tau = changes.var(ddof=1) - (2 * sigma / repeats).mean()
     assert result.true_variance == pytest.approx(tau)
-    assert result.shares == pytest.approx(tau / (tau + 2 * sigma / repeats))
+    shares = tau / (tau + 2 * sigma / repeats)
+    assert result.changes == pytest.approx(changes.mean() + shares * (changes - changes.mean()))
 
 
 def test_shrunken_changes_are_nearer_to_the_true_ones() -> None:

@@ -38,7 +38,6 @@ def test_the_components_are_those_of_the_analysis_of_variance_of_statsmodels() -
     assert result.interaction == pytest.approx((squares["C(p):C(k)"] - squares["Residual"]) / 3)
     assert result.prompt == pytest.approx((squares["C(p)"] - squares["C(p):C(k)"]) / 15)
     assert result.checkpoint == pytest.approx((squares["C(k)"] - squares["C(p):C(k)"]) / 36)
-    assert result.mean_variance == pytest.approx(squares["C(p):C(k)"] / 36)
 
 
 def test_the_estimates_are_right_on_average() -> None:
@@ -64,7 +63,7 @@ def test_without_repeats_the_interaction_holds_them() -> None:
 
 def test_constant_scores_have_no_variance() -> None:
     result = variance_by_source(np.full((5, 3), 0.5), np.ones((5, 3)), 0.0)
-    assert (result.prompt, result.checkpoint, result.interaction, result.mean_variance) == (0, 0, 0, 0)
+    assert (result.prompt, result.checkpoint, result.interaction) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("shape", [(1, 5), (5, 1)])

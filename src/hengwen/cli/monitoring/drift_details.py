@@ -93,22 +93,42 @@ def _variance_lines(score: ScoreDrift) -> list[Bilingual]:
         return []
     judge = variance.judge
     repeat = None if variance.repeat is None else variance.repeat - (judge or 0.0)
-    shares = {
-        Bilingual("题目", "prompt"): variance.prompt,
-        Bilingual("检查点", "checkpoint"): variance.checkpoint,
+    rest = {
         Bilingual("各题变化不同", "prompts that change differently"): variance.interaction,
         Bilingual("同题多次回答", "answers to one prompt"): repeat,
+    }
+    if repeat is None:  # then the interaction contains the variance of the repeats
+        rest = {
+            Bilingual(
+                "各题变化不同或同题多次回答不同（无法分开）",
+                "prompts that change differently or have repeats that differ (not known apart)",
+            ): variance.interaction - (judge or 0.0)
+        }
+    shares: dict[Bilingual, float | None] = {
+        Bilingual("题目", "prompt"): variance.prompt,
+        Bilingual("检查点", "checkpoint"): variance.checkpoint,
+        **rest,
         **({Bilingual("同一回答多次评审", "verdicts on one answer"): judge} if score.kind == "judge" else {}),
     }
     total = sum(max(0.0, part) for part in shares.values() if part is not None)
     if total <= 0:
-        return [Bilingual("方差为零：所有得分相同", "no variance: all scores are equal")]
+        prompts = words.plural(variance.prompts, "prompt")
+        return [
+            Bilingual(
+                f"方差为零：{variance.prompts} 题的得分全部相同",
+                f"no variance: all scores of {prompts} are equal",
+            )
+        ]
     texts = [
         (name, Bilingual("未知", "unknown") if part is None else _both(percent(max(0.0, part) / total)))
         for name, part in shares.items()
     ]
     zh = "，".join(f"{name.zh} {text.zh}" for name, text in texts)
     en = ", ".join(f"{name.en} {text.en}" for name, text in texts)
+    if variance.judge_unreadable:
+        unreadable = variance.judge_unreadable
+        zh += f"（{unreadable} 个回答的评审等级不知对应何值）"
+        en += f" ({words.plural(unreadable, 'answer')} with levels whose values are not known)"
     n = variance.prompts
     return [Bilingual(f"方差来源（{n} 题）：{zh}", f"variance by source ({words.plural(n, 'prompt')}): {en}")]
 
@@ -119,7 +139,7 @@ def _both(text: str) -> Bilingual:
 
 def _prompt_lines(score: ScoreDrift) -> list[Bilingual]:
     if not score.prompts_vary:
-        return [words.NO_CHANGES]
+        return [words.SIMILAR_CHANGES if score.shrunken else words.EQUAL_CHANGES]
     if not score.changes:
         return []
     fine = max(2, decimals_for(score.scale, [item.mean for item in score.means]))
@@ -154,15 +174,15 @@ def _human_lines(score: ScoreDrift) -> list[Bilingual]:
     if over:
         lines.append(
             Bilingual(
-                f"人对检查点的排序与此分数：{_agreement(over[0], 'zh')}",
-                f"human ranking of the checkpoints: {_agreement(over[0], 'en')}",
+                f"人对检查点的排序与此分数（p 未校正）：{_agreement(over[0], 'zh')}",
+                f"human ranking of the checkpoints (p not corrected): {_agreement(over[0], 'en')}",
             )
         )
     rest = len(by_checkpoint) - MAX_HUMAN
     lines += [
         Bilingual(
-            f"人的排序与 {item.checkpoint}：{_agreement(item, 'zh')}",
-            f"human ranking at {item.checkpoint}: {_agreement(item, 'en')}",
+            f"人的排序与 {item.checkpoint}（p 未校正）：{_agreement(item, 'zh')}",
+            f"human ranking at {item.checkpoint} (p not corrected): {_agreement(item, 'en')}",
         )
         for item in by_checkpoint[-MAX_HUMAN:]
     ]

@@ -16,6 +16,7 @@ from hengwen.monitoring.drift.steps import is_constant
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import decimals_for, interval, number, p_text, signed
 from hengwen.results.comparisons import min_clusters
+from hengwen.stats.alpha_spending import alpha_at_look
 from hengwen.stats.checkpoints.change_point import MIN_CHECKPOINTS as MIN_PETTITT
 
 if TYPE_CHECKING:
@@ -158,9 +159,11 @@ def _differs_text(report: DriftReport, score: ScoreDrift) -> Bilingual:
         return answer
     if difference.p_adjusted is not None and difference.p_adjusted <= level:
         return answer
+    baseline = _baseline_text(difference)
+    mean_of = "" if len(difference.baseline) == 1 else "the "
     return Bilingual(
-        f"{answer.zh}，但最新检查点与之前的均值未见差别",
-        f"{answer.en}; but no difference is seen between the newest and the mean before it",
+        f"{answer.zh}，但{baseline.zh}与 {difference.newest} 之间未见差别",
+        f"{answer.en}; but no difference is seen between {mean_of}{baseline.en} and {difference.newest}",
     )
 
 
@@ -193,6 +196,8 @@ def _first_lines(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
                 f"any difference among all {n} checkpoints (Friedman): p {p}{raw_en}, {prompts.en}",
             )
         )
+    elif score.problem == "" and len(score.means) > 2:
+        lines.append(words.NO_FRIEDMAN)
     if score.differs == "too few prompts":
         least = _least_clusters(report)
         lines.append(
@@ -207,21 +212,23 @@ def _first_lines(report: DriftReport, score: ScoreDrift) -> list[Bilingual]:
 def _least_clusters(report: DriftReport) -> int:
     """Return the number of clusters from which a test between checkpoints can be significant at all."""
     tests = sum(test is not None for score in report.scores for test in (score.difference, score.overall))
-    return min_clusters(tests, report.looks.differ_alpha or report.alpha)
+    return min_clusters(max(1, tests), report.looks.differ_alpha or alpha_at_look(1, report.alpha))
+
+
+def _baseline_text(difference: BaselineDifference) -> Bilingual:
+    first, *others = difference.baseline
+    if not others:
+        return Bilingual(first, first)
+    n, last = 1 + len(others), others[-1]
+    return Bilingual(
+        f"前 {n} 个检查点（{first} … {last}）的均值", f"mean of {n} checkpoints ({first} … {last})"
+    )
 
 
 def _difference_lines(score: ScoreDrift, difference: BaselineDifference) -> list[Bilingual]:
     decimals = decimals_for(score.scale, difference.means)
     fine = max(2, decimals)
-    members = len(difference.baseline)
-    baseline = Bilingual(
-        difference.baseline[0]
-        if members == 1
-        else f"前 {members} 个检查点（{difference.baseline[0]} … {difference.baseline[-1]}）的均值",
-        difference.baseline[0]
-        if members == 1
-        else f"mean of {members} checkpoints ({difference.baseline[0]} … {difference.baseline[-1]})",
-    )
+    baseline = _baseline_text(difference)
     change = f"{number(difference.means[0], decimals)} → {number(difference.means[1], decimals)}"
     bounds = difference.interval.bounds
     size = f"{signed(difference.difference, fine)} {interval(bounds, fine) if bounds else ''}".rstrip()
@@ -230,7 +237,12 @@ def _difference_lines(score: ScoreDrift, difference: BaselineDifference) -> list
     prompts = _prompts(difference.prompts, difference.clusters)
     effects = difference.effects
     visible = Bilingual("各题差别全部相同", "all prompts have the same difference")
-    if difference.detectable is not None:
+    if difference.clusters < 2:
+        visible = Bilingual(
+            "只有一个互相独立的题目，不知能看出多大的差别",
+            "only one independent prompt, so the smallest visible difference is not known",
+        )
+    elif difference.detectable is not None:
         value = number(difference.detectable, fine)
         visible = Bilingual(f"可看出的最小差别 {value}", f"smallest visible difference {value}")
     lines = [
@@ -308,18 +320,16 @@ def _missing_slope_text(score: ScoreDrift) -> Bilingual:
 def _newest_lines(score: ScoreDrift, steps: StepTests) -> list[Bilingual]:
     newest = steps.newest
     if newest is None or steps.newest_p_adjusted is None:
-        return []
+        return [words.EARLIER_EQUAL]
     fine = _fine(score)
     change = f"{signed(newest.difference, fine)} {interval(newest.interval, fine)}"
     p, visible = p_text(steps.newest_p_adjusted), number(steps.newest_detectable, fine)
     n = newest.predecessors
-    return [
-        Bilingual(
-            f"最新检查点减去之前 {n} 个的均值 {change}，p {p}；可看出的最小差别 {visible}",
-            f"newest minus the mean of the {n} before it: {change}, p {p}; smallest visible difference "
-            f"{visible}",
-        )
-    ]
+    line = Bilingual(
+        f"最新检查点减去之前 {n} 个的均值 {change}，p {p}；可看出的最小差别 {visible}",
+        f"newest minus the mean of the {n} before it: {change}, p {p}; smallest visible difference {visible}",
+    )
+    return [line] if steps.mean_error is not None else [line, words.unknown_error_text(score)]
 
 
 def _further_tests(score: ScoreDrift, steps: StepTests) -> Bilingual:

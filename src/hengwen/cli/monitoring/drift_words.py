@@ -45,6 +45,11 @@ GROUP_SCORE = Bilingual("无法回答，没有逐题的值", "cannot be answered
 GROUP_SCORE_REASON = Bilingual(
     "整组回答只有一个数值，无法逐题比较", "one value for all answers, so prompts cannot be compared"
 )
+NO_FRIEDMAN = Bilingual(
+    "在每个检查点都有得分的互相独立的题目不到 2 个，无法检验所有检查点之间有无差别",
+    "fewer than 2 independent prompts have a score at every checkpoint, so all checkpoints cannot be tested "
+    "together",
+)
 FEW_CHECKPOINTS = Bilingual(
     "至少需要 4 个检查点，才知道平常的波动有多大",
     "4 checkpoints are needed to know how far one usually moves",
@@ -53,10 +58,19 @@ ON_A_LINE = Bilingual(
     "各检查点的均值恰好在一条直线上，无从得知平常波动有多大",
     "the means of all checkpoints lie on one line, so the usual movement is not known",
 )
+EARLIER_EQUAL = Bilingual(
+    "之前的检查点均值全部相同，无从得知平常波动有多大",
+    "all earlier checkpoints have the same mean, so the usual movement is not known",
+)
 ALL_EQUAL = Bilingual("各检查点的均值全部相同", "all checkpoints have the same mean")
-NO_CHANGES = Bilingual(
-    "逐题变化（仅供查看）：不超过多次回答之间的波动，不列题目",
-    "changes of prompts (for a first look): no larger than the noise of repeated answers, so none is named",
+EQUAL_CHANGES = Bilingual(
+    "逐题变化（仅供查看）：各题的变化全部相同，不列题目",
+    "changes of prompts (for a first look): all prompts changed by the same amount, so none is named",
+)
+SIMILAR_CHANGES = Bilingual(
+    "逐题变化（仅供查看）：各题变化之间的差异不超过多次回答之间的波动，不列题目",
+    "changes of prompts (for a first look): they differ from each other no more than repeated answers do, so "
+    "none is named",
 )
 ORDER_HINT = Bilingual(
     "给每个检查点写上 step，或在同一个计划里按训练顺序列出",
@@ -72,8 +86,31 @@ def differs_text(score: ScoreDrift) -> Bilingual:
 def drifts_text(score: ScoreDrift) -> Bilingual:
     """Return in words whether one score drifts, and whether it gets better or worse."""
     answer = DRIFTS.get(score.drifts) or DIFFERS[score.drifts]
-    direction = DIRECTIONS[score.direction]
+    direction = _mixed_text(score) if score.direction == "mixed" else DIRECTIONS[score.direction]
     return Bilingual(f"{answer.zh}{direction.zh}", f"{answer.en}{direction.en}")
+
+
+def _mixed_text(score: ScoreDrift) -> Bilingual:
+    rises = score.steps is not None and score.steps.slope is not None and score.steps.slope.slope > 0
+    if rises == (score.scale is None or score.scale.higher_is_better):
+        return Bilingual(
+            "，趋势变好，最新检查点变差", ", trend for the better, newest checkpoint for the worse"
+        )
+    return Bilingual("，趋势变差，最新检查点变好", ", trend for the worse, newest checkpoint for the better")
+
+
+def unknown_error_text(score: ScoreDrift) -> Bilingual:
+    """Return why the error of a checkpoint's mean is unknown, and what the test of the newest mean uses."""
+    reason = (
+        Bilingual("整组回答只有一个数值", "one value for all answers")
+        if score.problem == "group score"
+        else Bilingual("互相独立的题目太少", "too few independent prompts")
+    )
+    return Bilingual(
+        f"这些题目上均值的误差未知（{reason.zh}），此检验只用之前各均值的波动",
+        f"the error of a mean on these prompts is not known ({reason.en}), so this test uses only the "
+        "scatter of the earlier means",
+    )
 
 
 def headline_text(score: ScoreDrift) -> Bilingual:
@@ -92,9 +129,9 @@ def left_out_text(item: LeftOut) -> Bilingual:
     if item.problem == "coverage":
         share, least = percent(item.coverage), percent(MIN_PROMPT_COVERAGE)
         return Bilingual(
-            f"略去 {name}：有得分的题目只占 {share}，低于 {least}；缺失的可能正是答得差的题",
+            f"略去 {name}：有得分的题目只占 {share}，低于 {least}；缺失的可能正是答得差的题，或尚未评测",
             f"{name} left out: only {share} of the prompts have a score, below {least}; the others "
-            "may be the ones with bad answers",
+            "may be the ones with bad answers, or were not evaluated",
         )
     return Bilingual(f"略去 {name}：没有这项分数", f"{name} left out: it does not have this score")
 

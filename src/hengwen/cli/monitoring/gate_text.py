@@ -61,6 +61,11 @@ _REASONS: Mapping[str, Bilingual] = {
         "检查点太少，无法与检查点平常的波动区分",
         "too few checkpoints to tell a change from the usual movement of checkpoints",
     ),
+    "usual movement unknown": Bilingual(
+        "检查点的均值恰好在一条直线上，或之前的均值全部相同，无从得知平常波动有多大",
+        "the means of the checkpoints lie on one line, or all earlier ones are equal, so the usual movement "
+        "is not known",
+    ),
     "order unknown": Bilingual("检查点的次序未知", "the order of the checkpoints is not known"),
     "no calibration": Bilingual("没有该分数的校准结果", "there is no calibration of this score"),
     "stale calibration": Bilingual("校准之后评审已改变", "the judge has changed since its calibration"),
@@ -81,6 +86,7 @@ _NEXT: Mapping[str, Bilingual] = {
     "not comparable": Bilingual("请用相同设置运行两者", "run both with the same settings"),
     "no values by prompt": Bilingual("请改用逐题的分数", "name a score that has values by prompt"),
     "too few checkpoints": Bilingual("至少需要 4 个检查点", "at least 4 checkpoints are needed"),
+    "usual movement unknown": Bilingual("请在下一个检查点之后再检验", "test again after the next checkpoint"),
     "order unknown": Bilingual("请在计划中写明 step", "set step: in the plan"),
     "no calibration": _CALIBRATE,
     "stale calibration": _CALIBRATE,
@@ -208,7 +214,7 @@ def _drift_figures(term: TermResult) -> Bilingual:
     """Return the results of ``no_drift``; the word drift is used only if the tests found a drift."""
     if term.level is None:
         return Bilingual("", "")
-    drifts = [score for score in term.drifts if score.drifts == "drift" and score.direction == "worse"]
+    drifts = [score for score in term.drifts if score.drifts == "drift" and score.direction != "better"]
     texts = [_drift_text(score) for score in drifts or term.drifts]
     if drifts:
         head = Bilingual(

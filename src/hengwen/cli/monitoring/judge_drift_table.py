@@ -57,6 +57,11 @@ _PROBLEMS = {
     "no judged scores": Bilingual("没有评审打的分数", "there are no scores by a judge"),
 }
 _REASONS: Mapping[Reason, Bilingual] = {
+    "equal evidence": Bilingual(
+        "模型或评审变了，但两个 p 相同，看不出是哪一个；增加题目可能看得出",
+        "the model or the judge changed, but both p are equal, so nothing shows which; more prompts may show "
+        "it",
+    ),
     "too few": Bilingual(
         "互相独立的题目太少，任何结果都不可能显著",
         "too few independent prompts for a significant result",
@@ -191,7 +196,19 @@ def _header(report: JudgeDriftReport, names: Sequence[str]) -> list[Bilingual]:
         lines.append(
             Bilingual(f"两次运行中内容不同的 {n} 个题目已略去", f"{subject} between the runs {verb} left out")
         )
-    tests = sum(score.family == "headline" and score.model is not None for score in report.scores)
+    if report.unchecked:
+        unchecked = ", ".join(report.unchecked)
+        lines.append(
+            Bilingual(
+                f"由旧版本运行，评审的设置是否变过无从得知：{unchecked}",
+                f"run by an older version, so whether the judge's settings changed is not known: {unchecked}",
+            )
+        )
+    tests = sum(
+        score.model is not None and score.model.p_adjusted is not None
+        for score in report.scores
+        if score.family == "headline"
+    )
     if tests > 1:
         lines.append(
             Bilingual(f"p 按 Holm 法对 {tests} 项分数校正", f"p corrected by Holm for {tests} scores")
@@ -254,15 +271,25 @@ def _effect(effect: Effect, decimals: int) -> Bilingual:
     raw_zh, raw_en = ("，未校正", ", not corrected") if effect.p_adjusted is None else ("", "")
     prompts_zh = f"，{effect.prompts} 题" if effect.prompts else ""
     prompts_en = f", {_count(effect.prompts, 'prompt')}" if effect.prompts else ""
-    if effect.detectable is None:
-        visible = Bilingual("各题变化全部相同", "every prompt changed by the same amount")
-    else:
-        smallest = number(effect.detectable, decimals)
-        visible = Bilingual(f"可看出的最小变化 {smallest}", f"smallest visible change {smallest}")
+    visible = _visible(effect, decimals)
     return Bilingual(
         f"变化 {value}，p {p}{raw_zh}{prompts_zh}，{visible.zh}",
         f"change {value}, p {p}{raw_en}{prompts_en}, {visible.en}",
     )
+
+
+def _visible(effect: Effect, decimals: int) -> Bilingual:
+    """Return the smallest visible change, or why it is not known."""
+    if effect.detectable is not None:
+        smallest = number(effect.detectable, decimals)
+        return Bilingual(f"可看出的最小变化 {smallest}", f"smallest visible change {smallest}")
+    if effect.clusters < 2:
+        return Bilingual(
+            "只有一组互相独立的题目，不知能看出多大的变化",
+            "only one independent group, so the smallest visible change is not known",
+        )
+    unit = Bilingual("题", "prompt") if effect.prompts else Bilingual("锚点", "anchor")
+    return Bilingual(f"各{unit.zh}变化全部相同", f"every {unit.en} changed by the same amount")
 
 
 def _reason(score: JudgedScoreDrift) -> Bilingual:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.reports.text.bilingual import Bilingual
 from hengwen.reports.text.numbers import decimals_for, interval, number, signed
+from hengwen.stats.confidence_sequence import MIN_ASYMPTOTIC
 
 if TYPE_CHECKING:
     from hengwen.monitoring.streams.monitor import Monitor
@@ -40,12 +41,13 @@ def summary_text(monitor: Monitor) -> Bilingual:
     mean, baseline = number(state.mean, decimals), number(state.baseline_mean, decimals)
     bounds, difference = interval(state.interval, decimals), signed(state.difference, fine)
     difference_bounds = interval(state.difference_interval, fine)
+    validity = _interval_text(state, has_scale=settings["scale"] is not None)
     lines = [
         alarm_text(state) if state.alarm is None else Bilingual(f"共 {state.n} 个分数", _scores(state.n)),
         Bilingual(
-            f"均值 {mean} {bounds}，基线 {baseline}，相差 {difference} {difference_bounds}；区间可随时查看",
-            f"mean {mean} {bounds}, baseline {baseline}, difference {difference} {difference_bounds};"
-            " the intervals may be read at any time",
+            f"均值 {mean} {bounds}，基线 {baseline}，相差 {difference} {difference_bounds}；{validity.zh}",
+            f"mean {mean} {bounds}, baseline {baseline}, difference {difference} {difference_bounds}; "
+            f"{validity.en}",
         ),
         Bilingual(
             f"无变化时，前 {horizon} 个分数内误报的概率约为 {alpha:g}",
@@ -59,6 +61,21 @@ def summary_text(monitor: Monitor) -> Bilingual:
             )
         )
     return Bilingual("\n".join(line.zh for line in lines), "\n".join(line.en for line in lines))
+
+
+def _interval_text(state: MonitorState, *, has_scale: bool) -> Bilingual:
+    """Return how far the intervals can be trusted, or why there are none."""
+    if state.interval is None:
+        return Bilingual(
+            f"未给出 --scale，满 {MIN_ASYMPTOTIC} 个且不全相同的分数后才有区间",
+            f"without --scale, intervals need {MIN_ASYMPTOTIC} scores that are not all equal",
+        )
+    if not has_scale:
+        return Bilingual(
+            "区间可随时查看，但未给出 --scale，只是近似",
+            "the intervals may be read at any time, but are approximate without --scale",
+        )
+    return Bilingual("区间可随时查看", "the intervals may be read at any time")
 
 
 def monitor_json(monitor: Monitor) -> str:

@@ -71,10 +71,16 @@ def rejudge_answers(
 
     loaded = load_trusted(options.plan, trust=options.trust, judge=options.judge, base_url=options.base_url)
     if plan is not None and plan != loaded.name:
-        raise ConfigError(f"--plan is {plan!r}, but the name of {options.plan} is {loaded.name!r}")
+        raise ConfigError(
+            f"--plan is {plan!r}, but the name of {options.plan} is {loaded.name!r}; leave out --plan, or "
+            f"pass the file of plan {plan!r}"
+        )
     pair = pair_of_report(store, runs, baseline, loaded.name)
     if pair.before is None:
-        raise ConfigError(f"no checkpoint before {pair.after.checkpoint} whose answers could be judged again")
+        raise ConfigError(
+            f"no checkpoint before {pair.after.checkpoint} whose answers could be judged again; name an "
+            "earlier run with --baseline, or run another checkpoint first: hengwen run"
+        )
     before, after, judge, base_url = pair.before.id, pair.after.id, options.judge, options.base_url
     if options.dry_run:
         estimates = estimate_rejudging(

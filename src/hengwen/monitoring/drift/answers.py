@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import TYPE_CHECKING, Literal
 
 from hengwen.monitoring.drift.difference import friedman_test, prompt_differences
@@ -37,23 +38,25 @@ class FirstQuestion:
     """Positions, in the series, of the checkpoints whose average is the baseline."""
     differences: PromptDifferences | None
     friedman: Friedman | None
+    is_newest_known: bool = True
+    """Whether there is a newest checkpoint, so that it could be compared with the baseline."""
 
     @classmethod
-    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float) -> FirstQuestion:
+    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> FirstQuestion:
         """Run the tests of a score, as far as its checkpoints allow.
 
         Args:
             series: The score.
             order_known: Whether the training order is known. If the order is not known, the baseline is the
                 first checkpoint alone, and no checkpoint is the newest, unless there are only two.
-            mean_variance: Squared standard error of a checkpoint's mean for fixed prompts.
+            mean_variance: Squared standard error of a checkpoint's mean for fixed prompts; None if unknown.
         """
         if not series.has_newest or series.checkpoints < 2 or series.matrix.is_group_score:
             return cls(series, [], None, None)
         members = baseline_members(series.means, mean_variance) if order_known else [0]
         has_newest = order_known or series.checkpoints == 2
         differences = prompt_differences(series, members) if has_newest else None
-        return cls(series, members, differences, friedman_test(series))
+        return cls(series, members, differences, friedman_test(series), has_newest)
 
     def tests(self) -> dict[str, tuple[float, int]]:
         """Return p-value and number of clusters of each test, by name."""
@@ -70,7 +73,8 @@ class FirstQuestion:
         if obstacle is not None:
             return obstacle
         if not self.tests():
-            return "not comparable"
+            is_group = self.series.matrix.is_group_score
+            return "not comparable" if self.is_newest_known or is_group else "too few prompts"
         if not adjusted:
             return "too few prompts"
         return "differ" if min(adjusted.values()) <= alpha else "no difference seen"
@@ -123,14 +127,15 @@ class SecondQuestion:
     slope: SlopeTest | None
     newest: NewestTest | None
     order_known: bool
+    mean_variance: float | None
 
     @classmethod
-    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float) -> SecondQuestion:
+    def of(cls, series: TestedSeries, *, order_known: bool, mean_variance: float | None) -> SecondQuestion:
         """Run the two deciding tests (slope, newest mean); for the arguments, see ``FirstQuestion.of``."""
         if not (order_known and series.has_newest):
-            return cls(series, None, None, order_known)
-        newest = newest_test(series.means, min_variance=mean_variance)
-        return cls(series, slope_test(series.means), newest, order_known)
+            return cls(series, None, None, order_known, mean_variance)
+        newest = newest_test(series.means, min_variance=mean_variance or 0.0)
+        return cls(series, slope_test(series.means), newest, order_known, mean_variance)
 
     @property
     def has_course(self) -> bool:
@@ -153,18 +158,21 @@ class SecondQuestion:
             return "cannot be told from the usual movement"
         if min(adjusted.values(), default=1.0) <= alpha:
             return "drift"
-        if self.slope is None and not is_constant(self.series.means):  # the means lie on one line
+        is_untested = self.slope is None or self.newest is None
+        if is_untested and not is_constant(self.series.means):  # on one line, or equal except the newest
             return "cannot be told from the usual movement"
         return "no change beyond the usual movement seen"
 
-    def direction(self, adjusted: Mapping[str, float]) -> Direction:
-        """Return the direction of a drift, by the test with the smallest p-value."""
-        name = min(adjusted, key=lambda test: adjusted[test])
-        if name == "slope":
-            change = self.slope.slope if self.slope else 0.0
-        else:
-            change = self.newest.difference if self.newest else 0.0
-        return "better" if (change > 0) == self.series.matrix.higher_is_better else "worse"
+    def direction(self, adjusted: Mapping[str, float], alpha: float) -> Direction:
+        """Return the direction of a drift, by the tests that are significant at level ``alpha``."""
+        changes = {
+            "slope": self.slope.slope if self.slope else 0.0,
+            "newest": self.newest.difference if self.newest else 0.0,
+        }
+        rises = {changes[name] > 0 for name, p in adjusted.items() if p <= alpha}
+        if len(rises) > 1:
+            return "mixed"
+        return "better" if self.series.matrix.higher_is_better in rises else "worse"
 
     def step_tests(
         self, adjusted: Mapping[str, float], level: float, course: Course | None
@@ -179,6 +187,7 @@ class SecondQuestion:
             newest=self.newest,
             newest_p_adjusted=adjusted.get("newest"),
             newest_detectable=self.newest.detectable(level) if self.newest else None,
+            mean_error=None if self.mean_variance is None else sqrt(self.mean_variance),
             mann_kendall=mann_kendall(self.series.means, course.summary) if course else None,
             change_point=pettitt_test(self.series.means),
         )

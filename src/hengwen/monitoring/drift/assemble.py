@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hengwen.monitoring.drift.answers import FirstQuestion, SecondQuestion, corrected, with_enough_clusters
 from hengwen.monitoring.drift.human_agreement import human_agreements
-from hengwen.monitoring.drift.judge_repeats import judge_repeat_variance
+from hengwen.monitoring.drift.judge_repeats import judge_repeats
 from hengwen.monitoring.drift.prompt_changes import rank_changes
 from hengwen.monitoring.drift.score_drift import Looks, ScoreDrift
 from hengwen.monitoring.drift.steps import course_of
@@ -35,7 +35,7 @@ def answer_scores(
         count_look: Returns the number of this look at the baseline for a question, ``differ`` or ``drift``;
             called only if a test of the question is possible.
     """
-    measured = [(item, item.mean_variance() if item.has_newest else 0.0) for item in series]
+    measured = [(item, item.mean_variance() if item.has_newest else None) for item in series]
     first = [
         FirstQuestion.of(item, order_known=order_known, mean_variance=variance) for item, variance in measured
     ]
@@ -60,7 +60,7 @@ def answer_scores(
                 _description(prompts),
                 differs=prompts.answer(p_differ, differ_alpha),
                 drifts=answer,
-                direction=steps.direction(p_drift) if answer == "drift" else "",
+                direction=steps.direction(p_drift, drift_alpha) if answer == "drift" else "",
                 difference=prompts.baseline_difference(p_differ.get("baseline"), differ_level),
                 overall=prompts.overall_test(p_differ.get("overall")),
                 steps=steps.step_tests(p_drift, drift_level, course),
@@ -123,5 +123,5 @@ class FurtherEvidence:
         if variance is None or not series.score.has_judge_samples:
             return variance
         rows = self.store.rows(self.runs[-1:])
-        judge = judge_repeat_variance(rows, series.score.task, series.score.name)
-        return replace(variance, judge=judge)
+        repeats = judge_repeats(rows, series.score.task, series.score.name)
+        return replace(variance, judge=repeats.variance, judge_unreadable=repeats.unreadable)

@@ -69,13 +69,16 @@ class CollectedScore:
         """Return the indices of the checkpoints to test, and those that are left out.
 
         A checkpoint is left out if its signature or data differ from those of the newest checkpoint, or if
-        fewer than 95 % of its prompts have a score.
+        fewer than 95 % of its prompts have a score. Prompts of comparable checkpoints that were not evaluated
+        at this one count as prompts without a score.
         """
         included: list[int] = []
         left_out: list[LeftOut] = []
+        conflicts = [self._conflict(index) for index in range(len(self.labels))]
+        alone, coverages = self.matrix.coverages(), self.matrix.coverages(self._with_same_data(conflicts))
         for index, label in enumerate(self.labels):
-            coverage = self.matrix.coverages[index]
-            conflict = self._conflict(index)
+            conflict = conflicts[index]
+            coverage = alone[index] if conflict else coverages[index]
             if self.keys[index] is None:
                 left_out.append(LeftOut(checkpoint=label, problem="not scored"))
             elif conflict:
@@ -85,6 +88,15 @@ class CollectedScore:
             else:
                 included.append(index)
         return included, tuple(left_out)
+
+    def _with_same_data(self, conflicts: Sequence[str]) -> list[int]:
+        """Return the checkpoints with the prompts of the newest; an older version did not record its data."""
+        newest = self.keys[-1]
+        return [
+            index
+            for index, (key, conflict) in enumerate(zip(self.keys, conflicts, strict=True))
+            if key is not None and newest is not None and key.is_known == newest.is_known and not conflict
+        ]
 
     def _conflict(self, index: int) -> str:
         """Return how a checkpoint differs from the newest in its scorer or its data; empty if it does not."""

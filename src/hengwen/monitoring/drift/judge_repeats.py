@@ -1,23 +1,41 @@
-"""Compute how much repeated judgments of one answer vary, for judges that judge each answer several times."""
+"""Compute how much of a score's variance comes from repeated judgments of one answer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from hengwen.records import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from hengwen.records import Row
 
+_ROUNDING = 1e-9
 
-def judge_repeat_variance(rows: Iterable[Row], task: str, name: str) -> float | None:
-    """Return the variance of the single judgments of an answer, pooled over answers.
+
+class JudgeRepeats(NamedTuple):
+    """The variance of a score that is due to its judge."""
+
+    variance: float | None
+    """Variance of the score of one answer if the same answer is judged again; None if it is unknown."""
+    unreadable: int = 0
+    """Number of answers whose judgments name a level of unknown value; if there are any, ``variance`` is
+    None, because without these answers it would be too small."""
+
+
+def judge_repeats(rows: Iterable[Row], task: str, name: str) -> JudgeRepeats:
+    """Return the variance of a score that is due to its judge, pooled over answers.
 
     A judge with the option ``samples`` judges each answer several times. It stores the level name of each
-    judgment (``labels``) and, as the score, the mean of their values. The value of a level is taken from
-    answers whose judgments all name this level. Answers with a level of unknown value are left out.
+    judgment (``labels``) and, as the score, the mean of their values. The values of the levels are the
+    solution of the equations "mean of the values of the labels = score" of all answers. The variance of a
+    score is the variance of a single judgment, divided by the number of judgments of the answer.
 
     Args:
         rows: Rows of one run.
@@ -25,7 +43,7 @@ def judge_repeat_variance(rows: Iterable[Row], task: str, name: str) -> float | 
         name: Name of the score.
 
     Returns:
-        The variance; None if no answer has several judgments whose values are known.
+        The variance; None if no answer has several judgments, or if the values of their levels are unknown.
 
     Examples:
         >>> from hengwen.records import Row
@@ -35,29 +53,49 @@ def judge_repeat_variance(rows: Iterable[Row], task: str, name: str) -> float | 
         ...     key = {"run_id": "r", "task": "t", "checkpoint": "c", "sample_id": f"p{number}", "repeat": 1}
         ...     return Row(**key, cluster="p", outcome=score)
         >>> rows = [row(1, 0.5, ["B", "B"]), row(2, 1.0, ["A", "A"]), row(3, 0.75, ["A", "B"])]
-        >>> round(judge_repeat_variance(rows, "t", "craft.level"), 4)  # 0.125 / 3 degrees of freedom
-        0.0417
+        >>> round(judge_repeats(rows, "t", "craft.level").variance, 4)  # 0.125 / 3 degrees of freedom / 2
+        0.0208
     """
-    verdicts: list[list[str]] = []
-    values: dict[str, float] = {}
+    answers: Counter[tuple[tuple[str, ...], float]] = Counter()
     for row in rows:
         outcome = row.outcome
-        if row.task != task or outcome.name != name or not isinstance(outcome, Score):
-            continue
-        labels = _labels(outcome.details)
-        if len(labels) > 1:
-            verdicts.append(labels)
-        if len(set(labels)) == 1:
-            values[labels[0]] = outcome.value
-    squares, freedom = 0.0, 0
-    for labels in verdicts:
-        if not all(label in values for label in labels):
-            continue
-        known = [values[label] for label in labels]
-        mean = sum(known) / len(known)
-        squares += sum((value - mean) ** 2 for value in known)
-        freedom += len(known) - 1
-    return squares / freedom if freedom else None
+        if row.task == task and outcome.name == name and isinstance(outcome, Score):
+            labels = tuple(sorted(_labels(outcome.details)))
+            if labels:
+                answers[labels, outcome.value] += 1
+    if not any(len(labels) > 1 for labels, _ in answers):
+        return JudgeRepeats(None)
+    values = _level_values(list(answers))
+    unreadable = sum(
+        count for (labels, _), count in answers.items() if any(label not in values for label in labels)
+    )
+    if unreadable:
+        return JudgeRepeats(None, unreadable)
+    squares, freedom, inverse = 0.0, 0, 0.0
+    for (labels, _), count in answers.items():
+        known = np.array([values[label] for label in labels])
+        squares += count * float(np.square(known - known.mean()).sum())
+        freedom += count * (len(known) - 1)
+        inverse += count / len(known)
+    return JudgeRepeats(squares / freedom * inverse / answers.total())
+
+
+def _level_values(answers: Sequence[tuple[Sequence[str], float]]) -> Mapping[str, float]:
+    """Return the value of each level that the scores determine; none if the scores contradict each other.
+
+    Args:
+        answers: Labels and score of each answer.
+    """
+    names = sorted({label for labels, _ in answers for label in labels})
+    shares = np.array([[labels.count(name) / len(labels) for name in names] for labels, _ in answers])
+    scores = np.array([score for _, score in answers])
+    _, sizes, directions = np.linalg.svd(shares)
+    rank = int((sizes > _ROUNDING * sizes[0]).sum())
+    values: NDArray[np.float64] = np.linalg.lstsq(shares, scores)[0]
+    if np.abs(shares @ values - scores).max() > _ROUNDING * max(1.0, float(np.abs(scores).max())):
+        return {}
+    is_free = (np.abs(directions[rank:]) > _ROUNDING).any(axis=0)
+    return {name: float(value) for name, value, free in zip(names, values, is_free, strict=True) if not free}
 
 
 def _labels(details: Mapping[str, object]) -> list[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MAX_PROMPTS = 5
 """Maximum number of prompts that are listed with a rise, and of those with a fall."""
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +23,8 @@ class RankedChanges:
     """Prompts with the largest changes."""
 
     changes: tuple[PromptChange, ...]
-    """Largest rise first; empty if the changes of prompts vary no more than the repeats of one prompt do."""
+    """Largest rise first; empty if the changes of prompts vary no more than the repeats of one prompt do, or
+    are all equal."""
     prompts_vary: bool
     shrunken: bool
     """Whether the changes are shrunken (drawn towards the mean change), which needs prompts with several
@@ -40,7 +42,7 @@ def rank_changes(differences: PromptDifferences, repeat_variance: float | None) 
         repeat_variance: Variance of the repeats of a prompt, pooled over prompts; None if unknown.
     """
     changes = differences.after - differences.before
-    estimates, prompts_vary = changes, bool(np.ptp(changes) > 0)
+    estimates, prompts_vary = changes, bool(np.ptp(changes) > _ROUNDING * np.abs(changes).max())
     if repeat_variance is not None:
         result = shrink_changes(changes, 2 * repeat_variance / differences.repeats)
         estimates, prompts_vary = np.array(result.changes), result.true_variance > 0

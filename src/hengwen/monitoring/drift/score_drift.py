@@ -43,9 +43,11 @@ DriftAnswer = Literal[
     "one checkpoint",
 ]
 """Answer to the second question; only this answer can be ``drift``. ``cannot be told from the usual
-movement``: there are fewer than 4 checkpoints, or all means lie on one rising or falling line, so it is
-unknown how far a checkpoint usually moves."""
-Direction = Literal["better", "worse", ""]
+movement``: there are fewer than 4 checkpoints; or it is unknown how far a checkpoint usually moves, because
+all means lie on one rising or falling line, or all means before the newest are equal and have no known
+error."""
+Direction = Literal["better", "worse", "mixed", ""]
+"""Direction of a drift. ``mixed``: both the trend and the newest mean drift, in opposite directions."""
 Problem = Literal["", "group score", "coverage", "keys", "not scored"]
 """Reason why a score, or one of its checkpoints, is left out of the tests."""
 
@@ -56,8 +58,8 @@ class LeftOut:
 
     checkpoint: str
     problem: Problem
-    """``coverage``: fewer than 95 % of the prompts have a score. ``keys``: the scorer or the data differ from
-    those of the newest checkpoint."""
+    """``coverage``: fewer than 95 % of the prompts of all checkpoints have a score. ``keys``: the scorer or
+    the data differ from those of the newest checkpoint."""
     detail: str = ""
     """How the comparability keys or signatures differ."""
     coverage: float | None = None
@@ -145,9 +147,13 @@ class StepTests:
     slope_detectable: float | None
     """Smallest total rise or fall of the fitted line that is detected with a probability of 80 %."""
     newest: NewestTest | None
-    """Test of the newest mean against the earlier ones; None if the earlier means do not vary."""
+    """Test of the newest mean against the earlier ones; None if the earlier means are equal and have no known
+    error."""
     newest_p_adjusted: float | None
     newest_detectable: float | None
+    mean_error: float | None
+    """Standard error of a checkpoint's mean on these prompts, the least standard deviation that ``newest``
+    uses; None if it is unknown, because there is one value for all answers or too few independent prompts."""
     mann_kendall: MannKendall | None
     """None below 5 checkpoints."""
     change_point: ChangePoint | None
@@ -198,7 +204,7 @@ class ScoreDrift:
     differs: DiffersAnswer
     drifts: DriftAnswer
     direction: Direction = ""
-    """Direction of a drift, by the test with the smaller p-value; empty without a drift."""
+    """Direction of a drift, by the tests that are significant; empty without a drift."""
     problem: Problem = ""
     """Reason why the score is not comparable, or why its prompts cannot be compared; otherwise empty."""
     kind: Kind = "scorer"

@@ -9,6 +9,7 @@ import numpy as np
 
 from hengwen.monitoring.drift.score_drift import CheckpointMean
 from hengwen.results.score_matrix import adjusted_means
+from hengwen.stats.checkpoints.mean_variance import mean_variance
 from hengwen.stats.checkpoints.variance_by_source import variance_by_source
 
 if TYPE_CHECKING:
@@ -80,12 +81,13 @@ class TestedSeries:
     def checkpoint_means(self) -> tuple[CheckpointMean, ...]:
         """Return the mean of each checkpoint with its number of prompts."""
         prompts = (~np.isnan(self.table)).sum(axis=0)
+        coverages = self.matrix.coverages(self.included)
         return tuple(
             CheckpointMean(
                 checkpoint=label,
                 mean=float(mean),
                 prompts=0 if self.matrix.is_group_score else int(n),
-                coverage=self.matrix.coverages[index],
+                coverage=coverages[index],
             )
             for label, mean, n, index in zip(self.labels, self.means, prompts, self.included, strict=True)
         )
@@ -118,11 +120,11 @@ class TestedSeries:
             return None
         return variance_by_source(self.table, self.counts, self.matrix.repeat_variance(self.included))
 
-    def mean_variance(self) -> float:
-        """Return the squared standard error of a checkpoint's mean for fixed prompts; 0 if unknown."""
-        blocks, _ = self.blocks(self.table)
-        components = variance_by_source(blocks, np.ones(blocks.shape))
-        return components.mean_variance if components else 0.0
+    def mean_variance(self) -> float | None:
+        """Return the squared standard error of a checkpoint's mean for fixed prompts; None if unknown."""
+        if self.matrix.is_group_score:
+            return None
+        return mean_variance(self.table, self.matrix.clusters)
 
 
 def _fewest(counts: NDArray[np.int64]) -> NDArray[np.int64]:

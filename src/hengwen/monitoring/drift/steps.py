@@ -33,7 +33,7 @@ def is_constant(means: ArrayLike) -> bool:
     return bool(np.ptp(means) <= 1e-9 * (float(np.abs(means).max()) or 1.0))
 
 
-def baseline_members(means: Floats, mean_variance: float) -> list[int]:
+def baseline_members(means: Floats, mean_variance: float | None) -> list[int]:
     """Return the positions of the checkpoints whose average is the baseline.
 
     The baseline is the longest sequence of checkpoints from the first on that shows no drift: neither the
@@ -43,7 +43,7 @@ def baseline_members(means: Floats, mean_variance: float) -> list[int]:
 
     Args:
         means: Mean of each checkpoint, in training order.
-        mean_variance: Squared standard error of a checkpoint's mean for fixed prompts.
+        mean_variance: Squared standard error of a checkpoint's mean for fixed prompts; None if unknown.
 
     Examples:
         >>> baseline_members(np.array([0.5, 0.52, 0.49, 0.51, 0.5, 0.9]), 0.0)
@@ -56,19 +56,18 @@ def baseline_members(means: Floats, mean_variance: float) -> list[int]:
     return list(range(members))
 
 
-def _passes(means: Floats, mean_variance: float) -> bool:
+def _passes(means: Floats, mean_variance: float | None) -> bool:
     if is_constant(means):
         return True
-    tests = (slope_test(means), newest_test(means, min_variance=mean_variance))
+    tests = (slope_test(means), newest_test(means, min_variance=mean_variance or 0.0))
     return all(test is not None and test.p > ALPHA for test in tests)
 
 
-def course_of(means: Floats, seed: int = 0) -> Course:
+def course_of(means: Floats) -> Course:
     """Return permutation entropy, inversions and longest increasing subsequence (PEN, CIN, LIS) of the means.
 
     Args:
         means: Mean of each checkpoint, in training order, at least 2.
-        seed: Seed of the random orders.
 
     Examples:
         >>> course = course_of(np.array([1.0, 2.0, 3.0, 4.0]))
@@ -76,12 +75,12 @@ def course_of(means: Floats, seed: int = 0) -> Course:
         (0.0, 0.083, 0)
     """
     n = len(means)
-    summary = summarize(means, n_perm=ORDERS, seed=seed)
+    summary = summarize(means, n_perm=ORDERS, seed=0)
     if n < MIN_BLOCKED:
         return Course(summary=summary, block_p={}, block=0)
     block = round(n**0.5)
     p_values = {
-        metric: significance(means, metric, n_perm=ORDERS, null="block", block=block, seed=seed).p
+        metric: significance(means, metric, n_perm=ORDERS, null="block", block=block, seed=0).p
         for metric in ("pen", "cin", "lis")
     }
     return Course(summary=summary, block_p=p_values, block=block)

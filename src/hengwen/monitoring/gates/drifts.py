@@ -18,6 +18,7 @@ from hengwen.monitoring.tested_scores import tested_scores
 from hengwen.plans.gates import DEFAULT_BASELINE
 from hengwen.results.comparisons import MIN_PROMPT_COVERAGE
 from hengwen.results.run_order import training_order
+from hengwen.stats.checkpoints.trend import MIN_CHECKPOINTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -140,6 +141,10 @@ class DriftChecker:
         reason: Reason = ""
         if worst(outcomes) == "inconclusive":
             reason = next(text for answer, text in REASONS.items() if answer in answers)
+        if reason == "too few checkpoints" and all(
+            len(score.means) >= MIN_CHECKPOINTS for score in scores if score.drifts in REASONS
+        ):
+            reason = "usual movement unknown"
         p_values = [p for score in scores for p in corrected_p_values(score)]
         return TermResult(
             text=term.text,
@@ -210,9 +215,9 @@ def baseline_problems(scores: Sequence[ScoreDrift], report: DriftReport) -> str:
 
 
 def drift_outcome(score: ScoreDrift) -> Outcome:
-    """Return the outcome of ``no_drift`` for one score; a drift to better values passes."""
+    """Return the outcome of ``no_drift`` for one score; a drift to better values alone passes."""
     if score.drifts == "drift":
-        return "failed" if score.direction == "worse" else "passed"
+        return "passed" if score.direction == "better" else "failed"
     return "passed" if score.drifts == "no change beyond the usual movement seen" else "inconclusive"
 
 

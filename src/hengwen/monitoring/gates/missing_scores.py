@@ -104,7 +104,7 @@ def removed_scores(
     if not matching(pattern, names):
         return []
     table = store.table([baseline])
-    scored = {key.address for key, column in table.series.items() if "ok" in column.statuses}
+    scored = {key.address for key, column in table.series.items() if column.has_scores}
     selected = select_scores(pattern, tested_scores((baseline,), table))
     return [view.address for view in selected if view.address in names & scored]
 

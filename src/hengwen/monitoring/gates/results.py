@@ -30,6 +30,7 @@ Reason = Literal[
     "no values by prompt",
     "too few prompts",
     "too few checkpoints",
+    "usual movement unknown",
     "order unknown",
     "no calibration",
     "stale calibration",

@@ -29,12 +29,15 @@ class _Judged(NamedTuple):
 
 
 class JudgedAnchor(NamedTuple):
-    """One anchor with its values in two runs, and with its human value."""
+    """One anchor with its values in two runs, and with human values."""
 
     cluster: str
     then: float
     now: float
-    human: float
+    level: float
+    """Human value by which the anchor is weighted: of the score, or else of the level of its judge."""
+    human: float | None
+    """Human value of the score; None if people only rated the level of its judge, which is another score."""
 
 
 class RunAnchors:
@@ -71,18 +74,25 @@ class RunAnchors:
             members: Signatures of one panel member in this run and in the later run; empty for the judge as
                 a whole.
         """
-        human = later._human_values(score) or self._human_values(score)
+        human = later._human.get(score) or self._human.get(score)
+        levels = human or later._human_levels(score) or self._human_levels(score)
         then, now = self._judged[score, members[0]], later._judged[score, members[1]]
         return [
-            JudgedAnchor(judged.cluster, judged.value, now[anchor].value, human[anchor[:2]])
+            JudgedAnchor(
+                judged.cluster,
+                judged.value,
+                now[anchor].value,
+                levels[anchor[:2]],
+                human[anchor[:2]] if human else None,
+            )
             for anchor, judged in then.items()
-            if anchor in now and anchor[:2] in human
+            if anchor in now and anchor[:2] in levels
         ]
 
-    def _human_values(self, score: ScoreAddress) -> Mapping[AnswerId, float]:
-        """Return the human values of a score; if the score has none, those of the level of its judge."""
+    def _human_levels(self, score: ScoreAddress) -> Mapping[AnswerId, float]:
+        """Return the human values of the level of the judge that gives a score."""
         task, name = score
-        return self._human.get(score) or self._human.get((task, f"{name.partition('.')[0]}.level"), {})
+        return self._human.get((task, f"{name.partition('.')[0]}.level"), {})
 
 
 def anchor_changes(anchors: Sequence[JudgedAnchor], answers: Iterable[float], scale: Scale) -> AnchorChanges:
@@ -100,25 +110,32 @@ def anchor_changes(anchors: Sequence[JudgedAnchor], answers: Iterable[float], sc
     return AnchorChanges(
         differences=[anchor.now - anchor.then for anchor in anchors],
         clusters=[anchor.cluster for anchor in anchors],
-        levels=[level(anchor.human) for anchor in anchors],
+        levels=[level(anchor.level) for anchor in anchors],
         answer_levels=[level(value) for value in answers],
     )
 
 
 def anchor_agreement(anchors: Sequence[JudgedAnchor]) -> AnchorAgreement | None:
-    """Return the judge's mean distance from human values in both runs; None if there are no anchors.
+    """Return the judge's mean distance from human values in both runs; None if no anchor has such a value.
 
     Examples:
-        >>> agreement = anchor_agreement([JudgedAnchor("a", 0.5, 0.25, 0.5), JudgedAnchor("b", 1, 1, 1)])
+        >>> agreement = anchor_agreement(
+        ...     [JudgedAnchor("a", 0.5, 0.25, 0.5, 0.5), JudgedAnchor("b", 1, 1, 1, 1)]
+        ... )
         >>> agreement.error_then, agreement.error_now
         (0.0, 0.125)
     """
-    if not anchors:
+    rated = [
+        (anchor.cluster, anchor.then - anchor.human, anchor.now - anchor.human)
+        for anchor in anchors
+        if anchor.human is not None
+    ]
+    if not rated:
         return None
-    errors = np.abs([[anchor.then - anchor.human, anchor.now - anchor.human] for anchor in anchors])
-    test = sign_flip_test(errors[:, 0], errors[:, 1], [anchor.cluster for anchor in anchors])
+    errors = np.abs([changes for _, *changes in rated])
+    test = sign_flip_test(errors[:, 0], errors[:, 1], [cluster for cluster, *_ in rated])
     return AnchorAgreement(
-        anchors=len(anchors),
+        anchors=len(rated),
         error_then=float(errors[:, 0].mean()),
         error_now=float(errors[:, 1].mean()),
         p=test.p,

@@ -146,7 +146,10 @@ def estimate_rejudging(
 def _judges_only(plan: Plan, *, trust: bool) -> LoadedPlan:
     """Load the tasks and judges of a plan; files of checkpoints, labels and anchors need not exist."""
     if not any(task.judges for task in plan.tasks):
-        raise ConfigError(f"plan {plan.name!r} has no judges, so there is nothing to judge again")
+        raise ConfigError(
+            f"plan {plan.name!r} has no judges, so there is nothing to judge again; "
+            "add judges to a task, or pass the plan that has them"
+        )
     return load_suite(
         plan.model_copy(update={"checkpoints": [], "labels": None, "anchors": None}), trust=trust
     )

@@ -55,7 +55,8 @@ class RejudgingRun:
         if pair.before is None:
             raise ConfigError(
                 f"plan {pair.after.plan!r} has one checkpoint in {resources.store.name} "
-                f"({pair.after.checkpoint}), so there is no earlier one whose answers could be judged again"
+                f"({pair.after.checkpoint}), so there is no earlier one whose answers could be judged again; "
+                "run another checkpoint first: hengwen run"
             )
         self._resources = resources
         self._pair = pair
@@ -84,9 +85,14 @@ class RejudgingRun:
             skipped += len(by_sample) - len(samples)
             answers.append(_TaskAnswers(task, samples, by_sample))
         if not any(item.samples for item in answers):
-            reason = "its prompts are not those of the plan" if skipped else "the store has none"
+            reason = (
+                "its prompts are not those of the plan; pass the plan that the run was made with"
+                if skipped
+                else "the store has none for tasks with judges; run it again: hengwen run"
+            )
             raise ConfigError(
-                f"no answers of {self._before.checkpoint} ({self._before.id}) to judge again: {reason}"
+                f"no answers of {self._before.checkpoint} ({self._before.id}) to judge again: {reason}, or "
+                "name another earlier run"
             )
         if skipped:
             noun = "1 prompt" if skipped == 1 else f"{skipped} prompts"

@@ -69,7 +69,8 @@ def judge_drift(
             the pinned baseline of the plan, or else the checkpoint before ``after``.
         after: The later run, named like ``before``; default: the run of the last checkpoint in training
             order.
-        plan: Name of the plan of both runs; default: the plan of the newest run.
+        plan: Name of the plan of both runs; default: the plan of ``after`` if it is named, or else of the
+            newest run.
         scores: Addresses (``TASK/SCORE``) of the scores to report; default: the judged scores of a report's
             summary.
 

@@ -34,7 +34,8 @@ def choose_runs(store: Store, before: str | None, after: str | None, plan: str |
         store: The store with the runs.
         before: Id of the earlier run, the start of its id, or a checkpoint name (its newest run).
         after: The later run, named like ``before``.
-        plan: Name of the plan of both runs; default: the plan of the newest run.
+        plan: Name of the plan of both runs; default: the plan of ``after`` if it is named, or else of the
+            newest run.
 
     Raises:
         ConfigError: A run does not exist, or ``before`` and ``after`` name the same run.
@@ -46,10 +47,11 @@ def choose_runs(store: Store, before: str | None, after: str | None, plan: str |
         latest = sorted(latest, key=lambda run: run.started)
     later = latest[-1] if after is None else store.find(after, plan)
     if before is not None:
-        earlier = store.find(before, plan)
+        earlier = store.find(before, later.plan)
         if earlier.id == later.id:
             raise ConfigError(
-                f"{before!r} is the run that it is compared with ({later.id}); name another run"
+                f"{before!r} is both the earlier and the later run ({later.id}); name an earlier run to "
+                "compare with"
             )
         return RunPair(earlier, later)
     baseline = store.baseline(later.plan)

@@ -29,6 +29,7 @@ DriftFamily = Literal["headline", "member"]
 Reason = Literal[
     "",
     "not enough evidence",
+    "equal evidence",
     "too few",
     "missing scores",
     "not judged again",
@@ -40,7 +41,8 @@ Reason = Literal[
     "not scored",
     "no common prompts",
 ]
-"""Why the verdict is ``cannot tell``. ``not judged again``: there are neither anchors nor new verdicts on the
+"""Why the verdict is ``cannot tell``. ``equal evidence``: the model or the judge changed, but the p-values of
+both changes are equal. ``not judged again``: there are neither anchors nor new verdicts on the
 earlier answers. ``judge changed``: the anchors were judged by different judges. ``judges differ``: the judge
 that judged the earlier answers again is not the judge of the later answers."""
 
@@ -100,7 +102,8 @@ class JudgedScoreDrift:
     conflicts: tuple[Difference, ...] = ()
     """Settings in which the judge of the repeated judgment differs from the judge of the later run."""
     agreement: AnchorAgreement | None = None
-    """Distance of the judge's values from human values; None if no anchors were judged in both runs."""
+    """Distance of the judge's values from human values of this score; None if no anchor that both runs judged
+    has one."""
 
     @property
     def prompts_needed(self) -> int | None:
@@ -173,7 +176,10 @@ def _decided(score: JudgedScoreDrift, model_p: float, judge_p: float, alpha: flo
     if score.margin and all(is_within(interval, score.margin) for interval in intervals):
         return replace(score, verdict="stable")
     verdict = name_drift(model_p, judge_p, alpha)
-    return replace(score, verdict=verdict, reason="not enough evidence" if verdict == "cannot tell" else "")
+    if verdict != "cannot tell":
+        return replace(score, verdict=verdict, reason="")
+    is_tied = min(model_p, judge_p) <= alpha
+    return replace(score, verdict=verdict, reason="equal evidence" if is_tied else "not enough evidence")
 
 
 def name_drift(model_p: float, judge_p: float, alpha: float = ALPHA) -> DriftVerdict:

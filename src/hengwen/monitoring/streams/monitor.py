@@ -9,6 +9,7 @@ import numpy as np
 
 from hengwen._internal.checks import whole_number
 from hengwen.argument_types import checked_arguments
+from hengwen.monitoring.streams.saved_state import MAX_ALPHA, MIN_ALPHA, SCHEMA, check_saved
 from hengwen.monitoring.streams.state import Alarm, Direction, MonitorState
 from hengwen.relevance_metrics.core.inputs import as_sequence, check_choice
 from hengwen.stats.confidence_sequence import AsymptoticSequence, BoundedSequence
@@ -24,10 +25,6 @@ MIN_BASELINE = 100
 """Minimum number of baseline scores. With 30 baseline scores, a change of the mean by half a standard
 deviation in the middle of 200 scores is detected in 41 % of streams (with 100: in 84 %), and the false-alarm
 rate differs greatly between baselines."""
-MIN_ALPHA, MAX_ALPHA = 0.001, 0.5
-"""Lowest and highest ``alpha``. The number of simulations is too small for an ``alpha`` below .001."""
-SCHEMA = 1
-"""Version of the format that ``Monitor.to_dict`` returns."""
 _TIE = 1 + 1e-9
 """A statistic must exceed this multiple of its threshold, so that rounding raises no alarm: if scores are
 levels, a statistic often equals its threshold."""
@@ -40,16 +37,16 @@ class Monitor:
     baseline's mean; a reference value is subtracted at each score. An alarm is raised when a statistic
     exceeds its threshold. Without any change, the probability of an alarm within ``horizon`` scores is about
     ``alpha``, over both directions and including the error of the baseline. The state also has a confidence
-    sequence of the mean: intervals that may be read after every score. How often the state is read changes
-    neither the alarms nor the intervals.
+    sequence of the mean: intervals that may be read after every score. Without ``scale``, they are only
+    approximate. How often the state is read changes neither the alarms nor the intervals.
 
     Scores must be independent of each other: the false-alarm rate rises with autocorrelation. If all baseline
     scores are equal and there is no scale, each later score only counts as higher, equal or lower.
 
     Args:
         baseline: At least 100 finite scores from the time before the stream, in any order.
-        alpha: Probability of a false alarm within the horizon, and probability that the interval of the mean
-            is wrong at any time; from 0.001 to 0.5.
+        alpha: Probability of a false alarm within the horizon, and (with ``scale``) largest probability that
+            the interval of the mean is wrong at any time; from 0.001 to 0.5.
         horizon: Number of scores of the stream for which ``alpha`` holds, at least 1. A shorter horizon has
             lower thresholds and finds changes sooner.
         direction: ``both``, ``down`` (only a lower mean raises an alarm) or ``up``.
@@ -67,7 +64,7 @@ class Monitor:
         CUSUM: Page (1954), Continuous inspection schemes. The test of Page and Hinkley with a fixed mean uses
         the same statistic. ``stats/cusum_thresholds.py`` simulates the thresholds; the confidence sequences
         and their sources are in ``stats/confidence_sequence.py``. A monitor with a horizon of 1000 is created
-        in 0.2 s; an update takes 0.2 ms, and memory is constant.
+        in 0.2 s; an update takes 0.1 ms with a scale and 0.01 ms without, and memory is constant.
 
     Examples:
         >>> monitor = Monitor([0.5, 0.75, 0.75, 1.0] * 30, horizon=200, direction="down", scale=(0, 1))
@@ -179,9 +176,9 @@ class Monitor:
         alarm = self._alarm
         return {
             "schema": SCHEMA,
-            "settings": self._settings,
-            "baseline": self._baseline,
-            "thresholds": self._thresholds,
+            "settings": dict(self._settings),
+            "baseline": dict(self._baseline),
+            "thresholds": dict(self._thresholds),
             "n": self._n,
             "total": self._total,
             "sums": dict(self._sums),
@@ -196,7 +193,8 @@ class Monitor:
         """Return the monitor whose state ``to_dict`` returned.
 
         Raises:
-            ValueError: The dictionary was saved by another version, or not by ``to_dict``.
+            ValueError: The dictionary was saved by another version, or a field is missing, unknown or has an
+                impossible value; the message names the field.
 
         Examples:
             >>> import json
@@ -206,13 +204,9 @@ class Monitor:
             >>> Monitor.from_dict(json.loads(saved)).state == state
             True
         """
-        if data.get("schema") != SCHEMA:
-            raise ValueError(f"not a saved monitor of schema {SCHEMA}: schema is {data.get('schema')!r}")
+        check_saved(data)
         monitor = cls.__new__(cls)
-        try:
-            monitor._restore(data)
-        except (KeyError, TypeError, IndexError) as error:
-            raise ValueError(f"not a saved monitor: {error!r}") from None
+        monitor._restore(data)
         return monitor
 
     def _restore(self, data: Mapping[str, Any]) -> None:
@@ -220,7 +214,7 @@ class Monitor:
         self._settings = {**data["settings"], "scale": None if scale is None else tuple(scale)}
         self._baseline = {**data["baseline"], "interval": None if interval is None else tuple(interval)}
         self._thresholds = dict(data["thresholds"])
-        self._n, self._total = int(data["n"]), float(data["total"])
+        self._n, self._total = data["n"], float(data["total"])
         self._sums, self._zero_at = dict(data["sums"]), dict(data["zero_at"])
         self._alarm = None if data["alarm"] is None else Alarm(**data["alarm"])
         self._sequence = self._new_sequence()

@@ -16,11 +16,8 @@ class ShrunkenChanges:
     """Estimates of the true changes of prompts."""
 
     changes: tuple[float, ...]
-    """For each prompt, its estimated true change: the mean change of all prompts, plus a share of the
-    distance between the measured change and this mean."""
-    shares: tuple[float, ...]
-    """For each prompt, the kept share of the distance between its change and the mean change: tau^2 / (tau^2
-    + noise), from 0 to 1, where tau^2 is ``true_variance``."""
+    """For each prompt, its estimated true change: the mean change of all prompts, plus the share tau^2 /
+    (tau^2 + noise) of the distance between the measured change and this mean."""
     true_variance: float
     """Variance tau^2 of the true changes from prompt to prompt, at least 0."""
 
@@ -52,6 +49,4 @@ def shrink_changes(changes: ArrayLike, noise: ArrayLike) -> ShrunkenChanges:
     totals = variance + variances
     shares = np.divide(variance, totals, out=np.zeros(len(values)), where=totals > 0)
     estimates = values.mean() + shares * (values - values.mean())
-    return ShrunkenChanges(
-        changes=tuple(estimates.tolist()), shares=tuple(shares.tolist()), true_variance=variance
-    )
+    return ShrunkenChanges(changes=tuple(estimates.tolist()), true_variance=variance)

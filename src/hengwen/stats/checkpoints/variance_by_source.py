@@ -25,22 +25,19 @@ class VarianceBySource:
     repeat: float | None
     """Variance of the repeats of one prompt at one checkpoint, including ``judge``; None if no prompt has
     several repeats."""
-    judge: float | None
-    """Variance of repeated judgments of one answer; None if no answer was judged several times."""
+    judge: float | None = None
+    """The part of ``repeat`` that comes from the judge: the variance of a single judgment, divided by the
+    number of judgments whose mean is the score. None if no answer was judged several times, or if the values
+    of the judgments are unknown."""
+    judge_unreadable: int = 0
+    """Number of answers with judgments of unknown value."""
     prompts: int
     """Number of prompts with a value at every checkpoint, from which the estimates come."""
     checkpoints: int
-    mean_variance: float
-    """Squared standard error of a checkpoint's mean on these prompts: the variance of a prompt's value that
-    comes from the interaction and from repeats, divided by the number of prompts. The variance between
-    prompts is not included, because all checkpoints answer the same prompts."""
 
 
 def variance_by_source(
-    values: ArrayLike,
-    repeats: ArrayLike,
-    repeat_variance: float | None = None,
-    judge_variance: float | None = None,
+    values: ArrayLike, repeats: ArrayLike, repeat_variance: float | None = None
 ) -> VarianceBySource | None:
     """Return how much of the variance of a score comes from prompts, checkpoints, interaction and repeats.
 
@@ -48,7 +45,6 @@ def variance_by_source(
         values: Mean value of each prompt at each checkpoint, shape (prompts, checkpoints); NaN if missing.
         repeats: Number of repeats behind each value, in the same shape.
         repeat_variance: Pooled variance of the repeats of a prompt at a checkpoint; None if unknown.
-        judge_variance: Variance of repeated judgments of the same answer; None if unknown.
 
     Returns:
         The parts of the variance, each at least 0; None if fewer than two prompts have a value at all
@@ -78,8 +74,6 @@ def variance_by_source(
         checkpoint=max(0.0, float(by_checkpoint.var(ddof=1)) - error / prompts),
         interaction=max(0.0, error - noise),
         repeat=repeat_variance,
-        judge=judge_variance,
         prompts=prompts,
         checkpoints=checkpoints,
-        mean_variance=error / prompts,
     )

@@ -21,9 +21,15 @@ def demo(hengwen) -> None:
 
 
 def record(
-    means: list[float], *, human: bool = False, missing: int = 0, noise: float = 0.02, **fields: object
+    means: list[float],
+    *,
+    human: bool = False,
+    missing: int = 0,
+    noise: float = 0.02,
+    prompts: int = 12,
+    **fields: object,
 ) -> None:
-    """Record runs of checkpoints c0, c1, ... with 12 prompts in the store of the folder."""
+    """Record runs of checkpoints c0, c1, ... in the store of the folder."""
     rng = np.random.default_rng(0)
     with open_store("hengwen.db") as store:
         ledger = store.ledger()
@@ -38,7 +44,7 @@ def record(
                     **{"order": index, "started": f"2026-01-{index + 1:02d}", **fields},
                 )
             )
-            for prompt in range(12):
+            for prompt in range(prompts):
                 rest = {"signature": "s|v:1"}
                 value = float(np.clip(mean + rng.normal(0, noise), 0, 1))
                 outcome: Score | Failure = Score(
@@ -115,10 +121,38 @@ def test_the_word_drift_stands_only_where_the_second_question_says_so(
         ([0.5, 0.9], {}, "t/s.value: differ; cannot be told from the usual movement"),
         ([0.5, 0.9], {}, "4 checkpoints are needed to know how far one usually moves"),
         ([0.5, 0.9, 0.4], {}, "any difference among all 3 checkpoints (Friedman): p "),
+        ([0.5, 0.9], {}, "change differently or have repeats that differ (not known apart) "),
         ([1.5] * 5, {}, "all checkpoints have the same mean"),
-        ([1.5] * 5, {}, "no variance: all scores are equal"),
+        ([1.5] * 5, {}, "no variance: all scores of 12 prompts are equal"),
+        ([0.25, 0.75], {"noise": 0.0}, "all prompts changed by the same amount, so none is named"),
         ([0.0, 0.25, 0.5, 0.75], {"noise": 0.0}, "t/s.value: differ; cannot be told from the usual movement"),
         ([0.0, 0.25, 0.5, 0.75], {"noise": 0.0}, "the means of all checkpoints lie on one line, so the "),
+        ([0.5, 0.9, 0.5], {}, "Differ; but no difference is seen between c0 and c2"),
+        (
+            [*JITTER, 0.57],
+            {},
+            "Differ; but no difference is seen between the mean of 6 checkpoints (c0 … c5) and",
+        ),
+        (
+            [0.5, 0.9],
+            {"prompts": 1},
+            "only one independent prompt, so the smallest visible difference is not",
+        ),
+        (
+            [0.5, 0.9, 0.6],
+            {"prompts": 1, "order": 0},
+            "t/s.value: too few prompts; order of checkpoints unknown",
+        ),
+        (
+            [0.5, 0.9, 0.6],
+            {"prompts": 1, "order": 0},
+            "at least 7 independent prompts are needed for any result",
+        ),
+        (
+            [0.5, 0.9, 0.6],
+            {"prompts": 1},
+            "fewer than 2 independent prompts have a score at every checkpoint",
+        ),
         ([0.5, 0.6, 0.4, 0.7], {"order": 0}, "differ; order of checkpoints unknown"),
         ([0.5, 0.6, 0.4, 0.7], {"order": 0}, "give every checkpoint a step, or list them in training order"),
     ],
@@ -128,7 +162,54 @@ def test_few_constant_and_unordered_checkpoints_are_said_in_words(
 ) -> None:
     record(means, **fields)
     done = hengwen("drift")
-    assert (done.code, text in done.out) == (0, True), done.out
+    assert (done.code, text in " ".join(done.out.split())) == (0, True), done.out
+
+
+@pytest.mark.parametrize(
+    ("means", "zh", "en"),
+    [
+        (
+            [0.0, 0.25, 0.5, 0.75],
+            "各检查点的均值恰好在一条直线上，无从得知平常波动有多大",
+            "the means of all checkpoints lie on one line, so the usual movement is not known",
+        ),
+        (
+            [0.5, 0.5, 0.5, 0.5, 0.25],
+            "之前的检查点均值全部相同，无从得知平常波动有多大",
+            "all earlier checkpoints have the same mean, so the usual movement is not known",
+        ),
+    ],
+)
+def test_an_unknown_usual_movement_is_no_answer_and_has_its_reason(
+    hengwen, tmp_path: Path, means: list[float], zh: str, en: str
+) -> None:
+    record(means, noise=0.0)
+    assert hengwen("drift", "--json").json["scores"][0]["drifts"] == "cannot be told from the usual movement"
+    for language, answer, reason in (
+        ("en", "cannot be told from the usual movement", en),
+        ("zh", "无法与平常波动区分", zh),
+    ):
+        lines = [line.strip() for line in hengwen("drift", "--lang", language).out.splitlines()]
+        assert any(answer in line for line in lines)
+        assert reason in lines
+
+
+def test_an_unknown_error_of_a_mean_is_said(hengwen, tmp_path: Path) -> None:
+    record([0.5, 0.52, 0.5, 0.49, 0.51], prompts=1)
+    text = (
+        "the error of a mean on these prompts is not known (too few independent prompts), so this test uses "
+    )
+    assert text + "only the scatter of the earlier means" in hengwen("drift").out.replace("\n    ", " ")
+    chinese = hengwen("drift", "--lang", "zh").out
+    assert "这些题目上均值的误差未知（互相独立的题目太少），此检验只用之前各均值的波动" in chinese
+    assert hengwen("drift", "--json").json["scores"][0]["steps"]["mean_error"] is None
+
+
+def test_a_trend_and_a_newest_mean_in_opposite_directions_are_said(hengwen, tmp_path: Path) -> None:
+    record([*np.linspace(0.2, 0.9, 40), 0.0], started="2026-01-01")
+    text = "t/s.value: differ; drift, trend for the better, newest checkpoint for the worse"
+    assert text in hengwen("drift").out
+    assert "发生漂移，趋势变好，最新检查点变差" in hengwen("drift", "--lang", "zh").out
 
 
 def test_missing_scores_are_said_in_words(hengwen, tmp_path: Path) -> None:
@@ -140,12 +221,14 @@ def test_missing_scores_are_said_in_words(hengwen, tmp_path: Path) -> None:
 
 def test_human_rankings_of_the_store_and_of_a_file_are_compared(hengwen, tmp_path: Path) -> None:
     record(JITTER, human=True)
-    assert "human ranking at c5: tau-b " in hengwen("drift").out
+    assert "human ranking at c5 (p not corrected): tau-b " in hengwen("drift").out
     Path("h.csv").write_text(
         "checkpoint,value\n" + "".join(f"c{k},{m}\n" for k, m in enumerate(JITTER)), "utf-8"
     )
     out = hengwen("drift", "--human", "h.csv").out
-    assert "human ranking of the checkpoints: tau-b +1.00, p = .0028, CIN 0/15, LIS 6/6, 6 items" in out
+    assert (
+        "human ranking of the checkpoints (p not corrected): tau-b +1.00, p = .0028, CIN 0/15, LIS 6/6" in out
+    )
     assert "human ranking at" not in out
     Path("h.csv").write_text("id,value\n" + "".join(f"p{k},{k}\n" for k in range(12)), "utf-8")
     assert hengwen("drift", "--human", "h.csv").out.count("human ranking at") == 6
@@ -208,6 +291,24 @@ def test_too_few_prompts_are_said_with_the_number_that_it_takes(hengwen, tmp_pat
     assert "t/j.level: too few prompts; cannot be told from the usual movement" in out
     assert "at least 8 independent prompts are needed for any result to be significant" in out
     assert "verdicts on one answer unknown" in out
+
+
+def test_judgments_of_unknown_value_are_counted(hengwen, tmp_path: Path) -> None:
+    details = {"method": "samples", "labels": ["B", "C"]}
+    with open_store("hengwen.db") as store:
+        ledger = store.ledger()
+        for index in range(2):
+            ledger.begin(Run(id=f"r{index}", plan="p", plan_hash="", checkpoint=f"c{index}", order=index))
+            key = {"run_id": f"r{index}", "task": "t", "checkpoint": f"c{index}", "repeat": 1}
+            for prompt in range(8):
+                value = 0.1 * prompt
+                score = Score(name="j.level", value=value, signature="j", kind="judge", details=details)
+                ledger.record_rows([Row(**key, sample_id=f"p{prompt}", cluster=f"p{prompt}", outcome=score)])
+        ledger.commit()
+    out = " ".join(hengwen("drift").out.split())
+    assert "verdicts on one answer unknown (8 answers with levels whose values are not known)" in out
+    chinese = "".join(hengwen("drift", "--lang", "zh").out.split())
+    assert "（8个回答的评审等级不知对应何值）" in chinese
 
 
 @pytest.fixture

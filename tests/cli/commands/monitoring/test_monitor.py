@@ -36,6 +36,31 @@ def test_no_alarm_ends_with_0_and_says_how_often_there_would_be_a_false_one(heng
     assert false_alarms.endswith("an alarm within 1000 scores has a probability of about 0.05")
 
 
+@pytest.mark.parametrize(
+    ("scores", "options", "zh", "en"),
+    [
+        (QUIET, ["--scale", "0", "1"], "区间可随时查看", "the intervals may be read at any time"),
+        (
+            QUIET * 6,
+            [],
+            "区间可随时查看，但未给出 --scale，只是近似",
+            "the intervals may be read at any time, but are approximate without --scale",
+        ),
+        (
+            QUIET,
+            [],
+            "未给出 --scale，满 100 个且不全相同的分数后才有区间",
+            "without --scale, intervals need 100 scores that are not all equal",
+        ),
+    ],
+)
+def test_the_intervals_are_only_promised_with_a_scale(hengwen, scores, options, zh: str, en: str) -> None:
+    write("scores.txt", scores)
+    for language, text in (("zh", f"；{zh}"), ("en", f"; {en}")):
+        done = hengwen("monitor", "baseline.txt", "scores.txt", *options, "--lang", language)
+        assert done.out.splitlines()[1].endswith(text)
+
+
 def test_an_alarm_ends_with_3_and_is_printed_before_the_summary(hengwen) -> None:
     done = hengwen("monitor", "baseline.txt", "low.txt", "--horizon", "40", "--direction", "down")
     assert done.code == 3
