@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -147,6 +148,6 @@ def test_a_sample_has_the_estimate_of_its_interval() -> None:
     values, clusters = np.random.default_rng(0).random(30), [f"g{index // 3}" for index in range(30)]
     for names, ends in ((None, ()), (clusters, ()), (clusters, (0.0, 1.0))):
         mean, error, freedom = PromptSample.of(values, names, ends).at(30)
-        low, high = mean_interval(values, names, scale=ends or None).bounds
+        low, high = mean_interval(values, names, scale=ends or None).bounds or (nan, nan)
         assert (low + high) / 2 == pytest.approx(mean)
         assert (high - low) / 2 == pytest.approx(stdtrit(freedom, 0.975) * error)

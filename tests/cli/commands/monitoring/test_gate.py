@@ -254,7 +254,7 @@ def test_a_store_that_cannot_be_read_does_not_make_a_plan_invalid(hengwen, start
     assert done.err.startswith("hengwen: warning: the power of gates is not known: ")
 
 
-REPLIES = [
+REPLIES: list[dict[str, Any]] = [
     {"messages": [["user", name]], "repeat": repeat, "text": f"{7 + (number + repeat * 2) % 3} x"}
     for number, name in enumerate(NAMES)
     for repeat in range(1, 9)
