@@ -157,7 +157,7 @@ def test_a_rise_does_not_hide_the_fall_of_the_newest_checkpoint(add_mean, store:
     term = drift_term(store, plan)
     steps = term.drifts[0].steps
     assert steps.slope_p_adjusted < steps.newest_p_adjusted < term.level
-    assert (term.outcome, term.drifts[0].direction) == ("failed", "worse")
+    assert (term.outcome, term.drifts[0].direction) == ("failed", "mixed")
 
 
 def test_a_score_of_a_group_of_answers_has_no_values_by_prompt(add_run, store: Store, plan: Plan) -> None:

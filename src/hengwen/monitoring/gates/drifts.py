@@ -127,10 +127,7 @@ class DriftChecker:
         return list(order.runs[: order.runs.index(run) + 1])
 
     def _from_report(self, term: NoDriftTerm, report: DriftReport) -> TermResult:
-        scores = tuple(
-            without_baseline(self._without_incomplete(worst_direction(score, report)), report)
-            for score in report.scores
-        )
+        scores = tuple(without_baseline(self._without_incomplete(score), report) for score in report.scores)
         outcomes = [drift_outcome(score) for score in scores]
         enforced = [
             outcome
@@ -171,24 +168,6 @@ class DriftChecker:
         ):
             return score
         return replace(score, drifts="missing scores")
-
-
-def worst_direction(score: ScoreDrift, report: DriftReport) -> ScoreDrift:
-    """Return a score; with the direction ``worse`` if any significant test of it shows a fall.
-
-    The direction of a drift report is that of the test with the smaller p-value. In a long series, a rise of
-    all checkpoints can have a smaller p-value than the fall of the newest.
-    """
-    steps, level = score.steps, report.looks.drift_alpha
-    if score.drifts != "drift" or steps is None or level is None:
-        return score
-    changes = (
-        (steps.slope_p_adjusted, steps.slope.slope if steps.slope else 0.0),
-        (steps.newest_p_adjusted, steps.newest.difference if steps.newest else 0.0),
-    )
-    higher_is_better = score.scale is None or score.scale.higher_is_better
-    falls = any(p is not None and p <= level and (change < 0) == higher_is_better for p, change in changes)
-    return replace(score, direction="worse") if falls else score
 
 
 def without_baseline(score: ScoreDrift, report: DriftReport) -> ScoreDrift:
