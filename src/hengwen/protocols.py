@@ -12,6 +12,7 @@ Required interfaces are ``Scorer``, ``GroupScorer``, ``Judge`` and ``Backend``. 
 ``SampleValidator``      a scorer that checks samples before any model is called
 ``DatasetConfigurable``  a scorer whose settings depend on all samples of a task
 ``AcceptsEvidence``      a judge whose prompt includes the findings of rules
+``LocalJudge``           a judge that needs no network
 ``MultiSignature``       a judge whose scores have different signatures
 ``Rederivable``          a judge that recomputes derived scores from stored ones
 ``ParsingBackend``       a backend that parses a reply before it records the call
@@ -36,7 +37,11 @@ Parsed = TypeVar("Parsed")
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Scores one response. The methods of a scorer are plain functions, not coroutines."""
+    """Scores one response. The methods of a scorer are plain functions, not coroutines.
+
+    Copies of a scorer score different responses in different processes, so a scorer must not keep state from
+    one response to the next. A scorer that cannot be pickled is used only in the main process.
+    """
 
     @property
     def signature(self) -> str:
@@ -181,6 +186,34 @@ class AcceptsEvidence(Protocol):
 def evidence_judge(judge: Judge) -> AcceptsEvidence | None:
     """Return the judge itself if it reads evidence (sentences of rules), else None."""
     return judge if isinstance(judge, AcceptsEvidence) and judge.accepts_evidence else None
+
+
+@runtime_checkable
+class LocalJudge(Protocol):
+    """Optional judge interface: judge without a network, so that several processes can judge.
+
+    The attribute ``is_local`` is True if this judge, with its present options, makes no calls. Such a judge
+    must be picklable, and must not keep state from one response to the next.
+    """
+
+    is_local: bool
+
+    def judge_locally(
+        self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()
+    ) -> Verdict:
+        """Judge a response, as ``Judge.judge`` does.
+
+        Args:
+            sample: Prompt with its references.
+            response: Response to judge.
+            earlier: Earlier responses to the same sample.
+        """
+        ...
+
+
+def local_judge(judge: object) -> LocalJudge | None:
+    """Return the judge itself if it needs no network, else None."""
+    return judge if isinstance(judge, LocalJudge) and judge.is_local else None
 
 
 @runtime_checkable

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
+_FILES: dict[str, str] = {}
+"""Path of each Python file that ``import_file`` imported, by the name of its module."""
+
+
 def is_location(spec: str) -> bool:
     """Return whether a name is the location of a class, which has a colon, and not the name of a plug-in.
 
@@ -69,7 +73,7 @@ def load_class(spec: str, base_folder: Path | None = None) -> Any:
         raise ConfigError(f"{spec!r} names no class; write module:Class or file.py:Class")
     path = source_path(spec, base_folder)
     try:
-        module = import_module(location) if path is None else _import_file(path)
+        module = import_module(location) if path is None else import_file(path)
     except ConfigError:
         raise
     except (Exception, SystemExit) as error:
@@ -80,10 +84,18 @@ def load_class(spec: str, base_folder: Path | None = None) -> Any:
     return getattr(module, name)
 
 
-def _import_file(path: Path) -> ModuleType:
+def imported_files() -> list[str]:
+    """Return the paths of the Python files that ``import_file`` imported in this process."""
+    return list(_FILES.values())
+
+
+def import_file(path: Path) -> ModuleType:
     """Import a Python file; an unchanged file is executed only once.
 
     The folder of the file is not added to the import path.
+
+    Raises:
+        ConfigError: The file cannot be read.
     """
     resolved = path.resolve()
     identity = hashlib.sha256(bytes(resolved) + b"\0" + _read(path)).hexdigest()
@@ -100,6 +112,7 @@ def _import_file(path: Path) -> ModuleType:
     except BaseException:
         del sys.modules[name]
         raise
+    _FILES[name] = str(resolved)
     return module
 
 

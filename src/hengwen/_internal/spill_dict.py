@@ -5,7 +5,10 @@ from __future__ import annotations
 import pickle
 import sqlite3
 from collections.abc import Iterator, MutableMapping
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Value = TypeVar("Value")
 
@@ -22,6 +25,8 @@ class SpillDict(MutableMapping[str, Value], Generic[Value]):
     Args:
         max_in_memory: Number of items above which a temporary file is used. The temporary file is removed
             together with the mapping.
+        pack: Function that returns a value in a form that is pickled fast; default: the value itself.
+        unpack: Function that returns the value from its packed form.
 
     Examples:
         >>> texts = SpillDict(max_in_memory=1)
@@ -31,8 +36,16 @@ class SpillDict(MutableMapping[str, Value], Generic[Value]):
         ([('b', 'three'), ('a', 'two')], False)
     """
 
-    def __init__(self, max_in_memory: int = MAX_IN_MEMORY) -> None:
+    def __init__(
+        self,
+        max_in_memory: int = MAX_IN_MEMORY,
+        *,
+        pack: Callable[[Value], Any] | None = None,
+        unpack: Callable[[Any], Value] | None = None,
+    ) -> None:
         self._max_in_memory = max_in_memory
+        self._pack = pack
+        self._unpack = unpack
         self._items: dict[str, Value] = {}
         self._file: sqlite3.Connection | None = None
         self._count = 0
@@ -44,7 +57,7 @@ class SpillDict(MutableMapping[str, Value], Generic[Value]):
         if row is None:
             raise KeyError(key)
         value: Value = pickle.loads(row[0])  # noqa: S301 - no other process can open this file
-        return value
+        return value if self._unpack is None else self._unpack(value)
 
     def __contains__(self, key: object) -> bool:
         if self._file is None:
@@ -60,7 +73,8 @@ class SpillDict(MutableMapping[str, Value], Generic[Value]):
             if self._count > self._max_in_memory:
                 self._spill()
             return
-        encoded, data = _encode(key), pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        packed = value if self._pack is None else self._pack(value)
+        encoded, data = _encode(key), pickle.dumps(packed, pickle.HIGHEST_PROTOCOL)
         added = self._file.execute("INSERT OR IGNORE INTO item (key, value) VALUES (?, ?)", (encoded, data))
         if added.rowcount:
             self._count += 1

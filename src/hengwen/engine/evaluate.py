@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hengwen._internal.plugin_errors import describe_error
 from hengwen.errors import StoreError
-from hengwen.protocols import HistoryScorer, MultiSignature, Rederivable, ReproducibleScorer
+from hengwen.protocols import HistoryScorer, MultiSignature, Rederivable, ReproducibleScorer, local_judge
 from hengwen.records import Failure, Kind, Outcome
 
 if TYPE_CHECKING:
@@ -37,6 +37,11 @@ class Evaluator:
             if isinstance(plugin, MultiSignature)
             else dict.fromkeys(self._names, self.signature)
         )
+
+    @property
+    def identity(self) -> tuple[Kind, tuple[str, ...], str]:
+        """Kind, score names and signature, which are equal only for copies of one scorer or judge."""
+        return self._kind, tuple(self._names), self.signature
 
     @property
     def signatures(self) -> list[str]:
@@ -132,6 +137,8 @@ class JudgeEvaluator(Evaluator):
     def __init__(self, judge: Judge) -> None:
         super().__init__(judge, "judge")
         self._judge = judge
+        self.local_judge = local_judge(judge)
+        """The judge itself if it needs no network, so that worker processes can use it; otherwise None."""
         self._rederivable = judge if isinstance(judge, Rederivable) else None
         verdict_signature = self._signatures[self._names[0]]
         self.verdict_signature = (
@@ -153,6 +160,15 @@ class JudgeEvaluator(Evaluator):
             return self._fill_missing(list(verdict.outcomes))
         except StoreError:
             raise
+        except Exception as error:
+            return self.failures(error)
+
+    def judge_locally(self, item: Item) -> list[Outcome]:
+        """Return the same as ``judge``, from a judge that needs no network (``local_judge`` is not None)."""
+        assert self.local_judge is not None
+        try:
+            verdict = self.local_judge.judge_locally(item.sample, item.response, earlier=item.earlier)
+            return self._fill_missing(list(verdict.outcomes))
         except Exception as error:
             return self.failures(error)
 

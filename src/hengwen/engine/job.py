@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hengwen.records import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from hengwen.protocols import Backend, GroupScorer, Judge, Scorer
     from hengwen.records import Response, Row, Run, Sample
@@ -53,9 +55,30 @@ def item_hash(
         namespace: Kind of response, such as ``anchor``. Responses with equal contents but of different kinds
             get different hashes.
     """
-    return digest(namespace, sample.hash, response.text, [before.text for before in earlier])[
-        :ITEM_HASH_LENGTH
-    ]
+    parts = (namespace, sample.hash, response.text, [before.text for before in earlier])
+    return digest(*parts)[:ITEM_HASH_LENGTH]
+
+
+def group_hash(answered: Iterable[tuple[Sample, Response]]) -> str:
+    """Return the hash (128 bits) of everything on which the scores of a group of responses may depend.
+
+    The value is the beginning of ``digest([(sample.hash, response.text), ...])``, computed without holding
+    all texts.
+
+    Examples:
+        >>> from hengwen.records import Response, Sample
+        >>> pairs = [(Sample(id=name), Response(sample_id=name, text="雨")) for name in "ab"]
+        >>> digest([(sample.hash, answer.text) for sample, answer in pairs]).startswith(group_hash(pairs))
+        True
+    """
+    sha = hashlib.sha256(b"[[")
+    separator = b""
+    for sample, response in answered:
+        pair = json.dumps([sample.hash, response.text], ensure_ascii=False, separators=(",", ":"))
+        sha.update(separator + pair.encode("utf-8", "surrogatepass"))
+        separator = b","
+    sha.update(b"]]")
+    return sha.hexdigest()[:ITEM_HASH_LENGTH]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +109,10 @@ class TaskJob:
     anchors: Sequence[tuple[Sample, Response]] = ()
     """Anchors: frozen responses that are judged again in every run, to show whether the judge changes."""
     anchor_judges: Sequence[Judge] = ()
+
+    def sorted_answers(self, sample_id: str) -> list[Response]:
+        """Return the stored responses to a sample in the order of their repeats."""
+        return sorted(self.answers(sample_id), key=lambda response: response.repeat)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

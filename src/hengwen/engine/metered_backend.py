@@ -6,11 +6,11 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Literal
 
+from hengwen._internal.retries import MAX_RETRY_WAIT, retrying
 from hengwen.engine.attempt_codec import extras_of, reply_of
 from hengwen.engine.budget import Budget, Price, estimate
 from hengwen.engine.limiter import interruptible_sleep
 from hengwen.engine.pacing import PY311_EXTRA_TICK, FairScheduler
-from hengwen.engine.retries import MAX_RETRY_WAIT, retrying
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, Reply, Usage
 

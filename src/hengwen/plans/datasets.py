@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from hengwen._internal.packed_records import pack_responses, pack_sample, unpack_responses, unpack_sample
 from hengwen._internal.spill_dict import SpillDict
 from hengwen.errors import did_you_mean
 from hengwen.io.field_names import FieldNames
@@ -23,6 +24,9 @@ SAMPLE_FIELDS = ("id", "input", "references", "metadata", "cluster")
 RESPONSE_FIELDS = ("id", "output", "repeat", "task")
 LABEL_FIELDS = ("task", "id", "checkpoint", "repeat", "output", "score", "value", "rater", "drawn")
 ANCHOR_FIELDS = (*LABEL_FIELDS, "input", "references", "metadata")
+MAX_ANSWERED_IN_MEMORY = 2_000
+"""Number of samples above which the stored answers of a checkpoint are kept in a temporary file. The answers
+of all checkpoints of a plan are read before the first is evaluated."""
 ROLES = ("system", "user", "assistant")
 
 _SAMPLE_ALIASES = {
@@ -43,7 +47,9 @@ class SampleSet:
 
     task: str
     path: Path
-    samples: SpillDict[Sample] = field(default_factory=SpillDict)
+    samples: SpillDict[Sample] = field(
+        default_factory=lambda: SpillDict(pack=pack_sample, unpack=unpack_sample)
+    )
     lines: SpillDict[int] = field(default_factory=SpillDict)
     """Line number in the file, by sample id."""
 
@@ -86,7 +92,9 @@ class ResponseSet:
     """The stored answers of a checkpoint, by sample and in file order. Large sets are kept on disk."""
 
     def __init__(self) -> None:
-        self._by_sample: SpillDict[tuple[Response, ...]] = SpillDict()
+        self._by_sample: SpillDict[tuple[Response, ...]] = SpillDict(
+            MAX_ANSWERED_IN_MEMORY, pack=pack_responses, unpack=unpack_responses
+        )
         self._count = 0
 
     def add(self, response: Response) -> bool:

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from hengwen._internal.parallel import MIN_ITEMS, usable_cores
 from hengwen.engine.budget import Budget, Price
 from hengwen.engine.dry_run import DryBackend
+from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
 from hengwen.engine.limiter import Limiter
+from hengwen.engine.scoring import ScoringPool
 from hengwen.errors import ConfigError
 from hengwen.plans.overrides import OVERRIDE
 from hengwen.plans.suite import build_backends
@@ -18,6 +21,7 @@ from hengwen.runs.run_facts import FactCollector
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from hengwen.engine.evaluate import Evaluator
     from hengwen.engine.metered_backend import CallContext, LedgerBackend, Role
     from hengwen.plans.plan import Plan
     from hengwen.plans.suite import LoadedPlan, LoadedTask
@@ -41,6 +45,9 @@ class RunOptions:
     """Maximum cost of the calls, at the prices of the plan."""
     time_limit: float | None = None
     """Time limit in seconds for all checkpoints together."""
+    workers: int | None = None
+    """Maximum number of processes that score, >= 1; 1 scores in this process. None uses one process for each
+    core if the runs have at least ``MIN_ITEMS`` answers, otherwise this process."""
     wait: bool | Callable[[str], None] = False
     """Whether to wait if another process runs the plan in the same store; False raises an error instead. If
     ``wait`` is a function, this process waits and calls it with a description of the other process."""
@@ -71,6 +78,7 @@ class RunResources:
         self.budget = _budget(suite.plan, options.budget)
         self.specs = suite.plan.used_backends
         self.backends: dict[str, Backend] = build_backends(suite.plan, check_key=not options.dry)
+        self._pool: ScoringPool | None = None
         self.facts = FactCollector(suite, self.backends, options.limit)
         self.dry_backends: dict[tuple[str, Role], DryBackend] = {}
         self.limiters = {
@@ -121,13 +129,54 @@ class RunResources:
             for configured in task.panel
         ]
 
+    @property
+    def pool(self) -> ScoringPool | None:
+        """Worker processes that score, which start when they are needed; None to score in this process."""
+        if self._pool is None and not self.options.dry:
+            workers = self.options.workers
+            if workers is None:
+                workers = usable_cores() if self._count_answers() >= MIN_ITEMS else 1
+            if workers > 1:
+                self._pool = ScoringPool(self._evaluators(), workers)
+        return self._pool
+
+    def _count_answers(self) -> int:
+        """Return how many answers the runs of the command evaluate at most."""
+        count = 0
+        for checkpoint in self.suite.plan.checkpoints:
+            if self.options.checkpoints is not None and checkpoint.name not in self.options.checkpoints:
+                continue
+            for task in self.suite.tasks:
+                samples = len(task.samples.take(self.options.limit))
+                count += samples * (task.spec.repeats if checkpoint.backend is not None else 1)
+        return count
+
+    def _evaluators(self) -> dict[str, list[Evaluator]]:
+        """Return by task the evaluators that need no network and score single answers or repeats."""
+        return {
+            task.spec.name: [
+                *map(ScorerEvaluator, task.scorers),
+                *(group for group in map(GroupEvaluator, task.set_scorers) if group.scope == "repeats"),
+                *(
+                    judge
+                    for configured in task.panel
+                    if not configured.spec.backend_names
+                    for judge in [JudgeEvaluator(configured.build(task.persona, []))]
+                    if judge.local_judge is not None
+                ),
+            ]
+            for task in self.suite.tasks
+        }
+
     def price(self, name: str) -> Price | None:
         """Return the price of a backend's tokens, or None if the plan states no price."""
         spec = self.specs[name].price
         return Price(input=spec.input, output=spec.output) if spec else None
 
     async def close(self) -> None:
-        """Close the backends."""
+        """Close the backends, and end the worker processes."""
+        if self._pool is not None:
+            self._pool.close()
         for backend in self.backends.values():
             await backend.close()
 

@@ -67,6 +67,7 @@ async def run_job(
             committer,
             concurrency=resources.options.concurrency,
             stopping=resources.stopping,
+            pool=resources.pool,
             progress=None if progress is None else partial(progress, run.checkpoint),
         )
         if record_more is not None:

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hengwen._internal.checks import whole_number
 from hengwen.argument_types import checked_arguments
 from hengwen.plans.overrides import resolve_plan
 from hengwen.plans.suite import LoadedPlan, load_suite
@@ -55,6 +56,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
     judge: str | None = None,
     base_url: str | None = None,
     concurrency: int = 16,
+    workers: int | None = None,
     limit: int | None = None,
     repeat: int | None = None,
     fresh: bool = False,
@@ -75,6 +77,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
             ``rules`` for the rules judge, which needs no key.
         base_url: URL of an OpenAI-compatible server for ``judge``.
         concurrency: Maximum number of concurrent calls (sent, without a reply yet) per endpoint.
+        workers: Number of processes that score, >= 1; 1 scores in this process. None uses one process for
+            each core if there are at least 1,000 answers. The scores do not depend on ``workers``.
         limit: Number of samples of each task; None for all.
         repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
         fresh: Whether to evaluate everything again: no score and no reply of earlier runs is reused.
@@ -108,6 +112,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
     """
     options = RunOptions(
         concurrency=max(1, concurrency),
+        workers=None if workers is None else whole_number("workers", workers),
         limit=limit,
         fresh=fresh,
         budget=budget,
@@ -127,6 +132,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
     judge: str | None = None,
     base_url: str | None = None,
     concurrency: int = 16,
+    workers: int | None = None,
     limit: int | None = None,
     repeat: int | None = None,
     fresh: bool = False,
@@ -147,6 +153,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         judge: ``PROVIDER/MODEL`` that replaces the model of every judge, or ``rules`` for the rules judge.
         base_url: URL of an OpenAI-compatible server for ``judge``.
         concurrency: Maximum number of concurrent calls per endpoint.
+        workers: Number of processes that score; None uses one for each core if there are many answers.
         limit: Number of samples of each task; None for all.
         repeat: Number of answers to generate for each sample, instead of the plan's ``repeats``.
         fresh: Whether to evaluate everything again, without results of earlier runs.
@@ -179,6 +186,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
     """
     options = RunOptions(
         concurrency=max(1, concurrency),
+        workers=None if workers is None else whole_number("workers", workers),
         limit=limit,
         fresh=fresh,
         budget=budget,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import nan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,8 +146,13 @@ def test_no_number_is_enough_without_an_effect(effect: float, spread: float) -> 
 
 def test_a_sample_has_the_estimate_of_its_interval() -> None:
     values, clusters = np.random.default_rng(0).random(30), [f"g{index // 3}" for index in range(30)]
-    for names, ends in ((None, ()), (clusters, ()), (clusters, (0.0, 1.0))):
-        mean, error, freedom = PromptSample.of(values, names, ends).at(30)
-        low, high = mean_interval(values, names, scale=ends or None).bounds or (nan, nan)
+    settings: list[tuple[Any, Any]] = [(None, ()), (clusters, ()), (clusters, (0.0, 1.0))]
+    for names, ends in settings:
+        estimate = PromptSample.of(values, names, ends).at(30)
+        assert estimate is not None
+        mean, error, freedom = estimate
+        bounds = mean_interval(values, names, scale=ends or None).bounds
+        assert bounds is not None
+        low, high = bounds
         assert (low + high) / 2 == pytest.approx(mean)
         assert (high - low) / 2 == pytest.approx(stdtrit(freedom, 0.975) * error)

@@ -28,6 +28,15 @@ Concurrency = Annotated[
         "-j", "--concurrency", min=1, envvar="HENGWEN_CONCURRENCY", help="Maximum number of concurrent calls."
     ),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        envvar="HENGWEN_WORKERS",
+        help="Number of processes that score; default: one per core if there are 1,000 answers or more.",
+    ),
+]
 Limit = Annotated[
     int | None,
     typer.Option(

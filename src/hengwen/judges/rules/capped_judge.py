@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hengwen.argument_types import checked_arguments
 from hengwen.judges.rules.rule_set import evidence_sentences
-from hengwen.protocols import evidence_judge
+from hengwen.protocols import evidence_judge, local_judge
 from hengwen.records import Failure, Outcome, Score
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ class CappedJudge:
     ) -> None:
         self.inner = judge
         self._evidence_judge = evidence_judge(judge)
+        self._local_judge = local_judge(judge)
+        self.is_local = self._local_judge is not None and self._evidence_judge is None
         self.rules = rules
         self.language: Language = language
         self._scale = scale
@@ -123,6 +125,27 @@ class CappedJudge:
             verdict = await self._evidence_judge.judge(sample, response, earlier=earlier, evidence=evidence)
         else:
             verdict = await self.inner.judge(sample, response, earlier=earlier)
+        return self._with_final_scores(verdict, results)
+
+    def judge_locally(
+        self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()
+    ) -> Verdict:
+        """Judge an answer as ``judge`` does, by a judge that needs no network.
+
+        Args:
+            sample: Task input and metadata.
+            response: The answer.
+            earlier: Earlier answers to the same sample (smaller ``repeat`` number).
+
+        Raises:
+            TypeError: The wrapped judge needs a network (``is_local`` is False).
+        """
+        if self._local_judge is None:
+            raise TypeError(f"{self.inner!r} cannot judge without a network")
+        verdict = self._local_judge.judge_locally(sample, response, earlier=earlier)
+        return self._with_final_scores(verdict, self.rules.evaluate(sample, response, earlier))
+
+    def _with_final_scores(self, verdict: Verdict, results: Mapping[str, RuleResult]) -> Verdict:
         return replace(verdict, outcomes=(*verdict.outcomes, *self._final_scores(verdict.outcomes, results)))
 
     def derive(

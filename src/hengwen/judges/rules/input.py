@@ -12,7 +12,8 @@ from hengwen.objective.detectors.copies import CopyMatch, find_copy
 from hengwen.objective.detectors.markup import MarkupHit, find_markup
 from hengwen.objective.detectors.numbers import as_number, number_verdict
 from hengwen.objective.detectors.thinking import answer_without_thinking, strip_thinking
-from hengwen.objective.duplicates.similarity import similarity
+from hengwen.objective.duplicates.similarity import PreparedText, prepare_text, prepared_similarity
+from hengwen.objective.text.normal_form import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,16 @@ class NumberMatch(NamedTuple):
 
     expected: Decimal
     verdict: NumberVerdict
+
+
+def fold_phrase(text: str) -> str:
+    """Return a text in which equal forms of characters, letters and whitespace are the same.
+
+    Examples:
+        >>> fold_phrase("Ｔea’s  READY")
+        "tea's ready"
+    """
+    return " ".join(normal_form(text).replace("’", "'").casefold().split())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +96,17 @@ class RuleInput:
     def earlier_matches(self) -> tuple[EarlierMatch, ...]:
         """Similarity of this answer to each earlier answer, in the order of the earlier answers."""
         return tuple(
-            EarlierMatch(answer.repeat, similarity(self.remove_thinking(answer.text) or "", self.text))
+            EarlierMatch(answer.repeat, self.similarity_to(self.remove_thinking(answer.text) or ""))
             for answer in self.earlier
         )
+
+    @cached_property
+    def _prepared(self) -> PreparedText:
+        return prepare_text(self.text)
+
+    def similarity_to(self, text: str) -> float:
+        """Return the similarity of this answer to another text, in 0..1."""
+        return prepared_similarity(prepare_text(text), self._prepared)
 
     @cached_property
     def reference_copy(self) -> CopyMatch | None:
@@ -112,6 +131,24 @@ class RuleInput:
         """
         return find_markup(self.text, names)
 
+    @classmethod
+    def of(cls, sample: Sample, response: Response, earlier: Sequence[Response]) -> RuleInput:
+        """Return the input for an answer; rules that are applied in turn share what it computes."""
+        last = _LAST.get(cls)
+        if (
+            last is None
+            or last.sample is not sample
+            or last.response is not response
+            or len(last.earlier) != len(earlier)
+            or any(a is not b for a, b in zip(last.earlier, earlier, strict=True))
+        ):
+            last = _LAST[cls] = cls(sample=sample, response=response, earlier=earlier)
+        return last
+
+
+_LAST: dict[type[RuleInput], RuleInput] = {}
+"""The last input that ``RuleInput.of`` returned."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClauseInput(RuleInput):
@@ -129,6 +166,11 @@ class ClauseInput(RuleInput):
 
     rules: RubricRules
     names: str = ""
+
+    @cached_property
+    def folded_text(self) -> str:
+        """The answer in the form in which phrases are searched in it."""
+        return fold_phrase(self.text)
 
     remove_thinking = staticmethod(strip_thinking)
     number_keys: ClassVar[tuple[str, ...]] = ("number", "answer")

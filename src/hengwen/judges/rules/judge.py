@@ -130,7 +130,16 @@ class RulesJudge:
         """Names of the judge's scores: first the overall level, then each criterion."""
         return (f"{self.name}.level", *(f"{self.name}.{criterion}" for criterion in self.rubric.criteria))
 
+    is_local = True
+    """This judge needs no network (see ``hengwen.protocols.LocalJudge``)."""
+
     async def judge(self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()) -> Verdict:
+        """Judge an answer; see ``judge_locally``."""
+        return self.judge_locally(sample, response, earlier=earlier)
+
+    def judge_locally(
+        self, sample: Sample, response: Response, *, earlier: Sequence[Response] = ()
+    ) -> Verdict:
         """Judge an answer.
 
         Args:

@@ -7,12 +7,13 @@ clause returns None if it does not apply to the answer.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from hengwen.judges.rules.input import fold_phrase
 from hengwen.objective.detectors.breakage import repeated_share
 from hengwen.objective.detectors.numbers import find_numbers
-from hengwen.objective.duplicates.similarity import THRESHOLD, similarity
-from hengwen.objective.text.normal_form import normal_form
+from hengwen.objective.duplicates.similarity import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -130,7 +131,7 @@ def taboo(answer: ClauseInput) -> ClauseResult | None:
     """Cap at the second worst level if the answer contains a phrase that must not occur."""
     if not answer.rules.taboo:
         return None
-    phrase = _first_phrase_in(answer.text, answer.rules.taboo)
+    phrase = _first_phrase_in(answer, answer.rules.taboo)
     if phrase is None:
         return ClauseResult(en="no taboo phrase", zh="无禁用语")
     return ClauseResult(en=f"says '{phrase}'", zh=f"说了“{phrase}”", cap="second_worst")
@@ -140,7 +141,7 @@ def markers(answer: ClauseInput) -> ClauseResult | None:
     """Give a credit for a word that is typical of the persona; without it, cap at the second best level."""
     if not answer.rules.markers:
         return None
-    phrase = _first_phrase_in(answer.text, answer.rules.markers)
+    phrase = _first_phrase_in(answer, answer.rules.markers)
     if phrase is None:
         return ClauseResult(en="no persona marker", zh="无人设标志", cap="second_best")
     return ClauseResult(en=f"says '{phrase}'", zh=f"说了“{phrase}”", credit=True)
@@ -173,7 +174,7 @@ def reference_similarity(answer: ClauseInput) -> ClauseResult | None:
     """
     if not answer.sample.references:
         return None
-    closest = max(similarity(answer.text, reference) for reference in answer.sample.references)
+    closest = max(map(answer.similarity_to, answer.sample.references))
     return ClauseResult(
         en=f"similarity {closest:.2f} to the reference",
         zh=f"与参考相似度 {closest:.2f}",
@@ -213,10 +214,10 @@ CLAUSES_BY_NAME: Mapping[ClauseName, Callable[[ClauseInput], ClauseResult | None
 """All clauses by name, in the order in which results list them."""
 
 
-def _first_phrase_in(text: str, phrases: Sequence[str]) -> str | None:
-    folded = _fold(text)
-    return next((phrase for phrase in phrases if _fold(phrase) in folded), None)
+def _first_phrase_in(answer: ClauseInput, phrases: Sequence[str]) -> str | None:
+    return next((phrase for phrase in phrases if _folded_phrase(phrase) in answer.folded_text), None)
 
 
-def _fold(text: str) -> str:
-    return " ".join(normal_form(text).replace("’", "'").casefold().split())
+@lru_cache(maxsize=4096)
+def _folded_phrase(phrase: str) -> str:
+    return fold_phrase(phrase)

@@ -79,7 +79,7 @@ class RuleScorer:
             response: The answer.
             earlier: Earlier answers to the same sample (smaller ``repeat`` number).
         """
-        answer = RuleInput(sample=sample, response=response, earlier=earlier)
+        answer = RuleInput.of(sample, response, earlier)
         result = evaluate_unless_exempt(self.rule, answer)
         name, signature = self.rule.score_name, self.signature
         if result.value is None:
@@ -141,5 +141,5 @@ class RuleSet:
             response: The answer.
             earlier: Earlier answers to the same sample (smaller ``repeat`` number).
         """
-        answer = RuleInput(sample=sample, response=response, earlier=earlier)
+        answer = RuleInput.of(sample, response, earlier)
         return {rule.name: evaluate_unless_exempt(rule, answer) for rule in self.rules}

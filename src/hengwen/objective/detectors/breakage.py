@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hengwen.objective.detectors.markup import is_section_tag
 from hengwen.objective.detectors.thinking import strip_thinking
 from hengwen.objective.duplicates.similarity import normalize_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_PIECE = 60
 """Maximum number of characters of the piece that a loop repeats."""
@@ -22,7 +25,7 @@ MIN_LOOP_SHARE = 0.5
 """Minimum share of a text that a repeated piece must cover to count as a loop."""
 MAX_CONTROL_SHARE = 0.5
 """A text counts as broken if its share of control characters is above this value."""
-_USUAL_SPACES = str.maketrans("", "", "\n\r\t\u3000")
+_USUAL_SPACES = ("\n", "\r", "\t", "\u3000")
 MIN_LOST_SHARE = 0.01
 """Minimum share of replacement characters (U+FFFD) at which a text counts as unreadable. A text with a
 smaller share of such characters is only slightly damaged."""
@@ -81,7 +84,10 @@ def find_breakage(text: str) -> Corruption | None:
 
 
 def _control_share(text: str) -> float:
-    if text.translate(_USUAL_SPACES).isprintable():  # so there is no control character to count
+    bare = text
+    for space in _USUAL_SPACES:
+        bare = bare.replace(space, "")
+    if bare.isprintable():  # so there is no control character to count
         return 0.0
     controls = sum(
         unicodedata.category(char) in ("Cc", "Cs", "Co", "Cn") and char not in "\n\r\t" for char in text
@@ -116,12 +122,30 @@ def _has_long_period(text: str, min_length: float) -> bool:
     text can be a loop, the slow search for the loop is not needed.
     """
     length = len(text)
+    longest = min(MAX_PIECE, length // MIN_COPIES)
+    if not longest:
+        return False
     for middle in {(length - 1) // 2, length // 2}:
-        for period in range(1, min(MAX_PIECE, length // MIN_COPIES) + 1):
-            needed = max(MIN_COPIES * period, min_length) - period
-            if any(_run_length(text, start, period) >= needed for start in (middle, middle - period)):
+        for start, period in _repeats(text, middle, longest):
+            if _run_length(text, start, period) >= max(MIN_COPIES * period, min_length) - period:
                 return True
     return False
+
+
+def _repeats(text: str, middle: int, longest: int) -> Iterator[tuple[int, int]]:
+    """Yield (start, period) for each other place of the middle character within ``longest`` characters.
+
+    The character at ``start`` is repeated ``period`` characters later.
+    """
+    char = text[middle : middle + 1]
+    place = text.find(char, middle + 1, middle + longest + 1)
+    while place > 0:
+        yield middle, place - middle
+        place = text.find(char, place + 1, middle + longest + 1)
+    place = text.rfind(char, max(middle - longest, 0), middle)
+    while place >= 0:
+        yield place, middle - place
+        place = text.rfind(char, max(middle - longest, 0), place)
 
 
 def _run_length(text: str, start: int, period: int) -> int:

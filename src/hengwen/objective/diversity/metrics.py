@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
+from itertools import chain, repeat
 from math import fsum, log2
 from typing import TYPE_CHECKING
 
 from hengwen._internal.checks import whole_number
 from hengwen.argument_types import checked_arguments
+from hengwen.objective.diversity.ngram_counter import NgramCounts, count_ngrams
 from hengwen.objective.text.tokenize import mixed_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 
 @checked_arguments
@@ -37,8 +39,8 @@ def distinct_n(texts: Iterable[str], n: int = 2) -> float:
         >>> distinct_n(["风吹过", "风吹来"], n=2)  # 风吹 twice, 吹过, 吹来
         0.75
     """
-    counts = _count(texts, n)
-    return len(counts) / counts.total()
+    counts = count_some(texts, n)
+    return counts.distinct / counts.total
 
 
 @checked_arguments
@@ -65,12 +67,12 @@ def ngram_entropy(texts: Iterable[str], n: int = 2, *, normalize: bool = False) 
         >>> ngram_entropy(["风吹风来"], n=1), ngram_entropy(["风吹风来"], n=1, normalize=True)
         (1.5, 0.75)
     """
-    counts = _count(texts, n)
-    total = counts.total()
-    if normalize and total == 1:
+    bits, normalized = entropies(count_some(texts, n))
+    if not normalize:
+        return bits
+    if normalized is None:
         raise ValueError(f"there is only one {n}-gram: its normalised entropy is not defined")
-    bits = max(0.0, log2(total) - fsum(count * log2(count) for count in counts.values()) / total)
-    return min(bits / log2(total), 1.0) if normalize else bits
+    return normalized
 
 
 @checked_arguments
@@ -95,7 +97,7 @@ def repetition_rate(text: str, n: int = 4) -> float:
         >>> repetition_rate("哈哈哈哈哈", n=2)  # 哈哈 four times
         0.75
     """
-    return 1 - distinct_n([text], n)
+    return 1 - _distinct_share(text, n)
 
 
 @checked_arguments
@@ -126,7 +128,7 @@ def type_token_ratio(text: str, *, window: int | None = None) -> float:
     """
     tokens = mixed_tokens(text)
     if window is None:
-        return distinct_n([text], 1)
+        return _distinct_share(text, 1)
     whole_number("window", window)
     if len(tokens) < window:
         raise ValueError(f"the text has {len(tokens)} tokens, fewer than the window of {window}")
@@ -164,20 +166,58 @@ def compression_ratio(texts: Iterable[str]) -> float:
         >>> compression_ratio(["风吹过" * 100]) > 20 > 2 > compression_ratio(["风吹过山岗"])
         True
     """
-    raw = "\n".join(texts).encode("utf-8", "surrogatepass")
-    if not raw.strip():
+    compressor = zlib.compressobj(9)
+    size = compressed = 0
+    is_blank = True
+    for index, text in enumerate(texts):
+        raw = (b"\n" if index else b"") + text.encode("utf-8", "surrogatepass")
+        size += len(raw)
+        is_blank = is_blank and not raw.strip()
+        compressed += len(compressor.compress(raw))
+    if is_blank:
         raise ValueError("every text is empty: nothing to compress")
-    return len(raw) / len(zlib.compress(raw, 9))
+    return size / (compressed + len(compressor.flush()))
 
 
-def _count(texts: Iterable[str], n: int) -> Counter[tuple[str, ...]]:
+def entropies(counts: NgramCounts) -> tuple[float, float | None]:
+    """Return the entropy of n-grams in bits, and its share of the largest possible value.
+
+    Args:
+        counts: Counts of at least one n-gram.
+
+    Returns:
+        The entropy, and its share, which is None if there is only one n-gram.
+
+    Examples:
+        >>> entropies(count_ngrams(["风吹风来"], 1))
+        (1.5, 0.75)
+    """
+    total = counts.total
+    terms = chain.from_iterable(
+        repeat(count * log2(count), number) for count, number in counts.frequencies.items()
+    )
+    bits = max(0.0, log2(total) - fsum(terms) / total)
+    return bits, None if total == 1 else min(bits / log2(total), 1.0)
+
+
+def count_some(texts: Iterable[str], n: int) -> NgramCounts:
+    """Count the n-grams of texts.
+
+    Raises:
+        ValueError: There is no n-gram, or n < 1.
+    """
     whole_number("n", n)
-    counts = Counter(gram for text in texts for gram in _grams(text, n))
-    if not counts:
+    counts = count_ngrams(texts, n)
+    if not counts.distinct:
         raise ValueError(f"no {n}-gram: every answer has fewer than {n} tokens")
     return counts
 
 
-def _grams(text: str, n: int) -> Iterator[tuple[str, ...]]:
+def _distinct_share(text: str, n: int) -> float:
+    """Return the share of distinct n-grams in one text; for a short text, a set is faster than arrays."""
+    whole_number("n", n)
     tokens = mixed_tokens(text)
-    return zip(*(tokens[start:] for start in range(n)), strict=False)
+    grams = list(zip(*(tokens[start:] for start in range(n)), strict=False))
+    if not grams:
+        raise ValueError(f"no {n}-gram: every answer has fewer than {n} tokens")
+    return len(set(grams)) / len(grams)

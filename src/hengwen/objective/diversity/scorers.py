@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 from hengwen._internal.checks import whole_number
 from hengwen.objective.diversity.metrics import (
     compression_ratio,
+    count_some,
     distinct_n,
-    ngram_entropy,
+    entropies,
     repetition_rate,
     type_token_ratio,
 )
@@ -54,7 +55,7 @@ class DistinctN(_NgramScorer):
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
         """Return the score of a set of answers."""
-        return [self.build_score(distinct_n([response.text for _, response in items], self.n))]
+        return [self.build_score(distinct_n((response.text for _, response in items), self.n))]
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,9 @@ class NgramEntropy(_NgramScorer):
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
         """Return the score of a set of answers."""
-        texts = [response.text for _, response in items]
-        value, bits = ngram_entropy(texts, self.n, normalize=True), ngram_entropy(texts, self.n)
+        bits, value = entropies(count_some((response.text for _, response in items), self.n))
+        if value is None:
+            raise ValueError(f"there is only one {self.n}-gram: its normalised entropy is not defined")
         return [self.build_score(value, reason=f"{bits:.3f} bits", details={"bits": bits})]
 
 
@@ -98,7 +100,7 @@ class Compression(SingleScore):
 
     def score_set(self, items: Sequence[tuple[Sample, Response]]) -> list[Score]:
         """Return the score of a set of answers."""
-        return [self.build_score(compression_ratio([response.text for _, response in items]))]
+        return [self.build_score(compression_ratio(response.text for _, response in items))]
 
 
 @dataclass(frozen=True, slots=True)

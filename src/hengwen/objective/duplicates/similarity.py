@@ -40,6 +40,10 @@ bigrams first."""
 _MAX_CELLS = 200_000_000_000
 """Maximum sum of length products, over all pairs of longer texts that must be compared in full because a
 comparison of their bigrams did not exclude them."""
+_SIMPLE = re.compile(r"[\0-\x7f\u3400-\u4db5\u4e00-\u9fea、。《》“”‘’…—，！？：；（）]*")
+"""Pattern of texts of usual characters: of these, only letters and digits remain, and NFKC does not change
+them."""
+_SIMPLE_STOPS = re.compile(r"[^A-Za-z0-9\u3400-\u9fea]+")
 _EMOJI_PARTS = re.compile(r"[\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]")
 
 
@@ -71,7 +75,10 @@ def normalize_text(text: str) -> str:
         >>> normalize_text("ＡＢＣ １２，酒吧里呢")
         'ABC12酒吧里'
     """
-    marked = "".join(map(_word_character, normal_form(_EMOJI_PARTS.sub("", text))))
+    if _SIMPLE.fullmatch(text):
+        marked = _SIMPLE_STOPS.sub("\0", text)
+    else:
+        marked = "".join(map(_word_character, normal_form(_EMOJI_PARTS.sub("", text))))
     return _FINAL_PARTICLES.sub("", marked).replace("\0", "")
 
 
@@ -106,7 +113,7 @@ def similarity(a: str, b: str) -> float:
         >>> similarity("！！", "？？")
         0.0
     """
-    return _compare(_prepare(a), _prepare(b))
+    return prepared_similarity(prepare_text(a), prepare_text(b))
 
 
 @checked_arguments
@@ -149,7 +156,9 @@ def check_threshold(threshold: float) -> None:
         raise ValueError(f"threshold must be above 0 and at most 1, got {threshold}")
 
 
-class _Prepared(NamedTuple):
+class PreparedText(NamedTuple):
+    """A text with everything that is compared, so that a text is normalised only once."""
+
     bare: str
     """The text without whitespace; it is compared if the text has neither letters nor digits."""
     text: str
@@ -162,14 +171,26 @@ class _Prepared(NamedTuple):
         return self.text or f"\0{self.bare}"
 
 
-def _prepare(raw: str) -> _Prepared:
+def prepare_text(raw: str) -> PreparedText:
+    """Return a text in the form that ``prepared_similarity`` compares.
+
+    Raises:
+        ValueError: The text is too long to compare.
+    """
     text = normalize_text(raw)
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"a text of {len(text)} letters and digits is too long to compare")
-    return _Prepared("".join(raw.split()), text, frozenset(exact_index.bigrams(text)))
+    return PreparedText("".join(raw.split()), text, frozenset(exact_index.bigrams(text)))
 
 
-def _compare(a: _Prepared, b: _Prepared, known_ratio: float = 0.0) -> float:
+def prepared_similarity(a: PreparedText, b: PreparedText, known_ratio: float = 0.0) -> float:
+    """Return the :func:`similarity` of two prepared texts.
+
+    Args:
+        a: A text.
+        b: Another text.
+        known_ratio: The character ratio of the texts, if it is known; otherwise 0.
+    """
     if not a.text and not b.text:
         return float(a.bare == b.bare)
     return max(known_ratio or _ratio(a.text, b.text), len(a.bigrams & b.bigrams) / len(a.bigrams | b.bigrams))
@@ -196,7 +217,7 @@ class AnswerSet:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        prepared = [_prepare(text) for text in texts]
+        prepared = [prepare_text(text) for text in texts]
         self._first_index: dict[str, int] = {}
         for index, item in enumerate(prepared):
             self._first_index.setdefault(item.key, index)
@@ -252,7 +273,7 @@ class AnswerSet:
 
     def _similarity(self, i: int, j: int) -> float:
         _, known = self._ratios.get((i, j), (0.0, 0.0))
-        return _compare(self._prepared[i], self._prepared[j], known)
+        return prepared_similarity(self._prepared[i], self._prepared[j], known)
 
     def _is_similar(self, threshold: float, j: int, i: int) -> bool:
         """Return whether the similarity of two texts reaches the threshold; fast tests come first."""

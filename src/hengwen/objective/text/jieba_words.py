@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from functools import cache
 from typing import Any
@@ -30,12 +31,55 @@ def last_word(run: str) -> str:
 
 @cache
 def _tokenizer() -> Any:
+    """Return a jieba tokenizer with jieba's dictionary, of which it parses only the words that it needs.
+
+    jieba parses its whole dictionary first, which takes more than a second and 70 MB.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import jieba
     tokenizer = jieba.Tokenizer()
-    # do what Tokenizer.initialize does, but without messages on stderr and a cache file in a shared folder
     with jieba.get_module_res("dict.txt") as lines:
-        tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(lines)
+        dictionary = _Dictionary(lines.read().decode("utf-8"))
+    # do what Tokenizer.initialize does, but without messages on stderr and a cache file in a shared folder
+    tokenizer.FREQ, tokenizer.total = dictionary.frequencies, dictionary.total
     tokenizer.initialized = True
+    find_words = tokenizer.get_DAG
+
+    def get_dag(sentence: str) -> Any:
+        dictionary.parse_words_of(sentence)
+        return find_words(sentence)
+
+    tokenizer.get_DAG = get_dag
     return tokenizer
+
+
+class _Dictionary:
+    """The words of jieba's dictionary with their frequencies.
+
+    The words that begin with a character are parsed when a text contains this character.
+
+    Args:
+        text: Content of the dictionary: lines of word, frequency and part of speech.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._spans: dict[str, list[tuple[int, int]]] = {}
+        """Begin and end of the lines of the words with a first character, as far as they are not parsed."""
+        for lines in re.finditer(r"^(.).*\n?(?:^\1.*\n?)*", text, re.MULTILINE):
+            self._spans.setdefault(lines[1], []).append(lines.span())
+        self.total = sum(map(int, re.findall(r" (\d+) ", text)))
+        """Sum of the frequencies of all words."""
+        self.frequencies: dict[str, int] = {}
+        """Frequency of each parsed word; 0 for the beginnings of words that are no words themselves."""
+
+    def parse_words_of(self, sentence: str) -> None:
+        """Parse the words that begin with a character of a sentence."""
+        for char in self._spans.keys() & set(sentence):
+            for begin, end in self._spans.pop(char):
+                for line in self._text[begin:end].splitlines():
+                    word, frequency, *_ = line.split(" ")
+                    self.frequencies[word] = int(frequency)
+                    for length in range(1, len(word)):
+                        self.frequencies.setdefault(word[:length], 0)

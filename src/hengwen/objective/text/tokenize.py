@@ -91,7 +91,12 @@ def mixed_tokens(text: str) -> list[str]:
         >>> mixed_tokens("naïve हिन्दी 한국"), mixed_tokens("！？😊")
         (['naïve', 'हिन्दी', '한', '국'], [])
     """
-    tokens: list[str] = _mixed().findall(text.lower())
+    tokens: list[str] = []
+    for piece in _mixed().findall(text.lower()):
+        if len(piece) > 1 and "\u3400" <= piece[1] <= "\u9fff":  # only runs of Han characters contain these
+            tokens.extend(piece)
+        else:
+            tokens.append(piece)
     return tokens
 
 
@@ -167,6 +172,7 @@ def _marks() -> str:
 
 @cache
 def _mixed() -> re.Pattern[str]:
+    """Return the pattern of tokens; characters of the most frequent Han blocks are matched in runs."""
     marks, letters = f"[{_marks()}]", f"[^\\W_{_HAN}{_SYLLABLES}]"
     character = f"(?:[{_PLAIN_HAN}]|[{_HAN}{_SYLLABLES}](?<![\\W_]))"
-    return re.compile(f"{character}{marks}*|{letters}+(?:{marks}+{letters}*)*")
+    return re.compile(f"[{_PLAIN_HAN}]+(?!{marks})|{character}{marks}*|{letters}+(?:{marks}+{letters}*)*")

@@ -1,0 +1,225 @@
+"""Measure the main job as a user runs it: ``hengwen run`` over the lyrics of six checkpoints.
+
+    .venv/bin/python benchmarks/bench_main_job.py [--answers 36000] [--workers N] [--lyrics FILE]
+
+The lyrics are copies of those in ``../shared/data/muchin-checkpoints.jsonl``; in each copy some characters
+are replaced, so that no two texts are equal. The plan has the scorers ``lyric`` and ``distinct_n`` and the
+rules judge with the rubric ``lyric_craft``. Output: CPU time of all processes compared with that of the bare
+scorers and judge in one process, busy cores, memory of all processes together, size of the store, and the time
+of a report. Targets for 36,000 lyrics on two cores: 2.5 times the bare CPU time, 80 % of both cores, 400 MB,
+2.5 kB of store an answer, and 5 s for a report; for 360,000 the same for each answer, with the same memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LYRICS = Path(__file__).resolve().parents[2] / "shared" / "data" / "muchin-checkpoints.jsonl"
+CHARACTERS = "山水风云花月星海春秋梦雨雪夜歌心路光影情"
+REPLACED = 6
+"""Number of characters that are replaced in each copy of a lyric."""
+BARE_ANSWERS = 3600
+"""Number of answers for which the bare CPU time is measured."""
+
+
+def varied(text: str, chooser: random.Random) -> str:
+    """Return a copy of a lyric in which some Chinese characters are replaced."""
+    characters = list(text)
+    for _ in range(REPLACED):
+        position = chooser.randrange(len(characters))
+        if "\u4e00" <= characters[position] <= "\u9fff":
+            characters[position] = chooser.choice(CHARACTERS)
+    return "".join(characters)
+
+
+def varied_lyrics(source: Path, answers: int) -> Iterator[dict[str, str]]:
+    """Yield the rows of all checkpoints, each repeated with other characters."""
+    by_checkpoint: dict[str, list[dict[str, str]]] = defaultdict(list)
+    with source.open(encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            by_checkpoint[row["checkpoint"]].append(row)
+    chooser = random.Random(0)
+    for rows in by_checkpoint.values():
+        for number in range(answers // len(by_checkpoint)):
+            row = rows[number % len(rows)]
+            name = f"{row['id']}-{number // len(rows)}-{row['repeat']}"
+            yield {**row, "id": name, "repeat": "1", "lyric": varied(row["lyric"], chooser)}
+
+
+def write_plan(folder: Path, source: Path, answers: int) -> Path:
+    """Write the plan of the main job as ``hengwen import muchin`` does; return its path."""
+    lyrics = folder / f"lyrics{answers}.jsonl"
+    with lyrics.open("w", encoding="utf-8") as file:
+        for row in varied_lyrics(source, answers):
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    target = folder / f"plan{answers}"
+    command = [sys.executable, "-m", "hengwen", "import", "muchin", str(lyrics), "-o", str(target)]
+    subprocess.run(command, check=True, capture_output=True)
+    lyrics.unlink()
+    return target / "plan.yaml"
+
+
+def bare_seconds(plan: Path) -> tuple[int, float]:
+    """Return the number of answers, and the CPU seconds of the bare scorers and judges in this process."""
+    from hengwen.plans.plan import load_plan
+    from hengwen.plans.suite import load_suite
+
+    suite = load_suite(load_plan(plan))
+    (task,) = suite.tasks
+    judges = [configured.build(task.persona, []) for configured in task.panel]
+    pairs = [
+        (sample, response)
+        for checkpoint in suite.plan.checkpoints
+        for sample in task.samples.samples.values()
+        for response in suite.responses[checkpoint.name].for_sample(task.spec.name, sample.id)
+    ]
+
+    async def judge() -> None:
+        for pair in pairs:
+            for member in judges:
+                await member.judge(*pair)
+
+    begin = time.process_time()
+    for pair in pairs:
+        for scorer in task.scorers:
+            scorer.score(*pair)
+    size = len(pairs) // len(suite.plan.checkpoints)
+    for start in range(0, len(pairs), size):
+        for group in task.set_scorers:
+            group.score_set(pairs[start : start + size])
+    asyncio.run(judge())
+    return len(pairs), time.process_time() - begin
+
+
+class TreeMemory(threading.Thread):
+    """Samples the memory (resident set size) of a process and all its descendants."""
+
+    def __init__(self, pid: int, interval: float = 0.2) -> None:
+        super().__init__(daemon=True)
+        self.samples: list[tuple[float, float, float]] = []
+        """(seconds since the start, MB of the process, MB of all its descendants)"""
+        self._pid = pid
+        self._interval = interval
+
+    def run(self) -> None:
+        """Sample until the process has ended."""
+        begin = time.monotonic()
+        while own := _megabytes(self._pid):
+            children = sum(_megabytes(child) for child in _descendants(self._pid))
+            self.samples.append((time.monotonic() - begin, own, children))
+            time.sleep(self._interval)
+
+    @property
+    def peak(self) -> float:
+        """Largest memory of all processes together in MB."""
+        return max(own + children for _, own, children in self.samples)
+
+    def at(self, share: float) -> float:
+        """Return the largest memory in MB around a share of the time (a tenth before and after it)."""
+        end = self.samples[-1][0]
+        return max(
+            own + children
+            for seconds, own, children in self.samples
+            if (share - 0.1) * end <= seconds <= (share + 0.1) * end
+        )
+
+
+def _megabytes(pid: int) -> float:
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError):
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _descendants(pid: int) -> list[int]:
+    try:
+        children = [
+            int(child)
+            for thread in Path(f"/proc/{pid}/task").iterdir()
+            for child in (thread / "children").read_text().split()
+        ]
+    except OSError:
+        return []
+    return children + [descendant for child in children for descendant in _descendants(child)]
+
+
+def measured(command: list[str]) -> tuple[float, float, TreeMemory]:
+    """Run a program; return its wall seconds, the CPU seconds of all its processes, and its memory."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.perf_counter()
+    with subprocess.Popen([sys.executable, "-m", "hengwen", *command], stderr=subprocess.PIPE) as process:
+        memory = TreeMemory(process.pid)
+        memory.start()
+        _, errors = process.communicate()
+    wall = time.perf_counter() - begin
+    memory.join()
+    if process.returncode not in (0, 1):
+        raise SystemExit(errors.decode())
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, memory
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--answers", type=int, default=36_000)
+    parser.add_argument("--workers", type=int)
+    parser.add_argument("--lyrics", type=Path, default=LYRICS)
+    parser.add_argument("--bare", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.bare:
+        print(json.dumps(bare_seconds(options.bare)))
+        return
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        plan = write_plan(folder, options.lyrics, options.answers)
+        small = plan
+        if options.answers > BARE_ANSWERS:
+            small = write_plan(folder, options.lyrics, BARE_ANSWERS)
+        output = subprocess.run(
+            [sys.executable, __file__, "--bare", str(small)], check=True, capture_output=True, text=True
+        )
+        count, seconds = json.loads(output.stdout)
+        bare = seconds / count * options.answers
+        print(f"bare scorers and rules: {seconds / count * 1000:.2f} ms of CPU an answer")
+        store = folder / "store.db"
+        command = ["run", str(plan), "--store", str(store), "--quiet"]
+        if options.workers is not None:
+            command += ["--workers", str(options.workers)]
+        wall, cpu, memory = measured(command)
+        per_answer = f"{cpu / options.answers * 1000:.2f} ms an answer"
+        print(f"run: {wall:.1f} s, {cpu:.1f} s of CPU ({per_answer}), {cpu / bare:.2f} times bare")
+        print(f"busy: {cpu / wall:.2f} of {os.cpu_count()} cores")
+        print(
+            f"memory of all processes: {memory.peak:.0f} MB, of which the main process "
+            f"{max(own for _, own, _ in memory.samples):.0f} MB"
+        )
+        print(f"memory at 30 %: {memory.at(0.3):.0f} MB, at 90 %: {memory.at(0.9):.0f} MB")
+        size = sum(file.stat().st_size for file in folder.glob("store.db*"))
+        print(f"store: {size / options.answers:.0f} bytes an answer")
+        wall, cpu, memory = measured(
+            ["report", "--store", str(store), "-o", str(folder / "report.html"), "--quiet"]
+        )
+        print(f"report: {wall:.1f} s, {cpu:.1f} s of CPU, {memory.peak:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""The program of a worker process: it applies one function to batches of items until its input ends.
+
+The parent process writes frames to standard input and reads frames from standard output; a frame is a pickled
+object after its length. The first frame has the function; each further frame has a list of items, and is
+answered by a frame with their results.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import struct
+import sys
+import threading
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+
+from hengwen._internal.code_location import import_file
+from hengwen._internal.gc_tuning import relaxed_gc
+from hengwen.errors import WorkerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_LENGTH = struct.Struct("<Q")
+
+
+class Setup(NamedTuple):
+    """First frame that a worker process gets."""
+
+    files: Sequence[str]
+    """Python files that the parent process imported by their paths (``file.py:Class``)."""
+    function: bytes
+    """The pickled function of one item."""
+
+
+def write_frame(stream: BinaryIO, data: bytes) -> None:
+    """Write pickled data with its length."""
+    stream.write(_LENGTH.pack(len(data)))
+    stream.write(data)
+    stream.flush()
+
+
+def read_frame(stream: BinaryIO) -> bytes | None:
+    """Return the pickled data of the next frame; None if the stream ended.
+
+    Examples:
+        >>> import io
+        >>> stream = io.BytesIO()
+        >>> write_frame(stream, b"data")
+        >>> read_frame(io.BytesIO(stream.getvalue())), read_frame(io.BytesIO(stream.getvalue()[:-1]))
+        (b'data', None)
+    """
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    data = stream.read(length)
+    return data if len(data) == length else None
+
+
+def load_function(frame: bytes) -> Callable[[Any], Any]:
+    """Return the function of the first frame, after its Python files were imported."""
+    setup: Setup = pickle.loads(frame)  # noqa: S301 - the parent process wrote it
+    for file in setup.files:
+        import_file(Path(file))
+    function: Callable[[Any], Any] = pickle.loads(setup.function)  # noqa: S301 - the parent process wrote it
+    return function
+
+
+def reply_to(function: Callable[[Any], Any], frame: bytes) -> bytes:
+    """Return the reply to a batch: the results of all items, or the exception that the function raised."""
+    try:
+        results = [function(item) for item in pickle.loads(frame)]  # noqa: S301 - the parent process wrote it
+        return pickle.dumps((True, results), pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        return _failure(error)
+
+
+def _failure(error: Exception) -> bytes:
+    try:
+        data = pickle.dumps((False, error), pickle.HIGHEST_PROTOCOL)
+        pickle.loads(data)  # noqa: S301 - some exceptions can be pickled but not loaded
+    except Exception:
+        replaced = WorkerError(f"{type(error).__name__}: {error}")
+        data = pickle.dumps((False, replaced), pickle.HIGHEST_PROTOCOL)
+    return data
+
+
+def main() -> None:  # pragma: no cover - runs in worker processes
+    """Serve the parent process until it closes the input, which also happens when it dies."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent process
+    source = sys.stdin.buffer
+    sink = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # texts that plug-ins print must not be mixed with frames
+    sys.stdin, sys.stdout = open(os.devnull), sys.stderr  # noqa: SIM115 - open until the process ends
+    frames: SimpleQueue[bytes] = SimpleQueue()
+
+    def read() -> None:
+        while (frame := read_frame(source)) is not None:
+            frames.put(frame)
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    status = 1
+    try:
+        _serve(frames, sink)
+    except SystemExit as ending:
+        status = ending.code if isinstance(ending.code, int) else 1
+    finally:  # without the usual clean-up, which would wait for the thread that reads
+        os._exit(status)
+
+
+def _serve(frames: SimpleQueue[bytes], sink: BinaryIO) -> None:  # pragma: no cover - as main
+    try:
+        function = load_function(frames.get())
+    except Exception as error:
+        write_frame(sink, _failure(error))
+        return
+    write_frame(sink, pickle.dumps((True, []), pickle.HIGHEST_PROTOCOL))
+    with relaxed_gc():
+        while True:
+            write_frame(sink, reply_to(function, frames.get()))

@@ -1,0 +1,351 @@
+"""Apply a function to batches of items in worker processes that survive a crash of the function."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar, cast
+
+from hengwen._internal.code_location import imported_files
+from hengwen._internal.worker_main import Setup, read_frame, write_frame
+from hengwen.errors import WorkerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+MAX_SENT_BATCHES = 2
+"""Number of batches that a worker process has at a time, so that it need not wait for the next one."""
+MAX_SECONDS_TO_END = 5.0
+"""Seconds after which a process that closed its pipes is killed."""
+_PROGRAM = (
+    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "from hengwen._internal.worker_main import main; main()"
+)
+"""Program of a worker process. Unlike a process of ``multiprocessing``, it does not import the user's main
+script again, so scripts without ``if __name__ == "__main__"`` work."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class _ProcessDiedError(Exception):
+    """A worker process ended while it was used; the message says how."""
+
+
+class _Batch(Generic[Item, Result]):
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.items = items
+        self.data = pickle.dumps(items, pickle.HIGHEST_PROTOCOL)
+        self.future: Future[list[Result]] = Future()
+
+    def finish(self, results: list[Result] | Exception) -> None:
+        with suppress(InvalidStateError):  # the caller has cancelled it
+            if isinstance(results, Exception):
+                self.future.set_exception(results)
+            else:
+                self.future.set_result(results)
+
+
+class _Process:
+    """One worker process; each method raises ``_ProcessDiedError`` if the process has died."""
+
+    def __init__(self, setup: bytes) -> None:
+        options: dict[str, Any] = {"process_group": 0} if os.name == "posix" else {}
+        # in a process group of its own, the process gets no Ctrl-C of the terminal
+        self._process = subprocess.Popen(  # noqa: S603 - no part of the command comes from a user
+            [sys.executable, "-c", _PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options
+        )
+        self._stdin = cast("BinaryIO", self._process.stdin)
+        self._stdout = cast("BinaryIO", self._process.stdout)
+        self._setup = setup
+
+    def start(self) -> None:
+        """Send the function; raise the exception that the process had when it loaded the function."""
+        try:
+            self._stdin.write(pickle.dumps(sys.path))
+        except OSError:
+            raise self._death() from None
+        self.send(self._setup)
+        self.receive()
+
+    def send(self, data: bytes) -> None:
+        try:
+            write_frame(self._stdin, data)
+        except (OSError, ValueError):  # ValueError: another thread closed the pipe
+            raise self._death() from None
+
+    def receive(self) -> list[Any]:
+        try:
+            frame = read_frame(self._stdout)
+        except (OSError, ValueError):
+            frame = None
+        if frame is None:
+            raise self._death()
+        is_ok, value = pickle.loads(frame)  # noqa: S301 - a process of this program wrote it
+        if not is_ok:
+            raise value
+        return cast("list[Any]", value)
+
+    def _death(self) -> _ProcessDiedError:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(MAX_SECONDS_TO_END)
+        self.kill()
+        status = self._process.returncode
+        return _ProcessDiedError(_cause_of_death(status))
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        self.kill()
+        for stream in (self._stdin, self._stdout):
+            with suppress(OSError):
+                stream.close()
+
+
+def _cause_of_death(status: int) -> str:
+    """Return how a process ended.
+
+    Examples:
+        >>> _cause_of_death(3), _cause_of_death(-9)
+        ('exit code 3', 'SIGKILL, out of memory?')
+    """
+    if status >= 0:
+        return f"exit code {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    return f"{name}, out of memory?" if name == "SIGKILL" else name
+
+
+class WorkerPool(Generic[Item, Result]):
+    """Processes that apply one function to batches of items.
+
+    A process is started only when a batch waits and all started processes are busy, one process after the
+    other. If a process dies, the items of its batch are repeated one by one in new processes, so that only
+    the item at which a process dies again is lost.
+
+    Args:
+        function: Function of one item. The function, the items and the results must be picklable.
+        workers: Maximum number of processes, >= 1.
+        crashed: Function that returns the result of an item at which a process died, from the item and a
+            message; default: the batch raises a WorkerError.
+
+    Raises:
+        Exception: The function cannot be pickled.
+
+    Examples:
+        >>> pool = WorkerPool(str.upper, 1)
+        >>> pool.submit(["a", "b"]).result()
+        ['A', 'B']
+        >>> pool.close()
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Item], Result],
+        workers: int,
+        *,
+        crashed: Callable[[Item, str], Result] | None = None,
+    ) -> None:
+        self.workers = workers
+        pickled = pickle.dumps(function, pickle.HIGHEST_PROTOCOL)
+        self._setup = pickle.dumps(Setup(imported_files(), pickled), pickle.HIGHEST_PROTOCOL)
+        self._crashed = crashed
+        self._changed = threading.Condition()
+        self._waiting: deque[_Batch[Item, Result]] = deque()
+        self._threads: list[threading.Thread] = []
+        self._processes: set[_Process] = set()
+        self._idle = 0
+        self._starting = False
+        self._closed = False
+        self._error: Exception | None = None
+
+    def submit(self, items: Sequence[Item]) -> Future[list[Result]]:
+        """Return the future results of a batch.
+
+        The future raises the exception that the function raised, or a WorkerError if processes cannot start.
+
+        Raises:
+            Exception: The items cannot be pickled.
+        """
+        batch: _Batch[Item, Result] = _Batch(items)
+        with self._changed:
+            if self._closed:
+                raise RuntimeError("the pool is closed")
+            if self._error is not None:
+                batch.finish(self._error)
+            else:
+                self._waiting.append(batch)
+                self._changed.notify()
+                self._grow()
+        return batch.future
+
+    def close(self) -> None:
+        """Kill the processes; batches that have no results yet are cancelled."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            for process in self._processes:
+                process.kill()
+        for thread in list(self._threads):
+            thread.join()
+        for batch in self._waiting:
+            batch.future.cancel()
+        self._waiting.clear()
+
+    def _grow(self) -> None:
+        """Start the thread of a further process if a batch waits for it; the caller holds the lock."""
+        if len(self._waiting) > self._idle and not self._starting and len(self._threads) < self.workers:
+            self._starting = True
+            thread = threading.Thread(target=self._run, name="hengwen-worker", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def _run(self) -> None:
+        """Serve one process after another, until the pool is closed or a process cannot start."""
+        sent: deque[_Batch[Item, Result]] = deque()
+        process: _Process | None = None
+        try:
+            process = self._start()
+            while True:
+                try:
+                    self._exchange(process, sent)
+                    return
+                except _ProcessDiedError:
+                    self._forget(process)
+                    process = None
+                    if self._closed:
+                        return
+                    suspect = sent.popleft() if sent else None
+                    self._put_back(sent)
+                    if suspect is not None:
+                        process = self._repeat_singly(suspect)
+                    process = process or self._start()
+        except Exception as error:
+            self._put_back(sent)
+            self._give_up(error)
+        finally:
+            self._forget(process)
+            for batch in sent:
+                batch.future.cancel()
+
+    def _exchange(self, process: _Process, sent: deque[_Batch[Item, Result]]) -> None:
+        """Send batches to a process and receive their results until the pool is closed."""
+        while True:
+            batch = self._take(wait=not sent)
+            if batch is not None:
+                sent.append(batch)
+                process.send(batch.data)
+                if len(sent) < MAX_SENT_BATCHES:
+                    continue
+            if self._closed:
+                return
+            results: list[Result] | Exception
+            try:
+                results = process.receive()
+            except _ProcessDiedError:
+                raise
+            except Exception as error:
+                results = error
+            sent.popleft().finish(results)
+
+    def _take(self, *, wait: bool) -> _Batch[Item, Result] | None:
+        """Return the next batch; None if the pool is closed, or (without ``wait``) if no batch waits."""
+        with self._changed:
+            self._idle += 1
+            while wait and not self._waiting and not self._closed:
+                self._changed.wait()
+            self._idle -= 1
+            if self._closed or not self._waiting:
+                return None
+            batch = self._waiting.popleft()
+            self._grow()
+            return batch
+
+    def _put_back(self, batches: deque[_Batch[Item, Result]]) -> None:
+        with self._changed:
+            while batches:
+                self._waiting.appendleft(batches.pop())
+            self._changed.notify_all()
+
+    def _repeat_singly(self, batch: _Batch[Item, Result]) -> _Process | None:
+        """Repeat the items of a batch one by one, in new processes; return the last process if it survives.
+
+        If a new process cannot start, the remaining items count as lost too, because one of them may be the
+        item at which the first process died.
+        """
+        results: list[Result] = []
+        process: _Process | None = None
+        for item in batch.items:
+            try:
+                process = process or self._start()
+                process.send(pickle.dumps([item], pickle.HIGHEST_PROTOCOL))
+                results += process.receive()
+            except (_ProcessDiedError, WorkerError) as death:
+                self._forget(process)
+                process = None
+                if self._closed:
+                    batch.future.cancel()
+                    return None
+                message = f"the worker process that scored it died: {death}"
+                if self._crashed is None:
+                    batch.finish(WorkerError(f"a worker process died twice at one item: {death}"))
+                    return None
+                results.append(self._crashed(item, message))
+            except Exception as error:
+                batch.finish(error)
+                return process
+        batch.finish(results)
+        return process
+
+    def _start(self) -> _Process:
+        """Start a process.
+
+        Raises:
+            WorkerError: The process cannot start or cannot load the function.
+        """
+        try:
+            with self._changed:
+                if self._closed:
+                    raise WorkerError("the pool is closed")
+                process = _Process(self._setup)
+                self._processes.add(process)
+            try:
+                process.start()
+            except BaseException:
+                self._forget(process)
+                raise
+        except Exception as error:
+            raise WorkerError(f"a worker process cannot start: {error}; try one worker") from error
+        finally:
+            with self._changed:
+                self._starting = False
+                self._grow()
+        return process
+
+    def _forget(self, process: _Process | None) -> None:
+        if process is not None:
+            with self._changed:
+                self._processes.discard(process)
+            process.close()
+
+    def _give_up(self, error: Exception) -> None:
+        """End the thread; if no other thread has a process, no batch can get results any more."""
+        with self._changed:
+            self._threads.remove(threading.current_thread())
+            self.workers = max(len(self._threads), 1)  # this process could not start, so no other is tried
+            if self._threads or self._closed:
+                return
+            self._error = error
+            while self._waiting:
+                self._waiting.popleft().finish(error)

@@ -1,0 +1,116 @@
+"""Record the results of a run, and find out which evaluations are already completed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from hengwen.records import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.engine.committer import Committer
+    from hengwen.engine.evaluate import Evaluator
+    from hengwen.engine.job import Item, Job
+    from hengwen.protocols import CompletedIndex, EvaluationKey, Ledger
+    from hengwen.records import Outcome, Response, Sample
+
+
+class ItemKey(NamedTuple):
+    """Identity of a response to evaluate, or of a group of responses (then ``repeat`` is None).
+
+    The identity of a response and the signature of a scorer or judge form the key of the stored scores.
+    """
+
+    task: str
+    sample: Sample | None
+    repeat: int | None
+    item_hash: str
+
+    @classmethod
+    def of(cls, task: str, item: Item) -> ItemKey:
+        """Return the key of one response."""
+        return cls(task, item.sample, item.response.repeat, item.hash)
+
+    def with_signature(self, signature: str) -> EvaluationKey:
+        """Return the key of the scores that a scorer or judge with this signature gives."""
+        sample_id = self.sample.id if self.sample else None
+        return (self.task, sample_id, self.repeat, signature, self.item_hash)
+
+
+class Recorder:
+    """Write the responses and results of one run to a ledger, and reuse the results that it has.
+
+    Args:
+        job: The run with its tasks.
+        ledger: Ledger in which the run has begun.
+        committer: Object that schedules the commits of the ledger.
+    """
+
+    def __init__(self, job: Job, ledger: Ledger, committer: Committer) -> None:
+        self._run = job.run
+        self._fresh = job.fresh
+        self._ledger = ledger
+        self._committer = committer
+        self._completed: CompletedIndex = ledger.done(job.run)
+
+    def record_response(self, sample: Sample, response: Response) -> None:
+        """Record a response and its sample."""
+        self._ledger.record_response(self._run.id, sample, response)
+        self._committer.schedule_commit()
+
+    def record(self, item_key: ItemKey, outcomes: Sequence[Outcome]) -> None:
+        """Record the scores and failures that one scorer or judge gave."""
+        task, sample, repeat, item_hash = item_key
+        run_id, checkpoint = self._run.id, self._run.checkpoint
+        sample_id, cluster = (sample.id, sample.cluster) if sample else (None, task)
+        self.record_rows(
+            [
+                Row(run_id, task, checkpoint, sample_id, repeat, cluster, outcome, item_hash)
+                for outcome in outcomes
+            ]
+        )
+
+    def record_rows(self, rows: Sequence[Row]) -> None:
+        """Record rows (scores and failures with their keys)."""
+        self._ledger.record_rows(rows)
+        self._committer.schedule_commit()
+
+    def is_completed(self, item_key: ItemKey, evaluator: Evaluator, *, same_run_only: bool = False) -> bool:
+        """Return whether all scores of an evaluator exist already; copy those of earlier runs into this run.
+
+        Args:
+            item_key: Response, or group of responses, that was scored.
+            evaluator: Scorer or judge.
+            same_run_only: Whether scores of earlier runs are ignored, which is so for anchors (frozen
+                responses), because anchors are judged again in every run.
+        """
+        if not self._completed:
+            return False
+        sources: dict[EvaluationKey, str] = {}
+        for signature in evaluator.signatures:
+            key = item_key.with_signature(signature)
+            source = self._source_run(key, same_run_only=same_run_only)
+            if source is None:
+                return False
+            sources[key] = source
+        for key, source in sources.items():
+            if source != self._run.id:
+                self._ledger.adopt(self._run.id, source, key)
+                self._committer.schedule_commit()
+        return True
+
+    def stored_outcomes(self, item_key: ItemKey, signature: str) -> Sequence[Outcome] | None:
+        """Return the stored outcomes with a signature that may be reused; None if there are none."""
+        if not self._completed:
+            return None
+        key = item_key.with_signature(signature)
+        source = self._source_run(key)
+        return None if source is None else self._ledger.read(source, key)
+
+    def _source_run(self, key: EvaluationKey, *, same_run_only: bool = False) -> str | None:
+        """Return the id of a run whose stored scores may be reused for a key; None if there is none."""
+        source = self._completed.get(key)
+        if (same_run_only or self._fresh) and source != self._run.id:
+            return None
+        return source

@@ -1,0 +1,344 @@
+"""Evaluate the samples of one run: get their responses, score them, and judge them.
+
+An outcome is a ``Score`` or a ``Failure``. The ledger records outcomes and calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from hengwen._internal.answered_samples import AnsweredSamples
+from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
+from hengwen.engine.job import Item, group_hash
+from hengwen.engine.recorder import ItemKey, Recorder
+from hengwen.engine.scoring import WHOLE_GROUP, pack_unit
+from hengwen.errors import JudgeError
+from hengwen.prompts.render import render_subject_prompt
+from hengwen.records import Request, Response
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator, Sequence
+
+    from hengwen.engine.committer import Committer
+    from hengwen.engine.evaluate import Evaluator
+    from hengwen.engine.job import Job, Target, TaskJob
+    from hengwen.engine.scoring import ScoringPool, Unit
+    from hengwen.protocols import Ledger
+    from hengwen.records import Sample
+
+Result = TypeVar("Result")
+AnyEvaluator = TypeVar("AnyEvaluator", bound="Evaluator")
+
+
+class TaskEvaluators:
+    """A task of the plan; each of its scorers and judges is wrapped in an evaluator.
+
+    Args:
+        job: The task.
+        pool: Worker processes that evaluate; None if there are none.
+    """
+
+    def __init__(self, job: TaskJob, pool: ScoringPool | None) -> None:
+        self.job = job
+        self.scorers = [ScorerEvaluator(scorer) for scorer in job.scorers]
+        self.judges = [JudgeEvaluator(judge) for judge in job.judges]
+        self.anchor_judges = [JudgeEvaluator(judge) for judge in job.anchor_judges]
+        groups = [GroupEvaluator(scorer) for scorer in job.set_scorers]
+        self.repeat_scorers = [group for group in groups if group.scope == "repeats"]
+        self.checkpoint_scorers = [group for group in groups if group.scope == "checkpoint"]
+        stored = job.sorted_answers if job.target is None else None
+        self.answered = AnsweredSamples(job.samples, stored) if self.checkpoint_scorers else None
+        """All responses so far; None if no scorer scores all responses of a checkpoint together."""
+        self._numbers: dict[int, int] = {}
+        if pool is not None:
+            for evaluator in (*self.scorers, *self.judges, *self.repeat_scorers):
+                number = pool.number_of(job.name, evaluator)
+                if number is not None:
+                    self._numbers[id(evaluator)] = number
+
+    def number_of(self, evaluator: Evaluator) -> int | None:
+        """Return the number of an evaluator in the pool; None if it is used only in this process."""
+        return self._numbers.get(id(evaluator))
+
+
+@dataclass(slots=True, kw_only=True)
+class Answered:
+    """A sample with its responses, or with an anchor (frozen response that is judged in every run)."""
+
+    task: TaskEvaluators
+    sample: Sample
+    items: list[Item]
+    is_anchor: bool = False
+    is_scored: bool = False
+    """Whether the evaluators that the pool has are done."""
+
+    @property
+    def responses(self) -> list[Response]:
+        """The responses, in the order of their repeats."""
+        return [item.response for item in self.items]
+
+
+class _Answers:
+    """The first stage: it gets the responses to one sample after the other until the run is stopped."""
+
+    def __init__(self, run: RunEvaluation, stopping: asyncio.Event) -> None:
+        self._run = run
+        self._stopping = stopping
+        self._units = run.units()
+
+    async def get(self) -> Answered | None:
+        """Return the next sample with its responses; None after the last sample."""
+        unit = None if self._stopping.is_set() else next(self._units, None)
+        if unit is None:
+            return None
+        task, sample, anchor = unit
+        if anchor is None and task.job.target is not None:
+            return self._run.answered(task, sample, await self._run.ask(task, task.job.target, sample))
+        return self._stored(task, sample, anchor)
+
+    def get_nowait(self) -> Answered | None:
+        """Return the next sample with its stored responses; None after the last sample."""
+        unit = None if self._stopping.is_set() else next(self._units, None)
+        return None if unit is None else self._stored(*unit)
+
+    def _stored(self, task: TaskEvaluators, sample: Sample, anchor: Response | None) -> Answered:
+        if anchor is not None:
+            item = Item.build(sample, anchor, namespace="anchor")
+            return Answered(task=task, sample=sample, items=[item], is_anchor=True)
+        return self._run.answered(task, sample, self._run.read(task, sample))
+
+
+class RunEvaluation:
+    """Evaluate the samples of one run, and record the results.
+
+    Args:
+        job: Tasks of the run.
+        ledger: Ledger in which the run has begun.
+        committer: Object that schedules the commits of the ledger.
+        stopping: When this event is set, no new sample starts.
+        pool: Worker processes that evaluate; None to evaluate in this process.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        ledger: Ledger,
+        committer: Committer,
+        stopping: asyncio.Event,
+        pool: ScoringPool | None,
+    ) -> None:
+        self._run = job.run
+        self._stopping = stopping
+        self._human_rows = job.human_rows
+        self._recorder = Recorder(job, ledger, committer)
+        self._tasks = [TaskEvaluators(task, pool) for task in job.tasks]
+        self.answers = _Answers(self, stopping)
+        """The first stage: the samples with their responses."""
+
+    def units(self) -> Iterator[tuple[TaskEvaluators, Sample, Response | None]]:
+        """Yield each sample of each task, and after them the task's anchors (frozen responses)."""
+        for task in self._tasks:
+            for sample in task.job.samples:
+                yield task, sample, None
+            for sample, response in task.job.anchors:
+                yield task, sample, response
+
+    def answered(self, task: TaskEvaluators, sample: Sample, responses: list[Response]) -> Answered:
+        """Return a sample with its responses, which are kept for the scorers of whole checkpoints."""
+        if task.answered is not None:
+            task.answered.add(sample, responses)
+        items = [Item.build(sample, response, responses[:index]) for index, response in enumerate(responses)]
+        return Answered(task=task, sample=sample, items=items)
+
+    def read(self, task: TaskEvaluators, sample: Sample) -> list[Response]:
+        """Return the stored responses to a sample, and record them."""
+        stored = task.job.sorted_answers(sample.id)
+        if not stored:
+            self._fail_all(task, sample, 1, "missing", "there is no stored answer to this sample")
+        for response in stored:
+            self._recorder.record_response(sample, response)
+        return stored
+
+    async def ask(self, task: TaskEvaluators, target: Target, sample: Sample) -> list[Response]:
+        """Let the model under test answer a sample, and record its responses."""
+        repeats = range(1, target.repeats + 1)
+        responses = await _gather([self._ask_once(task, target, sample, repeat) for repeat in repeats])
+        return [response for response in responses if response is not None]
+
+    async def _ask_once(
+        self, task: TaskEvaluators, target: Target, sample: Sample, repeat: int
+    ) -> Response | None:
+        request = Request(
+            messages=render_subject_prompt(target.system, target.user, sample),
+            params=target.params,
+            signature=target.signature,
+            repeat=repeat,
+        )
+        try:
+            reply = await target.backend.complete(request)
+        except JudgeError as error:
+            self._fail_all(task, sample, repeat, error.status, f"no answer: {error}")
+            return None
+        response = Response(
+            sample_id=sample.id,
+            text=reply.text,
+            task=task.job.name,
+            checkpoint=self._run.checkpoint,
+            repeat=repeat,
+            metadata={"model": reply.model, "finish": reply.finish},
+        )
+        self._recorder.record_response(sample, response)
+        return response
+
+    def _fail_all(self, task: TaskEvaluators, sample: Sample, repeat: int, status: str, message: str) -> None:
+        """Record a Failure for each score that a missing response would have got."""
+        error = JudgeError(message, status=status)
+        evaluators: list[Evaluator] = [*task.scorers, *task.judges]
+        outcomes = [failure for evaluator in evaluators for failure in evaluator.failures(error)]
+        self._recorder.record(ItemKey(task.job.name, sample, repeat, ""), outcomes)
+
+    async def score_in_pool(self, batch: list[Answered], pool: ScoringPool) -> list[Answered]:
+        """Do the evaluations of samples in worker processes, and record the outcomes.
+
+        Args:
+            batch: Samples with their responses.
+            pool: The worker processes.
+
+        Returns:
+            The batch.
+        """
+        units: list[Unit] = []
+        keys: list[list[ItemKey]] = []
+        for answered in batch:
+            evaluations = self._evaluations_in_pool(answered)
+            if evaluations:
+                numbers = [evaluation for evaluation, _ in evaluations]
+                units.append(pack_unit(answered.task.job.name, answered.sample, answered.responses, numbers))
+                keys.append([key for _, key in evaluations])
+            answered.is_scored = not answered.is_anchor
+        if units:
+            for unit_keys, results in zip(keys, await pool.evaluate(units), strict=True):
+                for item_key, outcomes in zip(unit_keys, results, strict=True):
+                    self._recorder.record(item_key, outcomes)
+        return batch
+
+    def _evaluations_in_pool(self, answered: Answered) -> list[tuple[tuple[int, int], ItemKey]]:
+        """Return the evaluations that the pool must do: (index of the response, number of evaluator), key."""
+        task = answered.task
+        if answered.is_anchor or not answered.items:
+            return []
+        evaluations: list[tuple[tuple[int, int], ItemKey]] = []
+        for index, item in enumerate(answered.items):
+            item_key = ItemKey.of(task.job.name, item)
+            for evaluator in (*task.scorers, *task.judges):
+                number = task.number_of(evaluator)
+                if number is None or self._recorder.is_completed(item_key, evaluator):
+                    continue
+                if isinstance(evaluator, JudgeEvaluator) and self._record_derived(evaluator, item, item_key):
+                    continue
+                evaluations.append(((index, number), item_key))
+        for group in task.repeat_scorers:
+            number = task.number_of(group)
+            if number is not None:
+                item_key = self._group_key(answered)
+                if not self._recorder.is_completed(item_key, group):
+                    evaluations.append(((WHOLE_GROUP, number), item_key))
+        return evaluations
+
+    async def evaluate(self, answered: Answered) -> None:
+        """Evaluate a sample by all scorers and judges whose outcomes are not recorded yet.
+
+        Raises:
+            CancelledError: The run is stopping.
+            StoreError: The ledger failed.
+        """
+        task = answered.task
+        if answered.is_anchor:
+            await self._judge_anchor(task, answered.items[0])
+            return
+        judgments: list[Coroutine[None, None, None]] = []
+        judges = self._local(answered, task.judges)
+        scorers = self._local(answered, task.scorers)
+        for item in answered.items:
+            item_key = ItemKey.of(task.job.name, item)
+            for scorer in scorers:
+                if not self._recorder.is_completed(item_key, scorer):
+                    self._recorder.record(item_key, scorer.score(item))
+                    self._raise_if_stopping()
+            judgments += [self._judge(judge, item, item_key) for judge in judges]
+        await _gather(judgments)
+        if answered.items:
+            for group in self._local(answered, task.repeat_scorers):
+                item_key = self._group_key(answered)
+                if not self._recorder.is_completed(item_key, group):
+                    pairs = [(answered.sample, response) for response in answered.responses]
+                    self._recorder.record(item_key, group.score(pairs))
+
+    def _local(self, answered: Answered, evaluators: list[AnyEvaluator]) -> list[AnyEvaluator]:
+        """Return the evaluators that are still to be used in this process."""
+        if not answered.is_scored:
+            return evaluators
+        return [evaluator for evaluator in evaluators if answered.task.number_of(evaluator) is None]
+
+    @staticmethod
+    def _group_key(answered: Answered) -> ItemKey:
+        pairs = [(answered.sample, response) for response in answered.responses]
+        return ItemKey(answered.task.job.name, answered.sample, None, group_hash(pairs))
+
+    async def _judge(self, judge: JudgeEvaluator, item: Item, item_key: ItemKey) -> None:
+        if not self._recorder.is_completed(item_key, judge) and not self._record_derived(
+            judge, item, item_key
+        ):
+            self._recorder.record(item_key, await judge.judge(item))
+
+    def _record_derived(self, judge: JudgeEvaluator, item: Item, item_key: ItemKey) -> bool:
+        """Record derived (such as capped) scores if they can be recomputed from stored scores."""
+        if judge.verdict_signature is None:
+            return False
+        stored = self._recorder.stored_outcomes(item_key, judge.verdict_signature)
+        if stored is None:
+            return False
+        self._recorder.record(item_key, judge.derive(item, stored))
+        return True
+
+    async def _judge_anchor(self, task: TaskEvaluators, item: Item) -> None:
+        item_key = ItemKey.of(task.job.name, item)
+        for judge in task.anchor_judges:
+            if not self._recorder.is_completed(item_key, judge, same_run_only=True):
+                outcomes = await judge.judge(item)
+                self._recorder.record(
+                    item_key, [replace(outcome, name=f"anchor.{outcome.name}") for outcome in outcomes]
+                )
+
+    def finish(self) -> None:
+        """Score the responses of a checkpoint as groups, and record the scores from human labels.
+
+        Raises:
+            CancelledError: The run is stopping.
+        """
+        self._raise_if_stopping()
+        for task in self._tasks:
+            if task.answered:
+                item_key = ItemKey(task.job.name, None, None, group_hash(task.answered))
+                for group in task.checkpoint_scorers:
+                    if not self._recorder.is_completed(item_key, group):
+                        self._recorder.record(item_key, group.score(task.answered))
+                    self._raise_if_stopping()
+        self._recorder.record_rows(self._human_rows)
+
+    def _raise_if_stopping(self) -> None:
+        if self._stopping.is_set():
+            raise asyncio.CancelledError
+
+
+async def _gather(coroutines: Sequence[Coroutine[None, None, Result]]) -> list[Result]:
+    """Run coroutines concurrently; after all have ended, raise the error of the first one that failed."""
+    if len(coroutines) == 1:
+        return [await coroutines[0]]
+    results = await asyncio.gather(*coroutines, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return cast("list[Result]", results)

@@ -1,0 +1,232 @@
+"""Evaluate responses in worker processes: by scorers, and by judges that need no network.
+
+A unit is one sample with its responses and the evaluations that are still to be done. Units and their results
+are packed into tuples, because everything that is sent to a process is pickled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hengwen._internal.packed_records import (
+    Packed,
+    pack_outcome,
+    pack_responses,
+    pack_sample,
+    unpack_outcome,
+    unpack_responses,
+    unpack_sample,
+)
+from hengwen._internal.worker_pool import WorkerPool
+from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
+from hengwen.engine.job import Item
+from hengwen.errors import JudgeError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hengwen.engine.evaluate import Evaluator
+    from hengwen.records import Outcome, Response, Sample
+
+WHOLE_GROUP = -1
+"""Index that stands for all responses of a unit, which a scorer of repeats scores together."""
+MAX_PICKLED_BYTES = 16_000_000
+"""Maximum size of a pickled scorer that is copied to worker processes; a larger one, such as an index of
+training data, is used only in the main process, so that memory does not grow with the number of processes."""
+MAX_CRASHES = 10
+"""If an evaluator crashed at this number of responses and never succeeded, it is not tried again."""
+
+
+class Unit(NamedTuple):
+    """A sample with its responses, and the evaluations to do: (index of the response, number of evaluator).
+
+    The sample and the responses are packed (see ``packed_records``).
+    """
+
+    task: str
+    sample: Packed
+    responses: tuple[Packed, ...]
+    evaluations: tuple[tuple[int, int], ...]
+
+
+def pack_unit(
+    task: str, sample: Sample, responses: Sequence[Response], evaluations: Sequence[tuple[int, int]]
+) -> Unit:
+    """Return a unit."""
+    return Unit(task, pack_sample(sample), pack_responses(responses), tuple(evaluations))
+
+
+Results = list[list[Any]] | str
+"""The packed outcomes of each evaluation of a unit, or a message if a process died at the unit."""
+
+
+class UnitScorer:
+    """Function that does the evaluations of a unit; each process has a copy of it.
+
+    Args:
+        evaluators: Evaluators by task. The evaluators of a task are numbered in their order.
+    """
+
+    def __init__(self, evaluators: Mapping[str, Sequence[Evaluator]]) -> None:
+        self.evaluators = evaluators
+
+    def __call__(self, unit: Unit) -> Results:
+        """Return the packed outcomes of each evaluation, in the order of ``unit.evaluations``."""
+        sample = unpack_sample(unit.sample)
+        responses = unpack_responses(unit.responses)
+        evaluators = self.evaluators[unit.task]
+        return [
+            [pack_outcome(outcome) for outcome in _evaluate(evaluators[number], sample, responses, index)]
+            for index, number in unit.evaluations
+        ]
+
+
+def _evaluate(
+    evaluator: Evaluator, sample: Sample, responses: Sequence[Response], index: int
+) -> list[Outcome]:
+    if isinstance(evaluator, GroupEvaluator):
+        return evaluator.score([(sample, response) for response in responses])
+    item = Item(sample=sample, response=responses[index], earlier=responses[:index], hash="")
+    if isinstance(evaluator, ScorerEvaluator):
+        return evaluator.score(item)
+    assert isinstance(evaluator, JudgeEvaluator)
+    return evaluator.judge_locally(item)
+
+
+class ScoringPool:
+    """Worker processes that do the evaluations of the tasks of a plan.
+
+    Args:
+        evaluators: Evaluators by task. Those that cannot be copied to other processes, such as classes that
+            are defined in a notebook, are left out.
+        workers: Maximum number of processes.
+    """
+
+    def __init__(self, evaluators: Mapping[str, Sequence[Evaluator]], workers: int) -> None:
+        self._function = UnitScorer(
+            {
+                task: [evaluator for evaluator in members if _can_be_copied(evaluator)]
+                for task, members in evaluators.items()
+            }
+        )
+        self._numbers = {
+            (task, *evaluator.identity): number
+            for task, members in self._function.evaluators.items()
+            for number, evaluator in enumerate(members)
+        }
+        self.workers = workers
+        self._pool: WorkerPool[Unit, Results] = WorkerPool(self._function, workers, crashed=_crash)
+        self._crashes: Counter[tuple[str, int]] = Counter()
+        self._succeeded: set[tuple[str, int]] = set()
+        self._hopeless: dict[tuple[str, int], str] = {}
+        """For each evaluator (task, number) that is not tried again, the message of its Failures."""
+
+    def number_of(self, task: str, evaluator: Evaluator) -> int | None:
+        """Return the number of an evaluator; None if the pool does not have it."""
+        return self._numbers.get((task, *evaluator.identity))
+
+    async def evaluate(self, units: Sequence[Unit]) -> list[list[list[Outcome]]]:
+        """Return the outcomes of each evaluation of each unit.
+
+        An evaluation at which a process dies gets a Failure for each of its scores.
+        """
+        tried = [self._without_hopeless(unit) for unit in units] if self._hopeless else units
+        results = []
+        for unit, part, packed in zip(units, tried, await self._submit(tried), strict=True):
+            outcomes = iter(
+                await self._evaluate_singly(part, packed)
+                if isinstance(packed, str)
+                else [list(map(unpack_outcome, group)) for group in packed]
+            )
+            if not isinstance(packed, str):
+                self._succeeded.update((part.task, number) for _, number in part.evaluations)
+            results.append(
+                [
+                    self._failures(unit.task, number, self._hopeless[unit.task, number])
+                    if (unit.task, number) in self._hopeless
+                    else next(outcomes)
+                    for _, number in unit.evaluations
+                ]
+                if part is not unit
+                else list(outcomes)
+            )
+        return results
+
+    async def _submit(self, units: Sequence[Unit]) -> list[Results]:
+        """Return the packed results; evaluate in this process if units cannot be sent to other processes."""
+        try:
+            return await asyncio.wrap_future(self._pool.submit(units))
+        except Exception:
+            results: list[Results] = []
+            for unit in units:
+                results.append(self._function(unit))
+                await asyncio.sleep(0)
+            return results
+
+    async def _evaluate_singly(self, unit: Unit, message: str) -> list[list[Outcome]]:
+        """Repeat the evaluations of a unit at which a process died, each by itself, to find the cause."""
+        outcomes = []
+        for evaluation in unit.evaluations:
+            key = unit.task, evaluation[1]
+            packed: Results = message
+            if len(unit.evaluations) > 1:
+                packed = (await self._submit([unit._replace(evaluations=(evaluation,))]))[0]
+            if isinstance(packed, str):
+                self._crashes[key] += 1
+                if self._crashes[key] >= MAX_CRASHES and key not in self._succeeded:
+                    self._hopeless[key] = f"not tried, because it crashed at {MAX_CRASHES} answers: {packed}"
+                outcomes.append(self._failures(*key, packed))
+            else:
+                self._succeeded.add(key)
+                outcomes.append(list(map(unpack_outcome, packed[0])))
+        return outcomes
+
+    def _without_hopeless(self, unit: Unit) -> Unit:
+        return unit._replace(
+            evaluations=tuple(
+                evaluation
+                for evaluation in unit.evaluations
+                if (unit.task, evaluation[1]) not in self._hopeless
+            )
+        )
+
+    def _failures(self, task: str, number: int, message: str) -> list[Outcome]:
+        error = JudgeError(message, status="scorer_error")
+        return self._function.evaluators[task][number].failures(error)
+
+    def close(self) -> None:
+        """End the processes."""
+        self._pool.close()
+
+
+def _crash(_unit: Unit, message: str) -> str:
+    """Return the result of a unit at which a process died: the message."""
+    return message
+
+
+class _SizeLimit:
+    """A stream that only counts the bytes that are written to it, and raises if there are too many."""
+
+    def __init__(self) -> None:
+        self._size = 0
+        self.names_main = False
+
+    def write(self, data: Any) -> int:
+        self._size += len(data)
+        self.names_main |= b"__main__" in bytes(data)
+        if self._size > MAX_PICKLED_BYTES:
+            raise ValueError("the pickled object is too large")
+        return len(data)
+
+
+def _can_be_copied(evaluator: Evaluator) -> bool:
+    """Return whether an evaluator can be pickled, is small, and is not defined in the main script."""
+    stream = _SizeLimit()
+    try:
+        pickle.Pickler(stream, pickle.HIGHEST_PROTOCOL).dump(evaluator)
+    except Exception:
+        return False
+    return not stream.names_main
