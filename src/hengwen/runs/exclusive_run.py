@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from hengwen.engine.limiter import interruptible_sleep
 from hengwen.errors import StoreBusyError
+from hengwen.store.locks.run_lock import run_lock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from hengwen.store.run_lock import LockOwner, RunLock
+    from hengwen.store.locks.run_lock import LockOwner, RunLock
     from hengwen.store.store import Store
 
 POLL_SECONDS = 0.5
@@ -38,7 +39,7 @@ async def exclusive_run(
         StoreBusyError: Another process holds the lock, and ``wait`` is not set.
         CancelledError: The run was stopped before it got the lock.
     """
-    lock = store.run_lock(plan)
+    lock = run_lock(store, plan)
     if lock is None:
         yield
         return

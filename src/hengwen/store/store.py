@@ -20,7 +20,6 @@ from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.location import display_url
 from hengwen.store.looks import count_look
-from hengwen.store.run_lock import run_lock
 from hengwen.store.score_columns import read_columns
 from hengwen.store.upsert import Writer
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Engine, Table
 
     from hengwen.records import Attempt, Outcome, Row, Run
-    from hengwen.store.run_lock import RunLock
 
 ResponseKey = tuple[str, str, int]
 """(task, sample id, repeat): identifies an answer in one run."""
@@ -100,17 +98,14 @@ class Store:
         self._writer.close()
         self._engine.dispose()
 
-    def run_lock(self, plan: str) -> RunLock | None:
-        """Return the lock that a process holds while it runs a plan; None for a database in memory.
-
-        Args:
-            plan: Name of the plan.
+    def writable_engine(self) -> Engine:
+        """Return the database, in which processes take locks.
 
         Raises:
             StoreError: The store can be read only.
         """
         self._writer.check_writable()
-        return run_lock(self._engine, plan)
+        return self._engine
 
     def ledger(self) -> SqlLedger:
         """Return a ledger that writes to this store."""
