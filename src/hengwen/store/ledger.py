@@ -20,7 +20,7 @@ from hengwen.store.prefix_dedup import PrefixStore
 from hengwen.store.upsert import copy_rows, rows_for_key, upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sqlalchemy import Engine, RowMapping, Table
 
@@ -50,6 +50,7 @@ class SqlLedger:
         self._attempts: list[Columns] = []
         self._rows: dict[RowKey, Columns] = {}
         self._adopted: list[tuple[str, str, EvaluationKey]] = []
+        self._completed_units: list[Columns] = []
         self._good: dict[tuple[str, str], Attempt] = {}
         self._numbers: dict[tuple[str, str], int] = {}
         self._stored_calls: CallKeyFilter | None = None
@@ -173,6 +174,27 @@ class SqlLedger:
             self._rows.pop(key, None)
             self._rows[key] = codec.row_columns(row, texts)
 
+    def record_completed_unit(self, run_id: str, unit: str) -> None:
+        """Record that everything about a sample is recorded; see ``hengwen.engine.sharing``."""
+        self._completed_units.append({"run_id": run_id, "unit": unit})
+
+    def refresh_call(self, call_key: str, cache_scope: str) -> None:
+        """Let the next ``find_call`` look in the database, because another process has made this call.
+
+        Attempts of this call that this ledger recorded must be committed.
+        """
+        self._numbers.pop((call_key, cache_scope), None)
+        if self._stored_calls is not None:
+            self._stored_calls.add(call_key)
+
+    def stored_responses(self, run: Run, task: str) -> Iterator[Response]:
+        """Yield the committed answers of a run to the samples of a task, of all processes."""
+        response = tables.response
+        query = select(response).where(response.c.run_id == run.id, response.c.task == task)
+        with store_errors(self._engine), self._engine.connect() as connection:
+            for columns in connection.execute(query).mappings():
+                yield codec.response_from(columns, run.checkpoint)
+
     def commit(self) -> None:
         """Write everything that was recorded, in one transaction.
 
@@ -188,7 +210,8 @@ class SqlLedger:
             for run_id, source, key in self._adopted:
                 copy_rows(connection, run_id, source, key)
             write(tables.row, list(self._rows.values()))
-        self._runs, self._responses, self._adopted = [], [], []
+            write(tables.completed_unit, self._completed_units)
+        self._runs, self._responses, self._adopted, self._completed_units = [], [], [], []
         self._samples, self._rows = {}, {}
         self._forget_attempts()
 

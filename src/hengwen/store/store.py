@@ -356,11 +356,12 @@ class Store:
         self._writer.check_writable()
         ids = [run.id, *(rejudging.id for rejudging in self.rejudgings(run))]
         with store_errors(self._engine), self._engine.begin() as connection:
-            for table, column in (
-                (tables.row, tables.row.c.run_id),
-                (tables.response, tables.response.c.run_id),
-                (tables.baseline, tables.baseline.c.run_id),
+            for table, column in (  # in the order in which a commit writes them
                 (tables.run, tables.run.c.id),
+                (tables.response, tables.response.c.run_id),
+                (tables.row, tables.row.c.run_id),
+                (tables.completed_unit, tables.completed_unit.c.run_id),
+                (tables.baseline, tables.baseline.c.run_id),
             ):
                 connection.execute(delete(table).where(column.in_(ids)))
 

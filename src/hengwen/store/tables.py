@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0007"
+HEAD = "0010"
 """Version of the newest migration."""
 
 metadata = MetaData()
@@ -115,6 +115,15 @@ row = Table(
 )
 """Table of scores and failures. ``sample_id`` '' and ``repeat`` 0 mean None, because a unique index treats
 two NULLs as different."""
+
+completed_unit = Table(
+    "completed_unit",
+    metadata,
+    Column("unit", String, primary_key=True),
+    Column("run_id", String, nullable=False),
+)
+"""Table of what is completed in runs on which several processes work at this time; ``unit`` is the hash of a
+run and a sample. Rows are removed when no process works on the run any more."""
 
 baseline = Table(
     "baseline",

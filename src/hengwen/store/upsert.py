@@ -28,6 +28,7 @@ UNIQUE_COLUMNS = {
     "prompt": ("hash",),
     "attempt": ("call_key", "cache_scope", "attempt_no"),
     "row": ("run_id", "task", "sample_id", "repeat", "name"),
+    "completed_unit": ("unit",),
 }
 """Unique columns by table. A later row replaces an earlier row with the same values in these columns; a
 successful attempt is never replaced."""
