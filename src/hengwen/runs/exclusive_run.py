@@ -44,7 +44,7 @@ async def exclusive_run(
         yield
         return
     if not lock.acquire():
-        owner = _description(lock.owner())
+        owner = describe_owner(lock.owner())
         if not wait:
             raise StoreBusyError(
                 f"{store.name}: plan {plan!r} is being run by {owner}; wait for it with --wait", owner=owner
@@ -65,7 +65,8 @@ async def _acquire_later(lock: RunLock, stopping: asyncio.Event) -> None:
             raise asyncio.CancelledError
 
 
-def _description(owner: LockOwner | None) -> str:
+def describe_owner(owner: LockOwner | None) -> str:
+    """Return the id, host and start of the process that holds a lock, for messages."""
     if owner is None:
         return "another process"
     since = owner.since.replace("T", " ").replace("Z", " UTC")
