@@ -36,7 +36,7 @@ class PlanSharing:
         stopping: When this event is set, this process makes no new call.
 
     Raises:
-        StoreError: The processes that use the store cannot share work.
+        ConfigError: The store is on no PostgreSQL server.
     """
 
     def __init__(self, store: Store, plan: str, stopping: asyncio.Event) -> None:
@@ -154,7 +154,8 @@ async def shared_plan(
 
     Raises:
         StoreBusyError: Another process runs the plan alone, and ``wait`` is not set.
-        StoreError: The store is on no PostgreSQL server, or the connection was lost.
+        ConfigError: The store is on no PostgreSQL server.
+        StoreError: The connection was lost, and with it the claims of this process.
         CancelledError: The run was stopped.
     """
     sharing = PlanSharing(store, plan, stopping)

@@ -10,7 +10,7 @@ import secrets
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from hengwen.errors import StoreError
+from hengwen.errors import ConfigError, StoreError
 from hengwen.records import digest
 from hengwen.store.database import store_errors
 from hengwen.store.location import display_url
@@ -20,7 +20,7 @@ from hengwen.store.locks.run_lock import LockOwner
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Engine
 
     from hengwen.store.store import Store
 
@@ -80,38 +80,42 @@ class AdvisoryClaims:
         store: A store on a PostgreSQL server.
 
     Raises:
-        StoreError: The store is on no PostgreSQL server, or can be read only; or a connection pooler moves
-            the statements of a connection to different sessions of the server.
+        ConfigError: The store is on no PostgreSQL server.
+        StoreError: The store can be read only; or a connection pooler moves the statements of a connection to
+            different sessions of the server.
     """
 
     def __init__(self, store: Store) -> None:
         self._engine: Engine = store.writable_engine()
         self._name = display_url(self._engine.url)
         if self._engine.dialect.name != "postgresql":
-            raise StoreError(
-                f"{self._name}: only processes with a PostgreSQL store share the work on a plan; "
-                "name one with --store postgresql://USER@HOST/DATABASE"
+            raise ConfigError(
+                f"{self._name}: processes can share a plan only in a PostgreSQL store: "
+                "--store postgresql://USER@HOST/DATABASE"
             )
         self._token = secrets.token_hex(8)
-        self._connection: Connection = self._connect()
-        self._dbapi: Any = self._connection.connection.dbapi_connection
-
-    def _connect(self) -> Connection:
         with store_errors(self._engine):
-            connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-            connection.detach()  # the connection pool must not keep a session that holds claims
-            begin = {
-                "token": self._token,
-                "name": str(LockOwner.of_this_process())[:MAX_NAME_BYTES],
-                "names": list(SESSION_SETTINGS),
-                "values": list(SESSION_SETTINGS.values()),
-            }
-            earlier_token = connection.exec_driver_sql(_SESSION).scalar()
-            if earlier_token:  # so another process uses the same session
-                connection.close()
-                self._check_token(earlier_token)
-            connection.exec_driver_sql(_BEGIN, begin)
-            return connection
+            pooled = self._engine.raw_connection()
+            self._connection: Any = pooled.dbapi_connection
+            pooled.detach()  # the connection pool must not keep a session that holds claims
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self) -> None:
+        self._connection.autocommit = True
+        token = self._scalar(_SESSION, ())
+        if token:  # so another process uses the same session
+            self._check_token(token)
+        begin = {
+            "token": self._token,
+            "name": str(LockOwner.of_this_process())[:MAX_NAME_BYTES],
+            "names": list(SESSION_SETTINGS),
+            "values": list(SESSION_SETTINGS.values()),
+        }
+        self._execute(_BEGIN, begin)
 
     def exchange(
         self, released: Sequence[str], units: Sequence[str], calls: Sequence[str]
@@ -143,7 +147,7 @@ class AdvisoryClaims:
 
     def _execute(self, statement: str, values: Any) -> Sequence[Any]:
         """Execute a statement on a cursor of the driver, which is faster than SQLAlchemy; return the rows."""
-        with store_errors(self._engine), closing(self._dbapi.cursor()) as cursor:
+        with store_errors(self._engine), closing(self._connection.cursor()) as cursor:
             cursor.execute(statement, values)
             rows: Sequence[Any] = cursor.fetchall() if cursor.description else ()
             return rows
@@ -214,6 +218,5 @@ class AdvisoryClaims:
         return self._execute(statement, values)[0][0]
 
     def close(self) -> None:
-        """End the session; the server releases all locks."""
-        with store_errors(self._engine):
-            self._connection.close()
+        """End the session, if it has not ended; the server releases all locks."""
+        self._connection.close()
