@@ -117,7 +117,9 @@ def test_processes_share_a_plan_or_one_runs_it_alone(join, team_store: Store) ->
     alone = AdvisoryLock(team_store.writable_engine(), "p")
     assert not alone.acquire()
     assert alone.owner() == first.owner("p")
-    assert AdvisoryLock(team_store.writable_engine(), "q").acquire()
+    other = AdvisoryLock(team_store.writable_engine(), "q")
+    assert other.acquire()
+    other.release()
     first.close()
     second.close()
     while not alone.acquire():  # the server notices the end of the sessions
