@@ -74,6 +74,7 @@ class PlanSharing:
                 wait(owner)
             is_waiting = True
             await self._claims.sleep()
+            self._claims.check()
         await self._claims.run(self._session.lock, ACTIVE, self._plan, shared=True)
 
     @asynccontextmanager

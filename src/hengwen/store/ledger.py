@@ -188,11 +188,16 @@ class SqlLedger:
             self._stored_calls.add(call_key)
 
     def stored_responses(self, run: Run, task: str) -> Iterator[Response]:
-        """Yield the committed answers of a run to the samples of a task, of all processes."""
+        """Yield the committed answers of a run to a task, of all processes, by sample and repeat."""
         response = tables.response
-        query = select(response).where(response.c.run_id == run.id, response.c.task == task)
+        query = (
+            select(response)
+            .where(response.c.run_id == run.id, response.c.task == task)
+            .order_by(response.c.sample_id, response.c.repeat)
+        )
         with store_errors(self._engine), self._engine.connect() as connection:
-            for columns in connection.execute(query).mappings():
+            stream = connection.execution_options(yield_per=FETCH_SIZE)
+            for columns in stream.execute(query).mappings():
                 yield codec.response_from(columns, run.checkpoint)
 
     def commit(self) -> None:

@@ -106,15 +106,19 @@ class Claims:
     async def take_units(self, names: Sequence[str]) -> list[tuple[bool, bool]]:
         """Claim units; return for each whether it was taken, and whether it had been completed before.
 
+        No unit is taken if the connection is lost.
+
         Args:
             names: Names of different units, which this process has not claimed.
-
-        Raises:
-            CancelledError: The connection is lost.
         """
-        answers = [self._batch.units.setdefault(name, self._answer()) for name in names]
-        self._request()
-        return [await answer for answer in answers]
+        try:
+            answers = [self._batch.units.setdefault(name, self._answer()) for name in names]
+            self._request()
+            return [await answer for answer in answers]
+        except asyncio.CancelledError:
+            if self.error is None:
+                raise
+            return [(False, False)] * len(names)
 
     async def take_call(self, call_key: str) -> bool:
         """Claim a call as soon as no other process has it; return whether attempts of it are stored.
@@ -136,6 +140,7 @@ class Claims:
                 if is_taken:
                     return is_stored
                 await self.sleep()
+                self.check()
         except BaseException:
             self._close_call(call_key)
             raise
@@ -151,13 +156,12 @@ class Claims:
         self._wait_at_most(RELEASE_SECONDS)
 
     async def sleep(self) -> None:
-        """Wait before another attempt to take a claim.
-
-        Raises:
-            CancelledError: The run is stopping.
-        """
+        """Wait before another attempt to take a claim, but no longer than until the run is stopping."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self.stopping.wait(), POLL_SECONDS)
+
+    def check(self) -> None:
+        """Raise CancelledError if the run is stopping."""
         if self.stopping.is_set():
             raise asyncio.CancelledError
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections import defaultdict
 from contextlib import asynccontextmanager
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Protocol
 
 from hengwen.protocols import Ledger
@@ -33,7 +33,7 @@ class SharedLedger(Ledger, Protocol):
         ...
 
     def stored_responses(self, run: Run, task: str) -> Iterator[Response]:
-        """Yield the committed responses of a run to the samples of a task, of all processes."""
+        """Yield the committed responses of a run to a task, of all processes, by sample and repeat."""
         ...
 
 
@@ -112,23 +112,20 @@ class RunSharing:
         self._committer.schedule_commit()
         self._committer.when_committed(partial(self._claims.release_units, [name]))
 
-    async def sleep(self) -> None:
-        """Wait before another attempt to take a claim.
+    @property
+    def is_stopping(self) -> bool:
+        """Whether this process ends its work."""
+        return self._claims.stopping.is_set()
 
-        Raises:
-            CancelledError: The run is stopping.
-        """
+    async def sleep(self) -> None:
+        """Wait before another attempt to take a claim, but no longer than until the run is stopping."""
         await self._claims.sleep()
 
     async def let_others_go_first(self) -> None:
-        """Wait until this process can make calls, or no other process of the plan can.
-
-        Raises:
-            CancelledError: The run is stopping.
-        """
+        """Wait until no other process of the plan can make calls, or the run is stopping."""
         session = self._claims.session
         await self._claims.run(session.unlock, ACTIVE, self._run.plan, shared=True)
-        while self.hands_over:
+        while self.hands_over and not self.is_stopping:
             self._is_last = not await self._claims.run(session.is_shared, ACTIVE, self._run.plan)
             if not self._is_last:
                 await self.sleep()
@@ -145,6 +142,7 @@ class RunSharing:
         """
         name = self.name_of(*parts)
         while True:
+            self._claims.check()
             ((is_taken, is_completed),) = await self.take([name])
             if is_completed:
                 return
@@ -177,20 +175,12 @@ class RunSharing:
         finally:
             self._committer.when_committed(partial(self._claims.release_call, call_key), attempts_only=True)
 
-    def stored_responses(self, task: str) -> defaultdict[str, list[Response]]:
-        """Return the responses of this run to the samples of a task, of all processes, by sample id.
+    def stored_responses(self, task: str) -> Iterator[list[Response]]:
+        """Yield the responses of this run to each sample of a task, of all processes.
 
         Args:
             task: Name of the task.
         """
-        responses: defaultdict[str, list[Response]] = defaultdict(list)
-        for response in self._ledger.stored_responses(self._run, task):
-            responses[response.sample_id].append(response)
-        for repeats in responses.values():
-            repeats.sort(key=lambda response: response.repeat)
-        return responses
-
-    def check(self) -> None:
-        """Raise CancelledError if the run is stopping."""
-        if self._claims.stopping.is_set():
-            raise asyncio.CancelledError
+        responses = self._ledger.stored_responses(self._run, task)
+        for _, repeats in groupby(responses, key=attrgetter("sample_id")):
+            yield list(repeats)

@@ -18,7 +18,17 @@ others have none."""
 POLL_SECONDS = 0.05
 """Maximum number of seconds until a stopping run is noticed."""
 
-Unit = TypeVar("Unit")
+
+class Named(Protocol):
+    """A unit of work."""
+
+    @property
+    def key(self) -> tuple[str | int, ...]:
+        """Text and numbers that identify the unit in its run."""
+        ...
+
+
+Unit = TypeVar("Unit", bound=Named)
 
 
 class UnitQueue(Protocol[Unit]):
@@ -68,7 +78,6 @@ class SharedUnits(Generic[Unit]):
     Args:
         sharing: The part of this process in the run.
         units: All units of the run, in the same order in all processes.
-        name: Function that returns the name of a unit.
         limit: Maximum number of units in progress in this process.
         on_completed_elsewhere: Function that is called for each unit that another process has completed.
     """
@@ -77,14 +86,12 @@ class SharedUnits(Generic[Unit]):
         self,
         sharing: RunSharing,
         units: Iterator[Unit],
-        name: Callable[[Unit], str],
         *,
         limit: int,
         on_completed_elsewhere: Callable[[], None],
     ) -> None:
         self._sharing = sharing
         self._units = units
-        self._name = name
         self._limit = limit
         self._batch_size = max(1, min(MAX_BATCH, limit // 8))
         self._on_completed_elsewhere = on_completed_elsewhere
@@ -134,7 +141,9 @@ class SharedUnits(Generic[Unit]):
             await self._claim(units)
         elif self._deferred:
             await self._try_again()
-        elif self._in_progress:  # this process may leave units to others, and must see that they are completed
+        elif (
+            self._in_progress
+        ):  # this process may leave units to others, and must see that they are completed
             await self._wait_for_progress()
         else:
             return False
@@ -167,3 +176,6 @@ class SharedUnits(Generic[Unit]):
     def _defer(self, unit: Unit) -> None:
         self._sharing.release(self._name(unit))
         self._deferred.append(unit)
+
+    def _name(self, unit: Unit) -> str:
+        return self._sharing.name_of(*unit.key)
