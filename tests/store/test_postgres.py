@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -13,7 +15,8 @@ from hengwen.errors import StoreError
 from hengwen.records import Run
 from hengwen.store import open_store, schema, tables
 
-OLDER = [f"{number:04}" for number in range(1, int(tables.HEAD))]
+VERSIONS = Path(schema.__file__).parent / "migrations" / "versions"
+OLDER = sorted(path.name[:4] for path in VERSIONS.glob("0*.py"))[:-1]
 
 
 @pytest.mark.parametrize("make", [schema.create, schema.upgrade])
@@ -39,6 +42,25 @@ def test_an_older_schema_is_migrated_with_its_runs(postgres: str, version: str) 
     with open_store(postgres) as store:
         assert [run.id for run in store.runs()] == ["r1"]
         assert store.copy_before_migration is None  # the server has backups of its own
+
+
+@pytest.mark.parametrize("version", [None, "0001"], ids=["empty", "old"])
+def test_processes_that_open_a_store_at_the_same_time_change_its_schema_once(
+    postgres: str, version: str | None
+) -> None:
+    if version is not None:
+        engine = create_engine(postgres)
+        schema.upgrade(engine, version)
+        engine.dispose()
+    barrier = Barrier(6)
+
+    def start(_: int) -> int:
+        barrier.wait()
+        with open_store(postgres) as store:
+            return len(store.runs())
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(start, range(6))) == [0] * 6
 
 
 def test_processes_that_look_at_the_same_time_take_different_numbers(postgres: str) -> None:

@@ -45,7 +45,7 @@ def test_a_url_can_ask_for_reading_only(path: Path, location: str) -> None:
         assert store.latest()[0].plan == "p"
         for write in (
             lambda: store.ledger().begin(RUN),
-            lambda: store.run_lock("p"),
+            store.writable_engine,
             lambda: store.pin(RUN, "now"),
             lambda: store.remove(RUN),
         ):

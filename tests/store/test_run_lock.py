@@ -17,17 +17,18 @@ import pytest
 from sqlalchemy import make_url
 
 from hengwen.errors import StoreError
-from hengwen.store.advisory_lock import AdvisoryLock
 from hengwen.store.database import Database
-from hengwen.store.file_lock import PlanFileLock
 from hengwen.store.location import sqlite_path
-from hengwen.store.run_lock import LockOwner
+from hengwen.store.locks.advisory_lock import AdvisoryLock
+from hengwen.store.locks.file_lock import PlanFileLock
+from hengwen.store.locks.run_lock import LockOwner, run_lock
 from hengwen.store.store import Store, open_store
 
 HOLD = """
 import sys, time
+from hengwen.store.locks.run_lock import run_lock
 from hengwen.store.store import open_store
-lock = open_store(sys.argv[1]).run_lock("p")
+lock = run_lock(open_store(sys.argv[1]), "p")
 print(lock.acquire(), flush=True)
 time.sleep(600)
 """
@@ -53,7 +54,7 @@ def store(file_store: Store) -> Store:
 
 
 def lock_of(store: Store, plan: str) -> Any:
-    lock = store.run_lock(plan)
+    lock = run_lock(store, plan)
     assert lock is not None
     return lock
 
@@ -141,7 +142,7 @@ def test_a_database_in_memory_has_no_path_and_so_no_lock(location: str, name: st
 
 def test_a_store_in_memory_needs_no_lock() -> None:
     with open_store("sqlite://") as store:
-        assert store.run_lock("p") is None
+        assert run_lock(store, "p") is None
 
 
 class FakeConnection:

@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Protocol
 
 from hengwen._internal.bounded_queue import BoundedQueue
 from hengwen.engine.pacing import LoopYielder, stagger_start, worker_count
-from hengwen.engine.sample_evaluation import Answered, RunEvaluation
+from hengwen.engine.sample_evaluation import Answered, Answers, RunEvaluation
+from hengwen.engine.sharing.unit_queue import LocalUnits, SharedUnits
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from hengwen.engine.committer import Committer
     from hengwen.engine.job import Job
+    from hengwen.engine.sample_evaluation import RunUnit
     from hengwen.engine.scoring import ScoringPool
+    from hengwen.engine.sharing.unit_queue import UnitQueue
     from hengwen.protocols import Ledger
 
 Progress = Callable[[int, int], None]
@@ -33,6 +36,12 @@ BATCH_CHARACTERS = 1_000_000
 """Number of characters of responses from which on a batch gets no further samples."""
 BATCHES_PER_WORKER = 3
 """Maximum number of batches per worker process that are scored or wait to be scored."""
+STAGES = 3
+"""If several processes share a run, the maximum number of samples in progress for each concurrent call: at a
+model under test, in the queue, at the judges. With more, one process could have many left when the others
+have none."""
+SHARED_SAMPLES_PER_WORKER = 32
+"""Further samples in progress per worker process, if several processes share a run."""
 
 
 class _Source(Protocol):
@@ -81,22 +90,28 @@ async def execute(
     workers = worker_count(concurrency, total)
     completed = 0
 
-    async def work(source: _Source) -> None:
+    def count_completed() -> None:
         nonlocal completed
+        completed += 1
+        if progress is not None:
+            progress(completed, total)
+
+    answers = Answers(run, _units(job, run, workers, pool, count_completed), stop)
+
+    async def work(source: _Source) -> None:
         while (answered := await source.get()) is not None:
             if stop.is_set():
                 continue  # so that no earlier stage waits for a place in the queue
             await _unless_stopped(run.evaluate(answered), stop)
-            completed += 1
-            if progress is not None:
-                progress(completed, total)
+            answers.complete(answered)
+            count_completed()
             await yielder.yield_if_due()
 
     try:
         async with asyncio.TaskGroup() as group:
-            source: _Source = run.answers
+            source: _Source = answers
             if any(task.target is not None for task in job.tasks):
-                source = await _generate(group, run, workers)
+                source = await _generate(group, answers, workers)
             if pool is not None:
                 source = _score(group, run, source, pool, workers)
             for _ in range(workers):
@@ -105,12 +120,35 @@ async def execute(
     except ExceptionGroup as errors:
         raise _first_error(errors) from None
     try:
-        run.finish()
+        await _finish(job, run, committer)
     finally:
         committer.flush()
 
 
-async def _generate(group: asyncio.TaskGroup, run: RunEvaluation, workers: int) -> _Source:
+def _units(
+    job: Job,
+    run: RunEvaluation,
+    workers: int,
+    pool: ScoringPool | None,
+    on_completed_elsewhere: Callable[[], None],
+) -> UnitQueue[RunUnit]:
+    """Return the queue of the units that this process evaluates."""
+    if job.sharing is None:
+        return LocalUnits(run.units())
+    limit = STAGES * workers + (0 if pool is None else SHARED_SAMPLES_PER_WORKER * pool.workers)
+    return SharedUnits(job.sharing, run.units(), limit=limit, on_completed_elsewhere=on_completed_elsewhere)
+
+
+async def _finish(job: Job, run: RunEvaluation, committer: Committer) -> None:
+    """Record what is computed from all responses; if processes share the run, one of them does it."""
+    if job.sharing is None:
+        run.finish()
+    else:
+        committer.flush()  # so that the responses of this process are among the stored ones
+        await job.sharing.once(run.finish, "finish")
+
+
+async def _generate(group: asyncio.TaskGroup, answers: Answers, workers: int) -> _Source:
     """Start the tasks that ask the model under test; return the queue of answered samples."""
     queue: BoundedQueue[Answered] = BoundedQueue(workers)
     running = workers
@@ -118,7 +156,7 @@ async def _generate(group: asyncio.TaskGroup, run: RunEvaluation, workers: int) 
     async def generate() -> None:
         nonlocal running
         try:
-            while (answered := await run.answers.get()) is not None:
+            while (answered := await answers.get()) is not None:
                 await queue.put(answered)
         finally:
             running -= 1

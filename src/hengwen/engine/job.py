@@ -12,6 +12,7 @@ from hengwen.records import digest
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from hengwen.engine.sharing.run_sharing import RunSharing
     from hengwen.protocols import Backend, GroupScorer, Judge, Scorer
     from hengwen.records import Response, Row, Run, Sample
 
@@ -124,3 +125,5 @@ class Job:
     human_rows: Sequence[Row] = ()
     fresh: bool = False
     """Whether everything is evaluated again, instead of reusing the scores of earlier runs."""
+    sharing: RunSharing | None = None
+    """The part of this process in the run, if several processes work on it."""

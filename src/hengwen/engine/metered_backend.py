@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from hengwen.engine.committer import Committer
     from hengwen.engine.limiter import Limiter
+    from hengwen.engine.sharing.run_sharing import RunSharing
     from hengwen.protocols import Backend, Ledger, Parsed
     from hengwen.records import Request
 
@@ -54,6 +55,14 @@ class CallContext:
         self.usage: dict[Role, Usage] = {"judge": Usage(), "subject": Usage()}
         self.stopping = stopping or asyncio.Event()
         self.scheduler = FairScheduler()
+        self.sharing: RunSharing | None = None
+        """The part of this process in the run, if several processes work on it."""
+        self.is_unreachable = False
+        """Whether no more calls are sent to an endpoint, because many calls in a row failed."""
+
+    def is_exhausted(self) -> bool:
+        """Return whether calls are skipped, because of the budget or because an endpoint is unreachable."""
+        return self.budget.stopped or self.is_unreachable
 
     async def sleep(self, seconds: float) -> None:
         """Sleep, but no longer than until the run is to stop."""
@@ -169,13 +178,25 @@ class LedgerBackend:
             await asyncio.wait([same_call])  # then its reply is stored, or this call is sent
         ended = self._in_flight[call_key] = asyncio.get_running_loop().create_future()
         try:
-            completion = await self._call(call_key, request, parse)
+            completion = await self._call_once(call_key, request, parse)
         finally:
             del self._in_flight[call_key]
             ended.set_result(None)
         if PY311_EXTRA_TICK:  # the reply is recorded by now, so a run that stops here loses nothing
             await self._context.scheduler.take_turn()
         return completion
+
+    async def _call_once(
+        self, call_key: str, request: Request, parse: Callable[[Reply], Parsed]
+    ) -> tuple[Reply, Parsed]:
+        """Make a call, unless another process that works on the run makes it or has made it."""
+        if self._context.sharing is None:
+            return await self._call(call_key, request, parse)
+        async with self._context.sharing.call(call_key, self._cache_scope) as stored:
+            if stored is None:
+                return await self._call(call_key, request, parse)
+            reply = reply_of(stored)
+            return reply, parse(reply)
 
     async def _call(
         self, call_key: str, request: Request, parse: Callable[[Reply], Parsed]
@@ -212,6 +233,7 @@ class LedgerBackend:
 
     def _raise_if_unreachable(self) -> None:
         if self._failures_in_a_row >= self._max_failures_in_a_row:
+            self._context.is_unreachable = True
             state = "rejects every call" if self._last_status == "rejected" else "is unreachable"
             raise BackendError(
                 f"{self.endpoint} {state}: {self._failures_in_a_row} calls in a row got no reply",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from hengwen._internal.answered_samples import AnsweredSamples
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
@@ -16,7 +16,7 @@ from hengwen.engine.recorder import ItemKey, Recorder
 from hengwen.engine.scoring import WHOLE_GROUP, pack_unit
 from hengwen.errors import JudgeError
 from hengwen.prompts.render import render_subject_prompt
-from hengwen.records import Request, Response
+from hengwen.records import Request, Response, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator, Sequence
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from hengwen.engine.evaluate import Evaluator
     from hengwen.engine.job import Job, Target, TaskJob
     from hengwen.engine.scoring import ScoringPool, Unit
+    from hengwen.engine.sharing.run_sharing import RunSharing
+    from hengwen.engine.sharing.unit_queue import UnitQueue
     from hengwen.protocols import Ledger
-    from hengwen.records import Sample
 
 Result = TypeVar("Result")
 AnyEvaluator = TypeVar("AnyEvaluator", bound="Evaluator")
@@ -63,16 +64,43 @@ class TaskEvaluators:
         return self._numbers.get(id(evaluator))
 
 
-@dataclass(slots=True, kw_only=True)
-class Answered:
-    """A sample with its responses, or with an anchor (frozen response that is judged in every run)."""
+class RunUnit(NamedTuple):
+    """A sample of a task, or an anchor (frozen response that is judged in every run)."""
 
     task: TaskEvaluators
     sample: Sample
+    anchor: Response | None
+
+    @property
+    def key(self) -> tuple[str | int, ...]:
+        """Text and numbers that identify the unit in its run."""
+        repeat = 0 if self.anchor is None else self.anchor.repeat
+        return ("sample" if self.anchor is None else "anchor", self.task.job.name, self.sample.id, repeat)
+
+
+@dataclass(slots=True, kw_only=True)
+class Answered:
+    """A sample with its responses, or an anchor."""
+
+    unit: RunUnit
     items: list[Item]
-    is_anchor: bool = False
     is_scored: bool = False
     """Whether the evaluators that the pool has are done."""
+
+    @property
+    def task(self) -> TaskEvaluators:
+        """The task of the sample."""
+        return self.unit.task
+
+    @property
+    def sample(self) -> Sample:
+        """The sample."""
+        return self.unit.sample
+
+    @property
+    def is_anchor(self) -> bool:
+        """Whether the response is an anchor."""
+        return self.unit.anchor is not None
 
     @property
     def responses(self) -> list[Response]:
@@ -80,34 +108,44 @@ class Answered:
         return [item.response for item in self.items]
 
 
-class _Answers:
-    """The first stage: it gets the responses to one sample after the other until the run is stopped."""
+class Answers:
+    """The first stage: it gets the responses to one sample after the other until the run is stopped.
 
-    def __init__(self, run: RunEvaluation, stopping: asyncio.Event) -> None:
+    Args:
+        run: Functions that evaluate samples.
+        units: Samples and anchors.
+        stopping: When this event is set, no new sample starts.
+    """
+
+    def __init__(self, run: RunEvaluation, units: UnitQueue[RunUnit], stopping: asyncio.Event) -> None:
         self._run = run
         self._stopping = stopping
-        self._units = run.units()
+        self._units = units
 
     async def get(self) -> Answered | None:
         """Return the next sample with its responses; None after the last sample."""
-        unit = None if self._stopping.is_set() else next(self._units, None)
+        unit = None if self._stopping.is_set() else await self._units.take()
         if unit is None:
             return None
         task, sample, anchor = unit
         if anchor is None and task.job.target is not None:
-            return self._run.answered(task, sample, await self._run.ask(task, task.job.target, sample))
-        return self._stored(task, sample, anchor)
+            return self._run.answered(unit, await self._run.ask(task, task.job.target, sample))
+        return self._stored(unit)
 
     def get_nowait(self) -> Answered | None:
-        """Return the next sample with its stored responses; None after the last sample."""
-        unit = None if self._stopping.is_set() else next(self._units, None)
-        return None if unit is None else self._stored(*unit)
+        """Return the next sample with its stored responses; None if there is none at present."""
+        unit = None if self._stopping.is_set() else self._units.take_nowait()
+        return None if unit is None else self._stored(unit)
 
-    def _stored(self, task: TaskEvaluators, sample: Sample, anchor: Response | None) -> Answered:
-        if anchor is not None:
-            item = Item.build(sample, anchor, namespace="anchor")
-            return Answered(task=task, sample=sample, items=[item], is_anchor=True)
-        return self._run.answered(task, sample, self._run.read(task, sample))
+    def complete(self, answered: Answered) -> None:
+        """Record that a sample is evaluated, unless the evaluation may have ended early."""
+        if not self._stopping.is_set():
+            self._units.complete(answered.unit)
+
+    def _stored(self, unit: RunUnit) -> Answered:
+        if unit.anchor is not None:
+            return Answered(unit=unit, items=[Item.build(unit.sample, unit.anchor, namespace="anchor")])
+        return self._run.answered(unit, self._run.read(unit.task, unit.sample))
 
 
 class RunEvaluation:
@@ -134,23 +172,23 @@ class RunEvaluation:
         self._human_rows = job.human_rows
         self._recorder = Recorder(job, ledger, committer)
         self._tasks = [TaskEvaluators(task, pool) for task in job.tasks]
-        self.answers = _Answers(self, stopping)
-        """The first stage: the samples with their responses."""
+        self._sharing = job.sharing
 
-    def units(self) -> Iterator[tuple[TaskEvaluators, Sample, Response | None]]:
+    def units(self) -> Iterator[RunUnit]:
         """Yield each sample of each task, and after them the task's anchors (frozen responses)."""
         for task in self._tasks:
             for sample in task.job.samples:
-                yield task, sample, None
+                yield RunUnit(task, sample, None)
             for sample, response in task.job.anchors:
-                yield task, sample, response
+                yield RunUnit(task, sample, response)
 
-    def answered(self, task: TaskEvaluators, sample: Sample, responses: list[Response]) -> Answered:
+    def answered(self, unit: RunUnit, responses: list[Response]) -> Answered:
         """Return a sample with its responses, which are kept for the scorers of whole checkpoints."""
-        if task.answered is not None:
-            task.answered.add(sample, responses)
+        sample, answered = unit.sample, unit.task.answered
+        if answered is not None and self._sharing is None:
+            answered.add(sample, responses)
         items = [Item.build(sample, response, responses[:index]) for index, response in enumerate(responses)]
-        return Answered(task=task, sample=sample, items=items)
+        return Answered(unit=unit, items=items)
 
     def read(self, task: TaskEvaluators, sample: Sample) -> list[Response]:
         """Return the stored responses to a sample, and record them."""
@@ -320,6 +358,8 @@ class RunEvaluation:
         """
         self._raise_if_stopping()
         for task in self._tasks:
+            if task.answered is not None and self._sharing is not None:
+                _add_all(task, task.answered, self._sharing)
             if task.answered:
                 item_key = ItemKey(task.job.name, None, None, group_hash(task.answered))
                 for group in task.checkpoint_scorers:
@@ -331,6 +371,16 @@ class RunEvaluation:
     def _raise_if_stopping(self) -> None:
         if self._stopping.is_set():
             raise asyncio.CancelledError
+
+
+def _add_all(task: TaskEvaluators, answered: AnsweredSamples, sharing: RunSharing) -> None:
+    """Add the responses to all samples of a task, because other processes got some of them."""
+    if task.job.target is None:
+        for sample in task.job.samples:
+            answered.add(sample, task.job.sorted_answers(sample.id))
+    else:
+        for responses in sharing.stored_responses(task.job.name):
+            answered.add(Sample(id=responses[0].sample_id), responses)
 
 
 async def _gather(coroutines: Sequence[Coroutine[None, None, Result]]) -> list[Result]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from hengwen.protocols import Ledger
     from hengwen.records import Reducer
     from hengwen.runs.resources import RunResources
+    from hengwen.runs.shared_plan import PlanSharing
 
 
 class CheckpointRun:
@@ -35,23 +37,24 @@ class CheckpointRun:
     Args:
         resources: Plan, store, options and backends, which the runs of one command share.
         order: Index of the checkpoint in the plan.
+        sharing: The part of this process in the plan, if several processes run it together.
     """
 
-    def __init__(self, resources: RunResources, order: int) -> None:
+    def __init__(self, resources: RunResources, order: int, sharing: PlanSharing | None = None) -> None:
         self._resources = resources
         self._suite = resources.suite
         self._store = resources.store
         self._options = resources.options
         self._spec = resources.suite.plan.checkpoints[order]
         self._order = order
+        self._sharing = sharing
         self._responses = self._suite.responses.get(self._spec.name, ResponseSet())
         self.warnings: list[str] = []
 
     async def execute(self) -> Run:
         """Evaluate the checkpoint and return its run, whose ``status`` says how it ended."""
-        ledger: Ledger = self._store.ledger()
-        if self._options.dry:
-            ledger = DryLedger(ledger)
+        sql_ledger = self._store.ledger()
+        ledger: Ledger = DryLedger(sql_ledger) if self._options.dry else sql_ledger
         committer = Committer(ledger)
         new_id = f"{self._resources.started_at:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         context = CallContext(ledger, committer, new_id, self._resources.budget, self._resources.stopping)
@@ -59,10 +62,16 @@ class CheckpointRun:
         tasks = [
             JudgedTask(task, self._resources.judges(context, task, cache_scope)) for task in self._suite.tasks
         ]
-        run = self._begin(new_id, tasks)
-        context.run_id = run.id  # calls are recorded under the resumed run
-        ledger.begin(run)
-        ledger.commit()
+        run_hash = plan_hash(self._suite, self._spec, tasks, self._responses, self._resources.backends)
+        async with nullcontext() if self._sharing is None else self._sharing.changing():
+            earlier = self._earlier_run()
+            is_running = await self._is_running(earlier)
+            run = self._begin(earlier, new_id, run_hash, tasks, is_running=is_running)
+            context.run_id = run.id  # calls are recorded under the resumed run
+            if self._sharing is not None:
+                context.sharing = await self._sharing.join(run, context, sql_ledger)
+            ledger.begin(run)
+            ledger.commit()
         rows, warnings = human_rows(self._suite, run, self._responses)
         self.warnings += warnings
         job = Job(
@@ -70,6 +79,7 @@ class CheckpointRun:
             tasks=[self._task_job(judged, context, cache_scope) for judged in tasks],
             human_rows=rows,
             fresh=self._options.fresh,
+            sharing=context.sharing,
         )
         return await run_job(
             job,
@@ -106,20 +116,42 @@ class CheckpointRun:
             if isinstance(row.outcome, Failure)
         ]
 
-    def _begin(self, new_id: str, tasks: Sequence[JudgedTask]) -> Run:
-        """Return the newest run of the checkpoint if it can be resumed, else a new run."""
+    def _earlier_run(self) -> Run | None:
+        """Return the newest run of the checkpoint."""
+        runs = self._store.runs(self._suite.plan.name)
+        return next((run for run in runs if run.checkpoint == self._spec.name), None)
+
+    async def _is_running(self, run: Run | None) -> bool:
+        """Return whether other processes, with which this one shares the plan, work on a run."""
+        return self._sharing is not None and run is not None and await self._sharing.is_running(run)
+
+    def _begin(
+        self,
+        earlier: Run | None,
+        new_id: str,
+        run_hash: str,
+        tasks: Sequence[JudgedTask],
+        *,
+        is_running: bool,
+    ) -> Run:
+        """Return the earlier run if it can be resumed or joined, else a new run.
+
+        Raises:
+            StoreBusyError: Other processes work on the earlier run, but this one cannot join them.
+        """
         suite, checkpoint = self._suite, self._spec
-        digest = plan_hash(suite, checkpoint, tasks, self._responses, self._resources.backends)
-        earlier = next(
-            (run for run in self._store.runs(suite.plan.name) if run.checkpoint == checkpoint.name), None
-        )
         if earlier is None or not resumes(
-            earlier, digest, fresh=self._options.fresh, has_anchors=bool(suite.anchors)
+            earlier,
+            run_hash,
+            fresh=self._options.fresh,
+            has_anchors=bool(suite.anchors) and not is_running,
         ):
+            if earlier is not None and is_running and self._sharing is not None:
+                raise self._sharing.busy_error(earlier)
             earlier = Run(
                 id=new_id,
                 plan=suite.plan.name,
-                plan_hash=digest,
+                plan_hash=run_hash,
                 checkpoint=checkpoint.name,
                 started=datetime.now(UTC).isoformat(timespec="microseconds"),
                 versions=package_versions(),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from hengwen.engine.limiter import interruptible_sleep
 from hengwen.errors import StoreBusyError
+from hengwen.store.locks.run_lock import run_lock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from hengwen.store.run_lock import LockOwner, RunLock
+    from hengwen.store.locks.run_lock import LockOwner, RunLock
     from hengwen.store.store import Store
 
 POLL_SECONDS = 0.5
@@ -38,12 +39,12 @@ async def exclusive_run(
         StoreBusyError: Another process holds the lock, and ``wait`` is not set.
         CancelledError: The run was stopped before it got the lock.
     """
-    lock = store.run_lock(plan)
+    lock = run_lock(store, plan)
     if lock is None:
         yield
         return
     if not lock.acquire():
-        owner = _description(lock.owner())
+        owner = describe_owner(lock.owner())
         if not wait:
             raise StoreBusyError(
                 f"{store.name}: plan {plan!r} is being run by {owner}; wait for it with --wait", owner=owner
@@ -64,7 +65,8 @@ async def _acquire_later(lock: RunLock, stopping: asyncio.Event) -> None:
             raise asyncio.CancelledError
 
 
-def _description(owner: LockOwner | None) -> str:
+def describe_owner(owner: LockOwner | None) -> str:
+    """Return the id, host and start of the process that holds a lock, for messages."""
     if owner is None:
         return "another process"
     since = owner.since.replace("T", " ").replace("Z", " UTC")

@@ -51,6 +51,8 @@ class RunOptions:
     wait: bool | Callable[[str], None] = False
     """Whether to wait if another process runs the plan in the same store; False raises an error instead. If
     ``wait`` is a function, this process waits and calls it with a description of the other process."""
+    share: bool = False
+    """Whether this process shares the work with other processes that run the plan in the same store."""
     checkpoints: Collection[str] | None = None
     """Names of the checkpoints to evaluate; None for all checkpoints of the plan."""
     progress: Callable[[str, int, int], None] | None = None
@@ -66,10 +68,13 @@ class RunResources:
         options: How the plan is run.
 
     Raises:
-        ConfigError: A backend is wrong; or a budget is set, and a backend has no price.
+        ConfigError: A backend is wrong; a budget is set, and a backend has no price; or a run should be both
+            fresh and shared.
     """
 
     def __init__(self, suite: LoadedPlan, store: Store, options: RunOptions) -> None:
+        if options.share and options.fresh:
+            raise ConfigError("a fresh run cannot be shared: use either --fresh or --share")
         self.suite = suite
         self.store = store
         self.options = options

@@ -20,11 +20,12 @@ from hengwen.store.store import Store, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
+    from contextlib import AbstractAsyncContextManager, AbstractContextManager
     from pathlib import Path
 
     from hengwen.plans.plan import Plan
     from hengwen.records import Run
+    from hengwen.runs.shared_plan import PlanSharing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
     budget: float | None = None,
     time_limit: float | None = None,
     wait: bool | Callable[[str], None] = False,
+    share: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
     trust: bool = False,
 ) -> RunResult:
@@ -87,6 +89,9 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         wait: Whether to wait if another process runs the plan in this store, and then to reuse its results.
             If ``wait`` is a function, this process waits and calls it with a description of the other
             process.
+        share: Whether to share the work with other processes that run the plan in this store, which must be a
+            PostgreSQL database, and that also share it. ``concurrency``, ``budget`` and the limits of a plan
+            apply to each process.
         progress: Called with (checkpoint, samples done, samples in total).
         trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
 
@@ -97,7 +102,8 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         ConfigError: The plan or an option is wrong, or the plan needs trust.
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
-        StoreBusyError: Another process runs the plan in this store, and ``wait`` is not set.
+        StoreBusyError: Another process runs the plan in this store, and neither ``wait`` is set nor do both
+            share the work.
         TimeLimitError: The time limit is reached; calling this function again resumes the run.
         KeyboardInterrupt: The run was interrupted; calling this function again resumes it.
 
@@ -118,6 +124,7 @@ def run_plan(  # noqa: PLR0913 - keyword-only options
         budget=budget,
         time_limit=time_limit,
         wait=wait,
+        share=share,
         progress=progress,
     )
     resolved = resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat)
@@ -139,6 +146,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
     budget: float | None = None,
     time_limit: float | None = None,
     wait: bool | Callable[[str], None] = False,
+    share: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
     trust: bool = False,
 ) -> RunResult:
@@ -160,6 +168,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         budget: Maximum cost of the calls, at the prices of the plan.
         time_limit: Seconds after which no new call is made.
         wait: Whether to wait if another process runs the plan; or a function to call when this process waits.
+        share: Whether to share the work with other processes that run the plan in this PostgreSQL database.
         progress: Called with (checkpoint, samples done, samples in total).
         trust: Whether the plan may name code, and environment variables other than ``*_API_KEY``.
 
@@ -170,7 +179,8 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         ConfigError: The plan or an option is wrong, or the plan needs trust.
         DataError: A file of the plan is wrong.
         StoreError: The store failed; committed data is kept.
-        StoreBusyError: Another process runs the plan in this store, and ``wait`` is not set.
+        StoreBusyError: Another process runs the plan in this store, and neither ``wait`` is set nor do both
+            share the work.
         TimeLimitError: The time limit is reached; calling this function again resumes the run.
         CancelledError: The task was cancelled; calling this function again resumes the run.
 
@@ -192,6 +202,7 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
         budget=budget,
         time_limit=time_limit,
         wait=wait,
+        share=share,
         progress=progress,
     )
     suite = load_suite(resolve_plan(plan, judge=judge, base_url=base_url, repeat=repeat), trust=trust)
@@ -234,16 +245,27 @@ async def _run_suite(
             interrupts.stop_on_request(resources.stopping),
             stop_after(resources.stopping, options.time_limit),
         ):
-            async with exclusive_run(store, suite.plan.name, resources.stopping, wait=options.wait):
+            async with _lock(store, suite.plan.name, resources.stopping, options) as sharing:
                 for order, checkpoint in enumerate(suite.plan.checkpoints):
                     if options.checkpoints is not None and checkpoint.name not in options.checkpoints:
                         continue
-                    checkpoint_run = CheckpointRun(resources, order)
+                    checkpoint_run = CheckpointRun(resources, order, sharing)
                     runs.append(await checkpoint_run.execute())
                     warnings += checkpoint_run.warnings
     finally:
         await resources.close()
     return run_result(resources, runs, warnings)
+
+
+def _lock(
+    store: Store, plan: str, stopping: asyncio.Event, options: RunOptions
+) -> AbstractAsyncContextManager[PlanSharing | None]:
+    """Return a context in which this process runs a plan, alone or together with others."""
+    if options.share:
+        from hengwen.runs.shared_plan import shared_plan
+
+        return shared_plan(store, plan, stopping, wait=options.wait)
+    return exclusive_run(store, plan, stopping, wait=options.wait)
 
 
 def run_result(resources: RunResources, runs: Sequence[Run], warnings: Sequence[str]) -> RunResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import time
@@ -54,6 +55,16 @@ class Database:
     """Path of the copy that was made before the schema was migrated; None if nothing was migrated."""
 
 
+KEEPALIVE = {
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
+"""Parameters of connections to PostgreSQL, unless the URL sets them: a server that gave no sign of life for a
+minute counts as lost. Without these parameters, Linux would wait for a quarter of an hour, or for hours."""
+
+
 def open_database(location: str | Path) -> Database:
     """Connect to a database, and migrate it to the newest schema unless it is read-only.
 
@@ -68,7 +79,7 @@ def open_database(location: str | Path) -> Database:
     url = parse_location(location)
     try:
         uri = read_only_uri(url)
-        engine = create_engine(url, **_in_memory_options(url)) if uri is None else _read_only_engine(url, uri)
+        engine = create_engine(url, **_options(url)) if uri is None else _read_only_engine(url, uri)
     except NoSuchModuleError:
         raise ConfigError(f"unknown database {url.drivername!r} in the store's URL") from None
     except ImportError as error:
@@ -97,11 +108,13 @@ def _read_only_engine(url: URL, uri: str) -> Engine:
     )
 
 
-def _in_memory_options(url: URL) -> dict[str, Any]:
-    """Return options with which all threads share one connection to a SQLite in-memory database.
-
-    A second connection would get a new, empty database.
-    """
+def _options(url: URL) -> dict[str, Any]:
+    """Return the options with which connections are opened."""
+    if url.drivername in ("postgresql+psycopg", "postgresql+psycopg2"):
+        # otherwise a lost connection would print a second line on stderr
+        logging.getLogger("psycopg").addHandler(logging.NullHandler())
+        return {"connect_args": {name: KEEPALIVE[name] for name in KEEPALIVE if name not in url.query}}
+    # a second connection to a database in memory would get a new, empty database
     if url.get_backend_name() != "sqlite" or url.database not in (None, "", ":memory:"):
         return {}
     return {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}

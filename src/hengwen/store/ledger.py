@@ -23,7 +23,7 @@ from hengwen.store.score_queries import FETCH_SIZE, select_evaluations
 from hengwen.store.upsert import conditions_of, copy_evaluations, upsert
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from sqlalchemy import Engine, RowMapping, Select, Table
 
@@ -52,6 +52,7 @@ class SqlLedger:
         self._evaluations: dict[tuple[object, ...], Columns] = {}
         self._encoder = EvaluationEncoder()
         self._adopted: list[tuple[str, str, EvaluationKey]] = []
+        self._completed_units: list[Columns] = []
         self._good: dict[tuple[str, str], Attempt] = {}
         self._numbers: dict[tuple[str, str], int] = {}
         self._stored_calls: CallKeyFilter | None = None
@@ -177,6 +178,32 @@ class SqlLedger:
             self._evaluations.pop(key, None)
             self._evaluations[key] = columns
 
+    def record_completed_unit(self, run_id: str, unit: str) -> None:
+        """Record that everything about a sample is recorded; see ``hengwen.engine.sharing``."""
+        self._completed_units.append({"run_id": run_id, "unit": unit})
+
+    def refresh_call(self, call_key: str, cache_scope: str) -> None:
+        """Let the next ``find_call`` look in the database, because another process has made this call.
+
+        Attempts of this call that this ledger recorded must be committed.
+        """
+        self._numbers.pop((call_key, cache_scope), None)
+        if self._stored_calls is not None:
+            self._stored_calls.add(call_key)
+
+    def stored_responses(self, run: Run, task: str) -> Iterator[Response]:
+        """Yield the committed answers of a run to a task, of all processes, by sample and repeat."""
+        response = tables.response
+        query = (
+            select(response)
+            .where(response.c.run_id == run.id, response.c.task == task)
+            .order_by(response.c.sample_id, response.c.repeat)
+        )
+        with store_errors(self._engine), self._engine.connect() as connection:
+            stream = connection.execution_options(yield_per=FETCH_SIZE)
+            for columns in stream.execute(query).mappings():
+                yield codec.response_from(columns, run.checkpoint)
+
     def commit(self) -> None:
         """Write everything that was recorded, in one transaction.
 
@@ -194,7 +221,8 @@ class SqlLedger:
             write(tables.evaluator, list(self._encoder.new_evaluators.values()))
             write(tables.note, [{"id": key, "text": text} for key, text in self._encoder.new_notes.items()])
             write(tables.evaluation, list(self._evaluations.values()))
-        self._runs, self._responses, self._adopted = [], [], []
+            write(tables.completed_unit, self._completed_units)
+        self._runs, self._responses, self._adopted, self._completed_units = [], [], [], []
         self._samples, self._evaluations = {}, {}
         self._encoder.forget_new()
         self._forget_attempts()

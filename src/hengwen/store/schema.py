@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+SCHEMA_LOCK = int.from_bytes(b"hengwen")
+"""Key of the advisory lock that a process holds in PostgreSQL while it changes the schema."""
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 
@@ -119,6 +121,8 @@ def _locked(engine: Engine) -> Iterator[Connection]:
     with engine.begin() as connection:
         if engine.dialect.name == "sqlite":  # otherwise the driver commits each schema change
             connection.exec_driver_sql("BEGIN IMMEDIATE")
+        elif engine.dialect.name == "postgresql":  # otherwise two processes create the same table
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({SCHEMA_LOCK})")
         yield connection
 
 

@@ -19,7 +19,6 @@ from hengwen.store.database import Database, open_database, store_errors
 from hengwen.store.ledger import SqlLedger, read_prefixes
 from hengwen.store.location import display_url
 from hengwen.store.looks import count_look
-from hengwen.store.run_lock import run_lock
 from hengwen.store.score_columns import read_columns
 from hengwen.store.score_queries import count_statuses, first_messages, read_rows
 from hengwen.store.upsert import Writer
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Engine, Table
 
     from hengwen.records import Attempt, Outcome, Row, Run, Sample
-    from hengwen.store.run_lock import RunLock
 
 ResponseKey = tuple[str, str, int]
 """(task, sample id, repeat): identifies an answer in one run."""
@@ -103,17 +101,14 @@ class Store:
         self._writer.close()
         self._engine.dispose()
 
-    def run_lock(self, plan: str) -> RunLock | None:
-        """Return the lock that a process holds while it runs a plan; None for a database in memory.
-
-        Args:
-            plan: Name of the plan.
+    def writable_engine(self) -> Engine:
+        """Return the database, in which processes take locks.
 
         Raises:
             StoreError: The store can be read only.
         """
         self._writer.check_writable()
-        return run_lock(self._engine, plan)
+        return self._engine
 
     def ledger(self) -> SqlLedger:
         """Return a ledger that writes to this store."""
@@ -342,11 +337,12 @@ class Store:
         self._writer.check_writable()
         ids = [run.id, *(rejudging.id for rejudging in self.rejudgings(run))]
         with store_errors(self._engine), self._engine.begin() as connection:
-            for table, column in (
-                (tables.evaluation, tables.evaluation.c.run_id),
-                (tables.response, tables.response.c.run_id),
-                (tables.baseline, tables.baseline.c.run_id),
+            for table, column in (  # in the order in which a commit writes them
                 (tables.run, tables.run.c.id),
+                (tables.response, tables.response.c.run_id),
+                (tables.evaluation, tables.evaluation.c.run_id),
+                (tables.completed_unit, tables.completed_unit.c.run_id),
+                (tables.baseline, tables.baseline.c.run_id),
             ):
                 connection.execute(delete(table).where(column.in_(ids)))
 

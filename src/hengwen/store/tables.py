@@ -16,7 +16,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-HEAD = "0008"
+HEAD = "0009"
 """Version of the newest migration."""
 
 metadata = MetaData()
@@ -127,7 +127,7 @@ evaluation = Table(
 
 ``numbers`` is a JSON list with the value of each score, in the order of the evaluator's scores; null stands
 for a failure. ``statuses`` is empty if there is no failure, else a JSON list. ``notes`` has the reasons,
-details and messages (see ``evaluation_codec``); texts that repeat are in the table ``note`` under
+details and messages (see ``codecs.evaluations``); texts that repeat are in the table ``note`` under
 ``notes_id``. ``series_id`` is a hash of the task and the name of the first score. ``sample_id`` '' and
 ``repeat`` 0 mean None, because a unique index treats two NULLs as different; ``cluster`` '' is the sample's
 own id."""
@@ -139,6 +139,15 @@ note = Table(
     Column("text", Text, nullable=False),
 )
 """Table of notes that several evaluations share; ``id`` is a hash of the text."""
+
+completed_unit = Table(
+    "completed_unit",
+    metadata,
+    Column("unit", String, primary_key=True),
+    Column("run_id", String, nullable=False),
+)
+"""Table of what is completed in runs on which several processes work at this time; ``unit`` is the hash of a
+run and a sample. Rows are removed when no process works on the run any more."""
 
 baseline = Table(
     "baseline",

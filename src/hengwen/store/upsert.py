@@ -30,6 +30,7 @@ UNIQUE_COLUMNS = {
     "evaluator": ("id",),
     "note": ("id",),
     "evaluation": ("run_id", "sample_id", "repeat", "series_id"),
+    "completed_unit": ("unit",),
 }
 """Unique columns by table. A later row replaces an earlier row with the same values in these columns; a
 successful attempt is never replaced."""
@@ -91,6 +92,10 @@ class Writer:
 def upsert(cursor: Any, dialect: Dialect, table: Table, values: Sequence[dict[str, Any]]) -> None:
     """Write rows; each replaces an earlier row that has the same values in ``UNIQUE_COLUMNS``.
 
+    The rows are written in the order of these values. If two processes wrote the same rows in different
+    orders, each could wait for a row that the other has written but not committed (a deadlock). Scores and
+    failures are written in the order in which they were recorded, because two processes never write the same.
+
     Args:
         cursor: A cursor of the database driver in a transaction; it is faster than SQLAlchemy.
         dialect: The dialect of the database.
@@ -100,7 +105,10 @@ def upsert(cursor: Any, dialect: Dialect, table: Table, values: Sequence[dict[st
     if not values:
         return
     statement, order = _compiled(table, dialect)
-    cursor.executemany(statement, list(values) if order is None else [*map(itemgetter(*order), values)])
+    rows = list(values)
+    if table is not tables.evaluation:
+        rows.sort(key=itemgetter(*UNIQUE_COLUMNS[table.name]))
+    cursor.executemany(statement, rows if order is None else [*map(itemgetter(*order), rows)])
 
 
 @lru_cache(maxsize=64)

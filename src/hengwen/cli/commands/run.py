@@ -26,6 +26,7 @@ def run(
     dry_run: options.DryRun = False,
     fresh: options.Fresh = False,
     wait: options.Wait = False,
+    share: options.Share = False,
     strict: options.Strict = False,
     lang: language.Lang = None,
     trust: options.Trust = False,
@@ -77,6 +78,7 @@ def run(
                     budget=budget,
                     time_limit=time_limit,
                     wait=print_waiting if wait else False,
+                    share=share,
                     progress=progress,
                     trust=True,
                 )

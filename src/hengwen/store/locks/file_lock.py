@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hengwen.errors import StoreError
-from hengwen.store.run_lock import LockOwner
+from hengwen.store.locks.run_lock import LockOwner
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from hengwen.records import digest
 from hengwen.store.database import store_errors
-from hengwen.store.run_lock import LockOwner
+from hengwen.store.locks.run_lock import LockOwner
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -26,6 +26,12 @@ _OWNER = text(
 )
 
 
+def plan_key(plan: str) -> dict[str, int]:
+    """Return the key of a plan's lock: a hash as two positive 32-bit integers."""
+    key = int(digest("hengwen run", plan)[:16], 16)
+    return {"high": key >> 33, "low": key & 0x7FFFFFFF}
+
+
 class AdvisoryLock:
     """A lock on a plan, held by one database session; ``RunLock`` describes its methods.
 
@@ -38,8 +44,7 @@ class AdvisoryLock:
 
     def __init__(self, engine: Engine, plan: str) -> None:
         self._engine = engine
-        key = int(digest("hengwen run", plan)[:16], 16)
-        self._key = {"high": key >> 33, "low": key & 0x7FFFFFFF}  # the hash as two positive 32-bit integers
+        self._key = plan_key(plan)
         self._connection: Connection | None = None
 
     def acquire(self) -> bool:
@@ -58,9 +63,7 @@ class AdvisoryLock:
 
     def owner(self) -> LockOwner | None:
         """Return the process that holds the lock; None if the server does not let this user see it."""
-        with store_errors(self._engine), self._engine.connect() as connection:
-            name = connection.execute(_OWNER, self._key).scalar()
-        return LockOwner.parse(name or "")
+        return plan_owner(self._engine, self._key)
 
     def release(self) -> None:
         """Release the lock and end its database session."""
@@ -73,3 +76,15 @@ class AdvisoryLock:
         finally:
             connection.detach()  # the connection pool must not keep a session that may still hold the lock
             connection.close()
+
+
+def plan_owner(engine: Engine, key: dict[str, int]) -> LockOwner | None:
+    """Return a process that holds the lock of a plan; None if the server does not let this user see it.
+
+    Args:
+        engine: A PostgreSQL database.
+        key: Key of the lock, see ``plan_key``.
+    """
+    with store_errors(engine), engine.connect() as connection:
+        name = connection.execute(_OWNER, key).scalar()
+    return LockOwner.parse(name or "")

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from hengwen.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +67,23 @@ class RunLock(Protocol):
         ...
 
 
-def run_lock(engine: Engine, plan: str) -> RunLock | None:
-    """Return the lock of a plan, or None if no other process can open the database.
+def run_lock(store: Store, plan: str) -> RunLock | None:
+    """Return the lock that a process holds while it runs a plan; None for a database in memory.
 
     Args:
-        engine: A migrated database.
+        store: The store of the runs.
         plan: Name of the plan.
+
+    Raises:
+        StoreError: The store can be read only.
     """
+    engine = store.writable_engine()
     if engine.dialect.name == "postgresql":
-        from hengwen.store.advisory_lock import AdvisoryLock
+        from hengwen.store.locks.advisory_lock import AdvisoryLock
 
         return AdvisoryLock(engine, plan)
-    from hengwen.store.file_lock import PlanFileLock
     from hengwen.store.location import sqlite_path
+    from hengwen.store.locks.file_lock import PlanFileLock
 
     path = sqlite_path(engine.url)
     if path is None:

@@ -1,0 +1,174 @@
+"""Let several processes run a plan together in one store: they share the work of the same runs."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hengwen.engine.sharing.claims import POLL_SECONDS, Claims
+from hengwen.engine.sharing.run_sharing import ACTIVE, RunSharing
+from hengwen.errors import StoreBusyError, StoreError
+from hengwen.runs.exclusive_run import describe_owner
+from hengwen.store.locks.claims import AdvisoryClaims
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from hengwen.engine.metered_backend import CallContext
+    from hengwen.records import Run
+    from hengwen.store.ledger import SqlLedger
+    from hengwen.store.store import Store
+
+WORKING = "hengwen working"
+"""First part of the name of the lock that the processes of a run share until their commands end."""
+CHANGING = "hengwen changing"
+"""First part of the name of the lock of the process that joins or leaves a run of a plan."""
+
+
+class PlanSharing:
+    """The part of this process in a plan that several processes run.
+
+    Args:
+        store: The store of the runs.
+        plan: Name of the plan.
+        stopping: When this event is set, this process makes no new call.
+
+    Raises:
+        ConfigError: The store is on no PostgreSQL server.
+    """
+
+    def __init__(self, store: Store, plan: str, stopping: asyncio.Event) -> None:
+        self._store = store
+        self._plan = plan
+        self._session = AdvisoryClaims(store)
+        self._claims = Claims(self._session, stopping)
+        self._joined: list[str] = []
+
+    @property
+    def error(self) -> BaseException | None:
+        """The error that ended the connection of the claims; None if there was none."""
+        return self._claims.error
+
+    async def start(self, *, wait: bool | Callable[[str], None]) -> None:
+        """Take the lock of the plan, which all processes that share the plan hold together.
+
+        Args:
+            wait: Whether to wait for a process that runs the plan alone; see ``exclusive_run``.
+
+        Raises:
+            StoreBusyError: Another process runs the plan alone, and ``wait`` is not set.
+            CancelledError: The run was stopped before it got the lock.
+        """
+        is_waiting = False
+        while not await self._claims.run(self._session.lock_plan, self._plan):
+            owner = describe_owner(self._session.owner(self._plan))
+            if not wait:
+                raise StoreBusyError(
+                    f"{self._store.name}: plan {self._plan!r} is being run by {owner}, "
+                    "which does not share it; wait for it with --wait",
+                    owner=owner,
+                )
+            if callable(wait) and not is_waiting:
+                wait(owner)
+            is_waiting = True
+            await self._claims.sleep()
+            self._claims.check()
+        await self._claims.run(self._session.lock, ACTIVE, self._plan, shared=True)
+
+    @asynccontextmanager
+    async def changing(self) -> AsyncIterator[None]:
+        """Let no other process join or leave a run of the plan in the ``with`` block."""
+        lock = partial(self._claims.run, self._session.lock, CHANGING, self._plan)
+        while not await lock():  # noqa: ASYNC110 - another process has it
+            await asyncio.sleep(POLL_SECONDS)
+        try:
+            yield
+        finally:
+            await self._claims.run(self._session.unlock, CHANGING, self._plan)
+
+    async def is_running(self, run: Run) -> bool:
+        """Return whether another process works on a run, or did so in a command that has not ended."""
+        return await self._claims.run(self._session.is_shared, WORKING, run.id)
+
+    def busy_error(self, run: Run) -> StoreBusyError:
+        """Return the error that another process works on a run that is not the run of this process."""
+        owner = describe_owner(self._session.owner(self._plan))
+        return StoreBusyError(
+            f"{self._store.name}: checkpoint {run.checkpoint!r} of plan {self._plan!r} is being run by "
+            f"{owner} with other prompts, answers, labels, judges or versions of packages; "
+            "only processes for which all of these are equal share the work",
+            owner=owner,
+        )
+
+    async def join(self, run: Run, context: CallContext, ledger: SqlLedger) -> RunSharing:
+        """Begin to work on a run; ``changing`` must be in effect.
+
+        Args:
+            run: The run.
+            context: State of the calls of this process.
+            ledger: Ledger of this process.
+        """
+        if not await self.is_running(run):
+            await self._claims.run(self._session.forget_completed_units, run.id)
+        await self._claims.run(self._session.lock, WORKING, run.id, shared=True)
+        self._joined.append(run.id)
+        return RunSharing(
+            self._claims,
+            run,
+            ledger,
+            context.committer,
+            context.is_exhausted,
+            partial(self._leave, run.id),
+        )
+
+    async def _leave(self, run_id: str) -> bool:
+        """End the work on a run; return whether no other process works on it."""
+        with suppress(StoreError):  # the connection is lost, so this process holds nothing any more
+            async with self.changing():
+                self._joined.remove(run_id)
+                await self._claims.run(self._session.unlock, WORKING, run_id, shared=True)
+                if not await self._claims.run(self._session.is_shared, WORKING, run_id):
+                    await self._claims.run(self._session.forget_completed_units, run_id)
+                    return True
+        return False
+
+    async def close(self) -> None:
+        """Leave all runs and release all claims."""
+        for run_id in list(self._joined):
+            await self._leave(run_id)
+        await self._claims.close()
+
+
+@asynccontextmanager
+async def shared_plan(
+    store: Store, plan: str, stopping: asyncio.Event, *, wait: bool | Callable[[str], None]
+) -> AsyncIterator[PlanSharing]:
+    """Run a plan together with the other processes that do so.
+
+    Args:
+        store: The store of the runs.
+        plan: Name of the plan.
+        stopping: When this event is set, this process makes no new call.
+        wait: Whether to wait for a process that runs the plan alone; see ``exclusive_run``.
+
+    Raises:
+        StoreBusyError: Another process runs the plan alone, and ``wait`` is not set.
+        ConfigError: The store is on no PostgreSQL server.
+        StoreError: The connection was lost, and with it the claims of this process.
+        CancelledError: The run was stopped.
+    """
+    sharing = PlanSharing(store, plan, stopping)
+    try:
+        await sharing.start(wait=wait)
+        yield sharing
+    except asyncio.CancelledError:
+        if sharing.error is None:
+            raise
+        raise StoreError(
+            f"{sharing.error}; this process stopped, because it lost its claims on the work that it shares; "
+            "the same command goes on"
+        ) from None
+    finally:
+        await sharing.close()

@@ -1,0 +1,141 @@
+"""``run_plan(share=True)`` in several threads gives the results of one process."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from hengwen import RunResult, StoreBusyError, open_store, run_plan
+from hengwen.store.locks.advisory_lock import AdvisoryLock
+from hengwen.store.locks.claims import AdvisoryClaims
+from hengwen.store.store import Store
+
+COUNT = 40
+PLAN = {
+    "name": "p",
+    "tasks": [
+        {
+            "name": "t",
+            "samples": "prompts.jsonl",
+            "scorers": ["lyric", "distinct_n"],
+            "judges": [{"rubric": "lyric_craft"}],
+            "repeats": 2,
+        }
+    ],
+    "labels": "labels.csv",
+    "checkpoints": [{"name": name, "responses": f"{name}.jsonl"} for name in "ab"],
+}
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    """A plan of two checkpoints with scorers of answers and of checkpoints, a judge, and labels."""
+    template = {"template": "(verse)\ncccR\ncccR"}
+    rows: dict[str, list[dict]] = {"prompts": [], "a": [], "b": []}
+    for number in range(COUNT):
+        rows["prompts"].append({"id": f"q{number}", "input": f"写{number}行", "metadata": template})
+        for name, repeat in (("a", 1), ("a", 2), ("b", 1), ("b", 2)):
+            text = f"(verse)\n窗外{name}光{number}\n桌上有{'霜雨雪'[(number + repeat) % 3]}"
+            rows[name].append({"id": f"q{number}", "repeat": repeat, "output": text})
+    for name, lines in rows.items():
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        (tmp_path / f"{name}.jsonl").write_text(text, "utf-8")
+    (tmp_path / "labels.csv").write_text(
+        "task,id,checkpoint,repeat,score,value,rater\nt,q0,a,1,lyric_craft.level,0.5,me\n", "utf-8"
+    )
+    path = tmp_path / "plan.yaml"
+    path.write_text(json.dumps(PLAN), "utf-8")
+    return path
+
+
+def results(store: Store) -> dict[tuple, tuple]:
+    """Return the outcomes of all runs by checkpoint and key; each key must be there once."""
+    outcomes: dict[tuple, tuple] = {}
+    for run in store.runs():
+        assert run.status == "finished"
+        for row in store.rows([run]):
+            key = (run.checkpoint, row.task, row.sample_id, row.repeat, row.outcome.name)
+            assert key not in outcomes
+            outcomes[key] = (getattr(row.outcome, "value", None), row.outcome.signature, row.item_hash)
+    return outcomes
+
+
+def share(plan: Path, url: str, processes: int) -> list[RunResult]:
+    """Run a plan in several threads that share it."""
+    barrier = Barrier(processes)
+
+    def work(_: int) -> RunResult:
+        barrier.wait()
+        return run_plan(plan, store=url, share=True)
+
+    with ThreadPoolExecutor(processes) as pool:
+        return list(pool.map(work, range(processes)))
+
+
+def test_processes_that_share_a_plan_have_the_results_of_one_process(
+    plan: Path, postgres: str, tmp_path: Path
+) -> None:
+    run_plan(plan, store=tmp_path / "x.db")
+    shared = share(plan, postgres, 3)
+    with open_store(tmp_path / "x.db") as one, open_store(postgres) as team:
+        assert results(team) == results(one)
+        runs = team.runs()
+        assert [run.checkpoint for run in reversed(runs)] == ["a", "b"]
+        with team.writable_engine().connect() as connection:
+            assert connection.exec_driver_sql("SELECT count(*) FROM completed_unit").scalar() == 0
+    assert {run.id for result in shared for run in result.runs} == {run.id for run in runs}
+    assert [result.failures for result in shared] == [{}] * 3
+
+
+def test_a_plan_that_one_process_runs_alone_is_not_shared(plan: Path, postgres: str) -> None:
+    with open_store(postgres) as store:
+        lock = AdvisoryLock(store.writable_engine(), "p")
+        assert lock.acquire()
+        with pytest.raises(StoreBusyError, match=r"which does not share it; wait for it with --wait$"):
+            run_plan(plan, store=store, share=True)
+        waiting: list[str] = []
+
+        def release(owner: str) -> None:
+            waiting.append(owner)
+            lock.release()
+
+        assert run_plan(plan, store=store, share=True, wait=release).runs[0].status == "finished"
+        assert len(waiting) == 1
+
+
+def test_a_plan_that_is_shared_is_not_run_by_one_process_alone(plan: Path, postgres: str) -> None:
+    with open_store(postgres) as store:
+        claims = AdvisoryClaims(store)
+        assert claims.lock_plan("p")
+        with pytest.raises(StoreBusyError):
+            run_plan(plan, store=store)
+        claims.close()
+
+
+def test_a_process_with_another_plan_of_the_same_name_does_not_join(
+    plan: Path, postgres: str, tmp_path: Path
+) -> None:
+    with open_store(postgres) as store:
+        first = run_plan(plan, store=store, share=True)
+        claims = AdvisoryClaims(store)  # a process that still works on the run
+        assert claims.lock("hengwen working", first.runs[0].id, shared=True)
+        assert run_plan(plan, store=store, share=True).runs == first.runs
+        (tmp_path / "a.jsonl").write_text('{"id": "q0", "output": "other"}\n', "utf-8")
+        with pytest.raises(StoreBusyError, match=r"checkpoint 'a' of plan 'p' is being run by .* with other"):
+            run_plan(plan, store=store, share=True)
+        claims.close()
+        while claims_are_held(store, first.runs[0].id):  # the server notices the end of the session
+            pass
+        assert run_plan(plan, store=store, share=True).runs[0].id != first.runs[0].id
+
+
+def claims_are_held(store: Store, run_id: str) -> bool:
+    claims = AdvisoryClaims(store)
+    try:
+        return claims.is_shared("hengwen working", run_id)
+    finally:
+        claims.close()
