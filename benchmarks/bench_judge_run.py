@@ -58,7 +58,8 @@ def main() -> None:
     walls = [wall for _, wall, _ in runs]
     print(f"start: {start:.2f} s of CPU, {statistics.median(wall for _, wall, _ in starts):.2f} s")
     print(
-        f"{count} judgments: {statistics.median(costs):.2f} ms of CPU each ({min(costs):.2f} to {max(costs):.2f})"
+        f"{count} judgments: {statistics.median(costs):.2f} ms of CPU each "
+        f"({min(costs):.2f} to {max(costs):.2f})"
     )
     print(
         f"wall: {statistics.median(walls):.2f} s, {statistics.median(walls) / ideal:.2f} times the ideal time"
