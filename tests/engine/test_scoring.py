@@ -168,7 +168,7 @@ async def test_a_scorer_that_always_crashes_is_given_up(
     failures = outcomes(rows, "fragile.total")
     assert {failure.status for failure in failures if isinstance(failure, Failure)} == {"scorer_error"}
     assert len(failures) == len(texts)
-    assert "not tried, because it crashed at 2 answers" in failures[-1].message  # type: ignore[union-attr]
+    assert "not tried, because it crashed at 2 answers" in failures[-1].message
     assert len(rows) == 3 * len(texts)
     assert all(isinstance(row.outcome, Score) for row in rows if row.outcome not in failures)
 
