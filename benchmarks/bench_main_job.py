@@ -121,7 +121,7 @@ class ProcessTree(threading.Thread):
         """(seconds since the start, MB of the process, MB of all its descendants)"""
         self.busy: dict[int, tuple[float, float]] = {}
         """For each descendant the seconds that it ran or waited for a core, and its seconds in all."""
-        self._started: dict[int, float] = {}
+        self._first_seen: dict[int, float] = {}
         self._pid = pid
         self._interval = interval
 
@@ -136,7 +136,7 @@ class ProcessTree(threading.Thread):
             for child in descendants:
                 seconds = _runnable_seconds(child)
                 if seconds:
-                    self.busy[child] = seconds, now - self._started.setdefault(child, now - self._interval)
+                    self.busy[child] = seconds, now - self._first_seen.setdefault(child, now - self._interval)
             time.sleep(self._interval)
 
     @property
