@@ -5,9 +5,10 @@
 The lyrics are copies of those in ``../shared/data/muchin-checkpoints.jsonl``; in each copy some characters
 are replaced, so that no two texts are equal. The plan has the scorers ``lyric`` and ``distinct_n`` and the
 rules judge with the rubric ``lyric_craft``. Output: CPU time of all processes compared with that of the bare
-scorers and judge in one process, busy cores, memory of all processes together, size of the store, and the time
-of a report. Targets for 36,000 lyrics on two cores: 2.5 times the bare CPU time, 80 % of both cores, 400 MB,
-2.5 kB of store an answer, and 5 s for a report; for 360,000 the same for each answer, with the same memory.
+scorers and judge in one process, busy cores, memory of all processes together, size of the store, and the
+time of a report. Targets for 36,000 lyrics on two cores: 2.5 times the bare CPU time, 80 % of both cores,
+400 MB, 2.5 kB of store an answer, and 5 s for a report; for 360,000 the same for each answer, with the same
+memory.
 """
 
 from __future__ import annotations
@@ -108,13 +109,19 @@ def bare_seconds(plan: Path) -> tuple[int, float]:
     return len(pairs), time.process_time() - begin
 
 
-class TreeMemory(threading.Thread):
-    """Samples the memory (resident set size) of a process and all its descendants."""
+class ProcessTree(threading.Thread):
+    """Samples the memory (resident set size) of a process and all its descendants.
+
+    It also samples for how long the descendants had work, which other programs on the machine do not change.
+    """
 
     def __init__(self, pid: int, interval: float = 0.2) -> None:
         super().__init__(daemon=True)
         self.samples: list[tuple[float, float, float]] = []
         """(seconds since the start, MB of the process, MB of all its descendants)"""
+        self.busy: dict[int, tuple[float, float]] = {}
+        """For each descendant the seconds that it ran or waited for a core, and its seconds in all."""
+        self._first_seen: dict[int, float] = {}
         self._pid = pid
         self._interval = interval
 
@@ -122,8 +129,14 @@ class TreeMemory(threading.Thread):
         """Sample until the process has ended."""
         begin = time.monotonic()
         while own := _megabytes(self._pid):
-            children = sum(_megabytes(child) for child in _descendants(self._pid))
-            self.samples.append((time.monotonic() - begin, own, children))
+            descendants = _descendants(self._pid)
+            children = sum(map(_megabytes, descendants))
+            now = time.monotonic()
+            self.samples.append((now - begin, own, children))
+            for child in descendants:
+                seconds = _runnable_seconds(child)
+                if seconds:
+                    self.busy[child] = seconds, now - self._first_seen.setdefault(child, now - self._interval)
             time.sleep(self._interval)
 
     @property
@@ -149,6 +162,15 @@ def _megabytes(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def _runnable_seconds(pid: int) -> float:
+    """Return for how long the main thread of a process ran or waited for a core."""
+    try:
+        running, waiting, _ = Path(f"/proc/{pid}/schedstat").read_text().split()
+    except (OSError, ValueError):
+        return 0.0
+    return (int(running) + int(waiting)) / 1e9
+
+
 def _descendants(pid: int) -> list[int]:
     try:
         children = [
@@ -161,12 +183,12 @@ def _descendants(pid: int) -> list[int]:
     return children + [descendant for child in children for descendant in _descendants(child)]
 
 
-def measured(command: list[str]) -> tuple[float, float, TreeMemory]:
+def measured(command: list[str]) -> tuple[float, float, ProcessTree]:
     """Run a program; return its wall seconds, the CPU seconds of all its processes, and its memory."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.perf_counter()
     with subprocess.Popen([sys.executable, "-m", "hengwen", *command], stderr=subprocess.PIPE) as process:
-        memory = TreeMemory(process.pid)
+        memory = ProcessTree(process.pid)
         memory.start()
         _, errors = process.communicate()
     wall = time.perf_counter() - begin
@@ -208,6 +230,8 @@ def main() -> None:
         per_answer = f"{cpu / options.answers * 1000:.2f} ms an answer"
         print(f"run: {wall:.1f} s, {cpu:.1f} s of CPU ({per_answer}), {cpu / bare:.2f} times bare")
         print(f"busy: {cpu / wall:.2f} of {os.cpu_count()} cores")
+        shares = [f"{seconds / total:.0%}" for seconds, total in memory.busy.values()]
+        print(f"worker processes had work for {', '.join(shares)} of their time")
         print(
             f"memory of all processes: {memory.peak:.0f} MB, of which the main process "
             f"{max(own for _, own, _ in memory.samples):.0f} MB"

@@ -131,6 +131,29 @@ def test_workers_change_nothing(tmp_path: Path) -> None:
     assert read(tmp_path / "1.jsonl") == read(tmp_path / "2.jsonl")
 
 
+def test_a_row_at_which_a_process_dies_is_a_failure_and_the_others_are_scored(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "import os\n"
+        "from hengwen import Score\n"
+        "class Own:\n"
+        "    signature, names = 'own|v:1', ('own.length',)\n"
+        "    def score(self, sample, response):\n"
+        "        if response.text == 'boom':\n"
+        "            os._exit(9)\n"
+        "        return [Score(name='own.length', value=len(response.text), signature=self.signature)]\n",
+        "utf-8",
+    )
+    rows = [{**GOOD, "id": f"r{number}", "output": "boom" if number == 7 else "abc"} for number in range(10)]
+    source = write(tmp_path, *rows)
+    done = score_file(source, tmp_path / "out.jsonl", scorer=f"{tmp_path}/own.py:Own", workers=2)
+    assert (done.rows, done.failed) == (10, 1)
+    written = read(tmp_path / "out.jsonl")
+    assert [row["own.length"] for row in written if row["status"] == "ok"] == [3] * 9
+    assert (written[7]["line"], written[7]["id"], written[7]["output"]) == (8, "r7", "boom")
+    assert written[7]["status"] == "scorer_error"
+    assert "in.jsonl:8: the worker process that scored it died: exit code 9" in written[7]["message"]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

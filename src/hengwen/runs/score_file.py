@@ -58,10 +58,21 @@ class RowScorer:
         if isinstance(row, DataError):
             return self._failure(row.line, "", str(row))
         renamed = rename_columns(row, self.columns) if self.columns else row
-        columns = {self.output_name(name): value for name, value in row.values.items() if name != "id"}
         if isinstance(renamed, DataError):
-            return self._failure(row.number, str(row.values.get("id", "")), str(renamed)) | columns
-        return self._score(renamed) | columns
+            return self._failure(row.number, str(row.values.get("id", "")), str(renamed)) | self._source(row)
+        return self._score(renamed) | self._source(row)
+
+    def failed_row(self, row: DataRow | DataError, message: str) -> JsonRow:
+        """Return the output row of a row that could not be scored: the message, then the source columns."""
+        if isinstance(row, DataError):
+            return self._failure(row.line, "", str(row))
+        renamed = rename_columns(row, self.columns)
+        values = row.values if isinstance(renamed, DataError) else renamed.values
+        return self._failure(row.number, str(values.get("id", "")), row.locate(message)) | self._source(row)
+
+    def _source(self, row: DataRow) -> JsonRow:
+        """Return the source columns of a row under their output names."""
+        return {self.output_name(name): value for name, value in row.values.items() if name != "id"}
 
     def output_name(self, column: str) -> str:
         """Return the output name of a source column."""
@@ -151,7 +162,7 @@ def score_file(
     scorer: str = "lyric",
     options: Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | None = None,
-    workers: int = 1,
+    workers: int | None = 1,
     progress: Callable[[int], None] | None = None,
 ) -> FileScoreResult:
     """Score a file of answers and write the scores to another file; memory does not grow with the rows.
@@ -166,7 +177,8 @@ def score_file(
         scorer: Name of the scorer.
         options: Options of the scorer.
         columns: Field names by column name.
-        workers: Number of processes.
+        workers: Number of processes, >= 1; 1 scores in this process. None uses one process for each core if
+            there are at least 1,000 rows.
         progress: Function that is called with the number of rows done.
 
     Raises:
@@ -178,7 +190,7 @@ def score_file(
     header = [*LOCATION_FIELDS, *row_scorer.scorer.names, *STATUS_FIELDS]
     if target.suffix.lower() == ".csv":  # a CSV header needs all column names first
         header += [row_scorer.output_name(name) for name in _column_names(source) if name != "id"]
-    results = map_stream(row_scorer, scan_rows(source), workers=workers)
+    results = map_stream(row_scorer, scan_rows(source), workers=workers, crashed=row_scorer.failed_row)
     rows = failed = 0
     first_failure = ""
     with row_writer(target, header) as write:

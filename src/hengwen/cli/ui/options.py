@@ -34,7 +34,7 @@ Workers = Annotated[
         "--workers",
         min=1,
         envvar="HENGWEN_WORKERS",
-        help="Number of processes that score; default: one per core if there are 1,000 answers or more.",
+        help="Number of processes that score; default: one per core for 1,000 answers or more.",
     ),
 ]
 Limit = Annotated[

@@ -133,19 +133,19 @@ def _has_long_period(text: str, min_length: float) -> bool:
 
 
 def _repeats(text: str, middle: int, longest: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, period) for each other place of the middle character within ``longest`` characters.
+    """Yield (start, period) for each other occurrence of the middle character within ``longest`` characters.
 
     The character at ``start`` is repeated ``period`` characters later.
     """
     char = text[middle : middle + 1]
-    place = text.find(char, middle + 1, middle + longest + 1)
-    while place > 0:
-        yield middle, place - middle
-        place = text.find(char, place + 1, middle + longest + 1)
-    place = text.rfind(char, max(middle - longest, 0), middle)
-    while place >= 0:
-        yield place, middle - place
-        place = text.rfind(char, max(middle - longest, 0), place)
+    index = text.find(char, middle + 1, middle + longest + 1)
+    while index > 0:
+        yield middle, index - middle
+        index = text.find(char, index + 1, middle + longest + 1)
+    index = text.rfind(char, max(middle - longest, 0), middle)
+    while index >= 0:
+        yield index, middle - index
+        index = text.rfind(char, max(middle - longest, 0), index)
 
 
 def _run_length(text: str, start: int, period: int) -> int:
