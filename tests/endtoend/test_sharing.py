@@ -13,7 +13,8 @@ from subprocess import Popen
 import pytest
 from sqlalchemy import create_engine, text
 
-from hengwen import Score, open_store
+from hengwen import Sample, Score, open_store
+from hengwen.objective.diversity.scorers import DistinctN
 
 pytestmark = pytest.mark.slow
 
@@ -246,3 +247,27 @@ def test_equal_calls_for_different_samples_are_made_once(
     judge_server.hold_after = None
     finish(*processes)
     assert len(judge_server.prompts) == 1
+
+
+def test_answers_that_several_processes_got_are_scored_together(
+    judge_server, suite, share, until, postgres: str
+) -> None:
+    task = {"name": "t", "samples": "prompts.jsonl", "scorers": ["distinct_n"], "repeats": 2}
+    plan = suite(
+        COUNT,
+        tasks=[{**task, "judges": [{"rubric": "persona_generic"}]}],
+        checkpoints=[{"name": "a", "backend": "subject"}],
+        backends={"subject": {"provider": "openai", "model": "m", "base_url": judge_server.url}},
+    )
+    judge_server.hold_after = 0
+    processes = [share(plan), share(plan)]
+    until(lambda: len(judge_server.prompts) == 2 * IN_FLIGHT, *processes)
+    judge_server.hold_after = None
+    finish(*processes)
+    assert len(judge_server.prompts) == 4 * COUNT
+    with open_store(postgres) as store:
+        (run,) = store.runs()
+        answers = [(Sample(id=response.sample_id), response) for response in store.responses(run)]
+        outcomes = [row.outcome for row in store.rows([run]) if row.outcome.kind == "scorer"]
+    assert len(answers) == 2 * COUNT
+    assert outcomes == DistinctN().score_set(answers)
