@@ -152,7 +152,9 @@ def test_a_reply_that_was_stored_before_its_process_was_killed_is_not_bought_aga
     open_store(postgres).close()
     engine = create_engine(postgres)
     with engine.begin() as connection:
-        connection.execute(text('LOCK TABLE "row" IN EXCLUSIVE MODE'))  # replies can be written, not scores
+        connection.execute(
+            text("LOCK TABLE evaluation IN EXCLUSIVE MODE")
+        )  # replies can be written, not scores
         first = start(plan, postgres, "--share", in_flight=1)
         waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
         until(lambda: database(waiting) == [(1,)], first)
@@ -161,7 +163,7 @@ def test_a_reply_that_was_stored_before_its_process_was_killed_is_not_bought_aga
         first.wait()
         sent = len(judge_server.prompts)
     engine.dispose()
-    assert database('SELECT count(*) FROM "row"') == [(0,)]
+    assert database("SELECT count(*) FROM evaluation") == [(0,)]
     assert stored > 0
     finish(share(plan))
     assert len(judge_server.prompts) == COUNT + sent - stored
