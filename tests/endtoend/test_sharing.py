@@ -13,7 +13,8 @@ from subprocess import Popen
 import pytest
 from sqlalchemy import create_engine, text
 
-from hengwen import Score, open_store
+from hengwen import Sample, Score, open_store
+from hengwen.objective.diversity.scorers import DistinctN
 
 pytestmark = pytest.mark.slow
 
@@ -151,7 +152,9 @@ def test_a_reply_that_was_stored_before_its_process_was_killed_is_not_bought_aga
     open_store(postgres).close()
     engine = create_engine(postgres)
     with engine.begin() as connection:
-        connection.execute(text('LOCK TABLE "row" IN EXCLUSIVE MODE'))  # replies can be written, not scores
+        connection.execute(
+            text("LOCK TABLE evaluation IN EXCLUSIVE MODE")
+        )  # replies can be written, not scores
         first = start(plan, postgres, "--share", in_flight=1)
         waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
         until(lambda: database(waiting) == [(1,)], first)
@@ -160,7 +163,7 @@ def test_a_reply_that_was_stored_before_its_process_was_killed_is_not_bought_aga
         first.wait()
         sent = len(judge_server.prompts)
     engine.dispose()
-    assert database('SELECT count(*) FROM "row"') == [(0,)]
+    assert database("SELECT count(*) FROM evaluation") == [(0,)]
     assert stored > 0
     finish(share(plan))
     assert len(judge_server.prompts) == COUNT + sent - stored
@@ -246,3 +249,27 @@ def test_equal_calls_for_different_samples_are_made_once(
     judge_server.hold_after = None
     finish(*processes)
     assert len(judge_server.prompts) == 1
+
+
+def test_answers_that_several_processes_got_are_scored_together(
+    judge_server, suite, share, until, postgres: str
+) -> None:
+    task = {"name": "t", "samples": "prompts.jsonl", "scorers": ["distinct_n"], "repeats": 2}
+    plan = suite(
+        COUNT,
+        tasks=[{**task, "judges": [{"rubric": "persona_generic"}]}],
+        checkpoints=[{"name": "a", "backend": "subject"}],
+        backends={"subject": {"provider": "openai", "model": "m", "base_url": judge_server.url}},
+    )
+    judge_server.hold_after = 0
+    processes = [share(plan), share(plan)]
+    until(lambda: len(judge_server.prompts) == 2 * IN_FLIGHT, *processes)
+    judge_server.hold_after = None
+    finish(*processes)
+    assert len(judge_server.prompts) == 4 * COUNT
+    with open_store(postgres) as store:
+        (run,) = store.runs()
+        answers = [(Sample(id=response.sample_id), response) for response in store.responses(run)]
+        outcomes = [row.outcome for row in store.rows([run]) if row.outcome.kind == "scorer"]
+    assert len(answers) == 2 * COUNT
+    assert outcomes == DistinctN().score_set(answers)

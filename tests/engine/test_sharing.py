@@ -28,6 +28,10 @@ class SharedMemory(MemoryLedger):
     def __init__(self) -> None:
         super().__init__()
         self.completed_units: set[str] = set()
+        self.committed: list[Response] = []
+
+    def commit(self) -> None:
+        self.committed = sorted(self.responses, key=lambda response: (response.sample_id, response.repeat))
 
     def record_completed_unit(self, run_id: str, unit: str) -> None:
         assert unit not in self.completed_units
@@ -37,7 +41,7 @@ class SharedMemory(MemoryLedger):
         """Do nothing, because all processes have the same memory."""
 
     def stored_responses(self, run: Run, task: str) -> Iterator[Response]:
-        return iter([response for response in self.responses if response.task == task])
+        return iter([response for response in self.committed if response.task == task])
 
 
 class Server:
@@ -48,6 +52,7 @@ class Server:
         self.mutex = threading.Lock()
         self.holders: dict[str, object] = {}
         self.shared: dict[tuple[str, ...], list[object]] = {}
+        self.refused_calls = 0
 
 
 class Session:
@@ -66,6 +71,7 @@ class Session:
             for name in released:
                 assert self.server.holders.pop(name) is self
             taken = [self.server.holders.setdefault(name, self) is self for name in (*units, *calls)]
+            self.server.refused_calls += taken[len(units) :].count(False)
             stored = {attempt.call_key for attempt in self.server.ledger.attempts}
             return taken, set(units) & self.server.ledger.completed_units, set(calls) & stored
 
@@ -202,7 +208,16 @@ async def test_equal_calls_of_different_samples_are_made_once(bench, server: Ser
         task = judged(backend)
         return TaskJob(name="t", samples=task.samples, answers=task.answers, judges=[Same(backend)])
 
-    oracle = bench.Oracle(turns=5)
+    class Patient(bench.Oracle):
+        """Answers after another process wanted to make the call, too."""
+
+        async def complete(self, request):
+            reply = await super().complete(request)
+            while self.calls == 1 and not server.refused_calls:  # noqa: ASYNC110 - a thread counts them
+                await asyncio.sleep(0.001)
+            return reply
+
+    oracle = Patient()
     processes = [Process(bench, server, oracle, make) for _ in range(2)]
     await asyncio.gather(*(process.work() for process in processes))
     assert oracle.calls == 1

@@ -6,9 +6,8 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+from hengwen.records import Attempt, Response, Row, Run, Sample, Score
 from hengwen.store.codecs.prefix_dedup import MIN_LENGTH
-
-from hengwen.records import Attempt, Response, Run, Sample
 from hengwen.store.ledger import SqlLedger
 from hengwen.store.store import Store, open_store
 
@@ -32,11 +31,34 @@ def attempt(writer: int, number: int, prefix: str, ending: str) -> Attempt:
     )
 
 
+def row(writer: int, sample: Sample, judge: int) -> Row:
+    outcome = Score(
+        name=f"j{judge}.level",
+        value=0.5,
+        signature=f"j{judge}|v:1",
+        kind="judge",
+        details={"model": f"model {judge}"},
+        reason=f"reason {judge}",
+    )
+    return Row(
+        run_id="r1",
+        task="t",
+        checkpoint="c",
+        sample_id=f"{writer}/{sample.id}",
+        repeat=1,
+        cluster=sample.id,
+        outcome=outcome,
+        item_hash="i",
+    )
+
+
 def fill(ledger: SqlLedger, writer: int, shuffled: random.Random) -> None:
-    """Record the same run, samples, answers and calls as the other writers, in another order."""
+    """Record the same run, samples, answers, calls and judges as the other writers, in another order."""
     ledger.begin(RUN)
     for sample in shuffled.sample(SAMPLES, 12):
         ledger.record_response("r1", sample, Response(sample_id=sample.id, text="y", task="t"))
+        for judge in shuffled.sample(range(8), 3):
+            ledger.record_rows([row(writer, sample, judge)])
     for number in shuffled.sample(range(10), 6):
         for ending in ("a", "b"):  # the second text with a prefix stores the prefix
             ledger.record_attempt(attempt(writer, 2 * number + (ending == "b"), PREFIXES[number], ending))
@@ -61,3 +83,6 @@ def test_writers_of_the_same_keys_never_block_each_other_for_good(store: Store) 
             result.result()
     assert len(store.sample_hashes(RUN)) == len(SAMPLES)
     assert len(list(store.attempts(RUN))) == 20
+    rows = list(store.rows([RUN]))
+    assert len({(row.sample_id, row.outcome.name) for row in rows}) == len(rows) > WRITERS * len(SAMPLES)
+    assert {row.outcome.reason for row in rows} == {f"reason {judge}" for judge in range(8)}

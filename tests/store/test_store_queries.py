@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from hengwen.records import Attempt, Failure, Outcome, Row, Run, Score, Usage
 from hengwen.store.codecs.evaluations import EvaluationEncoder
@@ -164,3 +165,38 @@ def test_the_length_that_texts_share_is_searched_again_where_the_last_one_is_wro
     prefix = _Prefix("abcd")
     lengths = [prefix.shared_with(text) for text in ("abx", "aby", "abcz", "abcy", "ab", "abcd", "abcde")]
     assert lengths == [2, 2, 3, 3, 2, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        (lambda store, of: store.usage([of]), "COVERING INDEX attempt_run"),
+        (lambda store, of: store.statuses([of]), "COVERING INDEX evaluation_evaluator"),
+        (lambda store, of: store.first_messages([of]), "INDEX evaluation_failed"),
+        (lambda store, of: store.table([of]), "COVERING INDEX evaluation_evaluator"),
+        (lambda store, of: store.table([of], [("t", "s")]), "INDEX evaluation_evaluator (run_id=? AND eval"),
+        (
+            lambda store, of: list(store.answers(of, [("t", "x", 1)])),
+            "evaluation_1 (run_id=? AND sample_id=?)",
+        ),
+    ],
+    ids=["usage", "statuses", "first messages", "evaluators", "one score", "answers"],
+)
+def test_what_reports_read_is_found_by_an_index(
+    file_store: Store, query: Callable[[Store, Run], Any], index: str
+) -> None:
+    ledger = file_store.ledger()
+    ledger.begin(run("1"))
+    ledger.record_rows([row(score()), row(failure("missing", "none"), sample="y")])
+    ledger.commit()
+    steps: list[str] = []
+    engine = file_store.writable_engine()
+
+    def explain(connection: Any, cursor: Any, statement: str, values: Any, *_: Any) -> None:
+        plan = connection.connection.execute(f"EXPLAIN QUERY PLAN {statement}", values)
+        steps.extend(step[3] for step in plan.fetchall())
+
+    event.listen(engine, "before_cursor_execute", explain)
+    query(file_store, run("1"))
+    event.remove(engine, "before_cursor_execute", explain)
+    assert [step for step in steps if index in step], steps

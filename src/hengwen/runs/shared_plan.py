@@ -125,7 +125,8 @@ class PlanSharing:
 
     async def _leave(self, run_id: str) -> bool:
         """End the work on a run; return whether no other process works on it."""
-        with suppress(StoreError):  # the connection is lost, so this process holds nothing any more
+        # if the connection is lost, this process holds nothing any more; if it is cancelled, soon nothing
+        with suppress(StoreError, asyncio.CancelledError):
             async with self.changing():
                 self._joined.remove(run_id)
                 await self._claims.run(self._session.unlock, WORKING, run_id, shared=True)

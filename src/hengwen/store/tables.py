@@ -14,10 +14,14 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
-HEAD = "0009"
+HEAD = "0010"
 """Version of the newest migration."""
+
+HAS_FAILURE = text("statuses <> ''")
+"""Condition of the evaluations in an index of those with a failure, which are few."""
 
 metadata = MetaData()
 
@@ -83,7 +87,7 @@ attempt = Table(
     Column("finish", String, nullable=False),
     Column("extras", Text, nullable=False),
     PrimaryKeyConstraint("call_key", "cache_scope", "attempt_no"),
-    Index("attempt_run", "run_id"),
+    Index("attempt_run", "run_id", "role", "calls", "input_tokens", "output_tokens"),
 )
 
 prompt = Table(
@@ -122,6 +126,8 @@ evaluation = Table(
     Column("notes_id", BigInteger),
     Column("notes", Text, nullable=False),
     UniqueConstraint("run_id", "sample_id", "repeat", "series_id", name="evaluation_key"),
+    Index("evaluation_evaluator", "run_id", "evaluator_id", "statuses"),
+    Index("evaluation_failed", "run_id", sqlite_where=HAS_FAILURE, postgresql_where=HAS_FAILURE),
 )
 """Table of evaluations: all scores and failures that one evaluator gave one answer, or one group of answers.
 
