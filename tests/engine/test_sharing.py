@@ -237,6 +237,34 @@ async def test_responses_of_all_processes_are_scored_together_and_once(bench, se
     assert [row.outcome.value for row in server.ledger.rows] == [2 * len(SAMPLES)]
 
 
+async def test_what_needs_all_responses_is_computed_after_all_are_committed(
+    bench, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hengwen.engine.committer.COMMIT_INTERVAL", 600.0)
+    scorer = AllTexts()
+
+    def make(backend: object) -> TaskJob:
+        target = Target(backend=backend, signature="model", system=None, user="{{ input }}")
+        return TaskJob(name="t", samples=bench.samples(*SAMPLES), target=target, set_scorers=[scorer])
+
+    await Process(bench, server, bench.Oracle(), make).work()
+    assert [len(group) for group in scorer.groups] == [len(SAMPLES)]
+
+
+async def test_a_claim_is_not_released_before_its_results_are_committed(
+    bench, server: Server, judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = Process(bench, server, bench.Oracle(), judged)
+    name = process.sharing.name_of("sample")
+    await process.sharing.take([name])
+    server.ledger.commit = lambda: 1 / 0  # type: ignore[method-assign]
+    process.sharing.complete(name)
+    for other in range(3):
+        await process.sharing.take([process.sharing.name_of(other)])
+    assert name in server.holders
+    await process.claims.close()
+
+
 async def test_samples_of_a_dead_process_are_evaluated_by_the_others(bench, server: Server, judged) -> None:
     dead = Session(server)
     oracle = bench.Oracle()

@@ -10,6 +10,7 @@ from threading import Barrier
 import pytest
 
 from hengwen import RunResult, StoreBusyError, open_store, run_plan
+from hengwen.records import digest
 from hengwen.store.locks.advisory_lock import AdvisoryLock
 from hengwen.store.locks.claims import AdvisoryClaims
 from hengwen.store.store import Store
@@ -89,6 +90,23 @@ def test_processes_that_share_a_plan_have_the_results_of_one_process(
             assert connection.exec_driver_sql("SELECT count(*) FROM completed_unit").scalar() == 0
     assert {run.id for result in shared for run in result.runs} == {run.id for run in runs}
     assert [result.failures for result in shared] == [{}] * 3
+
+
+def test_completed_samples_that_killed_processes_recorded_are_forgotten(
+    plan: Path, postgres: str, tmp_path: Path
+) -> None:
+    """Else a judgment that failed would count as done in all later commands."""
+    with open_store(postgres) as store:
+        (run, _) = run_plan(plan, store=store, share=True, limit=1).runs
+        ledger = store.ledger()
+        for number in range(COUNT):
+            unit = digest("hengwen unit", run.id, "sample", "t", f"q{number}", 0)
+            ledger.record_completed_unit(run.id, unit[:32])
+        ledger.commit()
+        run_plan(plan, store=store, share=True)
+        run_plan(plan, store=tmp_path / "x.db")
+        with open_store(tmp_path / "x.db") as single:
+            assert results(store) == results(single)
 
 
 def test_a_plan_that_one_process_runs_alone_is_not_shared(plan: Path, postgres: str) -> None:
