@@ -208,7 +208,7 @@ async def test_equal_calls_of_different_samples_are_made_once(bench, server: Ser
         task = judged(backend)
         return TaskJob(name="t", samples=task.samples, answers=task.answers, judges=[Same(backend)])
 
-    class Patient(bench.Oracle):
+    class Patient(bench.Oracle):  # type: ignore[misc]
         """Answers after another process wanted to make the call, too."""
 
         async def complete(self, request):
