@@ -58,10 +58,19 @@ class RowScorer:
         if isinstance(row, DataError):
             return self._failure(row.line, "", str(row))
         renamed = rename_columns(row, self.columns) if self.columns else row
-        columns = {self.output_name(name): value for name, value in row.values.items() if name != "id"}
         if isinstance(renamed, DataError):
-            return self._failure(row.number, str(row.values.get("id", "")), str(renamed)) | columns
-        return self._score(renamed) | columns
+            return self._failure(row.number, str(row.values.get("id", "")), str(renamed)) | self._source(row)
+        return self._score(renamed) | self._source(row)
+
+    def failed_row(self, row: DataRow, message: str) -> JsonRow:
+        """Return the output row of a row that could not be scored: the message, then the source columns."""
+        renamed = rename_columns(row, self.columns)
+        values = row.values if isinstance(renamed, DataError) else renamed.values
+        return self._failure(row.number, str(values.get("id", "")), row.locate(message)) | self._source(row)
+
+    def _source(self, row: DataRow) -> JsonRow:
+        """Return the source columns of a row under their output names."""
+        return {self.output_name(name): value for name, value in row.values.items() if name != "id"}
 
     def output_name(self, column: str) -> str:
         """Return the output name of a source column."""
