@@ -14,6 +14,14 @@ DEFAULT_STORE = "hengwen.db"
 Store = Annotated[
     str, typer.Option("--store", envvar="HENGWEN_STORE", help="Path or SQLAlchemy URL of the store.")
 ]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray-address",
+        envvar="HENGWEN_RAY_ADDRESS",
+        help="HOST:PORT of a Ray cluster, or auto; default: Ray is started on this machine.",
+    ),
+]
 Outputs = Annotated[
     list[Path] | None,
     typer.Option(
