@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hengwen.engine.limit_pool import Demand, EndpointLimits, LimitPool, fair_shares
+from hengwen.engine.limit_pool import Demand, EndpointLimits, Grant, LimitPool, fair_shares
 
 
 class Clock:
@@ -60,6 +60,8 @@ def test_the_slots_of_a_killed_process_are_given_to_the_others() -> None:
     pool.forget("never seen")
     assert pool.sync("b", "e", Demand(wanted=4)).slots == 4
     assert pool.held("f") == {}
+    assert pool.sync("a", "f", Demand(wanted=2)) == Grant(slots=0)  # sent before it was killed
+    assert pool.held("f") == {}
 
 
 def test_calls_per_minute_come_in_blocks_and_refill() -> None:
@@ -99,12 +101,14 @@ def test_slots_never_exceed_the_limit_whatever_processes_do(seed: int) -> None:
     pool = LimitPool({"e": EndpointLimits(concurrency=limit)})
     granted = dict.fromkeys("abcd", 0)
     in_flight = dict.fromkeys("abcd", 0)
+    names = list("abcd")
     for _ in range(500):
-        name = source.choice("abcd")
+        name = source.choice(names)
         in_flight[name] = source.randrange(in_flight[name] + 1)
         if source.random() < 0.05:
             pool.forget(name)
-            granted[name] = in_flight[name] = 0
+            names[names.index(name)] = f"{name}'"
+            granted[f"{name}'"] = in_flight[f"{name}'"] = in_flight[name] = 0
             continue
         waiting = source.randrange(10)
         demand = Demand(slots=max(granted[name], in_flight[name]), wanted=in_flight[name] + waiting)

@@ -128,7 +128,6 @@ async def test_the_slots_of_a_killed_process_serve_the_others() -> None:
     assert not calls.done()
     assert worker.limiter._renewal is not None
     worker.limiter._renewal.cancel()  # it was killed: it asks for nothing any more
-    await asyncio.sleep(0)
     worker.pool.forget("a")
     await asyncio.wait_for(calls, 20)
 

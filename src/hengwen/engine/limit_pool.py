@@ -131,6 +131,7 @@ class LimitPool:
         self, limits: Mapping[str, EndpointLimits], *, clock: Callable[[], float] = monotonic
     ) -> None:
         self._clock = clock
+        self._forgotten: set[str] = set()
         now = clock()
         self._endpoints = {
             name: _Endpoint(limit.concurrency, _full(limit.rpm, now), _full(limit.tpm, now))
@@ -145,13 +146,16 @@ class LimitPool:
             endpoint: Name of the endpoint.
             demand: What the process needs, and what it has.
         """
+        if worker in self._forgotten:  # its last request was on its way when it was killed
+            return Grant(slots=0)
         state = self._endpoints[endpoint]
         slots = state.slots_for(worker, demand)
         calls, tokens = state.permitted(demand, self._clock())
         return Grant(slots=slots, calls=calls, tokens=tokens)
 
     def forget(self, worker: str) -> None:
-        """Give the slots of a process that has ended, or was killed, to the others."""
+        """Give the slots of a process that has ended, or was killed, to the others; its name is not used again."""
+        self._forgotten.add(worker)
         for endpoint in self._endpoints.values():
             endpoint.held.pop(worker, None)
             endpoint.wanted.pop(worker, None)

@@ -109,9 +109,11 @@ def score(
     """
     settings = {name: _parse_value(text) for name, text in options.parse_pairs("--set", option)}
     if refs:
-        _refuse(context, {name: f"does not apply with --refs: {way}" for name, way in ROWS_ONLY.items()})
+        options.refuse(
+            context, {name: f"does not apply with --refs: {way}" for name, way in ROWS_ONLY.items()}
+        )
         if baseline is None:
-            _refuse(context, dict.fromkeys(("paired", "trials"), "needs --baseline, the other system"))
+            options.refuse(context, dict.fromkeys(("paired", "trials"), "needs --baseline, the other system"))
         from hengwen.cli.ui.corpus_table import print_corpus_json, print_corpus_scores
         from hengwen.cli.ui.messages import print_warning
         from hengwen.runs.score_corpus import Baseline, score_corpus_files
@@ -132,13 +134,13 @@ def score(
         elif not quiet:
             print_corpus_scores(corpus)
         raise typer.Exit(1 if strict and corpus.failed else 0)
-    _refuse(context, dict.fromkeys(CORPUS_ONLY, "needs --refs, which compares text files"))
+    options.refuse(context, dict.fromkeys(CORPUS_ONLY, "needs --refs, which compares text files"))
     if output is None:
         raise typer.BadParameter("missing output file: -o OUT.jsonl or OUT.csv (or compare with --refs)")
     columns = dict(options.parse_pairs("--column", column))
     if engine is not None:
         if engine == "local":
-            _refuse(context, {"ray_address": "needs --engine ray"})
+            options.refuse(context, {"ray_address": "needs --engine ray"})
         pool = _pool(engine, ray_address, workers)
         _score_folder(
             files,
@@ -153,7 +155,7 @@ def score(
             quiet=quiet,
         )
         return
-    _refuse(context, dict.fromkeys(FOLDER_ONLY, "needs --engine"))
+    options.refuse(context, dict.fromkeys(FOLDER_ONLY, "needs --engine"))
     file = _only(files, "only --engine, with a folder for -o, scores several files")
     workers = workers or 1
     _score_rows(file, output, scorer, settings, columns, workers, strict=strict, as_json=as_json, quiet=quiet)
@@ -249,16 +251,6 @@ def _exit(result: FileScoreResult | FolderScoreResult, *, strict: bool) -> None:
     if result.failed:
         print_warning(f"{result.failed} rows failed, first failure: {result.first_failure}")
         raise typer.Exit(1 if strict else 0)
-
-
-def _refuse(context: typer.Context, reasons: dict[str, str]) -> None:
-    """Raise an error for the first option on the command line that is a key of ``reasons``."""
-    from hengwen.errors import ConfigError
-
-    for name, reason in reasons.items():
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise ConfigError(f"--{name.replace('_', '-')} {reason}")
 
 
 def _only(files: list[Path], message: str) -> Path:
