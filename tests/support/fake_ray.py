@@ -55,8 +55,8 @@ class FakeRay(ModuleType):
     """The module ``ray``.
 
     Args:
-        ends: Functions of the arguments of a task, in the order in which tasks end: each returns the result of
-            the oldest task, or raises its error.
+        ends: Functions of the arguments of a task, in the order in which tasks end: each returns the result
+            of the oldest task, or raises its error.
         cpus: CPUs of the cluster.
     """
 

@@ -154,7 +154,10 @@ class LimitPool:
         return Grant(slots=slots, calls=calls, tokens=tokens)
 
     def forget(self, worker: str) -> None:
-        """Give the slots of a process that has ended, or was killed, to the others; its name is not used again."""
+        """Give the slots of a process that has ended, or was killed, to the others.
+
+        No other process may have the name later.
+        """
         self._forgotten.add(worker)
         for endpoint in self._endpoints.values():
             endpoint.held.pop(worker, None)
