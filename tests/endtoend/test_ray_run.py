@@ -105,3 +105,26 @@ def test_a_killed_worker_and_node_change_no_result_and_no_limit_is_exceeded(
     judge = ["--judge", "openai/tiny", "--base-url", judge_server.url]
     assert run(plan, *judge, "--store", local)[0] == 0
     assert values == outcomes(local)
+
+
+def test_an_interrupted_run_keeps_its_replies_and_is_resumed(
+    start, ray_cluster, judge_server, suite, postgres: str
+) -> None:
+    plan = suite(COUNT)
+    ray = ("--engine", "ray", "--ray-address", ray_cluster.address, "--workers", "2")
+    judge_server.hold_after = HELD
+    process = start(plan, postgres, *ray)
+    until(lambda: len(judge_server.prompts) == HELD + 4)
+    process.send_signal(signal.SIGINT)
+    time.sleep(
+        1.0
+    )  # the workers ask twice a second whether they should stop; the results do not depend on it
+    judge_server.hold_after = None
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "interrupted; the results are in" in err
+    again = start(plan, postgres, *ray)
+    assert again.communicate(timeout=60) == ("", "")
+    assert again.returncode == 0
+    assert len(judge_server.prompts) == COUNT
+    assert len(outcomes(postgres)) == COUNT * 6
