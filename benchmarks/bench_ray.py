@@ -2,9 +2,9 @@
 
     .venv/bin/python -m pytest benchmarks/bench_ray.py -o python_files='bench_*.py' --benchmark-only
 
-The extra information contains the lyrics per second of both, ``ratio``, the median time of Ray divided by that
-of the processes, and ``start_seconds``, the time that Ray takes to start, which is not part of the ratio.
-Requires ``../shared/data/muchin-checkpoints.jsonl``.
+The extra information contains the lyrics per second of both, ``ratio``, the median time of Ray divided by
+that of the processes, and ``start_seconds``, the time that Ray takes to start, which is not part of the
+ratio. Requires ``../shared/data/muchin-checkpoints.jsonl``.
 """
 
 from __future__ import annotations

@@ -39,9 +39,9 @@ def ray_run(run, ray_cluster, postgres: str, judge_server) -> Callable[..., tupl
 def outcomes(url: str) -> dict[tuple, tuple]:
     """Return the outcomes of the only run of a store, which must be finished; each occurs once."""
     with open_store(url) as store:
-        (found,) = store.runs()
-        assert found.status == "finished"
-        rows = list(store.rows([found]))
+        (finished,) = store.runs()
+        assert finished.status == "finished"
+        rows = list(store.rows([finished]))
     values = {
         (row.sample_id, row.repeat, row.outcome.name): (row.outcome.value, row.outcome.signature)
         for row in rows

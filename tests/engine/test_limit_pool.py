@@ -18,7 +18,7 @@ class Clock:
 
 
 @pytest.mark.parametrize(
-    ("total", "wanted", "shares"),
+    ("total", "usable", "shares"),
     [
         (8, {"a": 8, "b": 8}, {"a": 4, "b": 4}),
         (8, {"a": 1, "b": 8}, {"a": 1, "b": 7}),
@@ -27,71 +27,71 @@ class Clock:
         (64, {"a": 64}, {"a": 64}),
     ],
 )
-def test_shares_are_fair(total: int, wanted: dict[str, int], shares: dict[str, int]) -> None:
-    assert fair_shares(total, wanted) == shares
+def test_shares_are_fair(total: int, usable: dict[str, int], shares: dict[str, int]) -> None:
+    assert fair_shares(total, usable) == shares
 
 
 def test_a_process_alone_gets_what_it_wants_up_to_the_limit() -> None:
     pool = LimitPool({"e": EndpointLimits(concurrency=8)})
-    assert pool.sync("a", "e", Demand(wanted=3)).slots == 3
-    assert pool.sync("a", "e", Demand(slots=3, wanted=20)).slots == 8
-    assert pool.sync("a", "e", Demand(slots=8, wanted=2)).slots == 8  # kept, because nobody else needs them
+    assert pool.sync("a", "e", Demand(usable=3)).slots == 3
+    assert pool.sync("a", "e", Demand(slots=3, usable=20)).slots == 8
+    assert pool.sync("a", "e", Demand(slots=8, usable=2)).slots == 8  # kept, because nobody else needs them
     assert pool.sync("a", "e", Demand(slots=8)).slots == 0
 
 
 def test_a_slot_is_given_to_another_process_only_after_its_call_has_ended() -> None:
     pool = LimitPool({"e": EndpointLimits(concurrency=8)})
-    pool.sync("a", "e", Demand(wanted=8))
-    assert pool.sync("b", "e", Demand(wanted=8)).slots == 0
-    assert pool.sync("a", "e", Demand(slots=8, wanted=8)).slots == 4
-    assert pool.sync("b", "e", Demand(wanted=8)).slots == 0
-    pool.sync("a", "e", Demand(slots=6, wanted=8))  # two calls have ended
-    assert pool.sync("b", "e", Demand(wanted=8)).slots == 2
-    pool.sync("a", "e", Demand(slots=4, wanted=8))
-    assert pool.sync("b", "e", Demand(slots=2, wanted=8)).slots == 4
+    pool.sync("a", "e", Demand(usable=8))
+    assert pool.sync("b", "e", Demand(usable=8)).slots == 0
+    assert pool.sync("a", "e", Demand(slots=8, usable=8)).slots == 4
+    assert pool.sync("b", "e", Demand(usable=8)).slots == 0
+    pool.sync("a", "e", Demand(slots=6, usable=8))  # two calls have ended
+    assert pool.sync("b", "e", Demand(usable=8)).slots == 2
+    pool.sync("a", "e", Demand(slots=4, usable=8))
+    assert pool.sync("b", "e", Demand(slots=2, usable=8)).slots == 4
 
 
 def test_the_slots_of_a_killed_process_are_given_to_the_others() -> None:
     pool = LimitPool({"e": EndpointLimits(concurrency=4), "f": EndpointLimits(concurrency=2)})
-    pool.sync("a", "e", Demand(wanted=4))
-    pool.sync("a", "f", Demand(wanted=2))
-    assert pool.sync("b", "e", Demand(wanted=4)).slots == 0
+    pool.sync("a", "e", Demand(usable=4))
+    pool.sync("a", "f", Demand(usable=2))
+    assert pool.sync("b", "e", Demand(usable=4)).slots == 0
     pool.forget("a")
     pool.forget("never seen")
-    assert pool.sync("b", "e", Demand(wanted=4)).slots == 4
+    assert pool.sync("b", "e", Demand(usable=4)).slots == 4
     assert pool.held("f") == {}
-    assert pool.sync("a", "f", Demand(wanted=2)) == Grant(slots=0)  # sent before it was killed
+    assert pool.sync("a", "f", Demand(usable=2)) == Grant(slots=0)  # sent before it was killed
     assert pool.held("f") == {}
 
 
 def test_calls_per_minute_come_in_blocks_and_refill() -> None:
     clock = Clock()
     pool = LimitPool({"e": EndpointLimits(concurrency=8, rpm=60)}, clock=clock)
-    assert pool.sync("a", "e", Demand(wanted=80, calls=80)).calls == 60
-    assert pool.sync("a", "e", Demand(wanted=20, calls=20)).calls == 0
+    assert pool.sync("a", "e", Demand(usable=80, calls=80)).calls == 60
+    assert pool.sync("a", "e", Demand(usable=20, calls=20)).calls == 0
     clock.now = 3.5
-    assert pool.sync("a", "e", Demand(wanted=20, calls=20)).calls == 3
+    assert pool.sync("a", "e", Demand(usable=20, calls=20)).calls == 3
     clock.now = 4.0  # half a call was left
-    assert pool.sync("a", "e", Demand(wanted=17, calls=17)).calls == 1
+    assert pool.sync("a", "e", Demand(usable=17, calls=17)).calls == 1
     clock.now = 1000.0
-    assert pool.sync("a", "e", Demand(wanted=99, calls=99)).calls == 60
+    assert pool.sync("a", "e", Demand(usable=99, calls=99)).calls == 60
 
 
 def test_processes_that_need_calls_get_equal_parts_of_what_is_left() -> None:
     pool = LimitPool({"e": EndpointLimits(concurrency=8, rpm=90)}, clock=Clock())
-    pool.sync("b", "e", Demand(wanted=99))
-    pool.sync("c", "e", Demand(wanted=99))
-    assert [pool.sync(name, "e", Demand(wanted=99, calls=99)).calls for name in "abc"] == [30, 20, 14]
+    pool.sync("b", "e", Demand(usable=99))
+    pool.sync("c", "e", Demand(usable=99))
+    assert [pool.sync(name, "e", Demand(usable=99, calls=99)).calls for name in "abc"] == [30, 20, 14]
 
 
 def test_tokens_per_minute_are_divided_too() -> None:
     clock = Clock()
     pool = LimitPool({"e": EndpointLimits(concurrency=8, tpm=600)}, clock=clock)
-    assert pool.sync("a", "e", Demand(wanted=1, tokens=450)).tokens == 450
-    assert pool.sync("a", "e", Demand(wanted=1, tokens=450)).tokens == 150
+    assert pool.sync("a", "e", Demand(usable=1, tokens=450)).tokens == 450
+    assert pool.sync("a", "e", Demand(usable=1, tokens=450)).tokens == 150
     clock.now = 15.0
-    assert pool.sync("a", "e", Demand(wanted=1, tokens=450)).tokens == 150
-    assert pool.sync("a", "e", Demand(wanted=1, tokens=0)).calls == 0
+    assert pool.sync("a", "e", Demand(usable=1, tokens=450)).tokens == 150
+    assert pool.sync("a", "e", Demand(usable=1, tokens=0)).calls == 0
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -111,7 +111,7 @@ def test_slots_never_exceed_the_limit_whatever_processes_do(seed: int) -> None:
             granted[f"{name}'"] = in_flight[f"{name}'"] = in_flight[name] = 0
             continue
         waiting = source.randrange(10)
-        demand = Demand(slots=max(granted[name], in_flight[name]), wanted=in_flight[name] + waiting)
+        demand = Demand(slots=max(granted[name], in_flight[name]), usable=in_flight[name] + waiting)
         granted[name] = pool.sync(name, "e", demand).slots
         in_flight[name] += max(0, min(waiting, granted[name] - in_flight[name]))
         assert sum(in_flight.values()) <= limit

@@ -31,7 +31,7 @@ class Demand:
 
     slots: int = 0
     """Number of slots (calls at a time) that the process may still use without asking again."""
-    wanted: int = 0
+    usable: int = 0
     """Number of slots that it could use: calls without a reply, and calls that wait."""
     calls: int = 0
     """Number of calls to which it needs the permission of the limit per minute."""
@@ -84,22 +84,22 @@ class _Endpoint:
     calls: _Bucket | None
     tokens: _Bucket | None
     held: dict[str, int] = field(default_factory=dict)
-    wanted: dict[str, int] = field(default_factory=dict)
+    usable: dict[str, int] = field(default_factory=dict)
 
     def slots_for(self, worker: str, demand: Demand) -> int:
         """Return how many slots a process may use now."""
-        self.held[worker], self.wanted[worker] = demand.slots, demand.wanted
-        starved = any(self.wanted[name] > self.held[name] for name in self.held if name != worker)
-        target = fair_shares(self.concurrency, self.wanted)[worker] if starved else demand.wanted
+        self.held[worker], self.usable[worker] = demand.slots, demand.usable
+        starved = any(self.usable[name] > self.held[name] for name in self.held if name != worker)
+        target = fair_shares(self.concurrency, self.usable)[worker] if starved else demand.usable
         if target > demand.slots:
             free = self.concurrency - sum(self.held.values())
             self.held[worker] += min(free, target - demand.slots)
             return self.held[worker]
-        return target if starved or not demand.wanted else demand.slots
+        return target if starved or not demand.usable else demand.slots
 
     def permitted(self, demand: Demand, now: float) -> tuple[int, float]:
         """Return how many calls and tokens a process may use now."""
-        share = max(1, sum(wanted > 0 for wanted in self.wanted.values()))
+        share = max(1, sum(usable > 0 for usable in self.usable.values()))
         calls = self.calls.take_whole(demand.calls, share, now) if self.calls else 0
         tokens = self.tokens.take(demand.tokens, share, now) if self.tokens else 0.0
         return calls, tokens
@@ -117,13 +117,13 @@ class LimitPool:
 
     Examples:
         >>> pool = LimitPool({"judge": EndpointLimits(concurrency=8)})
-        >>> pool.sync("a", "judge", Demand(wanted=8)).slots, pool.sync("b", "judge", Demand(wanted=8)).slots
+        >>> pool.sync("a", "judge", Demand(usable=8)).slots, pool.sync("b", "judge", Demand(usable=8)).slots
         (8, 0)
-        >>> pool.sync("a", "judge", Demand(slots=8, wanted=8)).slots  # process b needs slots too
+        >>> pool.sync("a", "judge", Demand(slots=8, usable=8)).slots  # process b needs slots too
         4
-        >>> pool.sync("a", "judge", Demand(slots=4, wanted=8)).slots  # its other four calls have ended
+        >>> pool.sync("a", "judge", Demand(slots=4, usable=8)).slots  # its other four calls have ended
         4
-        >>> pool.sync("b", "judge", Demand(wanted=8)).slots
+        >>> pool.sync("b", "judge", Demand(usable=8)).slots
         4
     """
 
@@ -161,14 +161,14 @@ class LimitPool:
         self._forgotten.add(worker)
         for endpoint in self._endpoints.values():
             endpoint.held.pop(worker, None)
-            endpoint.wanted.pop(worker, None)
+            endpoint.usable.pop(worker, None)
 
     def held(self, endpoint: str) -> dict[str, int]:
         """Return the slots of each process."""
         return dict(self._endpoints[endpoint].held)
 
 
-def fair_shares(total: int, wanted: Mapping[str, int]) -> dict[str, int]:
+def fair_shares(total: int, usable: Mapping[str, int]) -> dict[str, int]:
     """Divide slots so that the smallest shares are as large as possible, and nobody gets more than it wants.
 
     Examples:
@@ -178,8 +178,8 @@ def fair_shares(total: int, wanted: Mapping[str, int]) -> dict[str, int]:
         {'a': 1, 'b': 2}
     """
     shares: dict[str, int] = {}
-    for name, amount in sorted(wanted.items(), key=lambda item: (item[1], item[0])):
-        shares[name] = min(amount, total // (len(wanted) - len(shares)))
+    for name, amount in sorted(usable.items(), key=lambda item: (item[1], item[0])):
+        shares[name] = min(amount, total // (len(usable) - len(shares)))
         total -= shares[name]
     return shares
 

@@ -114,9 +114,9 @@ class SharedLimiter(Limiter):
                 self._apply(await self._sync(self._demand()))
                 was_idle = self._is_idle()
                 await asyncio.wait([stop], timeout=MIN_INTERVAL)
-                asked = asyncio.ensure_future(self._needs_more.wait())
-                await asyncio.wait([stop, asked], timeout=INTERVAL, return_when=asyncio.FIRST_COMPLETED)
-                asked.cancel()
+                request = asyncio.ensure_future(self._needs_more.wait())
+                await asyncio.wait([stop, request], timeout=INTERVAL, return_when=asyncio.FIRST_COMPLETED)
+                request.cancel()
                 if was_idle and self._is_idle():
                     self._granted = 0
                     await self._sync(Demand())
@@ -134,7 +134,7 @@ class SharedLimiter(Limiter):
     def _demand(self) -> Demand:
         return Demand(
             slots=max(self._granted, self.in_flight),
-            wanted=self.in_flight + len(self._waiting) + len(self._permits),
+            usable=self.in_flight + len(self._waiting) + len(self._permits),
             calls=0 if self._limits.rpm is None else max(0, len(self._permits) - self._calls),
             tokens=max(0.0, sum(tokens for tokens, _ in self._permits) - self._tokens),
         )

@@ -80,7 +80,7 @@ def test_workers_share_the_limits_and_each_may_use_twice_its_part(run) -> None:
     assert job.limits == {"j": EndpointLimits(concurrency=16, rpm=60)}
     assert job.options.concurrency == 8
     (coordinator,) = ray.actors
-    assert coordinator.sync("worker 9", "j", Demand(wanted=99)).slots == 16
+    assert coordinator.sync("worker 9", "j", Demand(usable=99)).slots == 16
     ray, _ = run(*[ends_with(result())] * 4, workers=4, concurrency=1)
     assert ray.tasks[0].arguments[0].options.concurrency == 1
 
@@ -131,11 +131,11 @@ def test_another_worker_takes_the_place_of_one_that_died(run, death) -> None:
 
 def test_the_slots_of_a_dead_worker_are_given_back(run) -> None:
     def die(job: Any, name: str, coordinator: Any) -> WorkerEnd:
-        coordinator.instance.sync(name, "j", Demand(wanted=16))
+        coordinator.instance.sync(name, "j", Demand(usable=16))
         raise RayErrors.WorkerCrashedError
 
     def check(job: Any, name: str, coordinator: Any) -> WorkerEnd:
-        assert coordinator.instance.sync(name, "j", Demand(wanted=16)).slots == 16
+        assert coordinator.instance.sync(name, "j", Demand(usable=16)).slots == 16
         return result()
 
     assert run(die, check, workers=1)[1].plan == "p"

@@ -21,7 +21,7 @@ class Coordinator:
 
     Examples:
         >>> coordinator = Coordinator({"judge": EndpointLimits(concurrency=4)})
-        >>> coordinator.sync("worker 1", "judge", Demand(wanted=6)).slots
+        >>> coordinator.sync("worker 1", "judge", Demand(usable=6)).slots
         4
         >>> coordinator.report({"step-100": (3, 10)}), coordinator.stop(), coordinator.report({})
         (False, None, True)
