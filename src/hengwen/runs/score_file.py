@@ -62,8 +62,10 @@ class RowScorer:
             return self._failure(row.number, str(row.values.get("id", "")), str(renamed)) | self._source(row)
         return self._score(renamed) | self._source(row)
 
-    def failed_row(self, row: DataRow, message: str) -> JsonRow:
+    def failed_row(self, row: DataRow | DataError, message: str) -> JsonRow:
         """Return the output row of a row that could not be scored: the message, then the source columns."""
+        if isinstance(row, DataError):
+            return self._failure(row.line, "", str(row))
         renamed = rename_columns(row, self.columns)
         values = row.values if isinstance(renamed, DataError) else renamed.values
         return self._failure(row.number, str(values.get("id", "")), row.locate(message)) | self._source(row)

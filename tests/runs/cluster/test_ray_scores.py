@@ -88,7 +88,9 @@ def test_a_row_that_kills_its_workers_becomes_a_failure(folder: Path, ray_cluste
     source = write("in.jsonl", ["a", "bb", "KILL", "ccc", "dddd", "e"])
     done = score(source, "out", ray_pool(ray_cluster.address), 4)
     assert (done.rows, done.failed, done.errors) == (6, 1, ())
-    assert done.first_failure == "in.jsonl:3: killed 2 processes that scored it"
+    assert done.first_failure == (
+        "in.jsonl:3: the worker process that scored it died: SIGKILL, out of memory?"
+    )
 
 
 def test_the_command_scores_on_a_cluster_and_prints_one_object(folder: Path, ray_cluster, hengwen) -> None:

@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from hengwen.runs.shards.manifest import ShardResult
     from hengwen.runs.shards.score_shard import ShardTask
 
-MAX_ATTEMPTS: dict[str, int] = {"error": 3, "worker died": 4, "machine died": 10}
+MAX_ATTEMPTS: dict[str, int] = {"error": 3, "worker died": 3, "machine died": 10}
 """How often a shard may end without a result, by reason, before it is given up."""
-CRASHES_BEFORE_ISOLATION = 2
-"""After this many dead workers, the rows of a shard are scored in a process of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +42,8 @@ class ShardPool(Protocol):
 def run_shards(pool: ShardPool, tasks: Iterable[ShardTask]) -> Iterator[ShardResult | ShardError]:
     """Yield the result of each shard when it is finished; a shard that is given up is a ``ShardError``.
 
-    A shard that ended without a result is scored again after all other shards.
+    A shard that ended without a result is scored again after all other shards. After its worker died, its
+    rows are scored in a process of their own.
 
     Args:
         pool: The workers.
@@ -72,7 +71,6 @@ def run_shards(pool: ShardPool, tasks: Iterable[ShardTask]) -> Iterator[ShardRes
             if attempts[number, reason] >= MAX_ATTEMPTS[reason]:
                 yield ShardError(number=number, message=outcome.message)
             else:
-                isolated = attempts[number, "worker died"] >= CRASHES_BEFORE_ISOLATION
-                again.append(replace(task, isolated=isolated))
+                again.append(replace(task, isolated=attempts[number, "worker died"] > 0))
         else:
             yield outcome

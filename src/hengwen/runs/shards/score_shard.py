@@ -33,7 +33,7 @@ class ShardTask:
     """``manifest_key`` of the folder, so that a machine that sees another folder is noticed."""
     settings: ScorerSettings
     isolated: bool = False
-    """Whether each row is scored in a further process, because the shard has killed workers."""
+    """Whether rows are scored in a further process, because a worker died at the shard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
