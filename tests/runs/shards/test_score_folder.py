@@ -282,10 +282,8 @@ def test_a_row_that_kills_its_process_becomes_a_failure_of_this_row(source: Path
     scored = [json.loads(line) for line in joined(Path("out")).splitlines()]
     assert (done.rows, done.failed, done.errors) == (8, 2, ())
     assert [row.get("deadly.length") for row in scored] == [1, 2, None, 3, 4, None, 1, 2]
-    assert (
-        scored[2]["message"]
-        == "deadly.jsonl:3: the worker process that scored it died: SIGKILL, out of memory?"
-    )
+    message = "deadly.jsonl:3: the worker process that scored it died: SIGKILL, out of memory?"
+    assert scored[2]["message"] == message
     assert (scored[2]["line"], scored[2]["id"], scored[2]["output"]) == (3, "KILL", "KILL")
 
 
