@@ -12,10 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ray_cluster import WARNINGS
 
 from hengwen import Score, open_store
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, *WARNINGS]
 
 COUNT = 60
 HELD = 20

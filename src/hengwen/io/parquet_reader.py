@@ -54,6 +54,8 @@ def scan_parquet(path: Path, start: int = 0, stop: int | None = None) -> Iterato
     with _open_parquet(path) as file:
         last = file.metadata.num_rows if stop is None else stop
         groups, number = _row_groups(file, start, last)
+        if not groups:  # pyarrow 19 does not accept an empty list
+            return
         for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=groups):
             first = max(start - number, 0)
             rows = batch.slice(first, max(min(batch.num_rows, last - number) - first, 0))

@@ -11,12 +11,13 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from ray_cluster import WARNINGS
 
 from hengwen.runs.cluster.shard_pool import ray_pool
 from hengwen.runs.shards.local_pool import local_pool
 from hengwen.runs.shards.score_folder import score_folder
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, *WARNINGS]
 
 SCORERS = """\
 import os, signal, time
@@ -106,7 +107,16 @@ def test_the_command_scores_on_a_cluster_and_prints_one_object(folder: Path, ray
 
 def test_without_an_address_ray_runs_on_this_machine_alone(folder: Path, ray_settings: str) -> None:
     write("in.jsonl", ["a", "bb"])
-    command = [sys.executable, "-W", "error", "-m", "hengwen", "score", "in.jsonl", "--scorer", "length"]
+    command = [
+        sys.executable,
+        *([] if WARNINGS else ["-W", "error"]),
+        "-m",
+        "hengwen",
+        "score",
+        "in.jsonl",
+        "--scorer",
+        "length",
+    ]
     options = ["--engine", "ray", "--workers", "1", "-o", "out", "--json"]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
