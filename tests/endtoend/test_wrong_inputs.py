@@ -13,6 +13,7 @@ Each file of the table is a list of rows about one subject, each a mapping:
 - ``env``: further environment variables.
 - ``stdin``: text of standard input.
 - ``before``: commands that run first and must succeed.
+- ``needs``: an optional package; without it the row is skipped.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import pytest
 import yaml
 
 TABLE = Path(__file__).parent / "wrong_inputs"
-KEYS = {"name", "run", "stderr", "code", "edit", "write", "env", "stdin", "before"}
+KEYS = {"name", "run", "stderr", "code", "edit", "write", "env", "stdin", "before", "needs"}
 MIN_ROWS = 120
 
 
@@ -53,6 +54,8 @@ def test_the_table_is_large_and_names_each_row_once() -> None:
 def test_a_wrong_input_gets_its_line_and_exit_code(
     hengwen, plan: Path, row: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if "needs" in row:
+        pytest.importorskip(row["needs"])
     folder = plan.parent
     for name, (old, new) in row.get("edit", {}).items():
         text = (folder / name).read_text("utf-8")

@@ -257,7 +257,7 @@ async def test_a_claim_is_not_released_before_its_results_are_committed(
     process = Process(bench, server, bench.Oracle(), judged)
     name = process.sharing.name_of("sample")
     await process.sharing.take([name])
-    server.ledger.commit = lambda: 1 / 0  # type: ignore[method-assign]
+    server.ledger.commit = lambda: 1 / 0  # type: ignore[method-assign,assignment]
     process.sharing.complete(name)
     for other in range(3):
         await process.sharing.take([process.sharing.name_of(other)])

@@ -103,8 +103,12 @@ class Limiter:
             for task in tasks:
                 task.cancel()
 
+    def _slots(self) -> int:
+        """Return the number of slots, in use or free."""
+        return int(self.limit)
+
     def _may_send(self) -> bool:
-        if self.in_flight >= int(self.limit):
+        if self.in_flight >= self._slots():
             return False
         return (
             self._stopping.is_set()
@@ -166,7 +170,7 @@ class Limiter:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._waiting and self.in_flight < int(self.limit):
+        if self._waiting and self.in_flight < self._slots():
             self._timer = asyncio.get_running_loop().call_at(self.send_rate.next_at(), self._wake_waiters)
             self._watch_stop()
 

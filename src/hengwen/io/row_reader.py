@@ -167,19 +167,22 @@ def _conversion(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix == ".json":
         return f"; one object a line: jq -c '.[]' {path.name} > {path.stem}.jsonl"
+    if suffix == ".parquet":
+        return "; to score Parquet files, add --engine local and -o FOLDER"
     if suffix in (".xlsx", ".xls", ".ods", ".tsv"):
         return "; save the table as .csv (UTF-8, separated by commas)"
     return ""
 
 
-def scan_jsonl(file: Iterable[bytes], path: Path) -> Iterator[DataRow | DataError]:
+def scan_jsonl(file: Iterable[bytes], path: Path, *, first_line: int = 1) -> Iterator[DataRow | DataError]:
     """Yield the rows of JSON lines; for a malformed line, yield its error instead.
 
     Args:
         file: Lines of a UTF-8 text; each is read when its row is needed.
         path: File of the lines, for the rows and for messages of errors.
+        first_line: Number of the first of these lines in the file.
     """
-    for number, raw in enumerate(file, start=1):
+    for number, raw in enumerate(file, start=first_line):
         try:
             text = decode(raw, path, number).strip()
             if text:

@@ -55,6 +55,9 @@ class RunOptions:
     """Whether this process shares the work with other processes that run the plan in the same store."""
     checkpoints: Collection[str] | None = None
     """Names of the checkpoints to evaluate; None for all checkpoints of the plan."""
+    make_limiter: Callable[[str, asyncio.Event], Limiter] | None = None
+    """Function that returns the limiter of a backend, by its name and the event that stops the run, if the
+    limits are shared with other processes; None if they hold for this process alone."""
     progress: Callable[[str, int, int], None] | None = None
     """Function that is called with (checkpoint, samples done, samples in total)."""
 
@@ -86,12 +89,15 @@ class RunResources:
         self._pool: ScoringPool | None = None
         self.facts = FactCollector(suite, self.backends, options.limit)
         self.dry_backends: dict[tuple[str, Role], DryBackend] = {}
-        self.limiters = {
-            name: Limiter(options.concurrency, stopping=self.stopping)
-            if options.dry  # a dry run makes no call, so nothing is delayed
-            else Limiter(options.concurrency, rpm=spec.rpm, tpm=spec.tpm, stopping=self.stopping)
-            for name, spec in self.specs.items()
-        }
+        self.limiters = {name: self._limiter(name) for name in self.specs}
+
+    def _limiter(self, name: str) -> Limiter:
+        if self.options.dry:  # a dry run makes no call, so nothing is delayed
+            return Limiter(self.options.concurrency, stopping=self.stopping)
+        if self.options.make_limiter is not None:
+            return self.options.make_limiter(name, self.stopping)
+        spec = self.specs[name]
+        return Limiter(self.options.concurrency, rpm=spec.rpm, tpm=spec.tpm, stopping=self.stopping)
 
     def wrap(self, context: CallContext, name: str, role: Role, cache_scope: str) -> LedgerBackend:
         """Wrap a backend so that its calls are limited, counted against the budget, and recorded.

@@ -211,7 +211,12 @@ async def arun_plan(  # noqa: PLR0913 - keyword-only options
 
 
 def run_resolved(
-    plan: Plan, store: Store | str | Path, options: RunOptions, *, trust: bool = False
+    plan: Plan,
+    store: Store | str | Path,
+    options: RunOptions,
+    *,
+    trust: bool = False,
+    interrupts: Interrupts | None = None,
 ) -> RunResult:
     """Evaluate all checkpoints of a plan to which overrides (such as another judge) are already applied.
 
@@ -220,11 +225,14 @@ def run_resolved(
         store: An open store, or the path or URL of a store.
         options: How the plan is run.
         trust: Whether the plan may name code, and environment variables other than ``*_API_KEY``.
+        interrupts: Requests to stop the run, instead of the signals of this process.
     """
     suite = load_suite(plan, trust=trust)
     with opened_store(store) as opened:
         try:
-            return run_until_complete(lambda interrupts: _run_suite(suite, opened, options, interrupts))
+            if interrupts is not None:
+                return asyncio.run(_run_suite(suite, opened, options, interrupts))
+            return run_until_complete(lambda signals: _run_suite(suite, opened, options, signals))
         except asyncio.CancelledError:  # a run that SIGTERM ended is reported like one ended by Ctrl-C
             raise KeyboardInterrupt from None
 

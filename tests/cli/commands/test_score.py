@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hengwen.runs.shards.score_shard import ShardError
+
 ROW = {"id": "a", "template": "(verse)\ncc", "output": "(verse)\n月光"}
 
 
@@ -52,6 +54,58 @@ def test_wrong_words_are_told_without_a_traceback(
     done = hengwen("score", "in.jsonl", "-o", "out.csv", *arguments)
     assert done.code == code
     assert "Traceback" not in done.err
+
+
+def test_with_an_engine_files_are_scored_into_a_folder_and_resumed(hengwen, tmp_path: Path) -> None:
+    write(tmp_path, ROW, {**ROW, "template": ""}, ROW)
+    command = ("score", "*.jsonl", "-o", "out", "--engine", "local", "--workers", 1, "--shard-rows", 2)
+    done = hengwen(*command)
+    assert (done.code, done.out) == (0, "")
+    assert done.err.splitlines()[0] == "out: scored 2 of 3 rows"
+    assert done.err.splitlines()[1].startswith("hengwen: warning: 1 rows failed, first failure: in.jsonl:2: ")
+    assert hengwen(*command, "--strict").code == 1
+    again = hengwen(*command, "--json")
+    assert {**again.json, "first_failure": ""} == {
+        "schema": 1,
+        "output": "out",
+        "rows": 3,
+        "failed": 1,
+        "shards": 2,
+        "reused": 2,
+        "errors": [],
+        "first_failure": "",
+    }
+    assert hengwen(*command).err.startswith("out: 2 of 2 shards were finished before\n")
+
+
+def test_a_shard_that_cannot_be_scored_is_1_and_is_named(
+    hengwen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from contextlib import contextmanager
+
+    from hengwen.runs.shards import local_pool
+
+    class FullDisk:
+        def window(self) -> int:
+            return 1
+
+        def submit(self, task) -> None:
+            self.task = task
+
+        def wait(self):
+            return self.task, ShardError(number=self.task.shard.number, message="disk full")
+
+    @contextmanager
+    def full_disk(workers):
+        yield FullDisk()
+
+    monkeypatch.setattr(local_pool, "local_pool", full_disk)
+    write(tmp_path, ROW, ROW)
+    done = hengwen("score", "in.jsonl", "-o", "out", "--engine", "local")
+    assert done.code == 1
+    assert done.err == (
+        "out: scored 0 of 0 rows\nhengwen: not scored: shard-000000.jsonl (in.jsonl:1-2): disk full\n"
+    )
 
 
 def test_where_to_write_must_be_said(hengwen, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from hengwen.cli.ui import options
 
-EXTRA_MODULES = {"postgres": "psycopg", "text": "nltk"}
+EXTRA_MODULES = {"parquet": "pyarrow", "postgres": "psycopg", "ray": "ray", "text": "nltk"}
 """For each optional dependency group, a module that shows whether the group is installed."""
 
 

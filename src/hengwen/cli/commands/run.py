@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,6 +12,7 @@ from hengwen.cli.ui.messages import print_error, print_waiting
 
 
 def run(
+    context: typer.Context,
     plan: Annotated[Path, typer.Argument(help="The plan, a YAML file.")],
     output: options.Outputs = None,
     store: options.Store = options.DEFAULT_STORE,
@@ -32,6 +33,11 @@ def run(
     trust: options.Trust = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option("--engine", help="Run in this process, or by workers of a Ray cluster."),
+    ] = "local",
+    ray_address: options.RayAddress = None,
 ) -> None:
     """Evaluate the checkpoints of a plan; the same command resumes an interrupted run."""
     from hengwen._internal.gc_tuning import relaxed_gc
@@ -46,6 +52,10 @@ def run(
     from hengwen.runs.run_plan import run_plan
     from hengwen.store import store_files
 
+    if engine == "ray":
+        _check_ray(store, fresh=fresh, budget=budget, only_this_machine=ray_address is None)
+    else:
+        options.refuse(context, {"ray_address": "needs --engine ray"})
     language.choose_language(lang)  # so that a wrong --lang is an error before any call
     loaded = load_trusted(plan, trust=trust, judge=judge, base_url=base_url)
     paths = check_outputs(output, [plan, *input_files(loaded), *store_files(store)])
@@ -65,23 +75,42 @@ def run(
             raise typer.Exit
         try:
             with relaxed_gc(), progress_bar(quiet=quiet or as_json) as progress:
-                result = run_plan(
-                    loaded,
-                    store=opened,
-                    judge=judge,
-                    base_url=base_url,
-                    concurrency=concurrency,
-                    workers=workers,
-                    limit=limit,
-                    repeat=repeat,
-                    fresh=fresh,
-                    budget=budget,
-                    time_limit=time_limit,
-                    wait=print_waiting if wait else False,
-                    share=share,
-                    progress=progress,
-                    trust=True,
-                )
+                if engine == "ray":
+                    from hengwen.plans.overrides import resolve_plan
+                    from hengwen.runs.cluster.run_on_ray import run_on_ray
+                    from hengwen.runs.resources import RunOptions
+
+                    result = run_on_ray(
+                        resolve_plan(loaded, judge=judge, base_url=base_url, repeat=repeat),
+                        store,
+                        RunOptions(
+                            concurrency=concurrency,
+                            limit=limit,
+                            time_limit=time_limit,
+                            wait=wait,
+                            progress=progress,
+                        ),
+                        workers=workers,
+                        address=ray_address,
+                    )
+                else:
+                    result = run_plan(
+                        loaded,
+                        store=opened,
+                        judge=judge,
+                        base_url=base_url,
+                        concurrency=concurrency,
+                        workers=workers,
+                        limit=limit,
+                        repeat=repeat,
+                        fresh=fresh,
+                        budget=budget,
+                        time_limit=time_limit,
+                        wait=print_waiting if wait else False,
+                        share=share,
+                        progress=progress,
+                        trust=True,
+                    )
         except KeyboardInterrupt:
             print_error(f"interrupted; the results are in {opened.name}, the same command resumes the run")
             raise
@@ -97,3 +126,20 @@ def run(
                     f"{error}; the results are in {opened.name}: hengwen report -o FILE"
                 ) from None
     raise typer.Exit(exit_code(result, strict=strict))
+
+
+def _check_ray(store: str, *, fresh: bool, budget: float | None, only_this_machine: bool) -> None:
+    """Check, before the store is opened, that a plan can be run by Ray.
+
+    Raises:
+        ConfigError: The store is not in PostgreSQL, or an option does not apply.
+        PluginError: Ray is not installed.
+    """
+    from hengwen.errors import ConfigError
+    from hengwen.runs.cluster.connection import import_ray
+    from hengwen.runs.cluster.run_on_ray import check_store
+
+    if fresh or budget is not None:
+        raise ConfigError(f"{'--fresh' if fresh else '--budget'} does not apply with --engine ray")
+    check_store(store)
+    import_ray(only_this_machine=only_this_machine)

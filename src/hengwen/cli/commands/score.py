@@ -1,32 +1,46 @@
-"""``hengwen score FILE -o OUT``, and ``hengwen score --refs REF HYP``."""
+"""``hengwen score FILE -o OUT``, with ``--engine`` into a folder, and ``hengwen score --refs REF HYP``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from hengwen.cli.ui import options
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from hengwen.runs.score_file import FileScoreResult
+    from hengwen.runs.shards.schedule import ShardPool
+    from hengwen.runs.shards.score_folder import FolderScoreResult
 
 CORPUS_ONLY = ("metrics", "baseline", "paired", "trials", "seed")
 ROWS_ONLY = {
     "scorer": "choose metrics with --metrics",
     "column": "its files have one text per line",
     "workers": "it uses one process",
+    "engine": "it uses one process",
 }
+FOLDER_ONLY = ("ray_address", "shard_rows")
 
 
 def score(
     context: typer.Context,
-    file: Annotated[
-        Path,
+    files: Annotated[
+        list[Path],
         typer.Argument(
-            help=".jsonl or .csv with output (and template); with --refs a text file, one text per line."
+            metavar="FILE...",
+            help=".jsonl or .csv with output (and template); with --refs a text file, one text per line; "
+            "with --engine any number of .jsonl and .parquet files or patterns.",
         ),
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Output file for the scores, .jsonl or .csv.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Output file for the scores, .jsonl or .csv; with --engine a folder."
+        ),
     ] = None,
     refs: Annotated[
         list[Path] | None,
@@ -71,6 +85,17 @@ def score(
     ] = None,
     column: options.Columns = None,
     workers: options.Workers = None,
+    engine: Annotated[
+        Literal["local", "ray"] | None,
+        typer.Option(
+            "--engine",
+            help="Score many or large files into a folder, by processes of this machine or a Ray cluster.",
+        ),
+    ] = None,
+    ray_address: options.RayAddress = None,
+    shard_rows: Annotated[
+        int, typer.Option("--shard-rows", min=1, help="With --engine: number of rows per output file.")
+    ] = 5_000,
     strict: options.Strict = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -81,15 +106,17 @@ def score(
     """
     settings = {name: _parse_value(text) for name, text in options.parse_pairs("--set", option)}
     if refs:
-        _refuse(context, {name: f"does not apply with --refs: {way}" for name, way in ROWS_ONLY.items()})
+        options.refuse(
+            context, {name: f"does not apply with --refs: {way}" for name, way in ROWS_ONLY.items()}
+        )
         if baseline is None:
-            _refuse(context, dict.fromkeys(("paired", "trials"), "needs --baseline, the other system"))
+            options.refuse(context, dict.fromkeys(("paired", "trials"), "needs --baseline, the other system"))
         from hengwen.cli.ui.corpus_table import print_corpus_json, print_corpus_scores
         from hengwen.cli.ui.messages import print_warning
         from hengwen.runs.score_corpus import Baseline, score_corpus_files
 
         corpus = score_corpus_files(
-            file,
+            _only(files, "--refs compares one file with references"),
             refs,
             metrics=[name.strip() for name in metrics.split(",")],
             settings=settings,
@@ -104,10 +131,29 @@ def score(
         elif not quiet:
             print_corpus_scores(corpus)
         raise typer.Exit(1 if strict and corpus.failed else 0)
-    _refuse(context, dict.fromkeys(CORPUS_ONLY, "needs --refs, which compares text files"))
+    options.refuse(context, dict.fromkeys(CORPUS_ONLY, "needs --refs, which compares text files"))
     if output is None:
         raise typer.BadParameter("missing output file: -o OUT.jsonl or OUT.csv (or compare with --refs)")
     columns = dict(options.parse_pairs("--column", column))
+    if engine is not None:
+        if engine == "local":
+            options.refuse(context, {"ray_address": "needs --engine ray"})
+        pool = _pool(engine, ray_address, workers)
+        _score_folder(
+            files,
+            output,
+            pool,
+            scorer,
+            settings,
+            columns,
+            shard_rows,
+            strict=strict,
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
+    options.refuse(context, dict.fromkeys(FOLDER_ONLY, "needs --engine"))
+    file = _only(files, "only --engine, with a folder for -o, scores several files")
     _score_rows(file, output, scorer, settings, columns, workers, strict=strict, as_json=as_json, quiet=quiet)
 
 
@@ -123,7 +169,6 @@ def _score_rows(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    from hengwen.cli.ui.messages import print_error, print_info, print_warning
     from hengwen.cli.ui.progress import count_bar
     from hengwen.runs.score_file import score_file
 
@@ -137,6 +182,52 @@ def _score_rows(
             workers=workers,
             progress=progress,
         )
+    _report(output, result, as_json=as_json, quiet=quiet)
+    _exit(result, strict=strict)
+
+
+def _score_folder(
+    files: list[Path],
+    folder: Path,
+    pool: AbstractContextManager[ShardPool],
+    scorer: str,
+    settings: dict[str, object],
+    columns: dict[str, str],
+    shard_rows: int,
+    *,
+    strict: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    from hengwen.cli.ui.messages import print_error, print_info
+    from hengwen.cli.ui.progress import count_bar
+    from hengwen.runs.shards.score_folder import score_folder
+
+    with count_bar("rows", quiet=quiet) as progress:
+        result = score_folder(
+            files,
+            folder,
+            pool,
+            scorer=scorer,
+            options=settings,
+            columns=columns,
+            shard_rows=shard_rows,
+            progress=progress,
+        )
+    if result.reused and not (as_json or quiet):
+        print_info(f"{folder}: {result.reused} of {result.shards} shards were finished before")
+    _report(folder, result, as_json=as_json, quiet=quiet)
+    for error in result.errors:
+        print_error(f"not scored: {error}")
+    if result.errors:
+        raise typer.Exit(1)
+    _exit(result, strict=strict)
+
+
+def _report(output: Path, result: FileScoreResult | FolderScoreResult, *, as_json: bool, quiet: bool) -> None:
+    """Print how many rows were scored."""
+    from hengwen.cli.ui.messages import print_info
+
     if as_json:
         import json
         from dataclasses import asdict
@@ -144,6 +235,12 @@ def _score_rows(
         typer.echo(json.dumps({"schema": 1, "output": str(output), **asdict(result)}, ensure_ascii=False))
     elif not quiet:
         print_info(f"{output}: scored {result.rows - result.failed} of {result.rows} rows")
+
+
+def _exit(result: FileScoreResult | FolderScoreResult, *, strict: bool) -> None:
+    """Print how many rows failed, and exit with 1 if this is an error."""
+    from hengwen.cli.ui.messages import print_error, print_warning
+
     if result.failed == result.rows:
         print_error(f"no row could be scored, first failure: {result.first_failure}")
         raise typer.Exit(1)
@@ -152,14 +249,28 @@ def _score_rows(
         raise typer.Exit(1 if strict else 0)
 
 
-def _refuse(context: typer.Context, reasons: dict[str, str]) -> None:
-    """Raise an error for the first option on the command line that is a key of ``reasons``."""
+def _only(files: list[Path], message: str) -> Path:
+    """Return the only file of a list, or raise an error with the message."""
     from hengwen.errors import ConfigError
 
-    for name, reason in reasons.items():
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise ConfigError(f"--{name} {reason}")
+    if len(files) > 1:
+        raise ConfigError(f"{message}, but {len(files)} files are named")
+    return files[0]
+
+
+def _pool(
+    engine: Literal["local", "ray"], ray_address: str | None, workers: int | None
+) -> AbstractContextManager[ShardPool]:
+    """Return the workers of an engine, which start when they are needed."""
+    if engine == "local":
+        from hengwen.runs.shards.local_pool import local_pool
+
+        return local_pool(workers)
+    from hengwen.runs.cluster.connection import import_ray
+    from hengwen.runs.cluster.shard_pool import ray_pool
+
+    import_ray(only_this_machine=ray_address is None)
+    return ray_pool(ray_address, workers)
 
 
 def _parse_value(text: str) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,14 @@ DEFAULT_STORE = "hengwen.db"
 
 Store = Annotated[
     str, typer.Option("--store", envvar="HENGWEN_STORE", help="Path or SQLAlchemy URL of the store.")
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray-address",
+        envvar="HENGWEN_RAY_ADDRESS",
+        help="HOST:PORT of a Ray cluster, or auto; default: Ray is started on this machine.",
+    ),
 ]
 Outputs = Annotated[
     list[Path] | None,
@@ -34,7 +43,8 @@ Workers = Annotated[
         "--workers",
         min=1,
         envvar="HENGWEN_WORKERS",
-        help="Number of processes that score; default: one per core for 1,000 answers or more.",
+        help="Number of processes that score; default: one per core if there are 1,000 answers or more. With "
+        "--engine ray: number of workers that run the plan.",
     ),
 ]
 Limit = Annotated[
@@ -139,3 +149,21 @@ def parse_pairs(flag: str, texts: list[str] | None) -> list[tuple[str, str]]:
             raise typer.BadParameter(f"{flag} takes NAME=VALUE, got {text!r}")
         pairs.append((name.strip(), value.strip()))
     return pairs
+
+
+def refuse(context: typer.Context, reasons: Mapping[str, str]) -> None:
+    """Refuse options that do not apply.
+
+    Args:
+        context: The command line.
+        reasons: Why an option does not apply, by the name of its parameter.
+
+    Raises:
+        ConfigError: An option of ``reasons`` is on the command line; the message names the first one.
+    """
+    from hengwen.errors import ConfigError
+
+    for name, reason in reasons.items():
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise ConfigError(f"--{name.replace('_', '-')} {reason}")

@@ -1,0 +1,188 @@
+"""Divide the limits of endpoints among several processes: calls at a time, calls and tokens per minute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import ceil
+from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+MINUTE = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointLimits:
+    """Limits of an endpoint for all processes together."""
+
+    concurrency: int
+    """Maximum number of calls without a reply, >= 1."""
+    rpm: float | None = None
+    """Calls per minute, if they are limited."""
+    tpm: float | None = None
+    """Estimated tokens per minute, if they are limited."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """What a process needs of an endpoint, and what it has."""
+
+    slots: int = 0
+    """Number of slots (calls at a time) that the process may still use without asking again."""
+    usable: int = 0
+    """Number of slots that it could use: calls without a reply, and calls that wait."""
+    calls: int = 0
+    """Number of calls to which it needs the permission of the limit per minute."""
+    tokens: float = 0.0
+    """Number of tokens to which it needs this permission."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What a process may use until it asks again."""
+
+    slots: int
+    """Number of slots. If it is lower than before, open calls end, and no new calls are sent until then."""
+    calls: int = 0
+    """Number of further calls."""
+    tokens: float = 0.0
+    """Number of further tokens."""
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """Permissions that refill steadily, at most those of a minute at a time."""
+
+    per_minute: float
+    level: float
+    filled_at: float
+
+    def take(self, amount: float, share: int, now: float) -> float:
+        """Return how much of an amount is allowed now, for one of ``share`` processes that need it."""
+        refill = (now - self.filled_at) * self.per_minute / MINUTE
+        self.level = min(self.per_minute, self.level + refill)
+        self.filled_at = now
+        allowed = min(amount, self.level / share)
+        self.level -= allowed
+        return allowed
+
+    def take_whole(self, amount: int, share: int, now: float) -> int:
+        """Return how many calls are allowed now."""
+        self.take(0, 1, now)
+        allowed = min(amount, ceil(self.level / share), int(self.level))
+        self.level -= allowed
+        return allowed
+
+
+@dataclass(slots=True)
+class _Endpoint:
+    """Slots of one endpoint by process, and its permissions per minute."""
+
+    concurrency: int
+    calls: _Bucket | None
+    tokens: _Bucket | None
+    held: dict[str, int] = field(default_factory=dict)
+    usable: dict[str, int] = field(default_factory=dict)
+
+    def slots_for(self, worker: str, demand: Demand) -> int:
+        """Return how many slots a process may use now."""
+        self.held[worker], self.usable[worker] = demand.slots, demand.usable
+        starved = any(self.usable[name] > self.held[name] for name in self.held if name != worker)
+        target = fair_shares(self.concurrency, self.usable)[worker] if starved else demand.usable
+        if target > demand.slots:
+            free = self.concurrency - sum(self.held.values())
+            self.held[worker] += min(free, target - demand.slots)
+            return self.held[worker]
+        return target if starved or not demand.usable else demand.slots
+
+    def permitted(self, demand: Demand, now: float) -> tuple[int, float]:
+        """Return how many calls and tokens a process may use now."""
+        share = max(1, sum(usable > 0 for usable in self.usable.values()))
+        calls = self.calls.take_whole(demand.calls, share, now) if self.calls else 0
+        tokens = self.tokens.take(demand.tokens, share, now) if self.tokens else 0.0
+        return calls, tokens
+
+
+class LimitPool:
+    """The limits of all endpoints of a run, which several processes share.
+
+    A process asks for a block of permissions, not for each call, and keeps its slots while it needs them. The
+    slots of all processes together are never more than those of the endpoint.
+
+    Args:
+        limits: Limits by name of the endpoint.
+        clock: Time in seconds.
+
+    Examples:
+        >>> pool = LimitPool({"judge": EndpointLimits(concurrency=8)})
+        >>> pool.sync("a", "judge", Demand(usable=8)).slots, pool.sync("b", "judge", Demand(usable=8)).slots
+        (8, 0)
+        >>> pool.sync("a", "judge", Demand(slots=8, usable=8)).slots  # process b needs slots too
+        4
+        >>> pool.sync("a", "judge", Demand(slots=4, usable=8)).slots  # its other four calls have ended
+        4
+        >>> pool.sync("b", "judge", Demand(usable=8)).slots
+        4
+    """
+
+    def __init__(
+        self, limits: Mapping[str, EndpointLimits], *, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._clock = clock
+        self._forgotten: set[str] = set()
+        now = clock()
+        self._endpoints = {
+            name: _Endpoint(limit.concurrency, _full(limit.rpm, now), _full(limit.tpm, now))
+            for name, limit in limits.items()
+        }
+
+    def sync(self, worker: str, endpoint: str, demand: Demand) -> Grant:
+        """Return what a process may use of an endpoint.
+
+        Args:
+            worker: Name of the process.
+            endpoint: Name of the endpoint.
+            demand: What the process needs, and what it has.
+        """
+        if worker in self._forgotten:  # its last request was on its way when it was killed
+            return Grant(slots=0)
+        state = self._endpoints[endpoint]
+        slots = state.slots_for(worker, demand)
+        calls, tokens = state.permitted(demand, self._clock())
+        return Grant(slots=slots, calls=calls, tokens=tokens)
+
+    def forget(self, worker: str) -> None:
+        """Give the slots of a process that has ended, or was killed, to the others.
+
+        No other process may have the name later.
+        """
+        self._forgotten.add(worker)
+        for endpoint in self._endpoints.values():
+            endpoint.held.pop(worker, None)
+            endpoint.usable.pop(worker, None)
+
+    def held(self, endpoint: str) -> dict[str, int]:
+        """Return the slots of each process."""
+        return dict(self._endpoints[endpoint].held)
+
+
+def fair_shares(total: int, usable: Mapping[str, int]) -> dict[str, int]:
+    """Divide slots so that the smallest shares are as large as possible, and nobody gets more than it wants.
+
+    Examples:
+        >>> fair_shares(10, {"a": 2, "b": 9, "c": 9})
+        {'a': 2, 'b': 4, 'c': 4}
+        >>> fair_shares(3, {"a": 9, "b": 9})
+        {'a': 1, 'b': 2}
+    """
+    shares: dict[str, int] = {}
+    for name, amount in sorted(usable.items(), key=lambda item: (item[1], item[0])):
+        shares[name] = min(amount, total // (len(usable) - len(shares)))
+        total -= shares[name]
+    return shares
+
+
+def _full(per_minute: float | None, now: float) -> _Bucket | None:
+    return None if per_minute is None else _Bucket(per_minute, per_minute, now)

@@ -1,0 +1,130 @@
+"""Read the rows of Parquet files with bounded memory, all rows or a range of them; needs pyarrow."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from hengwen.errors import DataError, PluginError
+from hengwen.io.row_reader import DataRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BATCH_ROWS = 500
+"""Number of rows that are converted to Python objects at a time."""
+
+
+def count_parquet_rows(path: Path) -> int:
+    """Return the number of rows of a Parquet file; its columns are checked, its rows are not read.
+
+    Args:
+        path: The file.
+
+    Raises:
+        DataError: The file cannot be read, or a column has a type that JSON cannot express.
+        PluginError: pyarrow is not installed.
+    """
+    with _open_parquet(path) as file:
+        names = file.schema_arrow.names
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
+            raise DataError(f"{path}: a column name repeats: {', '.join(repeated)}")
+        for field in file.schema_arrow:
+            if not _is_text(field.type) and not _is_plain(field.type):
+                raise DataError(
+                    f"{path}: column {field.name!r} has the type {field.type}, which JSON cannot express; "
+                    "write the file without this column"
+                )
+        return int(file.metadata.num_rows)
+
+
+def scan_parquet(path: Path, start: int = 0, stop: int | None = None) -> Iterator[DataRow]:
+    """Yield the rows of a Parquet file; dates, times and decimals become text, NaN becomes None.
+
+    Args:
+        path: The file.
+        start: Number of rows to skip.
+        stop: Number of the last row to yield, counted from 1; default: the last row of the file.
+
+    Raises:
+        DataError: The file cannot be read.
+        PluginError: pyarrow is not installed.
+    """
+    with _open_parquet(path) as file:
+        last = file.metadata.num_rows if stop is None else stop
+        groups, number = _row_groups(file, start, last)
+        if not groups:  # pyarrow 19 does not accept an empty list
+            return
+        for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=groups):
+            first = max(start - number, 0)
+            rows = batch.slice(first, max(min(batch.num_rows, last - number) - first, 0))
+            for offset, values in enumerate(_json_columns(rows).to_pylist(), start=number + first + 1):
+                yield DataRow(path, offset, values)
+            number += batch.num_rows
+
+
+def _row_groups(file: Any, start: int, stop: int) -> tuple[list[int], int]:
+    """Return the row groups with the rows after ``start`` up to ``stop``, and the number of rows before."""
+    groups: list[int] = []
+    preceding = begin = 0
+    for index in range(file.metadata.num_row_groups):
+        end = begin + file.metadata.row_group(index).num_rows
+        if begin < stop and end > start:
+            preceding = preceding if groups else begin
+            groups.append(index)
+        begin = end
+    return groups, preceding
+
+
+def _json_columns(batch: Any) -> Any:
+    """Return the batch with columns whose values JSON can express."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for index, field in enumerate(batch.schema):
+        column = batch.column(index)
+        if _is_text(field.type):
+            batch = batch.set_column(index, field.name, pc.cast(column, pa.string()))
+        elif pa.types.is_floating(field.type):
+            values = pc.cast(column, pa.float64())
+            batch = batch.set_column(index, field.name, pc.if_else(pc.is_nan(values), None, values))
+    return batch
+
+
+def _is_text(kind: Any) -> bool:
+    """Return whether the values of a column are converted to text."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_temporal(kind) or pa.types.is_decimal(kind))
+
+
+def _is_plain(kind: Any) -> bool:
+    """Return whether JSON can express the values of a type."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(kind):
+        return _is_plain(kind.value_type)
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return _is_plain(kind.value_type)
+    if types.is_struct(kind):
+        return all(_is_plain(kind.field(index).type) for index in range(kind.num_fields))
+    checks = (types.is_null, types.is_boolean, types.is_integer, types.is_floating)
+    return any(check(kind) for check in (*checks, types.is_string, types.is_large_string))
+
+
+@contextmanager
+def _open_parquet(path: Path) -> Iterator[Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise PluginError(f"{path}: Parquet files need pyarrow: pip install 'hengwen[parquet]'") from None
+    try:
+        with pq.ParquetFile(path) as file:
+            yield file
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(f"{path}: cannot be read as Parquet: {str(error).splitlines()[0]}") from None

@@ -1,0 +1,104 @@
+"""Connect to a Ray cluster by its address, or start Ray on this machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+from hengwen.errors import ConfigError, PluginError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LOCAL_OBJECT_STORE_BYTES = 100 * 2**20
+"""Size of Ray's shared memory on this machine; tasks and results are small, so the minimum would do."""
+CONNECT_SECONDS = 5.0
+"""How long to wait for an answer of the cluster's address."""
+
+
+@contextmanager
+def ray_cluster(address: str | None = None, *, workers: int | None = None) -> Iterator[Any]:
+    """Connect to a Ray cluster and yield the module ``ray``; disconnect at the end.
+
+    If the process is connected already, this connection is used and kept.
+
+    Args:
+        address: ``HOST:PORT`` of the head node, or ``auto`` for the cluster to which this machine belongs.
+            Default: Ray is started on this machine, reachable only from it, and ends with the ``with`` block.
+        workers: Number of processes of a Ray that is started here; default: one per CPU.
+
+    Raises:
+        PluginError: Ray is not installed.
+        ConfigError: The cluster cannot be reached.
+    """
+    ray = import_ray(only_this_machine=address is None)
+    if ray.is_initialized():
+        yield ray
+        return
+    if address is not None and address != "auto":
+        _check_address(address)
+    local = {
+        "num_cpus": workers,
+        "include_dashboard": False,
+        "object_store_memory": LOCAL_OBJECT_STORE_BYTES,
+    }
+    # Ray prints to stdout when a worker dies, also if log_to_driver is false
+    with open(os.devnull, "w") as silence, redirect_stdout(silence):
+        try:
+            ray.init(
+                address=address or "local",
+                log_to_driver=False,
+                logging_level="error",
+                **({} if address else local),
+            )
+        except (OSError, RuntimeError, ValueError) as error:
+            where = f"the Ray cluster {address} cannot be used" if address else "Ray cannot be started"
+            raise ConfigError(f"{where}: {str(error).strip().splitlines()[0]}") from error
+        try:
+            if not ray.cluster_resources().get("CPU"):
+                raise ConfigError(f"the Ray cluster {address} has no CPUs; wait until its nodes have joined")
+            yield ray
+        finally:
+            ray.shutdown()
+
+
+def import_ray(*, only_this_machine: bool = False) -> Any:
+    """Import Ray without usage statistics.
+
+    Args:
+        only_this_machine: Whether a Ray that is started by this process listens on the loopback address only.
+
+    Raises:
+        PluginError: Ray is not installed.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if only_this_machine:  # without a cluster of several machines, Ray uses the loopback address
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    try:
+        import ray
+    except ImportError:
+        raise PluginError("--engine ray needs ray: pip install 'hengwen[ray]'") from None
+    return ray
+
+
+def _check_address(address: str) -> None:
+    """Check that something listens at an address; Ray itself would wait for minutes.
+
+    Raises:
+        ConfigError: The address is malformed, or nothing listens there.
+    """
+    if address.startswith("ray://"):
+        raise ConfigError(
+            f"{address}: Ray Client is not supported; run the command on a machine of the cluster, with "
+            "--ray-address auto"
+        )
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        raise ConfigError(f"{address!r} is no address of a Ray cluster; write HOST:PORT or auto")
+    try:
+        socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or "no answer"
+        raise ConfigError(f"the Ray cluster {address} cannot be reached: {reason}") from None

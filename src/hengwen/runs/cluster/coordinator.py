@@ -1,0 +1,61 @@
+"""The actor that the workers of a run share: limits of endpoints, progress, and the request to stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen.engine.limit_pool import Demand, EndpointLimits, Grant, LimitPool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Progress = dict[str, tuple[int, int]]
+"""Samples done and samples in total, by checkpoint."""
+
+
+class Coordinator:
+    """State that the workers of a run share; its methods are quick, because it serves one call at a time.
+
+    Args:
+        limits: Limits of each endpoint for all workers together.
+
+    Examples:
+        >>> coordinator = Coordinator({"judge": EndpointLimits(concurrency=4)})
+        >>> coordinator.sync("worker 1", "judge", Demand(usable=6)).slots
+        4
+        >>> coordinator.report({"step-100": (3, 10)}), coordinator.stop(), coordinator.report({})
+        (False, None, True)
+        >>> coordinator.progress()
+        {'step-100': (3, 10)}
+    """
+
+    def __init__(self, limits: Mapping[str, EndpointLimits]) -> None:
+        self._pool = LimitPool(limits)
+        self._progress: Progress = {}
+        self._is_stopping = False
+
+    def sync(self, worker: str, endpoint: str, demand: Demand) -> Grant:
+        """Return what a worker may use of an endpoint; see ``LimitPool.sync``."""
+        return self._pool.sync(worker, endpoint, demand)
+
+    def forget(self, worker: str) -> None:
+        """Give the slots of a worker that has ended, or was killed, to the others."""
+        self._pool.forget(worker)
+
+    def report(self, progress: Progress) -> bool:
+        """Record the progress that a worker sees; return whether the worker should stop.
+
+        Each worker also counts the samples that the others have done, so the highest count is the right one.
+        """
+        for checkpoint, (done, total) in progress.items():
+            known, _ = self._progress.get(checkpoint, (0, 0))
+            self._progress[checkpoint] = (max(known, done), total)
+        return self._is_stopping
+
+    def progress(self) -> Progress:
+        """Return the progress of all workers together."""
+        return self._progress
+
+    def stop(self) -> None:
+        """Let all workers stop: they make no new call, and store the replies to calls that were sent."""
+        self._is_stopping = True

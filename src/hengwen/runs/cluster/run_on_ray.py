@@ -1,0 +1,210 @@
+"""Run a plan by several workers of a Ray cluster, which share its work in a PostgreSQL database."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hengwen import errors
+from hengwen.engine.limit_pool import EndpointLimits
+from hengwen.errors import ConfigError, HengwenError, StoreError, WorkerError
+from hengwen.runs.cluster.connection import ray_cluster
+from hengwen.runs.cluster.coordinator import Coordinator
+from hengwen.runs.cluster.plan_worker import PlanJob, WorkerEnd, run_worker
+from hengwen.store.location import display_url, parse_location
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hengwen.plans.plan import Plan
+    from hengwen.runs.resources import RunOptions
+    from hengwen.runs.run_plan import RunResult
+
+MAX_WORKERS = 16
+"""Default number of workers, if the cluster has as many CPUs; each has some connections to the database."""
+LOST_WORKERS = 3
+"""A run fails after this many workers have died for each worker that it has."""
+WAIT_SECONDS = 0.5
+"""Seconds between two looks at the progress."""
+
+
+def run_on_ray(
+    plan: Plan, store: str, options: RunOptions, *, workers: int | None = None, address: str | None = None
+) -> RunResult:
+    """Evaluate all checkpoints of a plan by workers of a Ray cluster; results that the store has are reused.
+
+    The workers share the run as processes with ``share`` do. The concurrency, and the limits of calls and
+    tokens per minute of the plan, hold for all workers together. If a worker dies, another one takes its
+    place.
+
+    Args:
+        plan: A trusted plan to which overrides are applied. Its files have the same paths on all machines.
+        store: URL of a PostgreSQL database that all machines reach.
+        options: How the plan is run.
+        workers: Number of workers; default: one for each CPU of the cluster, at most 16.
+        address: Address of the cluster; default: Ray is started on this machine.
+
+    Raises:
+        ConfigError: The plan, an option, the store or the cluster cannot be used.
+        WorkerError: Too many workers died.
+        TimeLimitError: The time limit is reached; calling this function again resumes the run.
+        KeyboardInterrupt: The run was interrupted; calling this function again resumes it.
+    """
+    check_store(store)
+    with ray_cluster(address, workers=workers) as ray:
+        count = workers or min(MAX_WORKERS, max(1, int(ray.cluster_resources()["CPU"])))
+        limits = {
+            name: EndpointLimits(concurrency=options.concurrency, rpm=spec.rpm, tpm=spec.tpm)
+            for name, spec in plan.used_backends.items()
+        }
+        own_concurrency = min(options.concurrency, 2 * ceil(options.concurrency / count))
+        job = PlanJob(
+            plan=plan,
+            store=store,
+            options=replace(
+                options, concurrency=own_concurrency, workers=1, progress=None, wait=bool(options.wait)
+            ),
+            limits=limits,
+            environment=_environment(plan),
+            working_folder=Path.cwd(),
+        )
+        return _Driver(ray, job, count, options).run()
+
+
+def check_store(store: str) -> None:
+    """Check that a store is a PostgreSQL database.
+
+    Raises:
+        ConfigError: The store is a file, or another database.
+    """
+    url = parse_location(store)
+    if url.get_backend_name() != "postgresql":
+        raise ConfigError(
+            f"{display_url(url)}: --engine ray needs a PostgreSQL database that all machines reach, such as "
+            "--store postgresql://HOST/DATABASE"
+        )
+
+
+def _environment(plan: Plan) -> Mapping[str, str]:
+    """Return the variables that the backends of a plan read: their keys and base URLs."""
+    specs = plan.used_backends.values()
+    names = {spec.api_key_env for spec in specs}
+    endings = ["_BASE_URL"]
+    if any(spec.provider == "langchain" for spec in specs):  # LangChain chooses variables by the provider
+        endings.append("_API_KEY")
+    return {
+        name: value for name, value in os.environ.items() if name in names or name.endswith(tuple(endings))
+    }
+
+
+class _Driver:
+    """Starts workers, replaces workers that died, and collects how they ended.
+
+    Args:
+        ray: The module ray, connected to a cluster.
+        job: What the workers run.
+        count: Number of workers.
+        options: Options of the command.
+    """
+
+    def __init__(self, ray: Any, job: PlanJob, count: int, options: RunOptions) -> None:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        self._ray = ray
+        self._job = job
+        self._count = count
+        self._options = options
+        self._started_at = time.monotonic()
+        self._coordinator = ray.remote(num_cpus=0, scheduling_strategy=here)(Coordinator).remote(job.limits)
+        self._run = ray.remote(num_cpus=1, max_retries=0, max_calls=1, scheduling_strategy="SPREAD")(
+            run_worker
+        )
+        self._running: dict[Any, str] = {}
+        self._started = 0
+        self._results: list[RunResult] = []
+        self._error: HengwenError | None = None
+        self._was_interrupted = False
+
+    def run(self) -> RunResult:
+        """Run the plan and return the result of the worker that ended last, with the warnings of all."""
+        try:
+            for _ in range(self._count):
+                self._start()
+            while self._running:
+                self._wait()
+        except KeyboardInterrupt:
+            self._was_interrupted = True
+            self._stop()
+            while self._running:  # a second interrupt ends the workers at once
+                self._wait()
+        if self._error is not None:
+            raise self._error
+        if self._was_interrupted or not self._results:
+            raise KeyboardInterrupt
+        warnings = dict.fromkeys(warning for result in self._results for warning in result.warnings)
+        return replace(self._results[-1], warnings=tuple(warnings))
+
+    def _start(self) -> None:
+        self._started += 1
+        name = f"worker {self._started}"
+        job = self._job
+        limit = self._options.time_limit
+        if limit is not None:
+            remaining = max(0.0, limit - (time.monotonic() - self._started_at))
+            job = replace(job, options=replace(job.options, time_limit=remaining))
+        self._running[self._run.remote(job, name, self._coordinator)] = name
+
+    def _wait(self) -> None:
+        """Wait for a short time; show the progress, and handle workers that ended."""
+        ended, _ = self._ray.wait(list(self._running), num_returns=1, timeout=WAIT_SECONDS)
+        if self._options.progress is not None:
+            for checkpoint, (done, total) in self._ray.get(self._coordinator.progress.remote()).items():
+                self._options.progress(checkpoint, done, total)
+        for reference in ended:
+            name = self._running.pop(reference)
+            end = self._end_of(reference)
+            self._ray.get(self._coordinator.forget.remote(name))
+            self._handle(end)
+
+    def _end_of(self, reference: Any) -> WorkerEnd:
+        failures = self._ray.exceptions
+        try:
+            end: WorkerEnd = self._ray.get(reference)
+        except (failures.RayTaskError, failures.RuntimeEnvSetupError) as error:
+            reason = str(error).strip().splitlines()[-1]
+            return WorkerEnd(error="WorkerError", message=f"a worker failed: {reason}")
+        except failures.RayError as error:
+            return WorkerEnd(error=type(error).__name__)
+        return end
+
+    def _handle(self, end: WorkerEnd) -> None:
+        if end.result is not None:
+            self._results.append(end.result)
+        elif end.error == "KeyboardInterrupt":
+            return
+        elif end.error == "StoreError" or not hasattr(
+            errors, end.error
+        ):  # the connection or the worker is lost
+            self._replace(end)
+        elif self._error is None:
+            kind = StoreError if end.error == "StoreBusyError" else getattr(errors, end.error)
+            self._error = kind(end.message)
+            self._stop()
+
+    def _replace(self, end: WorkerEnd) -> None:
+        """Start a worker in the place of one that died, unless the run ends."""
+        if self._error is not None or self._was_interrupted or self._results:
+            return
+        if self._started < self._count * (1 + LOST_WORKERS):
+            self._start()
+        elif not self._running:
+            reason = end.message or "they died (were they out of memory?)"
+            self._error = WorkerError(f"{self._started} workers did not finish the run: {reason}")
+
+    def _stop(self) -> None:
+        self._ray.get(self._coordinator.stop.remote())

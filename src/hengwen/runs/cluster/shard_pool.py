@@ -1,0 +1,95 @@
+"""Score shards by tasks of a Ray cluster."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hengwen.runs.cluster.connection import ray_cluster
+from hengwen.runs.shards.schedule import Lost
+from hengwen.runs.shards.score_shard import ShardError, ShardTask, score_shard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hengwen.runs.shards.manifest import ShardResult
+
+TASKS_PER_CPU = 2
+"""Tasks that are submitted for each CPU of the cluster, so that a worker need not wait for its next task."""
+RESIZE_SECONDS = 10.0
+"""How often the number of CPUs is asked for, because nodes join and leave."""
+
+
+class RayPool:
+    """Tasks of a Ray cluster, one CPU each. Ray does not repeat a task: only ``run_shards`` decides that.
+
+    Args:
+        ray: The module ray, connected to a cluster.
+        workers: Maximum number of tasks at a time; default: two per CPU of the cluster, one of which runs.
+    """
+
+    def __init__(self, ray: Any, workers: int | None = None) -> None:
+        self._ray = ray
+        self._workers = workers
+        self._score = ray.remote(num_cpus=1, max_retries=0)(score_in_folder)
+        self._running: dict[Any, ShardTask] = {}
+        self._window, self._resized = 0, -RESIZE_SECONDS
+
+    def window(self) -> int:
+        """Return how many shards may be submitted and not finished at a time."""
+        if self._workers is not None:
+            return self._workers
+        now = time.monotonic()
+        if now - self._resized >= RESIZE_SECONDS:
+            cpus = int(self._ray.cluster_resources().get("CPU", 1))
+            self._window, self._resized = max(1, cpus) * TASKS_PER_CPU, now
+        return self._window
+
+    def submit(self, task: ShardTask) -> None:
+        """Send a shard to the cluster; the task has paths and positions, no rows."""
+        self._running[self._score.remote(task, Path.cwd())] = task
+
+    def wait(self) -> tuple[ShardTask, ShardResult | ShardError | Lost]:
+        """Wait until a shard ends; return its task, and its result or why it has none."""
+        (reference,), _ = self._ray.wait(list(self._running), num_returns=1)
+        task = self._running.pop(reference)
+        return task, self._outcome(reference, task)
+
+    def _outcome(self, reference: Any, task: ShardTask) -> ShardResult | ShardError | Lost:
+        errors = self._ray.exceptions
+        try:
+            outcome: ShardResult | ShardError = self._ray.get(reference)
+        except (errors.WorkerCrashedError, errors.OutOfMemoryError):
+            return Lost(reason="worker died", message="its workers died (were they out of memory?)")
+        except (errors.RayTaskError, errors.RuntimeEnvSetupError) as error:
+            reason = str(error).strip().splitlines()[-1]
+            return ShardError(number=task.shard.number, message=f"a worker cannot run hengwen: {reason}")
+        except errors.RayError as error:
+            return Lost(reason="machine died", message=f"its machines died: {type(error).__name__}")
+        return outcome
+
+
+def score_in_folder(task: ShardTask, folder: Path) -> ShardResult | ShardError:
+    """Score a shard in the working folder of the command, if this machine has the folder."""
+    if folder.is_dir():
+        os.chdir(folder)
+    return score_shard(task)
+
+
+@contextmanager
+def ray_pool(address: str | None = None, workers: int | None = None) -> Iterator[RayPool]:
+    """Yield a pool that scores shards on a Ray cluster.
+
+    Args:
+        address: Address of the cluster; default: Ray is started on this machine.
+        workers: Maximum number of tasks at a time, and number of processes of a Ray that is started here.
+
+    Raises:
+        PluginError: Ray is not installed.
+        ConfigError: The cluster cannot be reached.
+    """
+    with ray_cluster(address, workers=workers) as ray:
+        yield RayPool(ray, workers)

@@ -1,0 +1,33 @@
+"""Score rows in a separate process, so that a row that kills the process becomes a failure of this row."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from hengwen._internal.parallel import BATCH_SIZE
+from hengwen._internal.worker_pool import WorkerPool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from hengwen.errors import DataError
+    from hengwen.io.row_reader import DataRow
+    from hengwen.io.row_writer import JsonRow
+    from hengwen.runs.score_file import RowScorer
+
+
+def score_isolated(row_scorer: RowScorer, rows: Iterable[DataRow | DataError]) -> Iterator[JsonRow]:
+    """Yield the output row of each row; a row at which the process dies twice becomes a failure.
+
+    Args:
+        row_scorer: Scorer of rows, which is sent to the process.
+        rows: The rows.
+    """
+    pool: WorkerPool[DataRow | DataError, JsonRow] = WorkerPool(row_scorer, 1, crashed=row_scorer.failed_row)
+    remaining = iter(rows)
+    try:
+        while batch := list(islice(remaining, BATCH_SIZE)):
+            yield from pool.submit(batch).result()
+    finally:
+        pool.close()

@@ -1,0 +1,218 @@
+"""The manifest of a folder of scores: its inputs, its settings, its shards and which of them are finished."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hengwen.errors import ConfigError
+from hengwen.io.atomic_write import atomic_write
+from hengwen.runs.shards.input_files import InputFile
+from hengwen.runs.shards.split import Shard, split_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+MANIFEST = "manifest.json"
+PROGRESS = "progress.jsonl"
+"""File to which a line is appended for each finished shard; the manifest has these lines in the end."""
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardResult:
+    """A finished shard."""
+
+    number: int
+    rows: int
+    """Number of rows in the output file."""
+    failed: int
+    """Number of these rows that have no scores."""
+    bytes: int
+    """Size of the output file."""
+    first_failure: str = ""
+    """Message of the first row without scores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorerSettings:
+    """Everything besides the inputs that can change a byte of the output."""
+
+    scorer: str
+    options: Mapping[str, Any]
+    columns: Mapping[str, str]
+    signature: str
+    shard_rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """Settings, inputs and shards of a folder of scores."""
+
+    settings: ScorerSettings
+    inputs: tuple[InputFile, ...]
+    shards: tuple[Shard, ...]
+
+
+def open_folder(
+    folder: Path, paths: Sequence[Path], settings: ScorerSettings
+) -> tuple[Manifest, dict[int, ShardResult]]:
+    """Create a folder of scores, or open an existing folder with the same inputs and settings.
+
+    Args:
+        folder: The folder; it is created if it does not exist.
+        paths: The input files.
+        settings: Scorer, options and size of shards.
+
+    Returns:
+        The manifest, and the results of finished shards by number.
+
+    Raises:
+        ConfigError: The folder has scores of other inputs or settings, or cannot be written.
+        DataError: An input cannot be read, or has no rows.
+    """
+    stored = _read_manifest(folder) if (folder / MANIFEST).exists() else {}
+    if stored:
+        _check_settings(folder, stored, paths, settings)
+        manifest = _stored_manifest(folder, stored, settings)
+        results = {result.number: result for result in _stored_results(folder, stored)}
+        return manifest, {
+            number: result
+            for number, result in results.items()
+            if _size(folder / manifest.shards[number].output) == result.bytes
+        }
+    inputs: list[InputFile] = []
+    shards: list[Shard] = []
+    for number, path in enumerate(paths):
+        measured, parts = split_file(path, settings.shard_rows, number=number, index=len(shards))
+        inputs.append(measured)
+        shards += parts
+    folder.mkdir(exist_ok=True)
+    manifest = Manifest(settings=settings, inputs=tuple(inputs), shards=tuple(shards))
+    write_manifest(folder, manifest, {})
+    return manifest, {}
+
+
+def write_manifest(folder: Path, manifest: Manifest, results: Mapping[int, ShardResult]) -> None:
+    """Write the manifest, and remove the progress file if all shards are finished.
+
+    Args:
+        folder: The folder of scores.
+        manifest: Settings, inputs and shards.
+        results: Results of finished shards by number.
+    """
+    shards = [
+        {"output": shard.output, **asdict(shard), "result": asdict(results[shard.number])}
+        if shard.number in results
+        else {"output": shard.output, **asdict(shard), "result": None}
+        for shard in manifest.shards
+    ]
+    content = {
+        "schema": SCHEMA,
+        **asdict(manifest.settings),
+        "rows": sum(result.rows for result in results.values()),
+        "failed": sum(result.failed for result in results.values()),
+        "complete": len(results) == len(manifest.shards),
+        "inputs": [asdict(file) for file in manifest.inputs],
+        "shards": shards,
+    }
+    with atomic_write(folder / MANIFEST) as temporary:
+        text = json.dumps(content, ensure_ascii=False, indent=1, default=str)
+        temporary.write_text(text + "\n", "utf-8")
+    if content["complete"]:
+        (folder / PROGRESS).unlink(missing_ok=True)
+
+
+def append_progress(folder: Path, result: ShardResult) -> None:
+    """Record that a shard is finished; a line that a crash cuts off is ignored when the folder is opened."""
+    with (folder / PROGRESS).open("a", encoding="utf-8") as file:
+        file.write("\n" + json.dumps(asdict(result), ensure_ascii=False))
+
+
+def manifest_key(folder: Path) -> str:
+    """Return a hash of the settings and inputs of a folder of scores; "" if no manifest can be read.
+
+    Finishing shards does not change the hash.
+    """
+    try:
+        status = (folder / MANIFEST).stat()
+        return _cached_key(folder / MANIFEST, (status.st_size, status.st_mtime_ns))
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+@lru_cache(maxsize=4)
+def _cached_key(path: Path, _version: tuple[int, int]) -> str:
+    """Return the key of a manifest; each process reads a manifest, which may have megabytes, only once."""
+    stored = json.loads(path.read_bytes())
+    values = [stored[name] for name in (*ScorerSettings.__dataclass_fields__, "inputs")]
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
+
+
+def _size(path: Path) -> int:
+    """Return the size of a file; -1 if it does not exist."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        stored = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        stored = None
+    if not isinstance(stored, dict) or stored.get("schema") != SCHEMA:
+        raise ConfigError(f"{path}: is no manifest of this version; name another folder")
+    return stored
+
+
+def _check_settings(
+    folder: Path, stored: Mapping[str, Any], paths: Sequence[Path], settings: ScorerSettings
+) -> None:
+    """Raise an error that names the first setting or input that differs from the manifest."""
+    rest = f"name another folder, or remove {folder}"
+    for name, value in json.loads(json.dumps(asdict(settings), default=str)).items():
+        if stored[name] != value:
+            raise ConfigError(f"{folder}: was scored with {name} {stored[name]!r}, not {value!r}; {rest}")
+    before, now = [file["path"] for file in stored["inputs"]], list(map(str, paths))
+    if before != now:
+        others = sorted(set(before) ^ set(now)) or now
+        raise ConfigError(f"{folder}: was scored from other inputs, see {others[0]}; {rest}")
+
+
+def _stored_manifest(folder: Path, stored: Mapping[str, Any], settings: ScorerSettings) -> Manifest:
+    inputs = tuple(_unchanged(folder, InputFile(**values), settings) for values in stored["inputs"])
+    names = Shard.__dataclass_fields__
+    shards = tuple(Shard(**{name: values[name] for name in names}) for values in stored["shards"])
+    return Manifest(settings=settings, inputs=inputs, shards=shards)
+
+
+def _unchanged(folder: Path, file: InputFile, settings: ScorerSettings) -> InputFile:
+    """Return the record of an input with its present time; raise an error if the content is another one."""
+    if file.looks_unchanged():
+        return file
+    measured, _ = split_file(Path(file.path), settings.shard_rows, number=0, index=0)
+    if measured.sha256 != file.sha256:
+        raise ConfigError(
+            f"{file.path}: has changed since {folder} was scored; name another folder, or remove {folder}"
+        )
+    return measured
+
+
+def _stored_results(folder: Path, stored: Mapping[str, Any]) -> Iterator[ShardResult]:
+    """Yield the results in the manifest and in the progress file."""
+    for shard in stored["shards"]:
+        if shard["result"] is not None:
+            yield ShardResult(**shard["result"])
+    path = folder / PROGRESS
+    for line in path.read_bytes().splitlines() if path.exists() else ():
+        try:
+            yield ShardResult(**json.loads(line))
+        except (ValueError, TypeError):  # the line of a process that was killed
+            continue

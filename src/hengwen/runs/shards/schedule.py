@@ -1,0 +1,76 @@
+"""Give shards to workers a few at a time, and score shards again whose worker died or failed."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from hengwen.runs.shards.score_shard import ShardError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from hengwen.runs.shards.manifest import ShardResult
+    from hengwen.runs.shards.score_shard import ShardTask
+
+MAX_ATTEMPTS: dict[str, int] = {"error": 3, "worker died": 3, "machine died": 10}
+"""How often a shard may end without a result, by reason, before it is given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """A shard without a result, because its worker is gone."""
+
+    reason: Literal["worker died", "machine died"]
+    message: str
+
+
+class ShardPool(Protocol):
+    """Workers that score shards."""
+
+    def window(self) -> int:
+        """Return how many shards may be submitted and not finished at a time."""
+
+    def submit(self, task: ShardTask) -> None:
+        """Start to score a shard, or queue it."""
+
+    def wait(self) -> tuple[ShardTask, ShardResult | ShardError | Lost]:
+        """Wait until a shard ends; return its task, and its result or why it has none."""
+
+
+def run_shards(pool: ShardPool, tasks: Iterable[ShardTask]) -> Iterator[ShardResult | ShardError]:
+    """Yield the result of each shard when it is finished; a shard that is given up is a ``ShardError``.
+
+    A shard that ended without a result is scored again after all other shards. After its worker died, its
+    rows are scored in a process of their own.
+
+    Args:
+        pool: The workers.
+        tasks: The shards; each is taken when the window has room for it.
+    """
+    remaining = iter(tasks)
+    again: deque[ShardTask] = deque()
+    attempts: Counter[tuple[int, str]] = Counter()
+    running = 0
+    while True:
+        while running < pool.window():
+            task = next(remaining, None) or (again.popleft() if again else None)
+            if task is None:
+                break
+            pool.submit(task)
+            running += 1
+        if not running:
+            return
+        task, outcome = pool.wait()
+        running -= 1
+        if isinstance(outcome, (ShardError, Lost)):
+            reason = outcome.reason if isinstance(outcome, Lost) else "error"
+            number = task.shard.number
+            attempts[number, reason] += 1
+            if attempts[number, reason] >= MAX_ATTEMPTS[reason]:
+                yield ShardError(number=number, message=outcome.message)
+            else:
+                again.append(replace(task, isolated=attempts[number, "worker died"] > 0))
+        else:
+            yield outcome

@@ -1,0 +1,170 @@
+"""Score files of any size into a folder, one file for each shard; the same command resumes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hengwen.errors import ConfigError, DataError
+from hengwen.io.output_target import check_output
+from hengwen.runs.score_file import build_scorer
+from hengwen.runs.shards.input_files import find_inputs
+from hengwen.runs.shards.manifest import (
+    MANIFEST,
+    ScorerSettings,
+    append_progress,
+    manifest_key,
+    open_folder,
+    write_manifest,
+)
+from hengwen.runs.shards.schedule import run_shards
+from hengwen.runs.shards.score_shard import ShardError, ShardTask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from hengwen.runs.shards.manifest import Manifest, ShardResult
+    from hengwen.runs.shards.schedule import ShardPool
+
+SHARD_ROWS = 5_000
+"""Default number of rows per shard."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderScoreResult:
+    """Result of scoring files into a folder."""
+
+    rows: int
+    """Number of rows in the folder."""
+    failed: int
+    """Number of these rows that have no scores."""
+    shards: int
+    """Number of shards."""
+    reused: int
+    """Number of shards that an earlier command had finished."""
+    errors: tuple[str, ...] = ()
+    """For each shard that could not be scored: its name, its lines and why."""
+    first_failure: str = ""
+    """Message of the first row without scores, with file and line."""
+
+
+def score_folder(
+    inputs: Sequence[Path],
+    folder: Path,
+    pool: AbstractContextManager[ShardPool],
+    *,
+    scorer: str = "lyric",
+    options: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+    shard_rows: int = SHARD_ROWS,
+    progress: Callable[[int], None] | None = None,
+) -> FolderScoreResult:
+    """Score JSONL and Parquet files into a folder, one JSONL file for each shard.
+
+    The files of the shards, one after the other, have the rows that ``score_file`` writes, in the same order.
+    The same call again scores only the shards that are not finished.
+
+    Args:
+        inputs: Paths and patterns of ``.jsonl``, ``.ndjson`` and ``.parquet`` files.
+        folder: The output folder. It is created, or it has a manifest of the same inputs and settings. All
+            machines of the pool must see it under the same path.
+        pool: The workers, which start when the inputs are checked.
+        scorer: Name of the scorer.
+        options: Options of the scorer.
+        columns: Field names by column name.
+        shard_rows: Lines or rows per shard, >= 1.
+        progress: Function that is called with the number of rows done.
+
+    Raises:
+        ConfigError: The scorer or an option is unknown, or the folder cannot be used.
+        DataError: An input cannot be read. (Wrong rows raise no error; they are counted as failures.)
+    """
+    paths = find_inputs(inputs)
+    settings = ScorerSettings(
+        scorer=scorer,
+        options=dict(options or {}),
+        columns=dict(columns or {}),
+        signature=build_scorer(scorer, options or {}).signature,
+        shard_rows=shard_rows,
+    )
+    _check_folder(folder, paths)
+    with pool as workers:
+        manifest, results = open_folder(folder, paths, settings)
+        reused = len(results)
+        rows = sum(result.rows for result in results.values())
+        errors: dict[int, str] = {}
+        tasks = _tasks(folder, manifest, results)
+        for outcome in run_shards(workers, tasks):
+            if isinstance(outcome, ShardError):
+                errors[outcome.number] = outcome.message
+                continue
+            append_progress(folder, outcome)
+            results[outcome.number] = outcome
+            rows += outcome.rows
+            if progress is not None:
+                progress(rows)
+    _check_inputs(manifest)
+    write_manifest(folder, manifest, results)
+    for part in folder.glob(".shard-*.part"):  # of workers that were killed
+        part.unlink(missing_ok=True)
+    return _result(manifest, results, errors, reused=reused)
+
+
+def _check_folder(folder: Path, inputs: Sequence[Path]) -> None:
+    """Check that the folder can be created, or has scores, and that no input is in it."""
+    if folder.is_dir():
+        if not (folder / MANIFEST).exists() and any(folder.iterdir()):
+            raise ConfigError(f"{folder}: has other files; name a new folder, or an empty one")
+        check_output(folder / MANIFEST, inputs)
+    elif folder.exists() or folder.is_symlink():
+        raise ConfigError(f"{folder}: is a file, but a folder of scores is needed; name a folder")
+    else:
+        check_output(folder, inputs)
+    if inside := [path for path in inputs if folder.resolve() in path.resolve().parents]:
+        raise ConfigError(f"{inside[0]}: is in the output folder {folder}; name another folder")
+
+
+def _tasks(folder: Path, manifest: Manifest, results: Mapping[int, ShardResult]) -> Iterator[ShardTask]:
+    """Yield the shards that are not finished."""
+    key = manifest_key(folder)
+    finished = frozenset(results)
+    for shard in manifest.shards:
+        if shard.number not in finished:
+            yield ShardTask(
+                shard=shard,
+                input=manifest.inputs[shard.input],
+                folder=folder,
+                key=key,
+                settings=manifest.settings,
+            )
+
+
+def _check_inputs(manifest: Manifest) -> None:
+    """Raise an error if an input has changed while it was scored."""
+    for file in manifest.inputs:
+        if not file.looks_unchanged():
+            raise DataError(f"{file.path}: has changed while it was scored; score it into a new folder")
+
+
+def _result(
+    manifest: Manifest, results: Mapping[int, ShardResult], errors: Mapping[int, str], *, reused: int
+) -> FolderScoreResult:
+    ordered = [results[number] for number in sorted(results)]
+    failures = (result.first_failure for result in ordered if result.first_failure)
+    return FolderScoreResult(
+        rows=sum(result.rows for result in ordered),
+        failed=sum(result.failed for result in ordered),
+        shards=len(manifest.shards),
+        reused=reused,
+        errors=tuple(f"{_lines(manifest, number)}: {errors[number]}" for number in sorted(errors)),
+        first_failure=next(failures, ""),
+    )
+
+
+def _lines(manifest: Manifest, number: int) -> str:
+    """Return the name of a shard with its file and lines."""
+    shard = manifest.shards[number]
+    path = manifest.inputs[shard.input].path
+    return f"{shard.output} ({path}:{shard.skipped + 1}-{shard.skipped + shard.rows})"

@@ -1,0 +1,93 @@
+"""Score one shard: read its rows, write the file with their scores, and count them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hengwen._internal.plugin_errors import describe_error
+from hengwen.errors import ConfigError, HengwenError
+from hengwen.io.row_writer import row_writer
+from hengwen.runs.score_file import RowScorer
+from hengwen.runs.shards.isolate import score_isolated
+from hengwen.runs.shards.manifest import ScorerSettings, ShardResult, manifest_key
+from hengwen.runs.shards.split import Shard, read_shard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hengwen.io.row_writer import JsonRow
+    from hengwen.runs.shards.input_files import InputFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardTask:
+    """What a worker needs to score a shard: names and positions, no rows. It is pickled."""
+
+    shard: Shard
+    input: InputFile
+    folder: Path
+    """Folder of the scores."""
+    key: str
+    """``manifest_key`` of the folder, so that a machine that sees another folder is noticed."""
+    settings: ScorerSettings
+    isolated: bool = False
+    """Whether rows are scored in a further process, because a worker died at the shard."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardError:
+    """A shard that could not be scored; the output folder has no file of it."""
+
+    number: int
+    message: str
+
+
+def score_shard(task: ShardTask) -> ShardResult | ShardError:
+    """Score a shard and write its file; the file appears when all of its rows are scored.
+
+    An exception becomes a ``ShardError``, so that the other shards are scored.
+    """
+    try:
+        return _score(task)
+    except HengwenError as error:
+        message = str(error)
+    except Exception as error:  # an error in one shard must not stop the other shards
+        _, message, _ = describe_error(error)
+    return ShardError(number=task.shard.number, message=message)
+
+
+def _score(task: ShardTask) -> ShardResult:
+    shard, settings = task.shard, task.settings
+    path = Path(task.input.path)
+    if manifest_key(task.folder) != task.key:
+        raise ConfigError(
+            f"{task.folder}: a machine does not see this folder, or sees another manifest; the folder must "
+            "be on a file system that all machines share"
+        )
+    if path.stat().st_size != task.input.bytes:
+        raise ConfigError(f"{path}: has another size than when it was split into shards")
+    row_scorer = RowScorer(settings.scorer, settings.options, settings.columns)
+    if row_scorer.scorer.signature != settings.signature:
+        raise ConfigError(
+            f"scorer {settings.scorer!r} has the signature {row_scorer.scorer.signature!r} on a machine, but "
+            f"{settings.signature!r} where the command runs; install the same versions on all machines"
+        )
+    rows = read_shard(shard, path)
+    scored = score_isolated(row_scorer, rows) if task.isolated else map(row_scorer, rows)
+    return _write(scored, task.folder / shard.output, shard.number)
+
+
+def _write(scored: Iterable[JsonRow], target: Path, number: int) -> ShardResult:
+    rows = failed = 0
+    first_failure = ""
+    with row_writer(target, []) as write:
+        for row in scored:
+            rows += 1
+            if row["status"] != "ok":
+                failed += 1
+                first_failure = first_failure or row["message"]
+            write(row)
+    size = target.stat().st_size
+    return ShardResult(number=number, rows=rows, failed=failed, bytes=size, first_failure=first_failure)
