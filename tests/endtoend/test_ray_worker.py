@@ -10,7 +10,7 @@ import pytest
 from fake_ray import Actor, FakeRay, RayErrors, install
 
 from hengwen import open_store
-from hengwen.engine.limit_pool import EndpointLimits
+from hengwen.engine.limits.limit_pool import EndpointLimits
 from hengwen.plans.overrides import OVERRIDE, resolve_plan
 from hengwen.runs.cluster import plan_worker
 from hengwen.runs.cluster.coordinator import Coordinator

@@ -13,7 +13,7 @@ from hengwen.engine.budget import Budget, Price, estimate, estimate_tokens, tota
 from hengwen.engine.committer import Committer
 from hengwen.engine.dry_run import PLACEHOLDER_ANSWER, DryBackend, DryLedger
 from hengwen.engine.job import item_hash
-from hengwen.engine.limiter import Limiter
+from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.memory_ledger import MemoryLedger
 from hengwen.engine.metered_backend import CallContext
 from hengwen.errors import BackendError, JudgeError

@@ -12,7 +12,7 @@ from hengwen.engine import committer as committer_module
 from hengwen.engine.committer import Committer
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, TaskJob
-from hengwen.engine.limiter import Limiter
+from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.memory_ledger import MemoryLedger
 from hengwen.engine.metered_backend import CallContext
 from hengwen.errors import BackendError

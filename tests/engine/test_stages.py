@@ -10,7 +10,7 @@ import pytest
 from hengwen.engine.committer import Committer
 from hengwen.engine.executor import execute
 from hengwen.engine.job import Job, Target, TaskJob
-from hengwen.engine.limiter import Limiter
+from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.memory_ledger import MemoryLedger
 from hengwen.engine.metered_backend import CallContext
 

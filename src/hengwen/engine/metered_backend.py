@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from hengwen._internal.retries import MAX_RETRY_WAIT, retrying
 from hengwen.engine.attempt_codec import extras_of, reply_of
 from hengwen.engine.budget import Budget, Price, estimate
-from hengwen.engine.limiter import interruptible_sleep
+from hengwen.engine.limits.limiter import interruptible_sleep
 from hengwen.engine.pacing import PY311_EXTRA_TICK, FairScheduler
 from hengwen.errors import BackendError, JudgeError
 from hengwen.records import Attempt, Reply, Usage
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from hengwen.engine.committer import Committer
-    from hengwen.engine.limiter import Limiter
+    from hengwen.engine.limits.limiter import Limiter
     from hengwen.engine.sharing.run_sharing import RunSharing
     from hengwen.protocols import Backend, Ledger, Parsed
     from hengwen.records import Request

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from hengwen.engine.limiter import interruptible_sleep
+from hengwen.engine.limits.limiter import interruptible_sleep
 from hengwen.errors import StoreBusyError
 from hengwen.store.locks.run_lock import run_lock
 

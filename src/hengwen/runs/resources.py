@@ -11,7 +11,7 @@ from hengwen._internal.parallel import MIN_ITEMS, usable_cores
 from hengwen.engine.budget import Budget, Price
 from hengwen.engine.dry_run import DryBackend
 from hengwen.engine.evaluate import GroupEvaluator, JudgeEvaluator, ScorerEvaluator
-from hengwen.engine.limiter import Limiter
+from hengwen.engine.limits.limiter import Limiter
 from hengwen.engine.scoring import ScoringPool
 from hengwen.errors import ConfigError
 from hengwen.plans.overrides import OVERRIDE

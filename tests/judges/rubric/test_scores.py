@@ -77,7 +77,7 @@ async def test_samples_are_requested_concurrently(small, fake):
 
 
 async def test_more_samples_reuse_the_earlier_calls(small, fake):
-    from hengwen.engine.limiter import Limiter
+    from hengwen.engine.limits.limiter import Limiter
     from hengwen.engine.metered_backend import CallContext
 
     ledger = MemoryLedger()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fake_ray import FakeRay, RayErrors, install
 
-from hengwen.engine.limit_pool import Demand, EndpointLimits
+from hengwen.engine.limits.limit_pool import Demand, EndpointLimits
 from hengwen.errors import ConfigError, HengwenError, StoreError, TimeLimitError, WorkerError
 from hengwen.plans.plan import Plan
 from hengwen.runs.cluster.plan_worker import WorkerEnd

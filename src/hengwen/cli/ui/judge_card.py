@@ -147,7 +147,7 @@ async def _open_judge(
     judge: str, base_url: str | None, rubric: Rubric, language: Language
 ) -> AsyncIterator[Judge]:
     from hengwen.engine.committer import Committer
-    from hengwen.engine.limiter import Limiter
+    from hengwen.engine.limits.limiter import Limiter
     from hengwen.engine.memory_ledger import MemoryLedger
     from hengwen.engine.metered_backend import CallContext
     from hengwen.judges import RubricJudge, RulesJudge

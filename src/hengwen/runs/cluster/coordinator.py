@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hengwen.engine.limit_pool import Demand, EndpointLimits, Grant, LimitPool
+from hengwen.engine.limits.limit_pool import Demand, EndpointLimits, Grant, LimitPool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

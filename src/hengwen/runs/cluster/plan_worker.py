@@ -9,7 +9,7 @@ from functools import partial
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from hengwen.engine.shared_limiter import SharedLimiter
+from hengwen.engine.limits.shared_limiter import SharedLimiter
 from hengwen.errors import HengwenError
 from hengwen.runs.run_plan import RunResult, run_resolved
 from hengwen.runs.stopping import Interrupts
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from hengwen.engine.limit_pool import Demand, EndpointLimits, Grant
-    from hengwen.engine.limiter import Limiter
+    from hengwen.engine.limits.limit_pool import Demand, EndpointLimits, Grant
+    from hengwen.engine.limits.limiter import Limiter
     from hengwen.plans.plan import Plan
     from hengwen.runs.cluster.coordinator import Progress
     from hengwen.runs.resources import RunOptions

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hengwen import errors
-from hengwen.engine.limit_pool import EndpointLimits
+from hengwen.engine.limits.limit_pool import EndpointLimits
 from hengwen.errors import ConfigError, HengwenError, StoreError, WorkerError
 from hengwen.runs.cluster.connection import ray_cluster
 from hengwen.runs.cluster.coordinator import Coordinator

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from hengwen.engine.limit_pool import Demand, EndpointLimits, Grant
-from hengwen.engine.limiter import Limiter
+from hengwen.engine.limits.limit_pool import Demand, EndpointLimits, Grant
+from hengwen.engine.limits.limiter import Limiter
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from hengwen.engine.limiter import Limiter
+from hengwen.engine.limits.limiter import Limiter
 
 
 async def hold(limiter: Limiter, seconds: float, counts: list[int]) -> None:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hengwen.engine.limit_pool import Demand, EndpointLimits, Grant, LimitPool, fair_shares
+from hengwen.engine.limits.limit_pool import Demand, EndpointLimits, Grant, LimitPool, fair_shares
 
 
 class Clock:

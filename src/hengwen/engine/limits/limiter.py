@@ -11,7 +11,7 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hengwen.engine.send_rate import SendRate
+from hengwen.engine.limits.send_rate import SendRate
 
 if TYPE_CHECKING:
     from aiolimiter import AsyncLimiter

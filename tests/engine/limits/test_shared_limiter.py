@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from hengwen.engine import shared_limiter
-from hengwen.engine.limit_pool import Demand, EndpointLimits, Grant, LimitPool
-from hengwen.engine.shared_limiter import SharedLimiter
+from hengwen.engine.limits import shared_limiter
+from hengwen.engine.limits.limit_pool import Demand, EndpointLimits, Grant, LimitPool
+from hengwen.engine.limits.shared_limiter import SharedLimiter
 
 
 class Process:
