@@ -15,7 +15,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("io", "records", "registry"),
     ("_internal", "protocols", "results"),
     ("backends", "objective", "prompts", "relevance_metrics", "store"),
-    ("engine", "judges", "personas"),
+    ("engine", "judges", "peer_review", "personas"),
     ("importers", "plans", "reports"),
     ("labels", "runs"),
     ("monitoring",),

@@ -1,0 +1,50 @@
+"""Peer review: rank models by the verdicts of judges, which are often the models themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hengwen._internal.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from hengwen.peer_review.battles.battles import Battles
+    from hengwen.peer_review.human import HumanComparison, compare_with_human
+    from hengwen.peer_review.notes.note import Note
+    from hengwen.peer_review.pairs import preference_pairs
+    from hengwen.peer_review.readers.battle_file import BattleFiles, read_battles
+    from hengwen.peer_review.readers.human_ranking import read_human_ranking
+    from hengwen.peer_review.result import PeerReview, ReviewedJudge, ReviewedModel
+    from hengwen.peer_review.review import peer_review
+
+_EXPORTS = {
+    "BattleFiles": "readers.battle_file",
+    "Battles": "battles.battles",
+    "HumanComparison": "human",
+    "Note": "notes.note",
+    "PeerReview": "result",
+    "ReviewedJudge": "result",
+    "ReviewedModel": "result",
+    "compare_with_human": "human",
+    "peer_review": "review",
+    "preference_pairs": "pairs",
+    "read_battles": "readers.battle_file",
+    "read_human_ranking": "readers.human_ranking",
+}
+
+__all__ = [
+    "BattleFiles",
+    "Battles",
+    "HumanComparison",
+    "Note",
+    "PeerReview",
+    "ReviewedJudge",
+    "ReviewedModel",
+    "compare_with_human",
+    "peer_review",
+    "preference_pairs",
+    "read_battles",
+    "read_human_ranking",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy_exports(__name__, _EXPORTS)
