@@ -15,10 +15,10 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("io", "records", "registry"),
     ("_internal", "protocols", "results"),
     ("backends", "objective", "prompts", "relevance_metrics", "store"),
-    ("engine", "judges", "peer_review", "personas"),
+    ("engine", "judges", "personas"),
     ("importers", "plans", "reports"),
     ("labels", "runs"),
-    ("monitoring",),
+    ("monitoring", "peer_review"),
     ("cli", "demo"),
     ("__init__", "__main__"),
 )

@@ -364,3 +364,22 @@ def test_battles_become_a_ranking(tmp_path: Path) -> None:
     assert comparison.ranking.cin == 0
     pairs = peer_review.preference_pairs(battles, files.prompts, files.answers)
     assert list(pairs) == []
+
+
+def test_judges_compare_pairs(tmp_path: Path) -> None:
+    from hengwen.backends import ReplayBackend
+    from hengwen.records import Response, Sample
+
+    backend = ReplayBackend(model="m", replies=['{"reason": "", "winner": "tie"}'] * 2)
+    judge = judges.PairJudge(rubric=prompts.load_rubric("persona_generic"), backend=backend)
+    a, b = (Response(sample_id="1", text=text) for text in "ab")
+    opinions = asyncio.run(judge.compare(Sample(id="1"), a, b))
+    assert_type(opinions, tuple[judges.PairOpinion, judges.PairOpinion])
+    (tmp_path / "plan.yaml").write_text(PLAN, "utf-8")
+    (tmp_path / "poem.jsonl").write_text('{"id": "a", "input": "晚安"}\n', "utf-8")
+    with pytest.raises(hengwen.ConfigError, match="at least 2 checkpoints"):
+        assert_type(
+            peer_review.judge_plan(tmp_path / "plan.yaml", store="sqlite://"), peer_review.JudgedBattles
+        )
+    with pytest.raises(hengwen.ConfigError, match="at least 2 checkpoints"):
+        peer_review.estimate_judging(tmp_path / "plan.yaml", store="sqlite://")

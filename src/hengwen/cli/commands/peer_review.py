@@ -1,4 +1,4 @@
-"""``hengwen peer-review BATTLES...``."""
+"""``hengwen peer-review BATTLES...`` and ``hengwen peer-review PLAN``."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ import typer
 from hengwen.cli.ui import language, options
 
 if TYPE_CHECKING:
+    from hengwen.cli.peer_review.judge_plan import PlanOptions
     from hengwen.peer_review.readers.battle_file import BattleFiles
     from hengwen.peer_review.result import PeerReview
+
+
+PLAN_SUFFIXES = (".yaml", ".yml")
 
 
 def peer_review(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="BATTLES...",
-            help="Battles, .jsonl or .csv: *_pair.jsonl of FastChat or PiCO, or one row per verdict.",
+            metavar="BATTLES...|PLAN",
+            help="Battles, .jsonl or .csv: *_pair.jsonl of FastChat or PiCO, or one row per verdict; or a "
+            "plan whose judges compare the stored answers of its checkpoints.",
         ),
     ],
     method: Annotated[
@@ -72,27 +77,74 @@ def peer_review(
     seed: Annotated[
         int, typer.Option("--seed", min=0, envvar="HENGWEN_SEED", help="Seed of the resamples.")
     ] = 0,
+    opponents: Annotated[
+        str,
+        typer.Option(
+            "--opponents",
+            help="PLAN: opponents of each model on each prompt: all, a number, or adaptive (where the "
+            "ranking is not sure).",
+        ),
+    ] = "all",
+    matches: Annotated[
+        int | None,
+        typer.Option("--matches", min=1, help="PLAN: maximum number of matches of an adaptive review."),
+    ] = None,
+    battles: Annotated[
+        Path | None, typer.Option("--battles", help="PLAN: write the battles to this .jsonl or .csv.")
+    ] = None,
+    store: options.Store = options.DEFAULT_STORE,
+    judge: options.Judge = None,
+    base_url: options.BaseUrl = None,
+    concurrency: options.Concurrency = 16,
+    limit: options.Limit = None,
+    budget: options.Budget = None,
+    time_limit: options.TimeLimit = None,
+    dry_run: options.DryRun = False,
+    fresh: options.Fresh = False,
+    wait: options.Wait = False,
+    trust: options.Trust = False,
     lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Rank models from verdicts of judges on pairs of answers; the judges may be the models themselves."""
+    from hengwen.cli.peer_review.judge_plan import PlanOptions, write_battles
     from hengwen.cli.peer_review.review_json import review_json
     from hengwen.cli.peer_review.review_table import print_review
     from hengwen.cli.ui.messages import print_warning
     from hengwen.errors import DataError
     from hengwen.io.row_writer import check_target
     from hengwen.peer_review.human import compare_with_human
-    from hengwen.peer_review.readers.battle_file import read_battles
     from hengwen.peer_review.readers.human_ranking import read_human_ranking
     from hengwen.peer_review.review import peer_review as review_battles
 
     _check_choices(method, conflict)
     chosen_language = language.choose_language(lang)
-    if pairs is not None:
-        check_target(pairs, [*files, *(answers or ()), *(path for path in (questions, human) if path)])
+    inputs = [*files, *(answers or ()), *(path for path in (questions, human) if path)]
+    for target in (pairs, battles):
+        if target is not None:
+            check_target(target, inputs)
     ranking = read_human_ranking(human) if human else None
-    data = read_battles(files)
+    plan_options = PlanOptions(
+        plan=files[0],
+        opponents=opponents,
+        matches=matches,
+        own=bool(own),
+        store=store,
+        judge=judge,
+        base_url=base_url,
+        concurrency=concurrency,
+        limit=limit,
+        budget=budget,
+        time_limit=time_limit,
+        dry_run=dry_run,
+        fresh=fresh,
+        wait=wait,
+        trust=trust,
+    )
+    data, code = _data(files, plan_options, as_json=as_json, quiet=quiet)
+    if battles is not None:
+        write_battles(battles, data)
     if data.failures:
         n = data.failures
         verdicts = "1 verdict is" if n == 1 else f"{n} verdicts are"
@@ -119,6 +171,24 @@ def peer_review(
         typer.echo(review_json(review, comparison, failures=data.failures))
     elif not quiet:
         print_review(review, comparison, chosen_language)
+    raise typer.Exit(code)
+
+
+def _data(
+    files: list[Path], plan_options: PlanOptions, *, as_json: bool, quiet: bool
+) -> tuple[BattleFiles, int]:
+    """Return the battles of files, or those that the judges of a plan give, and the exit code."""
+    from hengwen.cli.peer_review.judge_plan import judge_plan_battles
+    from hengwen.peer_review.readers.battle_file import read_battles
+
+    plans = [file for file in files if file.suffix.lower() in PLAN_SUFFIXES]
+    if plans and len(files) > 1:
+        raise typer.BadParameter(f"{plans[0]} is a plan, which must be the only argument")
+    if plans:
+        return judge_plan_battles(plan_options, as_json=as_json, quiet=quiet)
+    if plan_options.dry_run:
+        raise typer.BadParameter("--dry-run is for a PLAN; battles cost nothing")
+    return read_battles(files), 0
 
 
 def _check_choices(method: str | None, conflict: str) -> None:

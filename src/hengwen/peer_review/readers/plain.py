@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hengwen.io.field_names import FieldNames
 from hengwen.io.row_reader import read_number
@@ -10,7 +10,10 @@ from hengwen.peer_review.battles.battles import FIRST, OUTCOMES
 from hengwen.peer_review.readers.columns import known_value, two_models
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from hengwen.io.row_reader import DataRow
+    from hengwen.peer_review.battles.battles import Battles
     from hengwen.peer_review.readers.columns import BattleColumns
 
 FIELDS = (
@@ -81,3 +84,40 @@ def _length(row: DataRow, name: str) -> float:
     if length <= 0:
         row.fail(f"field {name!r} must be above 0, got {length:g}; leave it empty if it is unknown")
     return length
+
+
+def plain_rows(
+    battles: Battles,
+    prompts: Mapping[tuple[str, int], str],
+    answers: Mapping[tuple[str, int, str], str],
+) -> Iterator[dict[str, Any]]:
+    """Yield battles as rows that can be read again.
+
+    Args:
+        battles: The battles.
+        prompts: Prompt of each question and turn, if it is known.
+        answers: Answer to each question and turn by each model, if it is known.
+    """
+    names = {1.0: "a", 0.0: "b", 0.5: "tie"}
+    firsts = {value: name for name, value in FIRST.items()}
+    for index in range(len(battles)):
+        model_a, model_b = battles.models[battles.model_a[index]], battles.models[battles.model_b[index]]
+        item = (battles.questions[battles.question[index]], int(battles.turn[index]))
+        row: dict[str, Any] = {
+            "model_a": model_a,
+            "model_b": model_b,
+            "winner": names[float(battles.outcome[index])],
+            "judge": battles.judges[battles.judge[index]],
+            "question": item[0],
+            "first": firsts[int(battles.first[index])],
+            "turn": item[1],
+        }
+        if battles.length_a is not None and battles.length_b is not None:
+            row |= {"length_a": float(battles.length_a[index]), "length_b": float(battles.length_b[index])}
+        if item in prompts:
+            row |= {
+                "prompt": prompts[item],
+                "answer_a": answers[*item, model_a],
+                "answer_b": answers[*item, model_b],
+            }
+        yield row
