@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hengwen.peer_review.pairs import preference_pairs
     from hengwen.peer_review.readers.battle_file import BattleFiles, read_battles
     from hengwen.peer_review.readers.human_ranking import read_human_ranking
+    from hengwen.peer_review.report.write import write_review
     from hengwen.peer_review.result import PeerReview, ReviewedJudge, ReviewedModel
     from hengwen.peer_review.review import peer_review
 
@@ -33,6 +34,7 @@ _EXPORTS = {
     "preference_pairs": "pairs",
     "read_battles": "readers.battle_file",
     "read_human_ranking": "readers.human_ranking",
+    "write_review": "report.write",
 }
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "preference_pairs",
     "read_battles",
     "read_human_ranking",
+    "write_review",
 ]
 
 if not TYPE_CHECKING:

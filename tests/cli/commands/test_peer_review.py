@@ -111,3 +111,13 @@ def test_verdicts_that_failed_are_counted_and_do_not_count(hengwen, tmp_path: Pa
     done = hengwen("peer-review", path)
     assert "warning: 1 verdict is missing because the judge failed" in done.err
     assert "2/0/0" in done.out
+
+
+def test_reports_are_written_and_never_replace_an_input(hengwen, battle_file, tmp_path: Path) -> None:
+    done = hengwen("peer-review", battle_file, "-q", "-o", "r.html", "-o", "r.md", "-o", "r.json")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.splitlines() == ["report: r.html", "report: r.md", "report: r.json"]
+    assert json.loads((tmp_path / "r.json").read_text("utf-8"))["models"][0]["name"] == "m00"
+    assert "Peer review" in (tmp_path / "r.html").read_text("utf-8")
+    wrong = hengwen("peer-review", battle_file, "-o", "r.pdf")
+    assert (wrong.code, "unknown format of report" in wrong.err) == (2, True)

@@ -11,6 +11,7 @@ from hengwen.cli.ui import language, options
 
 if TYPE_CHECKING:
     from hengwen.cli.peer_review.judge_plan import PlanOptions
+    from hengwen.peer_review.human import HumanComparison
     from hengwen.peer_review.readers.battle_file import BattleFiles
     from hengwen.peer_review.result import PeerReview
 
@@ -103,20 +104,20 @@ def peer_review(
     fresh: options.Fresh = False,
     wait: options.Wait = False,
     trust: options.Trust = False,
+    output: options.Outputs = None,
     lang: language.Lang = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Rank models from verdicts of judges on pairs of answers; the judges may be the models themselves."""
     from hengwen.cli.peer_review.judge_plan import PlanOptions, write_battles
-    from hengwen.cli.peer_review.review_json import review_json
     from hengwen.cli.peer_review.review_table import print_review
-    from hengwen.cli.ui.messages import print_warning
-    from hengwen.errors import DataError
+    from hengwen.cli.ui.exit import check_outputs
+    from hengwen.cli.ui.messages import print_info, print_warning
     from hengwen.io.row_writer import check_target
-    from hengwen.peer_review.human import compare_with_human
     from hengwen.peer_review.readers.human_ranking import read_human_ranking
-    from hengwen.peer_review.review import peer_review as review_battles
+    from hengwen.peer_review.report.review_json import review_json
+    from hengwen.peer_review.report.write import write_review
 
     _check_choices(method, conflict)
     chosen_language = language.choose_language(lang)
@@ -124,6 +125,7 @@ def peer_review(
     for target in (pairs, battles):
         if target is not None:
             check_target(target, inputs)
+    reports = check_outputs(output, inputs)
     ranking = read_human_ranking(human) if human else None
     plan_options = PlanOptions(
         plan=files[0],
@@ -149,29 +151,48 @@ def peer_review(
         n = data.failures
         verdicts = "1 verdict is" if n == 1 else f"{n} verdicts are"
         print_warning(f"{verdicts} missing because the judge failed; a failure does not count")
-    choices: dict[str, Any] = {"conflict": conflict, "method": method}
-    try:
-        review = review_battles(
-            data.battles,
-            exclude_self=None if own is None else not own,
-            n_boot=resamples,
-            confidence=confidence,
-            seed=seed,
-            **choices,
-        )
-    except ValueError as error:
-        raise DataError(f"{files[0]}: {error}") from None
-    try:
-        comparison = None if ranking is None else compare_with_human(review, ranking)
-    except ValueError as error:
-        raise DataError(f"{human}: {error}") from None
+    review, comparison = _review(
+        data,
+        ranking,
+        (files[0], human),
+        conflict=conflict,
+        method=method,
+        exclude_self=None if own is None else not own,
+        n_boot=resamples,
+        confidence=confidence,
+        seed=seed,
+    )
     if pairs is not None:
         _write_pairs(pairs, data, review, questions, answers or [])
+    for path in reports:
+        write_review(review, path, human=comparison, language=chosen_language, failures=data.failures)
+        print_info(f"report: {path}")
     if as_json:
         typer.echo(review_json(review, comparison, failures=data.failures))
     elif not quiet:
         print_review(review, comparison, chosen_language)
     raise typer.Exit(code)
+
+
+def _review(
+    data: BattleFiles,
+    ranking: dict[str, float] | None,
+    paths: tuple[Path, Path | None],
+    **choices: Any,
+) -> tuple[PeerReview, HumanComparison | None]:
+    """Return the review and its comparison with people; errors name the file."""
+    from hengwen.errors import DataError
+    from hengwen.peer_review.human import compare_with_human
+    from hengwen.peer_review.review import peer_review as review_battles
+
+    try:
+        review = review_battles(data.battles, **choices)
+    except ValueError as error:
+        raise DataError(f"{paths[0]}: {error}") from None
+    try:
+        return review, None if ranking is None else compare_with_human(review, ranking)
+    except ValueError as error:
+        raise DataError(f"{paths[1]}: {error}") from None
 
 
 def _data(

@@ -9,44 +9,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hengwen.peer_review.report import tables
 from hengwen.reports.text.bilingual import Bilingual
-from hengwen.reports.text.numbers import NOTHING, count, interval, number, percent, signed
 
 if TYPE_CHECKING:
-    from hengwen.peer_review.human import HumanComparison
-    from hengwen.peer_review.result import PeerReview, ReviewedJudge, ReviewedModel
-    from hengwen.prompts.language import Language
+    from collections.abc import Sequence
 
-_METHODS = {
-    "judge-bt": Bilingual(
-        "区分评委质量的 Bradley-Terry 模型", "Bradley-Terry model with judge quality (judge-bt)"
-    ),
-    "bradley-terry": Bilingual("Bradley-Terry 模型", "Bradley-Terry model"),
-    "davidson": Bilingual(
-        "带平局的 Bradley-Terry 模型（Davidson）", "Bradley-Terry model with ties (Davidson)"
-    ),
-    "uniform": Bilingual("等权投票", "uniform vote"),
-    "majority": Bilingual("多数投票", "majority vote"),
-    "rating": Bilingual("票数评分", "rating vote"),
-    "consistency": Bilingual("PiCO 一致性优化", "consistency optimisation (PiCO)"),
-    "elo": Bilingual("Elo", "Elo"),
-}
-_MODEL_COLUMNS = (
-    Bilingual("名次", "rank"),
-    Bilingual("名次区间", "ranks"),
-    Bilingual("模型", "model"),
-    Bilingual("得分", "score"),
-    Bilingual("胜/平/负", "won/tied/lost"),
-)
-_JUDGE_COLUMNS = (
-    Bilingual("评委", "judge"),
-    Bilingual("判定数", "verdicts"),
-    Bilingual("权重", "weight"),
-    Bilingual("顺序一致", "consistent"),
-    Bilingual("偏向首位", "for first"),
-    Bilingual("自己/他人评自己", "own/by others"),
-    Bilingual("去掉后 tau", "tau without"),
-)
+    from hengwen.peer_review.human import HumanComparison
+    from hengwen.peer_review.result import PeerReview
+    from hengwen.prompts.language import Language
 
 
 def print_review(
@@ -61,94 +32,23 @@ def print_review(
         console: Console to print on; by default standard output.
     """
     console = console or Console(highlight=False)
-    console.print(Text(_title(review).in_language(language), style="bold"))
-    console.print(_model_table(review, language))
-    console.print(_judge_table(review, language))
+    console.print(Text(tables.title(review).in_language(language), style="bold"))
+    console.print(_table(tables.MODEL_COLUMNS, tables.model_rows(review), language))
+    console.print(_table(tables.JUDGE_COLUMNS, tables.judge_rows(review), language))
     for note in review.notes:
         console.print(Text(f"· {Bilingual(note.zh, note.en).in_language(language)}"))
     if human is not None:
-        console.print(Text(_human_text(human).in_language(language)))
+        console.print(Text(tables.human_text(human).in_language(language)))
 
 
-def _title(review: PeerReview) -> Bilingual:
-    method = _METHODS[review.method]
-    models, judges = len(review.models), len(review.judges)
-    questions, battles = count(review.questions), count(review.battles)
-    level = percent(review.confidence)
-    return Bilingual(
-        f"{method.zh}：{models} 个模型，{judges} 位评委，{questions} 题，{battles} 条判定；区间 {level}",
-        f"{method.en}: {models} models, {judges} {'judge' if judges == 1 else 'judges'}, {questions} "
-        f"{'question' if review.questions == 1 else 'questions'}, {battles} verdicts; {level} intervals",
-    )
-
-
-def _model_table(review: PeerReview, language: Language) -> Table:
+def _table(columns: Sequence[Bilingual], rows: Sequence[Sequence[str]], language: Language) -> Table:
     table = Table(box=SIMPLE_HEAD)
-    for index, title in enumerate(_MODEL_COLUMNS):
+    for column in columns:
         table.add_column(
-            title.in_language(language), justify="left" if index == 2 else "right", overflow="fold"
+            column.in_language(language),
+            justify="left" if column.en in tables.TEXT_COLUMNS else "right",
+            overflow="fold",
         )
-    decimals = 0 if review.method == "elo" else 3 if review.models[0].score <= 1 else 2
-    for model in review.models:
-        table.add_row(*_model_row(model, decimals))
+    for row in rows:
+        table.add_row(*map(Text, row))
     return table
-
-
-def _model_row(model: ReviewedModel, decimals: int) -> list[Text]:
-    score = number(model.score, decimals)
-    if model.interval is not None:
-        score += f" {interval(model.interval, decimals)}"
-    low, high = model.ranks
-    ranks = str(low) if low == high else f"{low}–{high}"
-    cells = [str(model.rank), ranks, model.name, score, f"{model.wins}/{model.ties}/{model.losses}"]
-    return [Text(cell) for cell in cells]
-
-
-def _judge_table(review: PeerReview, language: Language) -> Table:
-    table = Table(box=SIMPLE_HEAD)
-    for index, title in enumerate(_JUDGE_COLUMNS):
-        table.add_column(
-            title.in_language(language), justify="left" if index == 0 else "right", overflow="fold"
-        )
-    for judge in review.judges:
-        table.add_row(*_judge_row(judge))
-    return table
-
-
-def _judge_row(judge: ReviewedJudge) -> list[Text]:
-    weight = number(judge.weight, 2)
-    if judge.weight_interval is not None:
-        weight += f" {interval(judge.weight_interval, 2)}"
-    own = NOTHING
-    if judge.own_share is not None:
-        own = f"{percent(judge.own_share)}/{percent(judge.own_others)}"
-    without = number(judge.tau_without, 2)
-    if judge.moved:
-        without += f" ({judge.moved} {signed(judge.moved_by, 0)})"
-    cells = [
-        judge.name,
-        count(judge.verdicts),
-        weight,
-        percent(judge.consistent),
-        percent(judge.first_share),
-        own,
-        without,
-    ]
-    return [Text(cell) for cell in cells]
-
-
-def _human_text(human: HumanComparison) -> Bilingual:
-    ranking = human.ranking
-    top = ", ".join(f"top-{depth} {percent(share)}" for depth, share in ranking.top_overlap.items())
-    values = (
-        f"Spearman {number(ranking.spearman, 3)}, Kendall tau-b {number(ranking.tau_b, 3)}, "
-        f"PEN {number(ranking.pen, 3)}, PEN ({ranking.triples} triples) {number(ranking.pen_triples, 3)}, "
-        f"CIN {ranking.cin}, LIS {ranking.lis}/{ranking.n}, {top}"
-    )
-    missing = [*human.only_review, *human.only_human]
-    return Bilingual(
-        f"与人工排名比较（{ranking.n} 个模型）：{values}"
-        + (f"；只在一方出现、未比较：{'、'.join(missing)}" if missing else ""),
-        f"against people ({ranking.n} models): {values}"
-        + (f"; only in one of the rankings, not compared: {', '.join(missing)}" if missing else ""),
-    )
