@@ -23,6 +23,7 @@ from hengwen.stats.rankings.judge_model import (
     fit_judge_model,
     information_of,
     predict,
+    step_without_judge,
 )
 
 if TYPE_CHECKING:
@@ -192,17 +193,22 @@ class JudgeModel:
         keep = (self.verdicts.judge != judge).astype(float)
         outcome = self.verdicts.outcome * keep
         ridge = prior_where_needed(self._pooled.pairs, self._pooled.total(outcome), self._pooled.total(keep))
+        rows = len(self.design.covariates)
+        if rows * self.design.judges > MAX_EXACT:
+            extra = float(ridge[0]) if self.prior[0] == 0 else 0.0
+            counts = (self._wins, self._battles)
+            return step_without_judge(self.design, self.parameters, self._information, counts, judge, extra)
         kept = (self.design.judge != judge)[self.design.cell_of_row]
-        steps = RESAMPLE_STEPS if len(kept) * self.design.judges <= MAX_EXACT else 1
-        return fit_judge_model(
+        fitted = fit_judge_model(
             self.design,
             (self._wins * kept)[:, None],
             (self._battles * kept)[:, None],
             ridge=np.maximum(ridge, self.prior),
             start=self.parameters,
-            max_steps=steps,
+            max_steps=RESAMPLE_STEPS,
             tolerance=COARSE,
-        )[0, self.design.strengths]
+        )
+        return np.asarray(fitted[0, self.design.strengths])
 
 
 def _covariates(verdicts: Verdicts, judge_models: NDArray[np.intp]) -> dict[Covariate, NDArray[np.float64]]:
