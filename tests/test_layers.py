@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("engine", "judges", "personas"),
     ("importers", "plans", "reports"),
     ("labels", "runs"),
-    ("monitoring",),
+    ("monitoring", "peer_review"),
     ("cli", "demo"),
     ("__init__", "__main__"),
 )

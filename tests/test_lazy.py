@@ -53,7 +53,17 @@ def test_every_public_name_can_be_imported() -> None:
 
 @pytest.mark.parametrize(
     "package",
-    ["", ".backends", ".judges", ".objective", ".prompts", ".relevance_metrics", ".reports", ".store"],
+    [
+        "",
+        ".backends",
+        ".judges",
+        ".objective",
+        ".peer_review",
+        ".prompts",
+        ".relevance_metrics",
+        ".reports",
+        ".store",
+    ],
 )
 def test_no_public_name_is_also_the_name_of_a_module_beside_it(package: str) -> None:
     """Else it would be the module or the function, depending on what was imported first."""

@@ -118,7 +118,7 @@ def test_every_setting_of_the_environment_is_described_with_its_option_and_comma
         option, described = table[name]
         assert option.strip("`") in opts
         if "all that" not in described:
-            assert set(re.findall(r"`([a-z ]+)`", described)) == commands[name]
+            assert set(re.findall(r"`([a-z -]+)`", described)) == commands[name]
 
 
 def fenced(language: str, page: str = PAGE) -> list[str]:

@@ -26,6 +26,8 @@ KEY = "sk-planted-4f1c9e"
 def verdict(schema: dict[str, Any], label: str) -> str:
     """A verdict that satisfies the schema of the request, with one label everywhere."""
     properties = schema["properties"]
+    if "winner" in properties:
+        return json.dumps({"reason": "读过了", "winner": label})
     criteria = properties["criteria"]["properties"]
     assert label in properties["level"]["enum"]
     return json.dumps({"reason": "读过了", "criteria": dict.fromkeys(criteria, label), "level": label})
@@ -50,6 +52,8 @@ class JudgeServer:
     """Prompts whose answers a killed process had not read."""
     prompts: list[str] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
+    prefer: Callable[[str, str, str], str] = lambda model, first, second: "tie"
+    """Winner of a pair, from the judging model and both answers: first, second or tie."""
     misbehave: Callable[[int], tuple[int, str] | None] = lambda number: None
     """Of the request's number: a status and a body in the place of a verdict."""
 
@@ -81,6 +85,16 @@ class JudgeServer:
     def prompt_of(request: dict[str, Any]) -> str:
         return json.dumps(request["messages"], ensure_ascii=False)
 
+    def verdict_on(self, request: dict[str, Any]) -> str:
+        """Return the verdict on one answer, or on a pair."""
+        schema = request["response_format"]["json_schema"]["schema"]
+        if "winner" not in schema["properties"]:
+            return verdict(schema, self.label)
+        text = request["messages"][1]["content"]
+        pair = re.search(r":first\n(.*)\n\w+>>>.*:second\n(.*)\n\w+>>>", text, re.DOTALL)
+        assert pair is not None
+        return verdict(schema, self.prefer(request["model"], pair[1], pair[2]))
+
     async def answer(self, request: dict[str, Any]) -> tuple[int, str]:
         """Wait as long as a model would, then give a verdict, or what ``misbehave`` says."""
         prompt = self.prompt_of(request)
@@ -94,7 +108,7 @@ class JudgeServer:
             return wrong
         text = f"这是第{number}个回答。"  # of a model under test
         if "response_format" in request:
-            text = verdict(request["response_format"]["json_schema"]["schema"], self.label)
+            text = self.verdict_on(request)
         message = {"role": "assistant", "content": text}
         body = {
             "model": "tiny-judge-1",

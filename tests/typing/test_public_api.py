@@ -14,7 +14,7 @@ from typing import Literal, assert_type
 import pytest
 
 import hengwen
-from hengwen import judges, objective, prompts, relevance_metrics
+from hengwen import judges, objective, peer_review, prompts, relevance_metrics
 from hengwen.judges.calibration.joining import JudgedAnswer
 from hengwen.judges.calibration.ppi import CorrectedMean
 from hengwen.judges.rules.rule_set import RuleSet
@@ -29,7 +29,7 @@ from hengwen.protocols import Backend, Judge
 from hengwen.records import Reply, Request
 from hengwen.reports import ReportData, View
 
-PUBLIC = [hengwen, objective, relevance_metrics, judges, prompts]
+PUBLIC = [hengwen, objective, relevance_metrics, judges, prompts, peer_review]
 PLAN = """\
 name: p
 tasks: [{name: poem, samples: poem.jsonl, judges: [{rubric: muice_live, judge: rules}]}]
@@ -343,3 +343,44 @@ async def test_biases() -> None:
     assert_type(judges.length_bias([1, 2, 3], [0, 1, 1]), LengthBias)
     answer = judges.LabelledAnswer(target="m", judge=1, human=1, cluster="a")
     assert_type(judges.family_bias("m", [answer]), FamilyBias)
+
+
+def test_battles_become_a_ranking(tmp_path: Path) -> None:
+    path = tmp_path / "battles.csv"
+    path.write_text("model_a,model_b,question,winner\nx,y,1,a\nx,y,2,a\ny,x,3,a\n", "utf-8")
+    files = assert_type(peer_review.read_battles([path]), peer_review.BattleFiles)
+    battles = assert_type(files.battles, peer_review.Battles)
+    columns = peer_review.Battles.from_columns(model_a=["x"], model_b=["y"], winner=[1.0], turn=[1])
+    assert_type(columns, peer_review.Battles)
+    review = assert_type(peer_review.peer_review(battles, method="elo"), peer_review.PeerReview)
+    assert_type(review.models, tuple[peer_review.ReviewedModel, ...])
+    assert_type(review.judges, tuple[peer_review.ReviewedJudge, ...])
+    assert_type(review.notes, tuple[peer_review.Note, ...])
+    assert_type(review.scores, dict[str, float])
+    people = tmp_path / "people.csv"
+    people.write_text("model,rank\nx,1\ny,2\n", "utf-8")
+    human = assert_type(peer_review.read_human_ranking(people), dict[str, float])
+    comparison = assert_type(peer_review.compare_with_human(review, human), peer_review.HumanComparison)
+    assert comparison.ranking.cin == 0
+    assert_type(peer_review.write_review(review, tmp_path / "r.html", human=comparison), Path)
+    pairs = peer_review.preference_pairs(battles, files.prompts, files.answers)
+    assert list(pairs) == []
+
+
+def test_judges_compare_pairs(tmp_path: Path) -> None:
+    from hengwen.backends import ReplayBackend
+    from hengwen.records import Response, Sample
+
+    backend = ReplayBackend(model="m", replies=['{"reason": "", "winner": "tie"}'] * 2)
+    judge = judges.PairJudge(rubric=prompts.load_rubric("persona_generic"), backend=backend)
+    a, b = (Response(sample_id="1", text=text) for text in "ab")
+    opinions = asyncio.run(judge.compare(Sample(id="1"), a, b))
+    assert_type(opinions, tuple[judges.PairOpinion, judges.PairOpinion])
+    (tmp_path / "plan.yaml").write_text(PLAN, "utf-8")
+    (tmp_path / "poem.jsonl").write_text('{"id": "a", "input": "晚安"}\n', "utf-8")
+    with pytest.raises(hengwen.ConfigError, match="at least 2 checkpoints"):
+        assert_type(
+            peer_review.judge_plan(tmp_path / "plan.yaml", store="sqlite://"), peer_review.JudgedBattles
+        )
+    with pytest.raises(hengwen.ConfigError, match="at least 2 checkpoints"):
+        peer_review.estimate_judging(tmp_path / "plan.yaml", store="sqlite://")

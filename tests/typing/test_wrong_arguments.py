@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 
 import hengwen
-from hengwen import judges, objective, prompts, relevance_metrics
+from hengwen import judges, objective, peer_review, prompts, relevance_metrics
 from hengwen.argument_types.kinds import _KINDS, _LISTS, CHOICES, CLASSES, MEMBERS, OTHERS, kind_of
 
-PACKAGES = [hengwen, objective, relevance_metrics, judges, prompts]
+PACKAGES = [hengwen, objective, relevance_metrics, judges, prompts, peer_review]
 SCORES = [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]
 RUBRIC = prompts.load_rubric("muice_live")
 RULES = judges.RulesJudge(rubric=RUBRIC)
 T = "(verse)\ncR"
+BATTLES = peer_review.Battles.from_columns(model_a=["x"], model_b=["y"], winner=["a"])
 
 TABLE: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (hengwen.run_plan, {"plan": None}, "plan must be a Plan or a path, got None"),
@@ -251,6 +252,14 @@ TABLE: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     ),
     (judges.PairOutcome, {"forward": 1, "backward": None}, "forward must be text or None, got 1"),
     (prompts.load_rubric, {"name_or_path": None}, "name_or_path must be a path, got None"),
+    (peer_review.peer_review, {"battles": "b.jsonl"}, "battles must be a Battles, got 'b.jsonl'"),
+    (peer_review.peer_review, {"battles": BATTLES, "method": 3}, "method must be text or None, got 3"),
+    (peer_review.read_battles, {"paths": "b.jsonl"}, "paths must be a list of Path objects, got 'b.jsonl'"),
+    (
+        peer_review.Battles.from_columns,
+        {"model_a": "xy", "model_b": ["y"], "winner": ["a"]},
+        "model_a must be a list, got 'xy'",
+    ),
 ]
 
 

@@ -14,7 +14,17 @@ from numbers import Real
 from typing import NamedTuple
 
 CHOICES = {
-    *("Alternative", "ClauseName", "Direction", "Kind", "Language", "LevelFrom", "Method", "Metric"),
+    *(
+        "Alternative",
+        "ClauseName",
+        "Conflict",
+        "Direction",
+        "Kind",
+        "Language",
+        "LevelFrom",
+        "Method",
+        "Metric",
+    ),
     *("MultiRef", "NanPolicy", "Normalize", "Null", "PairVerdict", "PairedTestName"),
     *("PanelReducer", "Parse", "Reducer", "RhymeScope", "RollingMetric", "RougeKind"),
     *("RuleSetName", "Sentences", "Share", "Smooth", "Split", "Status", "Ties"),
@@ -23,8 +33,8 @@ CHOICES = {
 """Names of ``Literal`` types; an argument of one of these types may be any text here, and the called function
 checks the text."""
 CLASSES = {
-    *("AdmissionItem", "Failure", "JudgedAnswer", "Label"),
-    *("LabelledAnswer", "LyricRules", "PairOutcome", "Plan", "ReportData", "Row", "Rubric"),
+    *("AdmissionItem", "Battles", "Failure", "HumanComparison", "JudgedAnswer", "Label"),
+    *("LabelledAnswer", "LyricRules", "PairOutcome", "PeerReview", "Plan", "ReportData", "Row", "Rubric"),
     *("RuleSet", "Run", "Scale", "Score", "Store", "Usage", "View"),
 }
 """Names of classes of the package against which arguments are checked; other classes are not checked."""
@@ -37,6 +47,7 @@ MEMBERS = {
 }
 """For each protocol, the methods and attributes that an argument must have."""
 OTHERS = {
+    "Column": "Sequence",
     "RulesLike": "str | LyricRules | Mapping",
     "Outcome": "Score | Failure",
     "Ranking": "Mapping | Sequence",

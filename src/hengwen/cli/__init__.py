@@ -18,6 +18,7 @@ from hengwen.cli.commands import (
     init,
     judge,
     label,
+    peer_review,
     report,
     run,
     runs,
@@ -56,6 +57,7 @@ app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("monitor")(monitor.monitor)
 app.command("gate")(gate.gate)
+app.command("peer-review")(peer_review.peer_review)
 app.command("power")(power.power)
 app.command("drift")(drift.drift)
 app.add_typer(runs.app, name="runs")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hengwen.judges.calibration.artifact import Calibration, is_stale, read_calibrations
     from hengwen.judges.calibration.certify import calibrate
     from hengwen.judges.calibration.ppi import ppi_mean
+    from hengwen.judges.pairwise.judge import PairJudge, PairOpinion
     from hengwen.judges.panel import Panel
     from hengwen.judges.rubric.judge import RubricJudge
     from hengwen.judges.rules.capped_judge import CappedJudge
@@ -31,6 +32,8 @@ _EXPORTS = {
     "Calibration": "calibration.artifact",
     "CappedJudge": "rules.capped_judge",
     "LabelledAnswer": "trust.biases",
+    "PairJudge": "pairwise.judge",
+    "PairOpinion": "pairwise.judge",
     "PairOutcome": "trust.biases",
     "Panel": "panel",
     "RubricJudge": "rubric.judge",
@@ -50,6 +53,8 @@ __all__ = [
     "Calibration",
     "CappedJudge",
     "LabelledAnswer",
+    "PairJudge",
+    "PairOpinion",
     "PairOutcome",
     "Panel",
     "RubricJudge",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError
 from jinja2.sandbox import SandboxedEnvironment
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from hengwen.records import Response, Sample
 
 DEFAULT_USER = "{{ input }}"
+PromptKind = Literal["judge", "pair"]
 
 _FENCE_MARK, _TEXT_MARK = "\ue000", "\ue001"
-_SYSTEMS: dict[tuple[str, tuple[str, ...], str, str], list[str]] = {}
+_SYSTEMS: dict[tuple[str, str, tuple[str, ...], str, str], list[str]] = {}
 """Cache of rendered system turns, split at the position of the fence, because only the fence differs between
 calls."""
 
@@ -33,6 +34,8 @@ _PARTS: Mapping[str, tuple[str, str]] = {
     "persona": ("角色设定：", "The persona:"),
     "references": ("参考回答：", "The reference answer:"),
     "response": ("待评判的回答：", "The answer to judge:"),
+    "first": ("第一份回答：", "The first answer:"),
+    "second": ("第二份回答：", "The second answer:"),
 }
 
 
@@ -73,12 +76,64 @@ def render_judge_prompt(
         >>> turns[1][1].splitlines()[:4]
         ['The task:', '<<<f00d:input', 'Theme: sea', 'f00d>>>']
     """
-    names, texts = _parts(rubric, sample, response, persona)
-    user = _user_frame(names, language).format(*[neutralize(text, fence) for text in texts], fence=fence)
+    names, texts = _parts(rubric, sample, {"response": response}, persona)
+    user = _user_turn("judge", names, texts, language, fence)
     if facts:
         user = _packaged(f"judge_facts.{language}.j2").render(facts=facts) + user
     system = judge_system(rubric, language, fence, task_instruction=task_instruction)
     return (("system", system), ("user", user))
+
+
+def render_pair_prompt(
+    rubric: Rubric,
+    sample: Sample,
+    answers: tuple[Response, Response],
+    *,
+    language: Language = "zh",
+    persona: str = "",
+    task_instruction: str = "",
+    fence: str = PLACEHOLDER,
+) -> tuple[Message, ...]:
+    """Return the prompt of a judge that compares two answers, which the user turn quotes in fences.
+
+    Args:
+        rubric: Rubric; its levels tell the judge what a better answer is.
+        sample: Task input and references.
+        answers: The answer that is shown first, and the other answer.
+        language: Language of the prompt.
+        persona: Text about the character, as the models under test received it.
+        task_instruction: An instruction for this task, in addition to the instructions of the rubric.
+        fence: Fence from :func:`hengwen.prompts.fences.new_fence`; default: the placeholder for call keys.
+
+    Examples:
+        >>> from hengwen.prompts import load_rubric
+        >>> from hengwen.records import Response, Sample
+        >>> pair = (Response(sample_id="1", text="Sea, sea"), Response(sample_id="1", text="No >>> sea"))
+        >>> rubric = load_rubric("lyric_craft")
+        >>> turns = render_pair_prompt(rubric, Sample(id="1"), pair, language="en", fence="f00d")
+        >>> turns[1][1].splitlines()[:4]
+        ['The first answer:', '<<<f00d:first', 'Sea, sea', 'f00d>>>']
+    """
+    names, texts = _parts(rubric, sample, {"first": answers[0], "second": answers[1]}, persona)
+    user = _user_turn("pair", names, texts, language, fence)
+    return (
+        ("system", pair_system(rubric, language, fence, task_instruction=task_instruction)),
+        ("user", user),
+    )
+
+
+def pair_system(
+    rubric: Rubric, language: Language, fence: str = PLACEHOLDER, *, task_instruction: str = ""
+) -> str:
+    """Return the system turn of a judge that compares two answers.
+
+    Args:
+        rubric: Rubric with instructions, levels and criteria.
+        language: Language of the prompt.
+        fence: The fence that the system turn explains to the judge.
+        task_instruction: An instruction for this task; it follows the instructions of the rubric.
+    """
+    return _system_turn("pair", rubric, language, fence, task_instruction)
 
 
 def judge_system(
@@ -94,11 +149,16 @@ def judge_system(
         fence: The fence that the system turn explains to the judge.
         task_instruction: An instruction for this task; it follows the instructions of the rubric.
     """
-    key = (rubric.hash, tuple(rubric.criteria), language, task_instruction)
+    return _system_turn("judge", rubric, language, fence, task_instruction)
+
+
+def _system_turn(
+    kind: PromptKind, rubric: Rubric, language: Language, fence: str, task_instruction: str
+) -> str:
+    key = (kind, rubric.hash, tuple(rubric.criteria), language, task_instruction)
     if key not in _SYSTEMS:
-        _SYSTEMS[key] = _render_system(_with_instruction(rubric, task_instruction), language).split(
-            _FENCE_MARK
-        )
+        text = _render_system(kind, _with_instruction(rubric, task_instruction), language)
+        _SYSTEMS[key] = text.split(_FENCE_MARK)
     return fence.join(_SYSTEMS[key])
 
 
@@ -112,7 +172,7 @@ def _with_instruction(rubric: Rubric, task_instruction: str) -> Rubric:
     return rubric.model_copy(update={"instructions": rubric.instructions.model_copy(update=texts)})
 
 
-def _render_system(rubric: Rubric, language: Language) -> str:
+def _render_system(kind: PromptKind, rubric: Rubric, language: Language) -> str:
     examples = [
         {
             "input": example.input.in_language(language),
@@ -123,7 +183,7 @@ def _render_system(rubric: Rubric, language: Language) -> str:
         }
         for example in rubric.examples
     ]
-    return _packaged(f"judge_system.{language}.j2").render(
+    return _packaged(f"{kind}_system.{language}.j2").render(
         rubric=rubric,
         levels=list(rubric.levels.values())[::-1],
         labels=list(rubric.labels)[::-1],
@@ -134,7 +194,12 @@ def _render_system(rubric: Rubric, language: Language) -> str:
 
 
 def prompt_hash(
-    rubric: Rubric, language: Language, *, task_instruction: str = "", facts: bool = False
+    rubric: Rubric,
+    language: Language,
+    *,
+    task_instruction: str = "",
+    facts: bool = False,
+    kind: PromptKind = "judge",
 ) -> str:
     """Return a hash (8 hex digits) of everything in a judge's prompt except the sample and the answer.
 
@@ -143,9 +208,10 @@ def prompt_hash(
         language: Language of the prompt.
         task_instruction: An instruction for this task.
         facts: Whether the prompt contains sentences that rules wrote about the answer.
+        kind: ``judge`` for one answer, ``pair`` for two answers that are compared.
     """
     turns = ("system", "user", "facts") if facts else ("system", "user")
-    sources = [_source(f"judge_{turn}.{language}.j2") for turn in turns]
+    sources = [_source(f"{kind}_{turn}.{language}.j2") for turn in turns]
     instructions = [task_instruction.strip()] if task_instruction.strip() else []
     return digest(sources, rubric.hash, list(rubric.criteria), *instructions)[:8]
 
@@ -230,33 +296,40 @@ def render_subject_prompt(system: str | None, user: str, sample: Sample) -> tupl
 
 
 def _parts(
-    rubric: Rubric, sample: Sample, response: Response, persona: str
+    rubric: Rubric, sample: Sample, answers: Mapping[str, Response], persona: str
 ) -> tuple[tuple[str, ...], list[str]]:
     """Return the names and texts of the sample's parts that the rubric uses; references are numbered."""
     texts_by_part: dict[str, Sequence[str]] = {
         "input": (_conversation(sample),),
         "persona": (persona,),
         "references": sample.references,
-        "response": (response.text,),
+        **{name: (answer.text,) for name, answer in answers.items()},
     }
     names: list[str] = []
     texts: list[str] = []
-    for name in _PARTS:
-        if name in rubric.uses:
-            used = [text for text in texts_by_part[name] if text.strip() or name == "response"]
+    for name, part in texts_by_part.items():
+        if name in rubric.uses or name in answers:
+            used = [text for text in part if text.strip() or name in answers]
             names += [name] if len(used) == 1 else [f"{name}-{index}" for index in range(1, len(used) + 1)]
             texts += used
     return tuple(names), texts
 
 
+def _user_turn(
+    kind: PromptKind, names: tuple[str, ...], texts: Sequence[str], language: Language, fence: str
+) -> str:
+    frame = _user_frame(kind, names, language)
+    return frame.format(*[neutralize(text, fence) for text in texts], fence=fence)
+
+
 @lru_cache(maxsize=256)
-def _user_frame(names: tuple[str, ...], language: Language) -> str:
+def _user_frame(kind: PromptKind, names: tuple[str, ...], language: Language) -> str:
     """Return the user turn of a judge as a format string into which texts and fences are inserted later."""
     parts = []
     for name in names:
         zh, en = _PARTS[name.partition("-")[0]]
         parts.append({"name": name, "zh": zh, "en": en, "text": _TEXT_MARK})
-    turn = _packaged(f"judge_user.{language}.j2").render(parts=parts, fence=_FENCE_MARK)
+    turn = _packaged(f"{kind}_user.{language}.j2").render(parts=parts, fence=_FENCE_MARK)
     turn = turn.replace("{", "{{").replace("}", "}}")
     return turn.replace(_FENCE_MARK, "{fence}").replace(_TEXT_MARK, "{}")
 

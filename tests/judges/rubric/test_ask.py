@@ -133,12 +133,12 @@ async def test_the_failure_keeps_status_and_reply(small, fake):
 
 @pytest.mark.parametrize("parses", [False, True])
 async def test_each_reply_is_parsed_once_by_the_backend_or_after_it(small, fake, monkeypatch, parses):
-    from hengwen.judges.rubric import ask
+    from hengwen.judges.rubric import judge as judge_module
     from hengwen.judges.rubric.verdict import parse_verdict
 
     texts = []
     monkeypatch.setattr(
-        ask, "parse_verdict", lambda text, *more: texts.append(text) or parse_verdict(text, *more)
+        judge_module, "parse_verdict", lambda text, *more: texts.append(text) or parse_verdict(text, *more)
     )
 
     class Parsing(type(fake())):  # type: ignore[misc]  # a fixture is the class

@@ -12,13 +12,12 @@ from math import fsum
 from typing import TYPE_CHECKING, Any, Literal
 
 from hengwen.errors import BackendError, JudgeError
-from hengwen.judges.rubric.verdict import ParsedVerdict, parse_verdict
 from hengwen.records import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hengwen.prompts.rubric import Rubric
+    from hengwen.judges.rubric.verdict import ParsedVerdict
     from hengwen.protocols import ParsingBackend
     from hengwen.records import Reply, Request
 
@@ -52,7 +51,9 @@ class JudgedReply:
 
 
 async def ask_for_verdict(
-    backend: ParsingBackend, build_request: Callable[[Try, JudgeError | None], Request], rubric: Rubric
+    backend: ParsingBackend,
+    build_request: Callable[[Try, JudgeError | None], Request],
+    parse_reply: Callable[[Reply], ParsedVerdict],
 ) -> JudgedReply:
     """Ask the model until a reply contains a verdict, at most three times.
 
@@ -62,7 +63,7 @@ async def ask_for_verdict(
             second argument of the function is the error of the first reply for ``repair``, else None. The
             requests must have different call keys (hashes that identify a call), so that a stored reply to
             one request is not used for another.
-        rubric: Rubric that defines the labels of the verdict.
+        parse_reply: Function that returns the verdict in a reply, or raises JudgeError.
 
     Raises:
         JudgeError: No reply contains a verdict, or a reply was cut off or refused; ``raw`` is the last reply.
@@ -72,7 +73,7 @@ async def ask_for_verdict(
 
     def parse(reply: Reply) -> ParsedVerdict:
         replies.append(reply)
-        return parse_verdict(reply.text, rubric, reply.finish)
+        return parse_reply(reply)
 
     async def ask(attempt: Try, error: JudgeError | None = None) -> JudgedReply:
         _, parsed = await backend.complete_parsed(build_request(attempt, error), parse)

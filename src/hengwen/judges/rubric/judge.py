@@ -20,7 +20,7 @@ from hengwen.judges.rubric.scores import (
     score_from_reply,
     score_from_samples,
 )
-from hengwen.judges.rubric.verdict import verdict_schema
+from hengwen.judges.rubric.verdict import parse_verdict, verdict_schema
 from hengwen.objective.detectors.thinking import answer_without_thinking
 from hengwen.prompts.fences import PLACEHOLDER, new_fence
 from hengwen.prompts.language import check_language
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 
     from hengwen.errors import JudgeError
     from hengwen.judges.aspects import LevelFrom
+    from hengwen.judges.rubric.verdict import ParsedVerdict
     from hengwen.prompts.language import Language
     from hengwen.prompts.rubric import Rubric
     from hengwen.protocols import Backend
-    from hengwen.records import Response, Sample
+    from hengwen.records import Reply, Response, Sample
 
 VERSION = 1
 """Version of the computation from a reply to a score; it is a part of the signature."""
@@ -207,7 +208,10 @@ class RubricJudge:
         self, sample: Sample, response: Response, evidence: Sequence[str], repeat: int = 1
     ) -> JudgedReply:
         build_request = partial(self._request, sample, response, evidence, repeat)
-        return await ask_for_verdict(self._parsing_backend, build_request, self.rubric)
+        return await ask_for_verdict(self._parsing_backend, build_request, self._parse)
+
+    def _parse(self, reply: Reply) -> ParsedVerdict:
+        return parse_verdict(reply.text, self.rubric, reply.finish)
 
     def request(self, sample: Sample, response: Response, *, repeat: int = 1) -> Request:
         """Return the request that asks the model to judge a response, which is quoted between random fences.

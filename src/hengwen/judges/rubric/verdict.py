@@ -15,7 +15,7 @@ from hengwen.errors import JudgeError
 from hengwen.objective.detectors.thinking import after_thinking, strip_thinking
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from hengwen.prompts.rubric import Rubric
 
@@ -57,12 +57,13 @@ def verdict_schema(rubric: Rubric) -> dict[str, Any]:
     level = {"type": "string", "enum": list(rubric.labels)[::-1]}
     properties: dict[str, Any] = {"reason": {"type": "string", "maxLength": REASON_LIMIT}}
     if rubric.criteria:
-        properties["criteria"] = _object(dict.fromkeys(rubric.criteria, level))
+        properties["criteria"] = object_schema(dict.fromkeys(rubric.criteria, level))
     properties["level"] = level
-    return _object(properties)
+    return object_schema(properties)
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object with exactly these properties."""
     return {
         "type": "object",
         "properties": properties,
@@ -103,6 +104,29 @@ def parse_verdict(text: str, rubric: Rubric, finish: str = "stop") -> ParsedVerd
 
 
 def _parse(text: str, rubric: Rubric, finish: str) -> ParsedVerdict:
+    reason, verdict = verdict_fields(text, finish, _KEYS if rubric.criteria else _KEYS_WITHOUT_CRITERIA)
+    criteria = verdict.get("criteria", {})
+    if not isinstance(criteria, dict):
+        raise _unusable("parse_error", f"criteria must be an object, got {_short_repr(criteria)}")
+    _check_keys("criteria", criteria, rubric.criteria)
+    return ParsedVerdict(
+        reason=reason,
+        level=parse_label("level", verdict["level"], rubric.labels),
+        criteria={name: parse_label(name, criteria[name], rubric.labels) for name in rubric.criteria},
+    )
+
+
+def verdict_fields(text: str, finish: str, keys: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the reason and all fields of the only JSON object in a reply.
+
+    Args:
+        text: Text of the reply.
+        finish: Finish reason that the server returned.
+        keys: Names of the fields that the object must have, ``reason`` among them.
+
+    Raises:
+        JudgeError: The reply was cut off or refused, or has no such object.
+    """
     if finish == "length":
         raise _unusable("truncated", "the reply was cut off at the token limit; raise max_tokens")
     if finish == "content_filter":
@@ -111,18 +135,11 @@ def _parse(text: str, rubric: Rubric, finish: str) -> ParsedVerdict:
     if answer is None:
         raise _unusable("truncated", "the reply stops inside <think>; raise max_tokens")
     verdict = _verdict_object(answer)
-    _check_keys("the verdict", verdict, _KEYS if rubric.criteria else _KEYS_WITHOUT_CRITERIA)
-    reason, criteria = verdict["reason"], verdict.get("criteria", {})
+    _check_keys("the verdict", verdict, keys)
+    reason = verdict["reason"]
     if not isinstance(reason, str):
         raise _unusable("parse_error", f"reason must be text, got {_short_repr(reason)}")
-    if not isinstance(criteria, dict):
-        raise _unusable("parse_error", f"criteria must be an object, got {_short_repr(criteria)}")
-    _check_keys("criteria", criteria, rubric.criteria)
-    return ParsedVerdict(
-        reason=reason.strip().encode("utf-8", "replace").decode(),
-        level=_label("level", verdict["level"], rubric),
-        criteria={name: _label(name, criteria[name], rubric) for name in rubric.criteria},
-    )
+    return reason.strip().encode("utf-8", "replace").decode(), verdict
 
 
 def _verdict_object(answer: str) -> dict[str, Any]:
@@ -171,16 +188,26 @@ def _check_keys(where: str, actual: Mapping[str, Any], expected: Mapping[str, An
     raise _unusable("parse_error", f"{where} has unknown keys: {', '.join(map(_short_repr, extra[:5]))}")
 
 
-def _label(where: str, value: object, rubric: Rubric) -> str:
-    if isinstance(value, str) and value in rubric.labels:
+def parse_label(where: str, value: object, labels: Collection[str]) -> str:
+    """Return the label that a field of a verdict names, in whatever case.
+
+    Args:
+        where: Name of the field.
+        value: Its value.
+        labels: The known labels.
+
+    Raises:
+        JudgeError: The value is no label (``parse_error``), or an unknown one (``off_scale``).
+    """
+    if isinstance(value, str) and value in labels:
         return value
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise _unusable("parse_error", f"{where} must be a label, got {_short_repr(value)}")
     if isinstance(value, str):
-        for label in rubric.labels:
+        for label in labels:
             if label.casefold() == value.strip().casefold():
                 return label
-    raise _unusable("off_scale", f"{where} is {_short_repr(value)}, known: {', '.join(rubric.labels)}")
+    raise _unusable("off_scale", f"{where} is {_short_repr(value)}, known: {', '.join(labels)}")
 
 
 def _short_repr(value: object) -> str:

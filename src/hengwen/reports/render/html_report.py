@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def to_html(view: View) -> str:
     """Return the report as an HTML page."""
     return (
-        _environment().get_template("report.html.j2").render(charts=_charts(view), **report_variables(view))
+        html_environment()
+        .get_template("report.html.j2")
+        .render(charts=_charts(view), **report_variables(view))
     )
 
 
@@ -37,7 +39,8 @@ def _finalize(value: object) -> object:
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def html_environment() -> Environment:
+    """Return the template environment of HTML pages, which escapes every value."""
     environment = report_environment(autoescape=True, finalize=_finalize)
     environment.keep_trailing_newline = True
     environment.globals.update(interval=numbers.interval)

@@ -30,7 +30,12 @@ class Markdown(str):
 
 def to_markdown(view: View) -> str:
     """Return the report as Markdown."""
-    text = _environment().get_template("report.md.j2").render(**report_variables(view))
+    text = markdown_environment().get_template("report.md.j2").render(**report_variables(view))
+    return without_gaps(text)
+
+
+def without_gaps(text: str) -> str:
+    """Return a page with at most one blank line in a row, and a line feed at its end."""
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
 
@@ -73,7 +78,8 @@ def cell_text(cell: ScoreCell | None, score: ScoreView, language: Language) -> M
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def markdown_environment() -> Environment:
+    """Return the template environment of Markdown pages, which escapes every text."""
     environment = report_environment(
         autoescape=False,  # the function ``finalize`` escapes for Markdown, so no HTML escaping
         finalize=lambda value: escape(value) if isinstance(value, str) else value,

@@ -1,0 +1,132 @@
+"""Time and memory of peer reviews of 50 models, 5,000 questions and 1,000,000 battles, beside evalica.
+
+    python benchmarks/bench_peer_review.py [--judges 10] [--lengths] [--rounds 3]
+
+Each figure is the best of some rounds, each in a process of its own. evalica fits one Bradley-Terry model of
+the same battles, once as it is and once for each of 200 resamples of questions, as far as time permits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+MODELS, QUESTIONS, BATTLES, RESAMPLES = 50, 5000, 1_000_000, 200
+TASKS = ("default", "bradley-terry", "file", "evalica", "evalica resample")
+
+
+def columns(judges: int, *, lengths: bool) -> dict[str, np.ndarray]:
+    """Return simulated battles in both orders, as columns of numbers."""
+    rng = np.random.default_rng(0)
+    half = BATTLES // 2
+    strengths = np.sort(rng.normal(size=MODELS))[::-1]
+    discriminations, positions = rng.uniform(0.3, 1.7, judges), rng.normal(0, 0.3, judges)
+    question = np.tile(rng.integers(0, QUESTIONS, half), 2)
+    a = rng.integers(0, MODELS, half)
+    b = np.tile((a + rng.integers(1, MODELS, half)) % MODELS, 2)
+    a, judge = np.tile(a, 2), np.tile(rng.integers(0, judges, half), 2)
+    first = np.repeat([1, -1], half)
+    logit = discriminations[judge] * (strengths[a] - strengths[b]) + positions[judge] * first
+    outcome = (rng.random(BATTLES) < 1 / (1 + np.exp(-logit))).astype(float)
+    outcome[rng.random(BATTLES) < 0.1] = 0.5
+    table = {
+        "model_a": a,
+        "model_b": b,
+        "judge": judge,
+        "question": question,
+        "winner": outcome,
+        "first": first,
+    }
+    if lengths:
+        table["length_a"], table["length_b"] = rng.lognormal(5, 0.5, (2, BATTLES))
+    return table
+
+
+def review(table: dict[str, np.ndarray], method: str | None) -> None:
+    from hengwen.peer_review import Battles, peer_review
+
+    peer_review(Battles.from_columns(**table), method=method, n_boot=RESAMPLES)
+
+
+def review_file(table: dict[str, np.ndarray], folder: Path) -> tuple[float, float]:
+    """Write the battles to a JSONL file, and return the seconds and CPU seconds to read and review them."""
+    from hengwen.peer_review import peer_review, read_battles
+
+    path = folder / "battles.jsonl"
+    winners, firsts = {1.0: "a", 0.0: "b", 0.5: "tie"}, {1: "a", -1: "b"}
+    with path.open("w") as file:
+        for values in zip(*(column.tolist() for column in table.values()), strict=True):
+            row = dict(zip(table, values, strict=True))
+            row |= {"model_a": f"model {row['model_a']}", "model_b": f"model {row['model_b']}"}
+            row |= {"winner": winners[row["winner"]], "first": firsts[row["first"]]}
+            file.write(json.dumps(row) + "\n")
+    start, start_cpu = time.perf_counter(), time.process_time()
+    peer_review(read_battles([path]).battles, n_boot=RESAMPLES)
+    return time.perf_counter() - start, time.process_time() - start_cpu
+
+
+def evalica_fit(table: dict[str, np.ndarray], *, resampled: bool) -> tuple[float, float]:
+    import evalica
+
+    names = {1.0: evalica.Winner.X, 0.0: evalica.Winner.Y, 0.5: evalica.Winner.Draw}
+    a, b = table["model_a"].tolist(), table["model_b"].tolist()
+    winners = [names[value] for value in table["winner"].tolist()]
+    start, start_cpu = time.perf_counter(), time.process_time()
+    weights = None
+    if resampled:
+        draws = np.random.default_rng(0).multinomial(QUESTIONS, np.full(QUESTIONS, 1 / QUESTIONS))
+        weights = draws[table["question"]].astype(float).tolist()
+    evalica.bradley_terry(a, b, winners, weights=weights)
+    return time.perf_counter() - start, time.process_time() - start_cpu
+
+
+def measure(task: str, judges: int, *, lengths: bool) -> None:
+    """Print seconds, seconds of CPU and megabytes of one task; memory includes Python and the columns."""
+    table = columns(judges, lengths=lengths)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start, start_cpu = time.perf_counter(), time.process_time()
+    if task == "file":
+        with tempfile.TemporaryDirectory() as folder:
+            seconds, cpu = review_file(table, Path(folder))
+    elif task.startswith("evalica"):
+        seconds, cpu = evalica_fit(table, resampled="resample" in task)
+    else:
+        review(table, None if task == "default" else task)
+        seconds, cpu = time.perf_counter() - start, time.process_time() - start_cpu
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(f"{seconds} {cpu} {before / 1024} {after / 1024}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--judges", type=int, default=10)
+    parser.add_argument("--lengths", action="store_true")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--task", choices=TASKS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.task:
+        measure(options.task, options.judges, lengths=options.lengths)
+        return
+    print(f"{BATTLES:,} battles, {MODELS} models, {QUESTIONS:,} questions, {options.judges} judges")
+    command = [sys.executable, __file__, "--judges", str(options.judges)]
+    command += ["--lengths"] if options.lengths else []
+    for task in TASKS:
+        figures = []
+        for _ in range(options.rounds):
+            done = subprocess.run([*command, "--task", task], capture_output=True, text=True, check=True)
+            figures.append([float(figure) for figure in done.stdout.split()])
+        seconds, cpu, before, after = min(figures)
+        memory = f"{after:6.0f} MB ({before:.0f} MB before)"
+        print(f"{task:18s}{seconds:8.2f} s  {cpu:8.2f} s of CPU  {memory}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,251 @@
+"""``hengwen peer-review BATTLES...`` and ``hengwen peer-review PLAN``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hengwen.cli.ui import language, options
+
+if TYPE_CHECKING:
+    from hengwen.cli.peer_review.judge_plan import PlanOptions
+    from hengwen.peer_review.human import HumanComparison
+    from hengwen.peer_review.readers.battle_file import BattleFiles
+    from hengwen.peer_review.result import PeerReview
+
+
+PLAN_SUFFIXES = (".yaml", ".yml")
+
+
+def peer_review(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="BATTLES...|PLAN",
+            help="Battles, .jsonl or .csv: *_pair.jsonl of FastChat or PiCO, or one row per verdict; or a "
+            "plan whose judges compare the stored answers of its checkpoints.",
+        ),
+    ],
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            help="judge-bt, bradley-terry, davidson, uniform, majority, rating, consistency or elo; default: "
+            "judge-bt for 3 judges or more, else bradley-terry.",
+        ),
+    ] = None,
+    conflict: Annotated[
+        str,
+        typer.Option(
+            "--conflict",
+            help="What a judge counts that prefers another answer in each order: tie or abstain.",
+        ),
+    ] = "tie",
+    own: Annotated[
+        bool | None,
+        typer.Option(
+            "--own/--no-own",
+            help="Count verdicts of judges on their own answers; default: only for judge-bt and consistency.",
+        ),
+    ] = None,
+    human: Annotated[
+        Path | None,
+        typer.Option(
+            "--human", help="Human ranking: a .csv or .jsonl with model and score, or model and rank."
+        ),
+    ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            "--pairs", help="Write preference pairs (prompt, chosen, rejected) to this .jsonl or .csv."
+        ),
+    ] = None,
+    questions: Annotated[
+        Path | None, typer.Option("--questions", help="FastChat's question.jsonl, for --pairs.")
+    ] = None,
+    answers: Annotated[
+        list[Path] | None,
+        typer.Option("--answers", help="FastChat's model_answer file, for --pairs; repeatable."),
+    ] = None,
+    resamples: Annotated[
+        int, typer.Option("--resamples", min=20, help="Number of resamples of the questions.")
+    ] = 200,
+    confidence: Annotated[
+        float, typer.Option("--confidence", min=0.5, max=0.999, help="Confidence level of intervals.")
+    ] = 0.95,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, envvar="HENGWEN_SEED", help="Seed of the resamples.")
+    ] = 0,
+    opponents: Annotated[
+        str,
+        typer.Option(
+            "--opponents",
+            help="PLAN: opponents of each model on each prompt: all, a number, or adaptive (where the "
+            "ranking is not sure).",
+        ),
+    ] = "all",
+    matches: Annotated[
+        int | None,
+        typer.Option("--matches", min=1, help="PLAN: maximum number of matches of an adaptive review."),
+    ] = None,
+    battles: Annotated[
+        Path | None, typer.Option("--battles", help="PLAN: write the battles to this .jsonl or .csv.")
+    ] = None,
+    store: options.Store = options.DEFAULT_STORE,
+    judge: options.Judge = None,
+    base_url: options.BaseUrl = None,
+    concurrency: options.Concurrency = 16,
+    limit: options.Limit = None,
+    budget: options.Budget = None,
+    time_limit: options.TimeLimit = None,
+    dry_run: options.DryRun = False,
+    fresh: options.Fresh = False,
+    wait: options.Wait = False,
+    trust: options.Trust = False,
+    output: options.Outputs = None,
+    lang: language.Lang = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Rank models from verdicts of judges on pairs of answers; the judges may be the models themselves."""
+    from hengwen.cli.peer_review.judge_plan import PlanOptions, write_battles
+    from hengwen.cli.peer_review.review_table import print_review
+    from hengwen.cli.ui.exit import check_outputs
+    from hengwen.cli.ui.messages import print_info, print_warning
+    from hengwen.io.row_writer import check_target
+    from hengwen.peer_review.readers.human_ranking import read_human_ranking
+    from hengwen.peer_review.report.review_json import review_json
+    from hengwen.peer_review.report.write import write_review
+
+    _check_choices(method, conflict)
+    chosen_language = language.choose_language(lang)
+    inputs = [*files, *(answers or ()), *(path for path in (questions, human) if path)]
+    for target in (pairs, battles):
+        if target is not None:
+            check_target(target, inputs)
+    reports = check_outputs(output, inputs)
+    ranking = read_human_ranking(human) if human else None
+    plan_options = PlanOptions(
+        plan=files[0],
+        opponents=opponents,
+        matches=matches,
+        own=bool(own),
+        store=store,
+        judge=judge,
+        base_url=base_url,
+        concurrency=concurrency,
+        limit=limit,
+        budget=budget,
+        time_limit=time_limit,
+        dry_run=dry_run,
+        fresh=fresh,
+        wait=wait,
+        trust=trust,
+    )
+    data, code = _data(files, plan_options, as_json=as_json, quiet=quiet)
+    if battles is not None:
+        write_battles(battles, data)
+    if data.failures:
+        n = data.failures
+        verdicts = "1 verdict is" if n == 1 else f"{n} verdicts are"
+        print_warning(f"{verdicts} missing because the judge failed; a failure does not count")
+    review, comparison = _review(
+        data,
+        ranking,
+        (files[0], human),
+        conflict=conflict,
+        method=method,
+        exclude_self=None if own is None else not own,
+        n_boot=resamples,
+        confidence=confidence,
+        seed=seed,
+    )
+    if pairs is not None:
+        _write_pairs(pairs, data, review, questions, answers or [])
+    for path in reports:
+        write_review(review, path, human=comparison, language=chosen_language, failures=data.failures)
+        print_info(f"report: {path}")
+    if as_json:
+        typer.echo(review_json(review, comparison, failures=data.failures))
+    elif not quiet:
+        print_review(review, comparison, chosen_language)
+    raise typer.Exit(code)
+
+
+def _review(
+    data: BattleFiles,
+    ranking: dict[str, float] | None,
+    paths: tuple[Path, Path | None],
+    **choices: Any,
+) -> tuple[PeerReview, HumanComparison | None]:
+    """Return the review and its comparison with people; errors name the file."""
+    from hengwen.errors import DataError
+    from hengwen.peer_review.human import compare_with_human
+    from hengwen.peer_review.review import peer_review as review_battles
+
+    try:
+        review = review_battles(data.battles, **choices)
+    except ValueError as error:
+        raise DataError(f"{paths[0]}: {error}") from None
+    try:
+        return review, None if ranking is None else compare_with_human(review, ranking)
+    except ValueError as error:
+        raise DataError(f"{paths[1]}: {error}") from None
+
+
+def _data(
+    files: list[Path], plan_options: PlanOptions, *, as_json: bool, quiet: bool
+) -> tuple[BattleFiles, int]:
+    """Return the battles of files, or those that the judges of a plan give, and the exit code."""
+    from hengwen.cli.peer_review.judge_plan import judge_plan_battles
+    from hengwen.peer_review.readers.battle_file import read_battles
+
+    plans = [file for file in files if file.suffix.lower() in PLAN_SUFFIXES]
+    if plans and len(files) > 1:
+        raise typer.BadParameter(f"{plans[0]} is a plan, which must be the only argument")
+    if plans:
+        return judge_plan_battles(plan_options, as_json=as_json, quiet=quiet)
+    if plan_options.dry_run:
+        raise typer.BadParameter("--dry-run is for a PLAN; battles cost nothing")
+    return read_battles(files), 0
+
+
+def _check_choices(method: str | None, conflict: str) -> None:
+    from typing import get_args
+
+    from hengwen.peer_review.battles.matches import Conflict
+    from hengwen.peer_review.estimates.method import Method
+
+    if method is not None and method not in get_args(Method):
+        raise typer.BadParameter(f"--method is one of {', '.join(get_args(Method))}, got {method!r}")
+    if conflict not in get_args(Conflict):
+        raise typer.BadParameter(f"--conflict is tie or abstain, got {conflict!r}")
+
+
+def _write_pairs(
+    target: Path, data: BattleFiles, review: PeerReview, questions: Path | None, answers: list[Path]
+) -> None:
+    from hengwen.cli.ui.messages import print_info, print_warning
+    from hengwen.errors import DataError
+    from hengwen.io.row_writer import row_writer
+    from hengwen.peer_review.pairs import PAIR_FIELDS, preference_pairs
+    from hengwen.peer_review.readers.texts import read_answers, read_prompts
+
+    prompts = {**data.prompts, **(read_prompts(questions) if questions else {})}
+    texts = {**data.answers, **read_answers(answers)}
+    if not prompts or not texts:
+        raise DataError(
+            f"{target}: preference pairs need texts: columns prompt, answer_a and answer_b in the battles, "
+            "or --questions and --answers"
+        )
+    weighted = all(judge.weight is not None for judge in review.judges)
+    weights = {judge.name: judge.weight or 0.0 for judge in review.judges} if weighted else None
+    written = 0
+    with row_writer(target, list(PAIR_FIELDS)) as write:
+        for pair in preference_pairs(data.battles, prompts, texts, weights):
+            write(pair)
+            written += 1
+    print_info(f"{target}: {written} preference pairs")
+    print_warning("a model trained on these pairs has seen the questions: do not test it with them")

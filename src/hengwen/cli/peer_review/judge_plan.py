@@ -1,0 +1,129 @@
+"""``hengwen peer-review PLAN``: let the judges of a plan compare stored answers, or estimate the cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from hengwen.cli.ui.messages import print_error, print_info, print_waiting, print_warning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hengwen.peer_review.readers.battle_file import BattleFiles
+
+
+OUT_OF_BUDGET = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """Options of a peer review of a plan."""
+
+    plan: Path
+    opponents: str
+    matches: int | None
+    own: bool
+    store: str
+    judge: str | None
+    base_url: str | None
+    concurrency: int
+    limit: int | None
+    budget: float | None
+    time_limit: float | None
+    dry_run: bool
+    fresh: bool
+    wait: bool
+    trust: bool
+
+
+def judge_plan_battles(options: PlanOptions, *, as_json: bool, quiet: bool) -> tuple[BattleFiles, int]:
+    """Return the battles that the judges of a plan gave, and the exit code: 5 if the budget is spent.
+
+    Raises:
+        ConfigError: The plan is wrong, or there is nothing to judge.
+        Exit: The option ``--dry-run`` is set, and the cost was printed.
+    """
+    from hengwen._internal.gc_tuning import relaxed_gc
+    from hengwen.cli.ui.dry_run_table import show_estimates
+    from hengwen.cli.ui.existing_store import open_existing_store
+    from hengwen.cli.ui.progress import progress_bar
+    from hengwen.cli.ui.trust import load_trusted
+    from hengwen.peer_review.judging.review_plan import estimate_judging, judge_plan
+
+    opponents = _opponents(options)
+    loaded = load_trusted(options.plan, trust=options.trust, judge=options.judge, base_url=options.base_url)
+    with (
+        open_existing_store(options.store) as store,
+        relaxed_gc(),
+        progress_bar(quiet=quiet or as_json) as progress,
+    ):
+        if options.dry_run:
+            estimates = estimate_judging(
+                loaded,
+                store=store,
+                opponents=opponents,
+                matches=options.matches,
+                exclude_self=not options.own,
+                judge=options.judge,
+                base_url=options.base_url,
+                limit=options.limit,
+                fresh=options.fresh,
+                trust=True,
+            )
+            show_estimates(estimates, as_json=as_json)
+            raise typer.Exit
+        try:
+            judged = judge_plan(
+                loaded,
+                store=store,
+                opponents=opponents,
+                matches=options.matches,
+                exclude_self=not options.own,
+                judge=options.judge,
+                base_url=options.base_url,
+                concurrency=options.concurrency,
+                limit=options.limit,
+                fresh=options.fresh,
+                budget=options.budget,
+                time_limit=options.time_limit,
+                wait=print_waiting if options.wait else False,
+                progress=progress,
+                trust=True,
+            )
+        except KeyboardInterrupt:
+            print_error(f"interrupted; the replies are in {store.name}, the same command resumes")
+            raise
+    if judged.out_of_budget:
+        print_warning("the budget is spent; the ranking is based on the verdicts so far")
+    if judged.failures:
+        print_warning(f"the first failure: {judged.first_message}")
+    if judged.is_sure is False and not quiet:
+        print_info("some orders are not sure yet; --matches allows more")
+    return judged.files, OUT_OF_BUDGET if judged.out_of_budget else 0
+
+
+def write_battles(target: Path, data: BattleFiles) -> None:
+    """Write battles to a file that ``hengwen peer-review`` reads."""
+    from hengwen.io.row_writer import row_writer
+    from hengwen.peer_review.readers.plain import FIELDS, plain_rows
+
+    with row_writer(target, list(FIELDS)) as write:
+        for row in plain_rows(data.battles, data.prompts, data.answers):
+            write(row)
+    print_info(f"{target}: {len(data.battles)} battles")
+
+
+def _opponents(options: PlanOptions) -> int | None:
+    """Return the number of opponents of each model; None for all, and for an adaptive review."""
+    text = options.opponents
+    adaptive = text == "adaptive"
+    if not adaptive and options.matches is not None:
+        raise typer.BadParameter("--matches limits --opponents adaptive only")
+    if adaptive and options.matches is None:
+        raise typer.BadParameter("--opponents adaptive needs --matches, the largest number of matches")
+    if text != "all" and not adaptive and not (text.isdecimal() and int(text) > 0):
+        raise typer.BadParameter(f"--opponents is all, adaptive or a number from 1, got {text!r}")
+    return int(text) if text.isdecimal() else None

@@ -1,0 +1,1 @@
+"""Judges that compare two answers to the same sample."""

@@ -1,0 +1,222 @@
+"""The pair judge: a language model reads a rubric and two answers in both orders, and names the better."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from hengwen._internal.plugin_errors import describe_error
+from hengwen.argument_types import checked_arguments
+from hengwen.backends.parsing import parsing_backend
+from hengwen.errors import StoreError
+from hengwen.judges.rubric.ask import JudgedReply, Try, ask_for_verdict
+from hengwen.judges.rubric.repair_prompt import repair_turns
+from hengwen.judges.rubric.verdict import (
+    REASON_LIMIT,
+    ParsedVerdict,
+    object_schema,
+    parse_label,
+    verdict_fields,
+)
+from hengwen.objective.detectors.thinking import answer_without_thinking
+from hengwen.prompts.fences import PLACEHOLDER, new_fence
+from hengwen.prompts.language import check_language
+from hengwen.prompts.render import pair_system, prompt_hash, render_pair_prompt, render_persona
+from hengwen.records import Request, Usage, digest
+
+if TYPE_CHECKING:
+    from hengwen.errors import JudgeError
+    from hengwen.prompts.language import Language
+    from hengwen.prompts.rubric import Rubric
+    from hengwen.protocols import Backend
+    from hengwen.records import Reply, Response, Sample, Status
+
+VERSION = 1
+"""Version of the computation from a reply to a winner; it is a part of the signature."""
+POSITIONS = ("first", "second", "tie")
+"""What a reply can name as the winner."""
+PairWinner = Literal["a", "b", "tie"]
+_KEYS = dict.fromkeys(("reason", "winner"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairOpinion:
+    """What a judge said about two answers in one order."""
+
+    first: Literal["a", "b"]
+    """The answer that was shown first."""
+    winner: PairWinner | None
+    """The better answer; None if the judge failed, which is never a verdict."""
+    reason: str = ""
+    """Reason that the judge gave, or the message of the failure."""
+    status: Status | Literal["ok"] = "ok"
+    """``ok``, or the status of the failure."""
+    usage: Usage = field(default_factory=Usage)
+    """Tokens that the calls used."""
+
+
+class PairJudge:
+    """Compare two answers with a language model that reads a rubric; both orders are always judged.
+
+    Args:
+        rubric: Rubric; its levels tell the model what a better answer is.
+        backend: Backend of the model.
+        language: Language of the prompt.
+        persona: Description of the character that the judged models play, or a template that is filled in for
+            each sample; used only if the rubric uses ``persona``.
+        name: First part of the signature; default: the rubric's name.
+        strip_think: Whether to remove a ``<think>`` block before an answer.
+        task_instruction: Instruction for this task, in addition to the instructions of the rubric.
+
+    Raises:
+        ValueError: The language is unknown.
+    """
+
+    @checked_arguments
+    def __init__(
+        self,
+        *,
+        rubric: Rubric,
+        backend: Backend,
+        language: Language = "zh",
+        persona: str = "",
+        name: str | None = None,
+        strip_think: bool = True,
+        task_instruction: str = "",
+    ) -> None:
+        check_language(language)
+        self.rubric = rubric
+        self.backend = backend
+        self.language: Language = language
+        self.persona = persona if "persona" in rubric.uses else ""
+        self.strip_think = strip_think
+        self.task_instruction = task_instruction
+        self._parsing_backend = parsing_backend(backend)
+        # in request identities this hash replaces the long system turn
+        self._system_digest = digest(pair_system(rubric, language, task_instruction=task_instruction))
+        prompt = prompt_hash(rubric, language, task_instruction=task_instruction, kind="pair")
+        role = f"|persona:{digest(self.persona)[:8]}" if self.persona.strip() else ""
+        think = "" if strip_think else "|think:kept"
+        self._signature = (
+            f"{name or rubric.name}|pair|rubric:{rubric.version}.{rubric.hash}|prompt:{prompt}"
+            f"|lang:{language}{role}|{backend.signature}{think}|v:{VERSION}"
+        )
+
+    def __repr__(self) -> str:
+        return f"PairJudge({self.signature!r})"
+
+    @property
+    def signature(self) -> str:
+        """Text with all that can change a verdict: rubric, prompt, language, persona, model, parameters."""
+        return self._signature
+
+    async def compare(self, sample: Sample, a: Response, b: Response) -> tuple[PairOpinion, PairOpinion]:
+        """Return what the model says about two answers: first with A shown first, then with B shown first.
+
+        Two answers with the same text are a tie without any call. A call that fails, even after a repair, is
+        an opinion without a winner.
+
+        Args:
+            sample: Prompt with its references.
+            a: An answer to the sample.
+            b: Another answer to the sample.
+
+        Raises:
+            StoreError: A paid reply could not be stored.
+
+        Examples:
+            >>> from hengwen.backends import ReplayBackend
+            >>> from hengwen.prompts import load_rubric
+            >>> from hengwen.records import Response, Sample
+            >>> replies = [f'{{"reason": "warmer", "winner": "{name}"}}' for name in ("first", "second")]
+            >>> judge = PairJudge(
+            ...     rubric=load_rubric("persona_generic"), backend=ReplayBackend(model="m", replies=replies)
+            ... )
+            >>> answers = [Response(sample_id="1", text=text) for text in ("Good night, dear.", "Night.")]
+            >>> [opinion.winner for opinion in asyncio.run(judge.compare(Sample(id="1"), *answers))]
+            ['a', 'a']
+        """
+        if a.text == b.text:
+            reason = "equal texts"
+            return (
+                PairOpinion(first="a", winner="tie", reason=reason),
+                PairOpinion(first="b", winner="tie", reason=reason),
+            )
+        # if one call stops, the other one, which may be sent already, still ends
+        forward, backward = await asyncio.gather(
+            self._opinion(sample, a, b, "a"), self._opinion(sample, b, a, "b"), return_exceptions=True
+        )
+        if isinstance(forward, BaseException):
+            raise forward
+        if isinstance(backward, BaseException):
+            raise backward
+        return forward, backward
+
+    async def _opinion(
+        self, sample: Sample, first: Response, second: Response, first_name: Literal["a", "b"]
+    ) -> PairOpinion:
+        answers = (self._without_thinking(first), self._without_thinking(second))
+        build_request = partial(self._request, sample, answers)
+        try:
+            judged: JudgedReply = await ask_for_verdict(self._parsing_backend, build_request, _parse)
+        except StoreError:
+            raise
+        except Exception as error:  # a failure of one call is an opinion without a winner
+            status, message, _ = describe_error(error)
+            return PairOpinion(first=first_name, winner=None, reason=message, status=status)
+        second_name: Literal["a", "b"] = "b" if first_name == "a" else "a"
+        winners: dict[str, PairWinner] = {"first": first_name, "second": second_name, "tie": "tie"}
+        return PairOpinion(
+            first=first_name,
+            winner=winners[judged.parsed.level],
+            reason=judged.parsed.reason,
+            usage=judged.usage,
+        )
+
+    def _request(
+        self, sample: Sample, answers: tuple[Response, Response], attempt: Try, error: JudgeError | None
+    ) -> Request:
+        persona = render_persona(self.persona, sample) if self.persona else ""
+        fence = new_fence()
+        messages = render_pair_prompt(
+            self.rubric,
+            sample,
+            answers,
+            language=self.language,
+            persona=persona,
+            task_instruction=self.task_instruction,
+            fence=fence,
+        )
+        if error is not None:
+            messages = repair_turns(messages, error, language=self.language, fence=fence)
+        turns = [
+            f"{role}: {self._system_digest if role == 'system' else content.replace(fence, PLACEHOLDER)}"
+            for role, content in messages
+        ]
+        text = "\n".join(turns)
+        return Request(
+            messages=messages,
+            schema=_SCHEMA,
+            signature=self._signature,
+            identity=text if attempt == "first" else f"{text}\n#{attempt}",
+        )
+
+    def _without_thinking(self, response: Response) -> Response:
+        text = answer_without_thinking(response.text) if self.strip_think else response.text
+        return response if text is None or text == response.text else replace(response, text=text)
+
+
+_SCHEMA = object_schema(
+    {
+        "reason": {"type": "string", "maxLength": REASON_LIMIT},
+        "winner": {"type": "string", "enum": list(POSITIONS)},
+    }
+)
+
+
+def _parse(reply: Reply) -> ParsedVerdict:
+    """Return the verdict in a reply; its level is the position of the winner."""
+    reason, verdict = verdict_fields(reply.text, reply.finish, _KEYS)
+    return ParsedVerdict(reason=reason, level=parse_label("winner", verdict["winner"], POSITIONS))

@@ -1,0 +1,1 @@
+"""Battles: verdicts of judges on pairs of answers."""

@@ -1,0 +1,207 @@
+"""Battles as columns: one entry for each verdict of a judge on the answers of two models to a question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from hengwen.argument_types import checked_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+Column: TypeAlias = "Sequence[str] | Sequence[int] | Sequence[float] | NDArray[Any]"
+"""Names, or numbers that become names, of each battle."""
+
+OUTCOMES: dict[object, float] = {
+    "a": 1.0,
+    "b": 0.0,
+    "tie": 0.5,
+    "model_a": 1.0,
+    "model_b": 0.0,
+    "tie (bothbad)": 0.5,
+    "both_bad": 0.5,
+}
+"""Value of a verdict for model A. The longer names are those of public arena data."""
+FIRST = {"a": 1, "b": -1, "": 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Battles:
+    """Verdicts as columns of equal length; ``Battles.from_columns`` builds them from names.
+
+    All columns are numpy arrays of shape (N,). Models, judges and questions are indices into their names.
+    """
+
+    models: tuple[str, ...]
+    """Names of the models."""
+    judges: tuple[str, ...]
+    """Names of the judges. A judge whose name is also the name of a model is this model."""
+    questions: tuple[str, ...]
+    """Names of the questions. Verdicts on one question depend on each other, so questions are resampled."""
+    model_a: NDArray[np.intp]
+    """Model of answer A."""
+    model_b: NDArray[np.intp]
+    """Model of answer B."""
+    judge: NDArray[np.intp]
+    """Judge that gave the verdict."""
+    question: NDArray[np.intp]
+    """Question that both models answered."""
+    outcome: NDArray[np.float64]
+    """1 if the judge prefers answer A, 0 if it prefers B, 0.5 for a tie."""
+    first: NDArray[np.int8]
+    """1 if answer A was shown first, -1 if B was, 0 if the position is unknown."""
+    turn: NDArray[np.intp]
+    """Turn of the question that was judged; turns of a question are judged separately."""
+    length_a: NDArray[np.float64] | None = None
+    """Length of answer A, > 0, in any unit; None if lengths are unknown."""
+    length_b: NDArray[np.float64] | None = None
+    """Length of answer B."""
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+    @classmethod
+    @checked_arguments
+    def from_columns(  # noqa: PLR0913 - a column is an argument
+        cls,
+        *,
+        model_a: Column,
+        model_b: Column,
+        winner: Column,
+        judge: Column | None = None,
+        question: Column | None = None,
+        first: Column | None = None,
+        turn: ArrayLike | None = None,
+        length_a: ArrayLike | None = None,
+        length_b: ArrayLike | None = None,
+    ) -> Battles:
+        """Build battles from columns of names (or of whole numbers, which become names).
+
+        Args:
+            model_a: Model of answer A of each battle, length N >= 1.
+            model_b: Model of answer B.
+            winner: ``a``, ``b`` or ``tie``; or 1 (A wins), 0 (B wins) and 0.5 (tie).
+            judge: Judge of each battle; default: one judge named ``judge``.
+            question: Question of each battle; default: each battle has a question of its own.
+            first: ``a`` or ``b``, the answer that was shown first, or an empty text if this is unknown;
+                default: unknown.
+            turn: Turn of the question, a whole number from 1; default: 1.
+            length_a: Length of answer A, > 0; needs ``length_b``.
+            length_b: Length of answer B.
+
+        Raises:
+            TypeError: A column is no sequence.
+            ValueError: Columns differ in length or are empty, a value is unknown, a model battles itself, or
+                only one of the two lengths is given.
+
+        Examples:
+            >>> battles = Battles.from_columns(model_a=["x", "y"], model_b=["y", "z"], winner=["a", "tie"])
+            >>> battles.models, battles.outcome.tolist(), battles.judges
+            (('x', 'y', 'z'), [1.0, 0.5], ('judge',))
+        """
+        rows = len(model_a)
+        columns = {
+            "model_b": model_b,
+            "winner": winner,
+            "judge": judge,
+            "question": question,
+            "first": first,
+            "turn": turn,
+            "length_a": length_a,
+            "length_b": length_b,
+        }
+        for name, column in columns.items():
+            if column is not None and _rows(column) != rows:
+                raise ValueError(f"{name} must have {rows} values like model_a, got {_rows(column)}")
+        if not rows:
+            raise ValueError("there are no battles; pass at least one")
+        models: dict[object, int] = {}
+        a, b = _codes(model_a, models), _codes(model_b, models)
+        judges: dict[object, int] = {}
+        questions: dict[object, int] = {}
+        battles = cls(
+            models=tuple(map(str, models)),
+            model_a=a,
+            model_b=b,
+            judge=np.zeros(rows, np.intp) if judge is None else _codes(judge, judges),
+            judges=("judge",) if judge is None else tuple(map(str, judges)),
+            question=np.arange(rows) if question is None else _codes(question, questions),
+            questions=tuple(map(str, range(1, rows + 1))) if question is None else tuple(map(str, questions)),
+            outcome=_values("winner", winner, OUTCOMES, (0.0, 0.5, 1.0)),
+            first=np.zeros(rows, np.int8)
+            if first is None
+            else _values("first", first, FIRST, (-1, 0, 1)).astype(np.int8),
+            turn=np.ones(rows, np.intp) if turn is None else np.asarray(turn, np.intp),
+            length_a=None if length_a is None else _lengths("length_a", length_a),
+            length_b=None if length_b is None else _lengths("length_b", length_b),
+        )
+        return check_battles(battles)
+
+
+def check_battles(battles: Battles) -> Battles:
+    """Return the battles if they are consistent.
+
+    Raises:
+        ValueError: A model battles itself, or only one length is known.
+    """
+    same = np.flatnonzero(battles.model_a == battles.model_b)
+    if len(same):
+        name = battles.models[battles.model_a[same[0]]]
+        raise ValueError(f"battle {same[0] + 1}: model {name!r} battles itself")
+    if (battles.length_a is None) != (battles.length_b is None):
+        raise ValueError("length_a and length_b belong together: pass both or neither")
+    return battles
+
+
+def _rows(column: Any) -> int:
+    return len(column)
+
+
+def _codes(column: Any, names: dict[object, int]) -> NDArray[np.intp]:
+    """Return the index of each name; new names are added to ``names`` in the order of their appearance."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "iu" and len(column):
+        return _integer_codes(column, names)
+    values = column.tolist() if isinstance(column, np.ndarray) else column
+    return np.array([names.setdefault(value, len(names)) for value in values], np.intp)
+
+
+def _integer_codes(column: NDArray[Any], names: dict[object, int]) -> NDArray[np.intp]:
+    low, high = int(column.min()), int(column.max())
+    if high - low >= max(4 * len(column), 1 << 16):
+        distinct, inverse = np.unique(column, return_inverse=True)
+    else:
+        distinct = np.flatnonzero(np.bincount(column - low)) + low
+        table = np.zeros(high - low + 1, np.intp)
+        table[distinct - low] = np.arange(len(distinct))
+        inverse = table[column - low]
+    codes = np.array([names.setdefault(value, len(names)) for value in distinct.tolist()], np.intp)
+    return np.asarray(codes[inverse])
+
+
+def _values(name: str, column: Any, known: dict[Any, Any], numbers: tuple[float, ...]) -> NDArray[np.float64]:
+    array = np.asarray(column)
+    if array.dtype.kind in "biuf":
+        result = array.astype(float)
+        wrong = np.flatnonzero(~np.isin(result, numbers))
+    else:
+        listed = array.tolist()
+        result = np.array([known.get(value, np.nan) for value in listed], float)
+        wrong = np.flatnonzero(np.isnan(result))
+    if len(wrong):
+        names = ", ".join(repr(value) for value in known if value in ("a", "b", "tie", ""))
+        value = array[wrong[0]].item() if hasattr(array[wrong[0]], "item") else array[wrong[0]]
+        raise ValueError(f"battle {wrong[0] + 1}: {name} must be one of {names}, got {value!r}")
+    return result
+
+
+def _lengths(name: str, column: ArrayLike) -> NDArray[np.float64]:
+    lengths = np.asarray(column, float)
+    wrong = np.flatnonzero(~(lengths > 0) | ~np.isfinite(lengths))
+    if len(wrong):
+        raise ValueError(f"battle {wrong[0] + 1}: {name} must be above 0, got {lengths[wrong[0]]:g}")
+    return lengths

@@ -1,0 +1,108 @@
+"""Remove repeated battles, and write each battle from the view of the model with the lower index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.stats.rankings.codes import stable_order
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hengwen.peer_review.battles.battles import Battles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts:
+    """Battles without duplicates: ``low`` is the model with the lower index, and ``outcome`` is for it.
+
+    Verdicts on the same two answers by the same judge, in one order or in both, have the same ``match``; they
+    are neighbours. All arrays have the shape (V,).
+    """
+
+    low: NDArray[np.intp]
+    high: NDArray[np.intp]
+    judge: NDArray[np.intp]
+    question: NDArray[np.intp]
+    outcome: NDArray[np.float64]
+    """1 if model ``low`` is preferred, 0 if model ``high`` is, 0.5 for a tie."""
+    first: NDArray[np.int8]
+    """1 if the answer of model ``low`` was shown first, -1 if it was second, 0 if unknown."""
+    length: NDArray[np.float64] | None
+    """Logarithm of the length of the answer of ``low``, divided by the length of the other answer."""
+    match: NDArray[np.intp]
+    """Index of the match, ascending."""
+    item: NDArray[np.intp]
+    """Index of question and turn."""
+    position: NDArray[np.intp]
+    """Index of the battle among all battles."""
+    duplicates: int
+    """Number of battles that were removed because an earlier battle is of the same question, turn, judge,
+    models and order."""
+    contradictions: int
+    """Number of removed battles whose verdict differs from the battle that was kept."""
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+    def only(self, keep: NDArray[np.bool_]) -> Verdicts:
+        """Return the verdicts for which ``keep``, shape (V,), is true."""
+        starts = np.diff(self.match[keep], prepend=-1) > 0
+        columns = ("low", "high", "judge", "question", "outcome", "first", "item", "position")
+        return replace(
+            self,
+            **{name: getattr(self, name)[keep] for name in columns},
+            length=None if self.length is None else self.length[keep],
+            match=np.cumsum(starts) - 1,
+        )
+
+
+def distinct_verdicts(battles: Battles) -> Verdicts:
+    """Return the battles without duplicates.
+
+    Of battles with the same question, turn, judge, models and order, the first is kept.
+
+    Args:
+        battles: The battles.
+    """
+    swapped = battles.model_a > battles.model_b
+    low = np.where(swapped, battles.model_b, battles.model_a)
+    high = np.where(swapped, battles.model_a, battles.model_b)
+    outcome = np.where(swapped, 1 - battles.outcome, battles.outcome)
+    first = np.where(swapped, -battles.first, battles.first)
+    item = _item_of(battles)
+    models = len(battles.models)
+    match = ((item * len(battles.judges) + battles.judge) * models + low) * models + high
+    order = stable_order(match * 3 + (first + 1))
+    sorted_match, sorted_first = match[order], first[order]
+    starts_match = np.r_[True, sorted_match[1:] != sorted_match[:-1]]
+    kept = starts_match | np.r_[True, sorted_first[1:] != sorted_first[:-1]]
+    keep = order[kept]
+    sorted_outcome = outcome[order]
+    reference = sorted_outcome[kept][np.cumsum(kept) - 1]
+    length = None
+    if battles.length_a is not None and battles.length_b is not None:
+        length = np.log(battles.length_a / battles.length_b)
+        length = np.where(swapped, -length, length)[keep]
+    return Verdicts(
+        low=low[keep],
+        high=high[keep],
+        judge=battles.judge[keep],
+        question=battles.question[keep],
+        outcome=outcome[keep],
+        first=first[keep].astype(np.int8),
+        length=length,
+        match=np.cumsum(starts_match[kept]) - 1,
+        item=item[keep],
+        position=keep,
+        duplicates=len(battles) - len(keep),
+        contradictions=int((sorted_outcome != reference).sum()),
+    )
+
+
+def _item_of(battles: Battles) -> NDArray[np.intp]:
+    low, high = battles.turn.min(), battles.turn.max()
+    return np.asarray(battles.question * (high - low + 1) + battles.turn - low)

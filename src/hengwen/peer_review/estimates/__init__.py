@@ -1,0 +1,1 @@
+"""Strengths of models from battles, one module for each family of methods."""

@@ -1,0 +1,67 @@
+"""Build the estimate of a method from verdicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.peer_review.battles.matches import Conflict, combine_orders, without_conflicts
+from hengwen.peer_review.estimates.consistency import ConsistencyVotes
+from hengwen.peer_review.estimates.elo import EloRatings
+from hengwen.peer_review.estimates.judge_bt import JudgeModel
+from hengwen.peer_review.estimates.pair_models import PairModel
+from hengwen.peer_review.estimates.votes import Votes, majority_votes, rating_votes, uniform_votes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hengwen.peer_review.battles.verdicts import Verdicts
+    from hengwen.peer_review.estimates.estimate import Estimate
+    from hengwen.peer_review.estimates.method import Method
+
+KEEPS_OWN: tuple[Method, ...] = ("judge-bt", "consistency")
+"""Methods that by default use the verdicts of judges on their own answers: the first has a coefficient for
+them, and the second was published so."""
+_VOTES = {"uniform": uniform_votes, "majority": majority_votes, "rating": rating_votes}
+
+
+def build_estimate(
+    method: Method,
+    verdicts: Verdicts,
+    judge_models: NDArray[np.intp],
+    size: tuple[int, int],
+    *,
+    conflict: Conflict,
+    seed: int = 0,
+) -> Estimate:
+    """Return the estimate of a method.
+
+    Args:
+        method: The method.
+        verdicts: The verdicts.
+        judge_models: Model that each judge is, -1 for none, shape (J,).
+        size: Number of models and of questions.
+        conflict: What a judge counts whose verdicts in both orders name different winners.
+        seed: Seed of methods that depend on random numbers.
+
+    Raises:
+        ValueError: The method is ``consistency``, and a judge is not one of the models.
+    """
+    models, questions = size
+    if method == "judge-bt":
+        kept = without_conflicts(verdicts) if conflict == "abstain" else verdicts
+        return JudgeModel(kept, judge_models, models, questions)
+    matches = combine_orders(verdicts, conflict)
+    if method in _VOTES:
+        return Votes(matches, _VOTES[method](questions, models))
+    if method == "elo":
+        return EloRatings(matches, models, seed)
+    if method == "consistency":
+        if np.any(judge_models[np.unique(matches.judge)] < 0):
+            raise ValueError(
+                "method 'consistency' weighs models as judges, but a judge is none of the models; "
+                "use 'judge-bt'"
+            )
+        return ConsistencyVotes(matches, judge_models, models, questions, seed)
+    return PairModel(matches, models, questions, ties=method == "davidson")

@@ -1,0 +1,74 @@
+"""What every method of estimation offers: scores, their standard errors, and scores in resampled data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+WEAK_PRIOR = 1 / 9
+"""Precision of the normal prior (standard deviation 3 logits) that keeps strengths finite where battles do
+not: if a model wins or loses everything."""
+
+
+class Estimate(Protocol):
+    """Scores of the models by one method."""
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Score of each model, higher is better, shape (m,)."""
+        ...
+
+    @property
+    def errors(self) -> NDArray[np.float64] | None:
+        """Standard errors that allow dependence within a question (sandwich); None if there are none."""
+        ...
+
+    def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores in resampled questions, shape (B, m).
+
+        Args:
+            weights: Number of times that each question was drawn, shape (B, Q).
+        """
+        ...
+
+    def without_judge(self, judge: int) -> NDArray[np.float64]:
+        """Return the scores without the verdicts of a judge, shape (m,)."""
+        ...
+
+
+def drawn_questions(questions: int, resamples: int, seed: int) -> NDArray[np.float64]:
+    """Return how often each question is drawn in each resample, shape (B, Q).
+
+    Args:
+        questions: Number of questions.
+        resamples: Number of resamples.
+        seed: Seed of the draws.
+
+    Examples:
+        >>> drawn_questions(3, 2, seed=0).sum(axis=1).tolist()
+        [3.0, 3.0]
+    """
+    shares = np.full(questions, 1 / questions)
+    return np.random.default_rng(seed).multinomial(questions, shares, size=resamples).astype(float)
+
+
+def cluster_covariance(slopes: NDArray[np.float64], information: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sandwich covariance, shape (p, p), from the gradients of the clusters; NaN for one cluster.
+
+    Args:
+        slopes: Gradient of the log-likelihood of each cluster at the estimate, shape (Q, p).
+        information: Information of all clusters, shape (p, p).
+
+    Examples:
+        >>> cluster_covariance(np.array([[1.0], [-1.0]]), np.array([[2.0]])).tolist()
+        [[1.0]]
+    """
+    spread = np.linalg.solve(information, slopes.T)
+    used = int(np.any(slopes != 0, axis=1).sum())
+    if used < 2:
+        return np.full(information.shape, np.nan)
+    return np.asarray(spread @ spread.T * (used / (used - 1)))

@@ -1,0 +1,280 @@
+"""The data and intermediate results of a peer review, from which its tables and notes are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.peer_review.battles.matches import Conflict, Matches, combine_orders
+from hengwen.peer_review.battles.verdicts import Verdicts, distinct_verdicts
+from hengwen.peer_review.estimates.build import KEEPS_OWN, build_estimate
+from hengwen.peer_review.estimates.estimate import drawn_questions
+from hengwen.peer_review.estimates.judge_bt import JudgeModel
+from hengwen.peer_review.estimates.pair_counts import PairCounts, pair_counts
+from hengwen.peer_review.judges.tastes import Taste, common_tastes
+from hengwen.stats.rankings.graph import win_groups
+from hengwen.stats.rankings.rank_intervals import rank_correlation, rank_intervals, ranks_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hengwen.peer_review.battles.battles import Battles
+    from hengwen.peer_review.estimates.estimate import Estimate
+    from hengwen.peer_review.estimates.method import Method
+
+MIN_JUDGES = 3
+"""Number of judges from which on judges can be told apart; with two, either one may be the better judge."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewOptions:
+    """How models are ranked."""
+
+    method: Method
+    conflict: Conflict
+    exclude_self: bool
+    n_boot: int
+    confidence: float
+    seed: int
+
+
+class Evidence:
+    """Verdicts, estimates and resamples of one peer review; everything is computed once, when it is needed.
+
+    Args:
+        battles: The battles.
+        method: The method; None for the default.
+        conflict: What a judge counts whose verdicts in both orders name different winners.
+        exclude_self: Whether verdicts of judges on their own answers are left out; None for the default.
+        n_boot: Number of resamples.
+        confidence: Confidence level of the intervals.
+        seed: Seed of the resamples.
+    """
+
+    def __init__(
+        self,
+        battles: Battles,
+        method: Method | None,
+        conflict: Conflict,
+        exclude_self: bool | None,
+        n_boot: int,
+        confidence: float,
+        seed: int,
+    ) -> None:
+        self.battles = battles
+        self.all_verdicts = distinct_verdicts(battles)
+        index = {name: position for position, name in enumerate(battles.models)}
+        self.judge_models = np.array([index.get(name, -1) for name in battles.judges], np.intp)
+        chosen = method or ("judge-bt" if len(battles.judges) >= MIN_JUDGES else "bradley-terry")
+        self.options = ReviewOptions(
+            method=chosen,
+            conflict=conflict,
+            exclude_self=chosen not in KEEPS_OWN if exclude_self is None else exclude_self,
+            n_boot=n_boot,
+            confidence=confidence,
+            seed=seed,
+        )
+
+    @property
+    def models(self) -> int:
+        """Number of models."""
+        return len(self.battles.models)
+
+    @property
+    def judges(self) -> int:
+        """Number of judges."""
+        return len(self.battles.judges)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Number of models and of questions."""
+        return self.models, len(self.battles.questions)
+
+    @cached_property
+    def is_own(self) -> NDArray[np.bool_]:
+        """Whether a judge gave the verdict on its own answer, shape (V,)."""
+        own = self.judge_models[self.all_verdicts.judge]
+        return np.asarray((own == self.all_verdicts.low) | (own == self.all_verdicts.high))
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """The verdicts that count.
+
+        Raises:
+            ValueError: All verdicts are of judges on their own answers, which do not count.
+        """
+        if not (self.options.exclude_self and self.is_own.any()):
+            return self.all_verdicts
+        if self.is_own.all():
+            raise ValueError("every verdict is of a judge on its own answer; none is left to count")
+        return self.all_verdicts.only(~self.is_own)
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """The estimate of the method."""
+        return self.estimate_of(self.options.method, self.options.conflict)
+
+    def estimate_of(self, method: Method, conflict: Conflict) -> Estimate:
+        """Return the estimate of a method under a rule for conflicts."""
+        return build_estimate(
+            method, self.verdicts, self.judge_models, self.size, conflict=conflict, seed=self.options.seed
+        )
+
+    @cached_property
+    def other_conflict(self) -> Conflict:
+        """The other rule for conflicts."""
+        return "abstain" if self.options.conflict == "tie" else "tie"
+
+    @cached_property
+    def other_scores(self) -> NDArray[np.float64]:
+        """Scores under the other rule for conflicts, shape (m,)."""
+        return self.estimate_of(self.options.method, self.other_conflict).scores
+
+    @cached_property
+    def uniform_scores(self) -> NDArray[np.float64]:
+        """Scores by the uniform vote, shape (m,)."""
+        if self.options.method == "uniform":
+            return self.estimate.scores
+        return self.estimate_of("uniform", self.options.conflict).scores
+
+    @cached_property
+    def matches(self) -> Matches:
+        """The matches that count."""
+        return combine_orders(self.verdicts, self.options.conflict)
+
+    @cached_property
+    def all_matches(self) -> Matches:
+        """All matches, those of judges on their own answers included."""
+        if self.verdicts is self.all_verdicts:
+            return self.matches
+        return combine_orders(self.all_verdicts, self.options.conflict)
+
+    @cached_property
+    def judge_model(self) -> JudgeModel | None:
+        """The model with judges of different quality, whatever the method is; None below three judges."""
+        if isinstance(self.estimate, JudgeModel):
+            return self.estimate
+        if self.judges < MIN_JUDGES:
+            return None
+        return JudgeModel(self.verdicts, self.judge_models, *self.size)
+
+    @cached_property
+    def tastes(self) -> list[Taste]:
+        """Groups of judges with a common taste."""
+        if self.judge_model is None or self.judges < MIN_JUDGES:
+            return []
+        verdicts = self.judge_model.verdicts
+        return common_tastes(verdicts, self.judge_model.residuals, self.judge_models, self.models)
+
+    @cached_property
+    def judges_differ_p(self) -> float | None:
+        """p-value of the hypothesis that all judges have the same discrimination (Hotelling's test).
+
+        None below three judges, or if there are not more questions than judges.
+        """
+        model = self.judge_model
+        if model is None or self.judges < MIN_JUDGES:
+            return None
+        block = model.design.discriminations
+        covariance = model.covariance[block, block]
+        freedom = self.used_questions - self.judges + 1
+        if freedom < 1 or not np.isfinite(covariance).all():
+            return None
+        from scipy.special import fdtrc
+
+        excess = model.discriminations - 1
+        statistic = excess @ np.linalg.pinv(covariance, rcond=1e-8, hermitian=True) @ excess
+        scale = freedom / ((self.used_questions - 1) * (self.judges - 1))
+        return float(fdtrc(self.judges - 1, freedom, statistic * scale))
+
+    @cached_property
+    def used_questions(self) -> int:
+        """Number of questions with a verdict that counts."""
+        return int(np.count_nonzero(np.bincount(self.verdicts.question)))
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64] | None:
+        """How often each question is drawn in each resample, shape (B, Q); None below two questions."""
+        if self.used_questions < 2:
+            return None
+        return drawn_questions(self.size[1], self.options.n_boot, self.options.seed)
+
+    @cached_property
+    def judge_resamples(self) -> NDArray[np.float64] | None:
+        """All parameters of ``judge-bt`` in each resample, shape (B, p); None for other methods."""
+        if self.weights is None or not isinstance(self.estimate, JudgeModel):
+            return None
+        return self.estimate.resample_parameters(self.weights)
+
+    @cached_property
+    def resamples(self) -> NDArray[np.float64] | None:
+        """Scores in each resample, shape (B, m)."""
+        if self.weights is None:
+            return None
+        if self.judge_resamples is not None:
+            return self.judge_resamples[:, : self.models]
+        return self.estimate.resample(self.weights)
+
+    @cached_property
+    def counts(self) -> PairCounts:
+        """Counts of the matches of each pair of models."""
+        return pair_counts(self.matches, *self.size)
+
+    @cached_property
+    def ranked(self) -> NDArray[np.intp]:
+        """Models with a match that counts, in ascending order; only these are ranked."""
+        return np.flatnonzero(np.bincount(np.r_[self.matches.low, self.matches.high], minlength=self.models))
+
+    def ranks_by(self, scores: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the rank of each ranked model by scores of all models, shape (R,)."""
+        return ranks_of(scores[self.ranked])
+
+    def agreement(self, scores: NDArray[np.float64]) -> float | None:
+        """Return tau-b of the ranking with other scores, over the ranked models.
+
+        Args:
+            scores: Scores of all models, shape (m,).
+        """
+        return rank_correlation(self.estimate.scores[self.ranked], scores[self.ranked])
+
+    @property
+    def groups(self) -> NDArray[np.intp]:
+        """Group of each model; no battle links models of different groups, shape (m,)."""
+        return self.counts.pairs.groups
+
+    @cached_property
+    def win_groups(self) -> NDArray[np.intp]:
+        """Group of each model in which a chain of wins leads from each model to each other, shape (m,)."""
+        wins = self.counts.total(self.matches.outcome)[0]
+        losses = self.counts.total(1 - self.matches.outcome)[0]
+        pairs = self.counts.pairs
+        return win_groups(pairs.first, pairs.second, wins, losses, self.models)
+
+    @cached_property
+    def ranks(self) -> NDArray[np.intp]:
+        """Best and worst possible rank of each ranked model, shape (R, 2)."""
+        ranked = self.ranked
+        if self.resamples is None:
+            return np.tile([1, len(ranked)], (len(ranked), 1))
+        scores, resamples = self.estimate.scores[ranked], self.resamples[:, ranked]
+        return rank_intervals(scores, resamples, self.options.confidence, self.groups[ranked])
+
+
+def interval_bounds(resamples: NDArray[np.float64] | None, confidence: float) -> NDArray[np.float64] | None:
+    """Return the percentiles of resamples of shape (B, n) as an array of shape (2, n); None for None."""
+    if resamples is None:
+        return None
+    return np.quantile(resamples, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+
+
+def unranked_models(evidence: Evidence) -> tuple[str, ...]:
+    """Return the names of the models without a match that counts.
+
+    Args:
+        evidence: Data of a peer review.
+    """
+    ranked = set(evidence.ranked.tolist())
+    return tuple(name for index, name in enumerate(evidence.battles.models) if index not in ranked)

@@ -1,0 +1,250 @@
+"""Bradley-Terry strengths with a discrimination and preferences of each judge, from single verdicts."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from hengwen.peer_review.estimates.estimate import cluster_covariance
+from hengwen.peer_review.estimates.pair_counts import (
+    pair_counts,
+    prior_where_needed,
+    question_table,
+    resampled_sums,
+)
+from hengwen.stats.rankings.bradley_terry import fit_bradley_terry
+from hengwen.stats.rankings.codes import distinct_codes, group_sums, stable_order
+from hengwen.stats.rankings.judge_design import JudgeDesign
+from hengwen.stats.rankings.judge_model import (
+    COARSE,
+    Prediction,
+    fit_judge_model,
+    information_of,
+    predict,
+    step_without_judge,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hengwen.peer_review.battles.verdicts import Verdicts
+
+Covariate = Literal["first", "length", "own"]
+
+MAX_EXACT = 2_000_000
+"""Rows times resamples up to which the model is fitted to each resample. For larger data one Newton step is
+made from the estimate, with the information of all data; in large data the result is the same."""
+RESAMPLE_STEPS = 30
+
+
+class JudgeModel:
+    """Strengths of the models in logits, for a judge of average discrimination.
+
+    Args:
+        verdicts: The verdicts.
+        judge_models: Model that each judge is, -1 for none, shape (J,).
+        models: Number of models.
+        questions: Number of questions.
+    """
+
+    def __init__(
+        self, verdicts: Verdicts, judge_models: NDArray[np.intp], models: int, questions: int
+    ) -> None:
+        self.verdicts, self._questions = verdicts, questions
+        columns = _covariates(verdicts, judge_models)
+        self.covariates: tuple[Covariate, ...] = tuple(columns)
+        self._pooled = pair_counts(verdicts, models, questions)
+        covariates = np.column_stack([*columns.values()]) if columns else np.zeros((len(verdicts), 0))
+        self.design, self._row = _design(verdicts, covariates, self._pooled.pairs.groups, len(judge_models))
+        rows = len(self.design.covariates)
+        self._wins = group_sums(self._row, verdicts.outcome, rows)
+        self._battles = np.bincount(self._row, minlength=rows).astype(float)
+
+    def one_step(self, resamples: int) -> bool:
+        """Return whether each of a number of resamples is computed by one Newton step only."""
+        return len(self.design.covariates) * resamples > MAX_EXACT
+
+    @cached_property
+    def prior(self) -> NDArray[np.float64]:
+        """Precision of the prior of the strengths, shape (1,); 0 unless the strengths would be infinite."""
+        outcome = self.verdicts.outcome
+        wins, battles = self._pooled.total(outcome), self._pooled.total(np.ones(len(outcome)))
+        return prior_where_needed(self._pooled.pairs, wins, battles)
+
+    @cached_property
+    def parameters(self) -> NDArray[np.float64]:
+        """All parameters in the order of the design, shape (p,)."""
+        outcome = self.verdicts.outcome
+        wins, battles = self._pooled.total(outcome), self._pooled.total(np.ones(len(outcome)))
+        start = np.zeros(self.design.size)
+        pooled = fit_bradley_terry(self._pooled.pairs, wins, battles, ridge=self.prior)
+        start[self.design.strengths] = pooled[0]
+        start[self.design.discriminations] = 1.0
+        fitted = fit_judge_model(
+            self.design, self._wins[:, None], self._battles[:, None], ridge=self.prior, start=start
+        )
+        return np.asarray(fitted[0])
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Strength of each model, shape (m,)."""
+        return self.parameters[self.design.strengths]
+
+    @property
+    def discriminations(self) -> NDArray[np.float64]:
+        """Discrimination of each judge; the mean is 1, shape (J,)."""
+        return self.parameters[self.design.discriminations]
+
+    def coefficients(self, covariate: Covariate) -> NDArray[np.float64] | None:
+        """Return the coefficient of a covariate for each judge, shape (J,); None if it is not in the data."""
+        if covariate not in self.covariates:
+            return None
+        return self.parameters[self.design.coefficients(self.covariates.index(covariate))]
+
+    @cached_property
+    def _information(self) -> NDArray[np.float64]:
+        return information_of(self.design, self.parameters, self._battles, float(self.prior[0]))
+
+    @cached_property
+    def covariance(self) -> NDArray[np.float64]:
+        """Sandwich covariance of all parameters with questions as clusters, shape (p, p)."""
+        return cluster_covariance(self._slopes, self._information)
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """Standard errors of the strengths, shape (m,)."""
+        return np.sqrt(np.diag(self.covariance)[self.design.strengths])
+
+    @cached_property
+    def residuals(self) -> NDArray[np.float64]:
+        """Outcome of each verdict minus its expected value, shape (V,)."""
+        from scipy.special import expit
+
+        chance = expit(self._prediction.logit[:, 0])
+        return np.asarray(self.verdicts.outcome - chance[self._row])
+
+    @cached_property
+    def _prediction(self) -> Prediction:
+        return predict(self.design, self.parameters[None])
+
+    @cached_property
+    def _slopes(self) -> NDArray[np.float64]:
+        """Gradient of the log-likelihood of each question, shape (Q, p)."""
+        design, verdicts, questions = self.design, self.verdicts, self.verdicts.question
+        cell = design.cell_of_row[self._row]
+        gap, slope = self._prediction.gap[cell, 0], self._prediction.slope[cell, 0]
+
+        def by_question(
+            index: NDArray[np.intp], values: NDArray[np.float64], size: int
+        ) -> NDArray[np.float64]:
+            cells = group_sums(questions * size + index, values, self._questions * size)
+            return np.asarray(cells.reshape(self._questions, size))
+
+        steep = self.residuals * slope
+        parts = [
+            by_question(verdicts.low, steep, design.items) - by_question(verdicts.high, steep, design.items)
+        ]
+        parts.append(by_question(verdicts.judge, self.residuals * gap, design.judges))
+        for term in range(design.terms):
+            values = self.residuals * design.covariates[self._row, term]
+            parts.append(by_question(verdicts.judge, values, design.judges))
+        return np.concatenate(parts, axis=1)
+
+    def resample_parameters(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return all parameters in resampled questions, shape (B, p).
+
+        Args:
+            weights: Number of times that each question was drawn, shape (B, Q).
+        """
+        rows = len(self.design.covariates)
+        if self.one_step(len(weights)):
+            centred = weights @ self._slopes - self._slopes.sum(axis=0)
+            return np.asarray(self.parameters + np.linalg.solve(self._information, centred.T).T)
+        shape = (rows, self._questions)
+        question = self.verdicts.question
+        wins, battles = (
+            resampled_sums(question_table(self._row, question, values, shape), weights)
+            for values in (self.verdicts.outcome, np.ones(len(question)))
+        )
+        by_pair = self._pooled.resampled
+        ridge = prior_where_needed(
+            self._pooled.pairs,
+            by_pair(self.verdicts.outcome, weights),
+            by_pair(np.ones(len(question)), weights),
+        )
+        return fit_judge_model(
+            self.design,
+            wins,
+            battles,
+            ridge=np.maximum(ridge, self.prior),
+            start=self.parameters,
+            max_steps=RESAMPLE_STEPS,
+            tolerance=COARSE,
+        )
+
+    def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the strengths in resampled questions, shape (B, m)."""
+        return self.resample_parameters(weights)[:, self.design.strengths]
+
+    def without_judge(self, judge: int) -> NDArray[np.float64]:
+        """Return the strengths without the verdicts of a judge, shape (m,)."""
+        keep = (self.verdicts.judge != judge).astype(float)
+        outcome = self.verdicts.outcome * keep
+        ridge = prior_where_needed(self._pooled.pairs, self._pooled.total(outcome), self._pooled.total(keep))
+        rows = len(self.design.covariates)
+        if rows * self.design.judges > MAX_EXACT:
+            extra = float(ridge[0]) if self.prior[0] == 0 else 0.0
+            counts = (self._wins, self._battles)
+            return step_without_judge(self.design, self.parameters, self._information, counts, judge, extra)
+        kept = (self.design.judge != judge)[self.design.cell_of_row]
+        fitted = fit_judge_model(
+            self.design,
+            (self._wins * kept)[:, None],
+            (self._battles * kept)[:, None],
+            ridge=np.maximum(ridge, self.prior),
+            start=self.parameters,
+            max_steps=RESAMPLE_STEPS,
+            tolerance=COARSE,
+        )
+        return np.asarray(fitted[0, self.design.strengths])
+
+
+def _covariates(verdicts: Verdicts, judge_models: NDArray[np.intp]) -> dict[Covariate, NDArray[np.float64]]:
+    """Return the covariates that vary in the data."""
+    own = judge_models[verdicts.judge]
+    columns: dict[Covariate, NDArray[np.float64]] = {
+        "first": verdicts.first.astype(float),
+        "own": (own == verdicts.low).astype(float) - (own == verdicts.high),
+    }
+    if verdicts.length is not None:
+        columns["length"] = verdicts.length
+    return {name: column for name, column in columns.items() if np.any(column != 0)}
+
+
+def _design(
+    verdicts: Verdicts, covariates: NDArray[np.float64], groups: NDArray[np.intp], judges: int
+) -> tuple[JudgeDesign, NDArray[np.intp]]:
+    """Return the rows of equal battles, and the row of each verdict."""
+    models = len(groups)
+    cell = (verdicts.judge * models + verdicts.low) * models + verdicts.high
+    if verdicts.length is None:
+        keys, row = distinct_codes(cell * 3 + verdicts.first + 1, judges * models**2 * 3)
+        position = np.empty(len(keys), np.intp)
+        position[row] = np.arange(len(row))
+    else:
+        position = stable_order(cell)
+        row = np.empty(len(position), np.intp)
+        row[position] = np.arange(len(position))
+    starts = np.flatnonzero(np.diff(cell[position], prepend=-1))
+    design = JudgeDesign(
+        first=verdicts.low[position][starts],
+        second=verdicts.high[position][starts],
+        judge=verdicts.judge[position][starts],
+        rows=np.diff(starts, append=len(position)),
+        covariates=covariates[position],
+        groups=groups,
+        judges=judges,
+    )
+    return design, row

@@ -1,0 +1,122 @@
+"""Wins of each pair of models on each question, as sparse matrices, so that a resample is a product."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from hengwen.peer_review.estimates.estimate import WEAK_PRIOR
+from hengwen.stats.rankings.bradley_terry import Pairs
+from hengwen.stats.rankings.codes import distinct_codes, group_sums
+from hengwen.stats.rankings.graph import compared_groups, win_groups
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class PairRows(Protocol):
+    """Matches or verdicts: two models and a question in each row."""
+
+    @property
+    def low(self) -> NDArray[np.intp]:
+        """Model with the lower index."""
+        ...
+
+    @property
+    def high(self) -> NDArray[np.intp]:
+        """Model with the higher index."""
+        ...
+
+    @property
+    def question(self) -> NDArray[np.intp]:
+        """Question."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairCounts:
+    """Counts of each pair of models."""
+
+    pairs: Pairs
+    pair: NDArray[np.intp]
+    """Pair of each row, shape (N,)."""
+    question: NDArray[np.intp]
+    """Question of each row, shape (N,)."""
+    questions: int
+    """Number of questions."""
+
+    def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sums of a value of the rows by pair, shape (1, P)."""
+        return group_sums(self.pair, values, len(self.pairs.first))[None]
+
+    def resampled(self, values: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sums by pair in resampled questions, shape (B, P)."""
+        shape = (len(self.pairs.first), self.questions)
+        table = question_table(self.pair, self.question, values, shape)
+        return resampled_sums(table, weights).T
+
+
+def question_table(
+    rows: NDArray[np.intp], questions: NDArray[np.intp], values: NDArray[np.float64], shape: tuple[int, int]
+) -> Any:
+    """Return the sums of values by row and question, as a sparse matrix.
+
+    Args:
+        rows: Row of each value, shape (N,).
+        questions: Question of each value, shape (N,).
+        values: Multiples of 1/2, whose sums are exact in single precision, shape (N,).
+        shape: Number of rows and of questions.
+    """
+    from scipy.sparse import coo_array
+
+    return coo_array((values.astype(np.float32), (rows, questions)), shape=shape).tocsr()
+
+
+def resampled_sums(table: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sums of the rows of a table in resampled questions, shape (R, B).
+
+    Args:
+        table: Sums by row and question.
+        weights: Number of times that each question was drawn, shape (B, Q).
+    """
+    return np.asarray(table @ np.ascontiguousarray(weights.T, np.float32), np.float64)
+
+
+def pair_counts(rows: PairRows, models: int, questions: int) -> PairCounts:
+    """Return the counts of each pair of models.
+
+    Args:
+        rows: The matches or verdicts.
+        models: Number of models.
+        questions: Number of questions.
+    """
+    keys, pair = distinct_codes(rows.low * models + rows.high, models * models)
+    first, second = keys // models, keys % models
+    return PairCounts(
+        pairs=Pairs(first, second, compared_groups(first, second, models)),
+        pair=pair,
+        question=rows.question,
+        questions=questions,
+    )
+
+
+def prior_where_needed(
+    pairs: Pairs, wins: NDArray[np.float64], battles: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the precision of the prior for each set of counts, shape (K,): 0 if all strengths are finite.
+
+    Args:
+        pairs: The pairs.
+        wins: Wins of the first model of each pair, ties count half, shape (K, P).
+        battles: Battles of each pair, shape (K, P).
+    """
+    groups = int(pairs.groups.max(initial=-1)) + 1
+    precision = np.zeros(len(wins))
+    losses = battles - wins
+    for index in np.flatnonzero(~((wins > 0) & (losses > 0)).all(axis=1)):
+        linked = win_groups(pairs.first, pairs.second, wins[index], losses[index], pairs.items)
+        if int(linked.max(initial=-1)) + 1 > groups:
+            precision[index] = WEAK_PRIOR
+    return precision

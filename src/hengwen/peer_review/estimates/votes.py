@@ -1,0 +1,134 @@
+"""Scores that are means of votes: uniform, majority and rating vote, and votes with fixed weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.stats.rankings.codes import group_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from hengwen.peer_review.battles.matches import Matches
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteCounts:
+    """Points and numbers of votes of each model on each question."""
+
+    points: NDArray[np.float64]
+    """Shape (Q, m)."""
+    votes: NDArray[np.float64]
+    """Shape (Q, m)."""
+
+
+class Votes:
+    """Mean points of each model.
+
+    Args:
+        matches: The matches.
+        count: Function that counts the points of some of the matches.
+    """
+
+    def __init__(self, matches: Matches, count: Callable[[Matches], VoteCounts]) -> None:
+        self._matches, self._count = matches, count
+        self._counts = count(matches)
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Mean points of each model, shape (m,); 0 for a model without matches."""
+        return _means(self._counts.points.sum(axis=0), self._counts.votes.sum(axis=0))
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """Standard errors of the means, with questions as clusters, shape (m,)."""
+        counts = self._counts
+        deviations = counts.points - self.scores * counts.votes
+        used = np.maximum((counts.votes > 0).sum(axis=0), 1)
+        variance = (deviations**2).sum(axis=0) * used / np.maximum(used - 1, 1)
+        errors = np.sqrt(variance) / np.maximum(counts.votes.sum(axis=0), 1)
+        return np.asarray(np.where(used > 1, errors, np.nan))
+
+    def resample(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores in resampled questions, shape (B, m)."""
+        return _means(weights @ self._counts.points, weights @ self._counts.votes)
+
+    def without_judge(self, judge: int) -> NDArray[np.float64]:
+        """Return the scores without the verdicts of a judge, shape (m,)."""
+        counts = self._count(self._matches.only(self._matches.judge != judge))
+        return _means(counts.points.sum(axis=0), counts.votes.sum(axis=0))
+
+
+def uniform_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
+    """Return a function that gives a win 1 point and a tie half a point, for every judge alike."""
+
+    def count(matches: Matches) -> VoteCounts:
+        return add_up(matches, matches.outcome, 1 - matches.outcome, questions, models)
+
+    return count
+
+
+def majority_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
+    """Return a function that gives 1 point for each question on which most judges prefer the model."""
+
+    def count(matches: Matches) -> VoteCounts:
+        pooled, votes, judges = _pooled(matches, models)
+        winner = 0.5 + 0.5 * np.sign(votes - judges / 2)
+        return add_up(pooled, winner, 1 - winner, questions, models)
+
+    return count
+
+
+def rating_votes(questions: int, models: int) -> Callable[[Matches], VoteCounts]:
+    """Return a function that gives as many points as judges prefer the model on a question."""
+
+    def count(matches: Matches) -> VoteCounts:
+        pooled, votes, judges = _pooled(matches, models)
+        return add_up(pooled, votes, judges - votes, questions, models)
+
+    return count
+
+
+def add_up(
+    matches: Matches,
+    low_points: NDArray[np.float64],
+    high_points: NDArray[np.float64],
+    questions: int,
+    models: int,
+) -> VoteCounts:
+    """Add up points and matches by question and model.
+
+    Args:
+        matches: The matches.
+        low_points: Points of the model ``low`` in each match, shape (M,).
+        high_points: Points of the model ``high``, shape (M,).
+        questions: Number of questions.
+        models: Number of models.
+    """
+    cells = questions * models
+    low, high = matches.question * models + matches.low, matches.question * models + matches.high
+    points = group_sums(low, low_points, cells) + group_sums(high, high_points, cells)
+    votes = np.bincount(low, minlength=cells) + np.bincount(high, minlength=cells)
+    shape = (questions, models)
+    return VoteCounts(points=points.reshape(shape), votes=votes.astype(float).reshape(shape))
+
+
+def _pooled(matches: Matches, models: int) -> tuple[Matches, NDArray[np.float64], NDArray[np.float64]]:
+    """Return one match for each question and pair, the votes for ``low``, and the number of judges."""
+    key = (matches.item * models + matches.low) * models + matches.high
+    _, position, group = np.unique(key, return_index=True, return_inverse=True)
+    votes = group_sums(group, matches.outcome, len(position))
+    keep = np.zeros(len(matches), bool)
+    keep[position] = True
+    judges = np.bincount(group, minlength=len(position)).astype(float)
+    by_position = np.argsort(position)  # ``only`` keeps the order of the matches
+    return matches.only(keep), votes[by_position], judges[by_position]
+
+
+def _means(points: NDArray[np.float64], votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.divide(points, votes, out=np.zeros_like(points), where=votes > 0))

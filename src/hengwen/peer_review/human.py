@@ -1,0 +1,50 @@
+"""Compare the ranking of a peer review with a ranking by people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hengwen.argument_types import checked_arguments
+from hengwen.relevance_metrics import RankingComparison, compare_rankings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hengwen.peer_review.result import PeerReview
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HumanComparison:
+    """Agreement of a peer review with people, over the models that both rank."""
+
+    ranking: RankingComparison
+    only_review: tuple[str, ...]
+    """Models that people did not rank."""
+    only_human: tuple[str, ...]
+    """Models that people ranked, but the battles do not contain."""
+
+
+@checked_arguments
+def compare_with_human(review: PeerReview, human: Mapping[str, float]) -> HumanComparison:
+    """Compare the ranking of a peer review with a ranking by people.
+
+    Args:
+        review: The peer review.
+        human: Human score of each model, higher is better; models that only one side has are left out.
+
+    Raises:
+        ValueError: Fewer than two models are ranked by both.
+    """
+    scores = review.scores
+    common = {name: score for name, score in scores.items() if name in human}
+    if len(common) < 2:
+        raise ValueError(
+            f"a comparison needs at least 2 models that both rankings have, got {len(common)}: the battles "
+            f"have {', '.join(sorted(scores)[:5])}, the human ranking has {', '.join(sorted(human)[:5])}"
+        )
+    return HumanComparison(
+        ranking=compare_rankings(common, {name: float(human[name]) for name in common}),
+        only_review=tuple(sorted(scores.keys() - human.keys())),
+        only_human=tuple(sorted(human.keys() - scores.keys())),
+    )

@@ -1,0 +1,1 @@
+"""What battles show about the judges: consistency, preferences, common errors."""

@@ -1,0 +1,110 @@
+"""Judges with a common taste: systematic verdicts about models that quality and one ranking do not explain.
+
+Battles cannot tell whether the judges with a common taste or the other judges are right, so a group of such
+judges is reported, not corrected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.stats.rankings.codes import group_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hengwen.peer_review.battles.verdicts import Verdicts
+
+MIN_SIMILARITY = 0.5
+"""Smallest cosine of the residuals by model of two judges that have a common taste."""
+MIN_Z = 4.0
+"""Smallest standardised product of the residuals of two judges with a common taste."""
+MIN_RESIDUAL = 0.04
+"""Smallest mean residual (share of wins) by which such judges favour or disfavour a model."""
+MIN_FAVOUR_Z = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taste:
+    """A group of judges with a common taste."""
+
+    judges: tuple[int, ...]
+    favoured: tuple[int, ...]
+    """Models that they rate higher than the common ranking does, the most favoured first."""
+    residual: float
+    """Largest mean residual of a model, as a share of wins."""
+    favours_itself: bool
+    """Whether the judges of the group favour the answers of the other judges of the group."""
+
+
+def common_tastes(
+    verdicts: Verdicts, residuals: NDArray[np.float64], judge_models: NDArray[np.intp], models: int
+) -> list[Taste]:
+    """Return the groups of judges with a common taste, the largest group first.
+
+    Args:
+        verdicts: The verdicts.
+        residuals: Outcome of each verdict minus its expected value in a model with judges of different
+            quality, shape (V,).
+        judge_models: Model that each judge is, -1 for none, shape (J,).
+        models: Number of models.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    judges = len(judge_models)
+    mean, z = _by_judge_and_model(verdicts, residuals, judges, models)
+    length = np.sqrt((z**2).sum(axis=1))
+    product = z @ z.T
+    similarity = product / np.maximum(np.outer(length, length), 1e-12)
+    strong = np.abs(mean).max(axis=1, initial=0) >= MIN_RESIDUAL
+    linked = (similarity > MIN_SIMILARITY) & (product > MIN_Z * np.sqrt(models)) & np.outer(strong, strong)
+    np.fill_diagonal(linked, val=False)
+    label = connected_components(csr_array(linked), directed=False)[1]
+    groups = [np.flatnonzero(label == group) for group in range(int(label.max(initial=-1)) + 1)]
+    tastes = [_taste(group, mean, z, judge_models) for group in groups if len(group) > 1]
+    return sorted(tastes, key=lambda taste: -len(taste.judges))
+
+
+def _by_judge_and_model(
+    verdicts: Verdicts, residuals: NDArray[np.float64], judges: int, models: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean residual of each judge and model, and its z-value; both (J, m)."""
+    starts = np.flatnonzero(np.diff(verdicts.match, prepend=-1))
+    total = np.add.reduceat(residuals, starts)  # the verdicts of a match depend on each other
+    judge, low, high = verdicts.judge[starts], verdicts.low[starts], verdicts.high[starts]
+    size = judges * models
+    cells = (judge * models + low, judge * models + high)
+    sums = group_sums(cells[0], total, size) - group_sums(cells[1], total, size)
+    squares = group_sums(cells[0], total**2, size) + group_sums(cells[1], total**2, size)
+    size_of_match = np.diff(starts, append=len(residuals)).astype(float)
+    count = group_sums(cells[0], size_of_match, size) + group_sums(cells[1], size_of_match, size)
+    shape = (judges, models)
+    mean = sums / np.maximum(count, 1)
+    return mean.reshape(shape), (sums / np.sqrt(np.maximum(squares, 1.0))).reshape(shape)
+
+
+def _taste(
+    group: NDArray[np.intp],
+    mean: NDArray[np.float64],
+    z: NDArray[np.float64],
+    judge_models: NDArray[np.intp],
+) -> Taste:
+    average = mean[group].mean(axis=0)
+    favoured = [int(model) for model in np.argsort(-average) if average[model] >= MIN_RESIDUAL]
+    members = judge_models[group]
+    of_others = [
+        z[judge, model]
+        for judge, own in zip(group, members, strict=True)
+        for model in members
+        if model >= 0 and model != own
+    ]
+    return Taste(
+        judges=tuple(group.tolist()),
+        favoured=tuple(favoured),
+        residual=float(np.abs(average).max()),
+        favours_itself=bool(of_others) and float(np.sum(of_others) / np.sqrt(len(of_others))) > MIN_FAVOUR_Z,
+    )

@@ -1,0 +1,126 @@
+"""Judge matches concurrently, and collect the verdicts as battles."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hengwen.judges.trust.biases import length_of
+from hengwen.peer_review.readers.columns import BattleColumns
+from hengwen.records import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from hengwen.judges.pairwise.judge import PairJudge, PairOpinion
+    from hengwen.peer_review.judging.opponents import Pair
+    from hengwen.peer_review.judging.stored_answers import Contest
+
+OUTCOMES = {"a": 1.0, "b": 0.0, "tie": 0.5}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewer:
+    """A judge of one task."""
+
+    name: str
+    """Name of the model if the judge is one of the models under test, else of its backend."""
+    judge: PairJudge
+
+
+class MatchRun:
+    """Verdicts on matches, which are judged in several rounds.
+
+    Args:
+        contest: Models and questions.
+        reviewers: Judges of each task, by the name of the task.
+        exclude_self: Whether a judge does not judge its own answers.
+        concurrency: Number of matches that are judged at the same time.
+        progress: Function that is called with the number of judged matches and of all matches.
+    """
+
+    def __init__(
+        self,
+        contest: Contest,
+        reviewers: Mapping[str, Sequence[Reviewer]],
+        *,
+        exclude_self: bool,
+        concurrency: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._contest, self._reviewers = contest, reviewers
+        self._exclude_self, self._concurrency = exclude_self, concurrency
+        self._progress = progress
+        self.columns = BattleColumns()
+        self.failures: Counter[str] = Counter()
+        self.first_message = ""
+        self.usage = Usage()
+        self._judged = self._planned = 0
+
+    async def judge(self, cells: Sequence[tuple[int, Pair]]) -> None:
+        """Judge matches by all judges of their tasks.
+
+        Args:
+            cells: Question (by position) and pair of models of each match.
+
+        Raises:
+            StoreError: A paid reply could not be stored.
+            CancelledError: The run is to stop.
+        """
+        matches = list(self._matches(cells))
+        self._planned += len(matches)
+        opinions: list[tuple[PairOpinion, PairOpinion] | None] = [None] * len(matches)
+        pending = (index for index in range(len(matches)))
+
+        async def work() -> None:
+            for index in pending:
+                number, pair, reviewer = matches[index]
+                question = self._contest.questions[number]
+                a, b = (question.answers[model] for model in pair)
+                try:
+                    opinions[index] = await reviewer.judge.compare(question.sample, a, b)
+                except BaseException:
+                    pending.close()  # no worker starts another match
+                    raise
+                self._judged += 1
+                if self._progress is not None:
+                    self._progress(self._judged, self._planned)
+
+        # if one worker stops, the calls that the others have sent still end, because they are paid for
+        workers = [work() for _ in range(min(self._concurrency, len(matches)))]
+        errors = [error for error in await asyncio.gather(*workers, return_exceptions=True) if error]
+        for error in sorted(errors, key=lambda error: isinstance(error, asyncio.CancelledError)):
+            raise error
+        for match, pair_opinions in zip(matches, opinions, strict=True):
+            if pair_opinions is not None:
+                self._add(match, pair_opinions)
+
+    def _matches(self, cells: Sequence[tuple[int, Pair]]) -> Iterator[tuple[int, Pair, Reviewer]]:
+        for number, pair in cells:
+            question = self._contest.questions[number]
+            names = [self._contest.models[model] for model in pair]
+            for reviewer in self._reviewers[question.task.spec.name]:
+                if not (self._exclude_self and reviewer.name in names):
+                    yield number, pair, reviewer
+
+    def _add(self, match: tuple[int, Pair, Reviewer], opinions: tuple[PairOpinion, PairOpinion]) -> None:
+        number, pair, reviewer = match
+        question, columns = self._contest.questions[number], self.columns
+        models = (self._contest.models[pair[0]], self._contest.models[pair[1]])
+        texts = [question.answers[model].text for model in pair]
+        lengths = (float(length_of(texts[0])), float(length_of(texts[1])))
+        item = (question.name, question.repeat)
+        columns.texts[item] = question.sample.text
+        for model, text in zip(models, texts, strict=True):
+            columns.answers[*item, model] = text
+        for opinion in opinions:
+            self.usage += opinion.usage
+            if opinion.winner is None:
+                columns.failures += 1
+                self.failures[opinion.status] += 1
+                self.first_message = self.first_message or opinion.reason
+                continue
+            first = 1 if opinion.first == "a" else -1
+            columns.add(*item, reviewer.name, models, OUTCOMES[opinion.winner], first, lengths)

@@ -1,0 +1,97 @@
+"""Which pairs of models meet on a question: all, some opponents each, or where the ranking is not sure."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.records import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Pair = tuple[int, int]
+
+
+def question_pairs(models: int, opponents: int | None, question: str, seed: int) -> list[Pair]:
+    """Return the pairs of models that meet on a question.
+
+    Args:
+        models: Number of models, >= 2.
+        opponents: Number of opponents of each model; None for all. If both this number and the number of
+            models are odd, one model has an opponent less.
+        question: Name of the question; other questions draw other pairs.
+        seed: Seed of the draw.
+
+    Examples:
+        >>> len(question_pairs(10, None, "q", seed=0)), len(question_pairs(10, 4, "q", seed=0))
+        (45, 20)
+    """
+    if opponents is None or opponents >= models - 1:
+        return list(combinations(range(models), 2))
+    order = np.random.default_rng(int(digest(seed, question)[:16], 16)).permutation(models).tolist()
+    # neighbours on a circle in random order: every model has equally many opponents
+    steps = range(1, opponents // 2 + 1)
+    pairs = [(order[i], order[(i + step) % models]) for step in steps for i in range(models)]
+    if opponents % 2:
+        half = models // 2
+        pairs += [(order[i], order[i + half]) for i in range(half)]
+    return sorted({(min(pair), max(pair)) for pair in pairs})
+
+
+def uncertain_pairs(
+    scores: NDArray[np.float64], resamples: NDArray[np.float64], confidence: float
+) -> NDArray[np.float64]:
+    """Return for each pair of models the chance that their order is wrong, shape (m, m), upper triangle only.
+
+    Args:
+        scores: Score of each model, shape (m,).
+        resamples: Scores in resampled data, shape (B, m).
+        confidence: Pairs whose order is this sure have the chance 0.
+
+    Examples:
+        >>> resamples = np.array([[3.0, 1.0, 0.0], [3.0, 0.0, 1.0]])
+        >>> uncertain_pairs(np.array([3.0, 0.5, 0.4]), resamples, 0.95).tolist()
+        [[0.0, 0.0, 0.0], [0.0, 0.0, 0.5], [0.0, 0.0, 0.0]]
+    """
+    sign = np.sign(scores[:, None] - scores)
+    drawn = np.sign(resamples[:, :, None] - resamples[:, None, :])
+    wrong = np.minimum((drawn != sign).mean(axis=0), 0.5)
+    wrong[wrong < (1 - confidence) / 2] = 0.0
+    return np.asarray(np.triu(wrong, 1))
+
+
+def draw_cells(
+    chances: NDArray[np.float64],
+    free: Sequence[tuple[int, Pair]],
+    count: int,
+    rng: np.random.Generator,
+) -> list[tuple[int, Pair]]:
+    """Draw matches that were not judged yet, the more often the less sure the order of their pair is.
+
+    Args:
+        chances: Chance that the order of each pair is wrong, shape (m, m), upper triangle.
+        free: Question and pair of each match that was not judged yet.
+        count: Maximum number of matches to draw.
+        rng: Generator of the draw.
+
+    Examples:
+        >>> chances = np.array([[0.0, 0.5], [0.0, 0.0]])
+        >>> draw_cells(chances, [(0, (0, 1)), (1, (0, 1))], 1, np.random.default_rng(0))
+        [(1, (0, 1))]
+    """
+    weights = np.array([chances[pair] for _, pair in free])
+    possible = np.flatnonzero(weights)
+    if not len(possible):
+        return []
+    chosen = rng.choice(
+        possible,
+        size=min(count, len(possible)),
+        replace=False,
+        p=weights[possible] / weights[possible].sum(),
+    )
+    return [free[index] for index in sorted(chosen.tolist())]

@@ -1,0 +1,327 @@
+"""Peer review of the checkpoints of a plan: its judges compare their stored answers in pairs."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hengwen.argument_types import checked_arguments
+from hengwen.engine.committer import Committer
+from hengwen.engine.dry_run import DryLedger
+from hengwen.engine.metered_backend import CallContext
+from hengwen.errors import ConfigError
+from hengwen.judges.pairwise.judge import PairJudge
+from hengwen.peer_review.judging.match_run import MatchRun, Reviewer
+from hengwen.peer_review.judging.rounds import judge_adaptively, judge_fixed
+from hengwen.peer_review.judging.stored_answers import Contest, stored_contest
+from hengwen.peer_review.readers.battle_file import BattleFiles
+from hengwen.plans.overrides import resolve_plan
+from hengwen.plans.suite import LoadedPlan, load_suite
+from hengwen.records import Run
+from hengwen.runs.estimate_plan import CostEstimate, estimates_of
+from hengwen.runs.exclusive_run import exclusive_run
+from hengwen.runs.resources import RunOptions, RunResources
+from hengwen.runs.run_job import package_versions
+from hengwen.runs.run_plan import opened_store
+from hengwen.runs.stopping import Interrupts, run_until_complete, stop_after
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from hengwen.plans.plan import Plan
+    from hengwen.plans.suite import ConfiguredJudge, LoadedTask
+    from hengwen.protocols import Backend, Ledger
+    from hengwen.store.store import Store
+
+CHECKPOINT = "peer-review"
+"""Name of the run that holds the calls; it judges stored answers again, so no report lists it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairing:
+    """Which matches are judged, and by whom."""
+
+    opponents: int | None = None
+    """Number of opponents of each model on each question; None for all."""
+    matches: int | None = None
+    """Maximum number of matches of an adaptive review, which chooses matches where the ranking is not sure;
+    None for a review that is not adaptive."""
+    exclude_self: bool = True
+    """Whether a judge that is one of the models does not judge its own answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedBattles:
+    """Battles that the judges of a plan gave."""
+
+    files: BattleFiles
+    """Battles with prompts and answers; ``failures`` counts verdicts that are missing."""
+    failures: Mapping[str, int]
+    """Missing verdicts by status."""
+    first_message: str
+    """Message of the first failure."""
+    is_sure: bool | None
+    """Whether an adaptive review ended because every order is sure; None if the review is not adaptive."""
+    out_of_budget: bool
+    """Whether calls were skipped because they might have exceeded the budget."""
+
+
+@checked_arguments
+def judge_plan(  # noqa: PLR0913 - keyword-only options
+    plan: Plan | str | Path,
+    *,
+    store: Store | str | Path = "hengwen.db",
+    opponents: int | None = None,
+    matches: int | None = None,
+    exclude_self: bool = True,
+    judge: str | None = None,
+    base_url: str | None = None,
+    concurrency: int = 16,
+    limit: int | None = None,
+    fresh: bool = False,
+    budget: float | None = None,
+    time_limit: float | None = None,
+    wait: bool | Callable[[str], None] = False,
+    progress: Callable[[str, int, int], None] | None = None,
+    trust: bool = False,
+) -> JudgedBattles:
+    """Let the judges of a plan compare the stored answers of its checkpoints in pairs, in both orders.
+
+    Every reply is stored; calling this function again pays only for calls without a usable reply.
+
+    Args:
+        plan: The plan, or its path. The judges of its tasks compare answers by their rubrics; every backend
+            of a panel is a judge of its own. Its checkpoints are the models.
+        store: An open store, or its path or URL, with a run of each checkpoint.
+        opponents: Number of opponents of each model on each question; None for all.
+        matches: Maximum number of matches of an adaptive review, which chooses matches where the ranking is
+            not sure; None for a review that is not adaptive. Every judge judges every match.
+        exclude_self: Whether a judge that is one of the models does not judge its own answers. A judge is
+            the model whose answers its backend generates, or that has the name of its backend.
+        judge: ``PROVIDER/MODEL`` that replaces the model of every judge.
+        base_url: URL of an OpenAI-compatible server for ``judge``.
+        concurrency: Maximum number of matches that are judged at the same time.
+        limit: Number of samples of each task; None for all.
+        fresh: Whether to judge all matches again; no stored reply is reused.
+        budget: Maximum cost of the calls, at the prices of the plan; a call that might exceed it is skipped.
+        time_limit: Seconds after which no new call is made; calls that were sent are finished.
+        wait: Whether to wait if another process runs the plan in this store; see ``run_plan``.
+        progress: Called with the text ``peer-review``, the number of judged matches, and of all matches.
+        trust: Whether the plan may name code, and variables of the environment other than ``*_API_KEY``.
+
+    Raises:
+        ConfigError: The plan is wrong or has no judge with a model, fewer than two checkpoints have stored
+            answers, or no judge gave a verdict.
+        StoreError: The store failed; committed replies are kept.
+        TimeLimitError: The time limit is reached; the same call resumes.
+        KeyboardInterrupt: The call was interrupted; the same call resumes.
+    """
+    resolved = resolve_plan(plan, judge=judge, base_url=base_url)
+    pairing = Pairing(opponents=opponents, matches=matches, exclude_self=exclude_self)
+    options = RunOptions(
+        concurrency=max(1, concurrency),
+        limit=limit,
+        fresh=fresh,
+        budget=budget,
+        time_limit=time_limit,
+        wait=wait,
+        progress=progress,
+    )
+    with opened_store(store) as opened:
+        review = _PlanReview(resolved, opened, pairing, options, trust=trust)
+        try:
+            run = run_until_complete(review.execute)
+        except asyncio.CancelledError:  # a signal ended the review
+            raise KeyboardInterrupt from None
+    columns = run.columns
+    if not columns.winner:
+        raise ConfigError(f"no verdict: all {columns.failures} failed; the first: {run.first_message}")
+    return JudgedBattles(
+        files=BattleFiles(
+            battles=columns.battles(),
+            failures=columns.failures,
+            prompts=columns.texts,
+            answers=columns.answers,
+        ),
+        failures=dict(run.failures),
+        first_message=run.first_message,
+        is_sure=review.is_sure,
+        out_of_budget=review.resources.budget.stopped,
+    )
+
+
+@checked_arguments
+def estimate_judging(  # noqa: PLR0913 - keyword-only options
+    plan: Plan | str | Path,
+    *,
+    store: Store | str | Path = "hengwen.db",
+    opponents: int | None = None,
+    matches: int | None = None,
+    exclude_self: bool = True,
+    judge: str | None = None,
+    base_url: str | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+    trust: bool = False,
+) -> list[CostEstimate]:
+    """Estimate the calls, tokens and cost of ``judge_plan`` with the same arguments, without any call.
+
+    The estimate of an adaptive review is the most that it can cost.
+
+    Args:
+        plan: See ``judge_plan``.
+        store: See ``judge_plan``.
+        opponents: See ``judge_plan``.
+        matches: See ``judge_plan``.
+        exclude_self: See ``judge_plan``.
+        judge: See ``judge_plan``.
+        base_url: See ``judge_plan``.
+        limit: See ``judge_plan``.
+        fresh: See ``judge_plan``.
+        trust: See ``judge_plan``.
+    """
+    resolved = resolve_plan(plan, judge=judge, base_url=base_url)
+    pairing = Pairing(opponents=opponents, matches=matches, exclude_self=exclude_self)
+    options = RunOptions(limit=limit, fresh=fresh, dry=True)
+    with opened_store(store) as opened:
+        review = _PlanReview(resolved, opened, pairing, options, trust=trust)
+        run_until_complete(review.execute)
+    return estimates_of(review.resources)
+
+
+class _PlanReview:
+    """One review of a plan: its resources, models and judges."""
+
+    def __init__(
+        self, plan: Plan, store: Store, pairing: Pairing, options: RunOptions, *, trust: bool
+    ) -> None:
+        judged = plan.model_copy(update={"checkpoints": [], "labels": None, "anchors": None})
+        self._suite: LoadedPlan = load_suite(judged, trust=trust)
+        self._own = _own_models(plan)
+        checkpoints = [checkpoint.name for checkpoint in plan.checkpoints]
+        self._contest: Contest = stored_contest(self._suite, store, checkpoints, options.limit)
+        self._store, self._pairing, self._options = store, pairing, options
+        self.resources = RunResources(self._suite, store, options)
+        self.is_sure: bool | None = None
+
+    async def execute(self, interrupts: Interrupts) -> MatchRun:
+        """Judge the matches and return them."""
+        resources, options = self.resources, self._options
+        try:
+            with (
+                interrupts.stop_on_request(resources.stopping),
+                stop_after(resources.stopping, options.time_limit),
+            ):
+                async with exclusive_run(
+                    self._store, self._suite.plan.name, resources.stopping, wait=options.wait
+                ):
+                    return await self._judge()
+        finally:
+            await resources.close()
+
+    async def _judge(self) -> MatchRun:
+        ledger: Ledger = self._store.ledger()
+        if self._options.dry:
+            ledger = DryLedger(ledger)
+        committer = Committer(ledger)
+        run = self._stored_run()
+        context = CallContext(ledger, committer, run.id, self.resources.budget, self.resources.stopping)
+        progress = self._options.progress
+        matches = MatchRun(
+            self._contest,
+            self._reviewers(context, run.id if self._options.fresh else ""),
+            exclude_self=self._pairing.exclude_self,
+            concurrency=self._options.concurrency,
+            progress=None if progress is None else partial(progress, CHECKPOINT),
+        )
+        ledger.begin(run)
+        ledger.commit()
+        status = "interrupted"
+        try:
+            await self._rounds(matches)
+            status = "finished"
+        finally:
+            ledger.begin(replace(run, status="finished" if status == "finished" else "interrupted"))
+            committer.flush()
+        return matches
+
+    async def _rounds(self, matches: MatchRun) -> None:
+        seed = self._suite.plan.seed
+        if self._pairing.matches is None:
+            await judge_fixed(matches, self._contest, self._pairing.opponents, seed)
+        else:
+            self.is_sure = await judge_adaptively(matches, self._contest, self._pairing.matches, seed)
+
+    def _stored_run(self) -> Run:
+        """Return the run of an earlier review of the same models, or a new run."""
+        first = self._contest.runs[0]
+        earlier = [run for run in self._store.rejudgings(first) if run.checkpoint == CHECKPOINT]
+        if earlier and not self._options.fresh:
+            return replace(earlier[0], status="running")
+        started = self.resources.started_at
+        return Run(
+            id=f"{started:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
+            plan=self._suite.plan.name,
+            plan_hash="",
+            checkpoint=CHECKPOINT,
+            started=datetime.now(UTC).isoformat(timespec="microseconds"),
+            versions=package_versions(),
+            seed=self._suite.plan.seed,
+            rejudges=first.id,
+        )
+
+    def _reviewers(self, context: CallContext, cache_scope: str) -> dict[str, list[Reviewer]]:
+        """Return the judges of each task; judges with the same backend share its limits.
+
+        Raises:
+            ConfigError: No judge has a model, or one model judges a task by two rubrics.
+        """
+        backends = {
+            name: self.resources.wrap(context, name, "judge", cache_scope)
+            for name in self._suite.plan.used_backends
+        }
+        reviewers: dict[str, list[Reviewer]] = {}
+        for task in self._suite.tasks:
+            by_name: dict[str, Reviewer] = {}
+            for configured in task.panel:
+                for name in configured.spec.backend_names:
+                    if name in by_name:
+                        raise ConfigError(
+                            f"task {task.spec.name!r}: {name!r} judges by two rubrics; name one judge with it"
+                        )
+                    judge = _pair_judge(task, configured, backends[name])
+                    by_name[name] = Reviewer(name=self._own.get(name, name), judge=judge)
+            reviewers[task.spec.name] = list(by_name.values())
+        judged = {question.task.spec.name for question in self._contest.questions}
+        without = sorted(name for name in judged if not reviewers[name])
+        if without:
+            raise ConfigError(
+                f"task {without[0]!r} has no judge with a model; give its judges a backend or a panel of them"
+            )
+        return reviewers
+
+
+def _own_models(plan: Plan) -> dict[str, str]:
+    """Return for each backend the checkpoint that it is: it answers for it, or has the same name."""
+    names = {checkpoint.name: checkpoint.name for checkpoint in plan.checkpoints}
+    return names | {
+        checkpoint.backend: checkpoint.name for checkpoint in plan.checkpoints if checkpoint.backend
+    }
+
+
+def _pair_judge(task: LoadedTask, configured: ConfiguredJudge, backend: Backend) -> PairJudge:
+    spec = configured.spec
+    instruction = spec.task_instruction
+    return PairJudge(
+        rubric=configured.rubric,
+        backend=backend,
+        language=spec.language,
+        persona=task.persona,
+        name=configured.name,
+        task_instruction="" if instruction is None else instruction.in_language(spec.language),
+    )

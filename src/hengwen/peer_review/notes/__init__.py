@@ -1,0 +1,1 @@
+"""What a reader of a peer review must know, in Chinese and English."""

@@ -1,0 +1,36 @@
+"""Phrases that several notes share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hengwen.prompts.language import Language
+
+MAX_NAMES = 6
+
+
+def names(members: Sequence[str], language: Language) -> str:
+    """Return a list of names; of long lists, the first names and the number of the others.
+
+    Examples:
+        >>> names(["a", "b"], "en"), names([str(n) for n in range(9)], "en")
+        ('a, b', '0, 1, 2, 3, 4, 5 and 3 more')
+    """
+    listed = ("、" if language == "zh" else ", ").join(members[:MAX_NAMES])
+    more = len(members) - MAX_NAMES
+    if more <= 0:
+        return listed
+    return f"{listed}等 {len(members)} 个" if language == "zh" else f"{listed} and {more} more"
+
+
+def count_of(n: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples:
+        >>> count_of(1, "verdict"), count_of(2, "verdict")
+        ('1 verdict', '2 verdicts')
+    """
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -1,0 +1,103 @@
+"""Turn battles into preference pairs (prompt, chosen, rejected), the usual form of training data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hengwen.argument_types import checked_arguments
+from hengwen.peer_review.battles.matches import combine_orders
+from hengwen.peer_review.battles.verdicts import distinct_verdicts
+from hengwen.stats.rankings.codes import group_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hengwen.peer_review.battles.battles import Battles
+
+PreferencePair = dict[str, Any]
+PAIR_FIELDS = (
+    "prompt",
+    "chosen",
+    "rejected",
+    "question",
+    "turn",
+    "chosen_model",
+    "rejected_model",
+    "votes_chosen",
+    "votes_rejected",
+    "contaminated_as_test",
+)
+
+
+@checked_arguments
+def preference_pairs(
+    battles: Battles,
+    prompts: Mapping[tuple[str, int], str],
+    answers: Mapping[tuple[str, int, str], str],
+    weights: Mapping[str, float] | None = None,
+) -> Iterator[PreferencePair]:
+    """Yield a preference pair for each question and pair of models on which the judges prefer one answer.
+
+    Verdicts of judges on their own answers, and verdicts that change with the order of the answers, do not
+    count. Pairs whose texts are unknown or equal are left out.
+
+    Args:
+        battles: The battles.
+        prompts: Prompt of each question and turn.
+        answers: Answer to each question and turn by each model.
+        weights: Weight of each judge, such as its discrimination; negative weights count as 0. By default,
+            all judges count alike.
+
+    Yields:
+        A row with ``prompt``, ``chosen``, ``rejected``, ``question``, ``turn``, the two models, the weighted
+        votes for each answer, and ``contaminated_as_test``: a model that is trained on the pair has seen the
+        question, so the question no longer tests it.
+
+    Examples:
+        >>> from hengwen.peer_review import Battles
+        >>> battles = Battles.from_columns(
+        ...     model_a=["x"], model_b=["y"], winner=["b"], judge=["j"], question=["q"]
+        ... )
+        >>> texts = {("q", 1, "x"): "short", ("q", 1, "y"): "better"}
+        >>> pair = next(preference_pairs(battles, {("q", 1): "Why?"}, texts))
+        >>> pair["chosen"], pair["rejected"], pair["contaminated_as_test"]
+        ('better', 'short', True)
+    """
+    verdicts = distinct_verdicts(battles)
+    matches = combine_orders(verdicts, "abstain")
+    own = np.array([battles.models.index(j) if j in battles.models else -1 for j in battles.judges])
+    judge_model = own[matches.judge]
+    matches = matches.only((judge_model != matches.low) & (judge_model != matches.high))
+    if not len(matches):
+        return
+    weight = np.array([1.0 if weights is None else max(0.0, weights.get(j, 0.0)) for j in battles.judges])
+    models = len(battles.models)
+    key = (matches.item * models + matches.low) * models + matches.high
+    _, position, group = np.unique(key, return_index=True, return_inverse=True)
+    by_judge = weight[matches.judge]
+    for_low = group_sums(group, by_judge * matches.outcome, len(position))
+    for_high = group_sums(group, by_judge * (1 - matches.outcome), len(position))
+    for index in np.argsort(matches.position[position], kind="stable").tolist():
+        row = position[index]
+        battle = matches.position[row]
+        item = (battles.questions[battles.question[battle]], int(battles.turn[battle]))
+        low, high = battles.models[matches.low[row]], battles.models[matches.high[row]]
+        votes = {low: float(for_low[index]), high: float(for_high[index])}
+        texts = [answers.get((*item, model), "") for model in (low, high)]
+        if votes[low] == votes[high] or item not in prompts or not all(texts) or texts[0] == texts[1]:
+            continue
+        chosen, rejected = (low, high) if votes[low] > votes[high] else (high, low)
+        yield {
+            "prompt": prompts[item],
+            "chosen": answers[*item, chosen],
+            "rejected": answers[*item, rejected],
+            "question": item[0],
+            "turn": item[1],
+            "chosen_model": chosen,
+            "rejected_model": rejected,
+            "votes_chosen": votes[chosen],
+            "votes_rejected": votes[rejected],
+            "contaminated_as_test": True,
+        }

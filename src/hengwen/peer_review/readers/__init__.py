@@ -1,0 +1,1 @@
+"""Read battles, human rankings and texts from files."""

@@ -1,0 +1,1 @@
+"""Reports of a peer review: HTML, Markdown and JSON."""

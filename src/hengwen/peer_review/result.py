@@ -1,0 +1,122 @@
+"""The result of a peer review: models with ranks as intervals, judges with weights, and notes in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hengwen.peer_review.battles.matches import Conflict
+    from hengwen.peer_review.estimates.method import Method
+    from hengwen.peer_review.notes.note import Note
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedModel:
+    """A model under test."""
+
+    name: str
+    score: float
+    """Score by the method, higher is better: logits, points of a vote, or an Elo rating."""
+    error: float | None
+    """Standard error of the score that allows dependence within a question (sandwich); None for Elo, or for
+    fewer than two questions."""
+    interval: Bounds | None
+    """Interval of the score from resampled questions; None for fewer than two questions."""
+    rank: int
+    """Rank from 1, the best first; equal scores share a rank."""
+    ranks: tuple[int, int]
+    """Best and worst rank that the data leave possible."""
+    other_rank: int
+    """Rank under the other rule for conflicts."""
+    group: int
+    """Models of different groups have no chain of battles between them, so they cannot be compared."""
+    matches: int
+    """Number of outcomes (a judge, a question, another model) on which the score is based."""
+    wins: int
+    losses: int
+    ties: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedJudge:
+    """A judge, and what its verdicts show about it."""
+
+    name: str
+    verdicts: int
+    """Number of verdicts."""
+    weight: float | None
+    """Weight of the judge. ``judge-bt``: the discrimination, 1 is average, 0 is a judge that knows nothing.
+    ``consistency``: the weight from 0 to 1. None for methods in which all judges count alike."""
+    weight_interval: Bounds | None
+    """Interval of the weight from resampled questions; only for ``judge-bt``."""
+    both_orders: int
+    """Number of pairs of answers that the judge saw in both orders."""
+    consistent: float | None
+    """Share of these pairs on which both verdicts are equal; None without such pairs."""
+    conflicts: float | None
+    """Share of these pairs on which the verdicts name different winners."""
+    first_share: float | None
+    """Share of verdicts, over pairs seen in both orders, in favour of the answer that was shown first; 0.5 is
+    no preference."""
+    first_interval: Bounds | None
+    """Interval of ``first_share``."""
+    own_share: float | None
+    """Share of wins that the judge gives to its own answers; None if it judged none, or no other judge saw
+    the same pairs of models."""
+    own_others: float | None
+    """Share of wins that the other judges give to the same model against the same opponents."""
+    own_interval: Bounds | None
+    """Interval of ``own_share`` minus ``own_others``."""
+    length_effect: float | None
+    """Change of the logit of a win if the answer is longer by a factor of e; only for ``judge-bt``."""
+    tau_without: float | None
+    """Kendall's tau-b between the ranking and the ranking without this judge; None if it is not defined."""
+    moved: str
+    """Model whose rank changes most without this judge; "" if none changes."""
+    moved_by: int
+    """Number of ranks by which it moves; above 0 if it falls without this judge."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeerReview:
+    """Ranking of models by judges that are often the models themselves."""
+
+    method: Method
+    conflict: Conflict
+    """How a judge counts whose verdicts in both orders name different winners."""
+    models: tuple[ReviewedModel, ...]
+    """The models, the best first."""
+    unranked: tuple[str, ...]
+    """Models without a match that counts; they have no rank."""
+    judges: tuple[ReviewedJudge, ...]
+    """The judges in the order of their weights, or of their names."""
+    battles: int
+    """Number of battles, with duplicates."""
+    duplicates: int
+    """Number of battles that were left out because an earlier one has the same question, turn, judge, models
+    and order."""
+    own_left_out: int
+    """Number of verdicts of judges on their own answers that were left out."""
+    questions: int
+    """Number of questions, which are resampled for the intervals."""
+    resamples: int
+    """Number of resamples; 0 for fewer than two questions."""
+    confidence: float
+    """Confidence level of all intervals."""
+    seed: int
+    tau_uniform: float | None
+    """Kendall's tau-b between this ranking and the ranking by the uniform vote."""
+    tau_other_conflict: float | None
+    """Kendall's tau-b between this ranking and the ranking under the other rule for conflicts."""
+    judges_differ_p: float | None
+    """p-value of the hypothesis that all judges have the same discrimination; None below 3 judges."""
+    notes: tuple[Note, ...]
+    """What a reader must know, in words."""
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Score of each model."""
+        return {model.name: model.score for model in self.models}

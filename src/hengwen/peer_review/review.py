@@ -1,0 +1,155 @@
+"""Rank models from the verdicts of judges, which are often the models themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+
+from hengwen._internal.checks import whole_number
+from hengwen.argument_types import checked_arguments
+from hengwen.peer_review.battles.matches import Conflict
+from hengwen.peer_review.estimates.evidence import Evidence, interval_bounds, unranked_models
+from hengwen.peer_review.estimates.method import Method
+from hengwen.peer_review.judge_table import reviewed_judges
+from hengwen.peer_review.notes.collect import collect_notes
+from hengwen.peer_review.result import PeerReview, ReviewedModel
+from hengwen.stats.rankings.codes import group_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hengwen.peer_review.battles.battles import Battles
+
+
+@checked_arguments
+def peer_review(
+    battles: Battles,
+    *,
+    method: Method | None = None,
+    conflict: Conflict = "tie",
+    exclude_self: bool | None = None,
+    n_boot: int = 200,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> PeerReview:
+    """Rank models from battles: verdicts of judges on pairs of answers to the same question.
+
+    Duplicate battles are removed first. Verdicts on one question depend on each other, so intervals come from
+    resampled questions, and a rank is an interval: all ranks that the data leave possible.
+
+    Args:
+        battles: The battles.
+        method: Default: ``judge-bt`` if there are at least 3 judges, else ``bradley-terry``.
+
+            - ``judge-bt``: Bradley-Terry model with a discrimination of each judge, and for each judge
+              coefficients for the first position, for longer answers and for its own answers, as far as the
+              battles contain them. Scores are logits.
+            - ``bradley-terry``, ``davidson``: Bradley-Terry model in which all judges count alike; a tie is
+              half a win for both, or has a parameter (Davidson).
+            - ``uniform``: mean points, a win is 1 and a tie 0.5. ``majority``: mean points, where the
+              majority of the judges of a question wins. ``rating``: mean number of judges for the model.
+            - ``consistency``: the published optimisation of PiCO; judges must be models.
+            - ``elo``: Elo ratings in the order of the battles.
+        conflict: What a judge counts whose verdicts in the two orders name different winners: ``tie``, or
+            ``abstain`` (the pair is left out). The ranking under the other rule is in the result too.
+        exclude_self: Whether verdicts of judges on their own answers are left out; default: left out, except
+            with ``judge-bt``, which has a coefficient for them, and ``consistency``, as published.
+        n_boot: Number of resamples, >= 20.
+        confidence: Confidence level of the intervals, in (0, 1).
+        seed: Seed of the resamples, and of the noise of ``consistency``.
+
+    Returns:
+        The models with ranks, the judges with weights, and notes in words. With fewer than two questions,
+        there are no intervals, and every rank is possible.
+
+    Raises:
+        TypeError: An argument has a wrong type.
+        ValueError: An option is out of range, or the method does not fit the battles.
+
+    Notes:
+        Bradley and Terry (1952); Davidson (1970); PiCO (arXiv 2402.01830); judge-aware ranking (arXiv
+        2601.21817); intervals of ranks: Mogstad, Romano, Shaikh and Wilhelm (2024).
+
+    Examples:
+        >>> from hengwen.peer_review import Battles
+        >>> battles = Battles.from_columns(
+        ...     model_a=["x", "x", "y"] * 20, model_b=["y", "z", "z"] * 20, winner=["a", "a", "b"] * 20,
+        ...     judge=["j"] * 60, question=[question for question in range(20) for _ in range(3)],
+        ... )
+        >>> result = peer_review(battles)
+        >>> [(model.name, model.rank, model.ranks) for model in result.models]
+        [('x', 1, (1, 1)), ('z', 2, (2, 2)), ('y', 3, (3, 3))]
+        >>> [note.code for note in result.notes]
+        ['one judge', 'infinite', 'position unknown']
+    """
+    _check_options(method, conflict, n_boot, confidence)
+    evidence = Evidence(battles, method, conflict, exclude_self, n_boot, confidence, seed)
+    if not len(evidence.ranked):
+        raise ValueError("no match is left: the verdicts of every pair of answers are in conflict")
+    return PeerReview(
+        method=evidence.options.method,
+        conflict=conflict,
+        models=_reviewed_models(evidence),
+        unranked=unranked_models(evidence),
+        judges=reviewed_judges(evidence),
+        battles=len(battles),
+        duplicates=evidence.all_verdicts.duplicates,
+        own_left_out=len(evidence.all_verdicts) - len(evidence.verdicts),
+        questions=evidence.used_questions,
+        resamples=0 if evidence.resamples is None else n_boot,
+        confidence=confidence,
+        seed=seed,
+        tau_uniform=evidence.agreement(evidence.uniform_scores),
+        tau_other_conflict=evidence.agreement(evidence.other_scores),
+        judges_differ_p=evidence.judges_differ_p,
+        notes=collect_notes(evidence),
+    )
+
+
+def _check_options(method: Method | None, conflict: Conflict, n_boot: int, confidence: float) -> None:
+    whole_number("n_boot", n_boot, 20)
+    for name, value, known in (
+        ("method", method, get_args(Method)),
+        ("conflict", conflict, get_args(Conflict)),
+    ):
+        if value is not None and value not in known:
+            raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be between 0 and 1, got {confidence!r}")
+
+
+def _reviewed_models(evidence: Evidence) -> tuple[ReviewedModel, ...]:
+    scores, errors = evidence.estimate.scores, evidence.estimate.errors
+    ranks, other_ranks = evidence.ranks_by(scores), evidence.ranks_by(evidence.other_scores)
+    bounds = interval_bounds(evidence.resamples, evidence.options.confidence)
+    wins, losses, ties = _records(evidence)
+    models = [
+        ReviewedModel(
+            name=evidence.battles.models[index],
+            score=float(scores[index]),
+            error=None if errors is None or not np.isfinite(errors[index]) else float(errors[index]),
+            interval=None if bounds is None else (float(bounds[0, index]), float(bounds[1, index])),
+            rank=int(ranks[position]),
+            ranks=(int(evidence.ranks[position, 0]), int(evidence.ranks[position, 1])),
+            other_rank=int(other_ranks[position]),
+            group=int(evidence.groups[index]),
+            matches=int(wins[index] + losses[index] + ties[index]),
+            wins=int(wins[index]),
+            losses=int(losses[index]),
+            ties=int(ties[index]),
+        )
+        for position, index in enumerate(evidence.ranked)
+    ]
+    return tuple(sorted(models, key=lambda model: (-model.score, model.name)))
+
+
+def _records(evidence: Evidence) -> list[NDArray[np.float64]]:
+    """Return the number of wins, losses and ties of each model."""
+    matches, models = evidence.matches, evidence.models
+
+    def count(low: NDArray[np.bool_], high: NDArray[np.bool_]) -> NDArray[np.float64]:
+        return group_sums(matches.low, low, models) + group_sums(matches.high, high, models)
+
+    won, lost, tied = (matches.outcome == value for value in (1.0, 0.0, 0.5))
+    return [count(won, lost), count(lost, won), count(tied, tied)]

@@ -1,0 +1,1 @@
+"""Rank items from paired comparisons: Bradley-Terry models, Elo ratings, and intervals of ranks."""

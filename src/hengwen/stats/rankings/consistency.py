@@ -1,0 +1,157 @@
+"""Weigh judges by the consistency optimisation of PiCO: the weight of a model as a judge follows its score.
+
+The optimisation is that of the program published with the paper, without its framework: a linear layer and a
+logistic function turn fixed noise into weights, and gradient descent increases the correlation of weights and
+scores. It depends on the noise, so it is repeated from other noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hengwen.stats.rankings.codes import group_sums
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+EPOCHS = 30
+LEARNING_RATE = 0.1
+DECAY_EVERY = 10
+"""Number of epochs after which the learning rate is divided by 10."""
+RANK_SCALE = 200.0
+"""K: a win is worth 1 + (rank of the winner - rank of the loser) / K, with ranks by weight from the top."""
+RESTARTS = 16
+"""Number of searches from different noise, the first of which is the result."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedCounts:
+    """Wins and ties of each pair of models with each judge; the judges are the models themselves."""
+
+    first: NDArray[np.intp]
+    """First model of each count, shape (C,)."""
+    second: NDArray[np.intp]
+    """Second model of each count, shape (C,)."""
+    judge: NDArray[np.intp]
+    """Model that judged, shape (C,)."""
+    wins: NDArray[np.float64]
+    """Wins of the first model, shape (C,)."""
+    losses: NDArray[np.float64]
+    """Wins of the second model, shape (C,)."""
+    ties: NDArray[np.float64]
+    """Ties, shape (C,)."""
+    items: int
+    """Number of models."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsistencySearch:
+    """Weights and scores at the end of one search."""
+
+    weights: NDArray[np.float64]
+    """Weight of each model as a judge, in (0, 1), shape (m,)."""
+    scores: NDArray[np.float64]
+    """Score of each model, shape (m,)."""
+    correlation: float
+    """Pearson correlation of weights and scores."""
+
+
+def consistency_searches(
+    counts: JudgedCounts, seed: int, restarts: int = RESTARTS
+) -> list[ConsistencySearch]:
+    """Return the searches from different noise; the first one is the result.
+
+    Args:
+        counts: Wins and ties by judge.
+        seed: Seed of the noise; a search from the same seed has the same result.
+        restarts: Number of searches, >= 1.
+
+    Notes:
+        PiCO (arXiv 2402.01830): the weights maximise the Pearson correlation of weights and scores.
+
+    Examples:
+        >>> counts = JudgedCounts(
+        ...     first=np.array([0, 0, 1]), second=np.array([1, 2, 2]), judge=np.array([2, 1, 0]),
+        ...     wins=np.array([3.0, 3.0, 2.0]), losses=np.ones(3), ties=np.zeros(3), items=3,
+        ... )
+        >>> searches = consistency_searches(counts, seed=0, restarts=2)
+        >>> searches[0].scores.argmax(), len(searches)
+        (np.int64(0), 2)
+    """
+    return [_search(counts, child) for child in np.random.default_rng(seed).spawn(restarts)]
+
+
+def _search(counts: JudgedCounts, rng: np.random.Generator) -> ConsistencySearch:
+    judges = np.unique(counts.judge)
+    bound = 1 / np.sqrt(counts.items)
+    noise = rng.normal(size=counts.items)
+    layer = rng.uniform(-bound, bound, size=(counts.items, counts.items))
+    logits = layer @ noise + rng.uniform(-bound, bound, size=counts.items)
+    speed = noise @ noise + 1  # one gradient step on layer and bias moves the logits by this much
+    for epoch in range(EPOCHS):
+        weights = 1 / (1 + np.exp(-logits))
+        values = _battle_values(counts, weights)
+        scores = _scores(counts, weights, values)
+        correlation, slope, score_slope = _correlation(weights[judges], scores[judges])
+        result = ConsistencySearch(weights=weights, scores=scores, correlation=correlation)
+        by_model = np.zeros(counts.items)
+        by_model[judges] = score_slope
+        slopes = _score_gradient(counts, by_model, values)
+        slopes[judges] += slope
+        rate = LEARNING_RATE * 0.1 ** (epoch // DECAY_EVERY)
+        logits += rate * speed * slopes * weights * (1 - weights)
+    return result
+
+
+def _battle_values(
+    counts: JudgedCounts, weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the points that each count gives to its two models, before the weight of the judge."""
+    ranks = np.empty(counts.items)
+    ranks[np.argsort(-weights, kind="stable")] = np.arange(counts.items)
+    bonus = (ranks[counts.first] - ranks[counts.second]) / RANK_SCALE
+    half = 0.5 * counts.ties
+    return counts.wins * (1 + bonus) + half, counts.losses * (1 - bonus) + half
+
+
+def _battles(counts: JudgedCounts) -> NDArray[np.float64]:
+    total = counts.wins + counts.losses + counts.ties
+    by_model = group_sums(counts.first, total, counts.items)
+    return np.asarray(np.maximum(by_model + group_sums(counts.second, total, counts.items), 1))
+
+
+def _scores(
+    counts: JudgedCounts,
+    weights: NDArray[np.float64],
+    values: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    by_judge = weights[counts.judge]
+    points = group_sums(counts.first, values[0] * by_judge, counts.items)
+    points += group_sums(counts.second, values[1] * by_judge, counts.items)
+    return np.asarray(points / _battles(counts))
+
+
+def _score_gradient(
+    counts: JudgedCounts,
+    slopes: NDArray[np.float64],
+    values: tuple[NDArray[np.float64], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Return the gradient by the weights of a function of the scores that has these slopes."""
+    slopes = slopes / _battles(counts)
+    points = slopes[counts.first] * values[0] + slopes[counts.second] * values[1]
+    return np.asarray(group_sums(counts.judge, points, counts.items))
+
+
+def _correlation(
+    x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the Pearson correlation and its gradients by x and by y; 0 if x or y is constant."""
+    dx, dy = x - x.mean(), y - y.mean()
+    norm = float(np.sqrt((dx @ dx) * (dy @ dy)))
+    if norm < 1e-12:
+        return 0.0, np.zeros_like(x), np.zeros_like(y)
+    value = float(dx @ dy) / norm
+    return value, dy / norm - value * dx / (dx @ dx), dx / norm - value * dy / (dy @ dy)

@@ -1,0 +1,65 @@
+"""Which items battles can compare: groups without a common battle, and groups that always win."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def compared_groups(first: NDArray[np.intp], second: NDArray[np.intp], items: int) -> NDArray[np.intp]:
+    """Return the group of each item, from 0 in the order of the items; no battle links two groups.
+
+    Args:
+        first: First item of each pair, shape (P,).
+        second: Second item of each pair, shape (P,).
+        items: Number of items.
+
+    Examples:
+        >>> compared_groups(np.array([0, 2]), np.array([1, 3]), 5).tolist()
+        [0, 0, 1, 1, 2]
+    """
+    return _components(first, second, items, "weak")
+
+
+def win_groups(
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    wins: NDArray[np.float64],
+    losses: NDArray[np.float64],
+    items: int,
+) -> NDArray[np.intp]:
+    """Return the group of each item: in a group, a chain of wins or ties leads from each item to each other.
+
+    Strengths of a Bradley-Terry model are finite only if all compared items are in one such group.
+
+    Args:
+        first: First item of each pair, shape (P,).
+        second: Second item of each pair, shape (P,).
+        wins: Wins of the first item, ties count half, shape (P,).
+        losses: Wins of the second item, ties count half, shape (P,).
+        items: Number of items.
+
+    Examples:
+        >>> pair, wins, losses = np.array([0]), np.array([2.0]), np.array([0.0])
+        >>> len(set(win_groups(pair, pair + 1, wins, losses, 2).tolist()))  # the first item always wins
+        2
+    """
+    winner = np.concatenate([first[wins > 0], second[losses > 0]])
+    loser = np.concatenate([second[wins > 0], first[losses > 0]])
+    return _components(winner, loser, items, "strong")
+
+
+def _components(
+    start: NDArray[np.intp], end: NDArray[np.intp], items: int, connection: str
+) -> NDArray[np.intp]:
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(start)), (start, end)), shape=(items, items)).tocsr()
+    labels = connected_components(graph, directed=True, connection=connection)[1]
+    _, order, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(order))[inverse])

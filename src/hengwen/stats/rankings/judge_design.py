@@ -1,0 +1,131 @@
+"""The data of a Bradley-Terry model with judges, arranged so that sums over battles are matrix products."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeDesign:
+    """Rows of equal battles, sorted by cells. A cell has one pair of models and one judge."""
+
+    first: NDArray[np.intp]
+    """First model of each cell, shape (C,)."""
+    second: NDArray[np.intp]
+    """Second model of each cell, shape (C,)."""
+    judge: NDArray[np.intp]
+    """Judge of each cell, shape (C,)."""
+    rows: NDArray[np.intp]
+    """Number of rows of each cell, >= 1, shape (C,)."""
+    covariates: NDArray[np.float64]
+    """Covariates of each row, shape (R, T), such as 1 if the first model is shown first and -1 if second."""
+    groups: NDArray[np.intp]
+    """Group of each model, shape (m,); the strengths of each group have the mean 0."""
+    judges: int
+    """Number of judges."""
+
+    @property
+    def items(self) -> int:
+        """Number of models."""
+        return len(self.groups)
+
+    @property
+    def terms(self) -> int:
+        """Number of covariates."""
+        return int(self.covariates.shape[1])
+
+    @property
+    def size(self) -> int:
+        """Number of parameters: strengths, discriminations, a coefficient for each judge and covariate."""
+        return self.items + self.judges * (1 + self.terms)
+
+    @property
+    def strengths(self) -> slice:
+        """Columns of the strengths."""
+        return slice(0, self.items)
+
+    @property
+    def discriminations(self) -> slice:
+        """Columns of the discriminations."""
+        return slice(self.items, self.items + self.judges)
+
+    @property
+    def all_coefficients(self) -> slice:
+        """Columns of the coefficients of all covariates."""
+        return slice(self.items + self.judges, self.size)
+
+    def coefficients(self, term: int) -> slice:
+        """Return the columns of the coefficients of a covariate, one for each judge."""
+        start = self.items + self.judges * (1 + term)
+        return slice(start, start + self.judges)
+
+    @cached_property
+    def cell_of_row(self) -> NDArray[np.intp]:
+        """Cell of each row, shape (R,)."""
+        return np.repeat(np.arange(len(self.rows)), self.rows)
+
+    @cached_property
+    def to_models(self) -> Any:
+        """Matrix that sums cells by model, with the sign of the model in the cell, (m, C)."""
+        return self._signed(self.first, self.second, self.items)
+
+    @cached_property
+    def to_judges(self) -> Any:
+        """Matrix that sums cells by judge, (J, C)."""
+        return _sums(self.judge, self.judges)
+
+    @cached_property
+    def to_judged_models(self) -> Any:
+        """Matrix that sums cells by judge and model, with the sign of the model, (J m, C)."""
+        offset = self.judge * self.items
+        return self._signed(offset + self.first, offset + self.second, self.judges * self.items)
+
+    @cached_property
+    def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Any]:
+        """First and second model of each pair, and the matrix that sums cells by pair, (P, C)."""
+        keys, pair = np.unique(self.first * self.items + self.second, return_inverse=True)
+        return keys // self.items, keys % self.items, _sums(pair, len(keys))
+
+    @cached_property
+    def centring(self) -> NDArray[np.float64]:
+        """Projection of strengths on the means of the groups, (m, m)."""
+        same = self.groups[:, None] == self.groups
+        return np.asarray(same / same.sum(axis=1))
+
+    def by_cell(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sums of the rows of each cell, shape (C, K), from values of rows, shape (R, K)."""
+        if len(self.rows) == len(values):
+            return values
+        if values.shape[1] == 1:
+            return np.add.reduceat(values[:, 0], self._starts)[:, None]
+        return np.asarray(self._to_cells @ values)
+
+    @cached_property
+    def _starts(self) -> NDArray[np.intp]:
+        return np.asarray(np.cumsum(self.rows) - self.rows)
+
+    @cached_property
+    def _to_cells(self) -> Any:
+        return _sums(self.cell_of_row, len(self.rows))
+
+    def _signed(self, plus: NDArray[np.intp], minus: NDArray[np.intp], count: int) -> Any:
+        from scipy.sparse import csr_array
+
+        cells = len(self.first)
+        columns = np.stack([plus, minus], axis=1).ravel()
+        entries = (np.tile([1.0, -1.0], cells), columns, np.arange(0, 2 * cells + 1, 2))
+        return csr_array(entries, shape=(cells, count)).T.tocsr()
+
+
+def _sums(target: NDArray[np.intp], count: int) -> Any:
+    from scipy.sparse import csr_array
+
+    entries = (np.ones(len(target)), target, np.arange(len(target) + 1))
+    return csr_array(entries, shape=(len(target), count)).T.tocsr()

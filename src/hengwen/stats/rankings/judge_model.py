@@ -1,0 +1,303 @@
+"""Bradley-Terry model in which each judge has a discrimination and its own preferences.
+
+The chance that judge j prefers model a to model b is logistic(d_j (s_a - s_b) + sum of c_jk x_k): d_j is the
+discrimination of the judge, s are the strengths of the models, and x_k are covariates such as the position in
+the prompt. The discriminations have the mean 1, and the strengths of compared models have the mean 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hengwen.stats.rankings.newton import Derivatives, maximise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hengwen.stats.rankings.judge_design import JudgeDesign
+
+DISCRIMINATION_PRECISION = 1.0
+"""Precision of the normal prior of a discrimination around 1; a judge with few battles counts as average."""
+COEFFICIENT_PRECISION = 0.25
+"""Precision of the normal prior of a coefficient around 0."""
+MAX_CELLS = 4_000_000
+"""Rows times sets of counts that are computed at a time; 8 bytes each, in several arrays."""
+FINE = 1e-6
+"""Tolerance of the estimate; each further step would be about 100 times shorter."""
+COARSE = 1e-4
+"""Tolerance of a resample, whose strengths vary much more than this."""
+
+
+class Prediction(NamedTuple):
+    """What K sets of parameters predict."""
+
+    gap: NDArray[np.float64]
+    """Difference of the strengths in each cell, shape (C, K)."""
+    slope: NDArray[np.float64]
+    """Discrimination of the judge of each cell, shape (C, K)."""
+    logit: NDArray[np.float64]
+    """Logit of the chance that the first model of a row wins, shape (R, K)."""
+
+
+class JudgeLikelihood:
+    """Penalised log-likelihoods of K sets of counts.
+
+    Args:
+        design: The rows.
+        wins: Wins of the first model of each row, ties count half, shape (R, K).
+        battles: Number of battles of each row, shape (R, K).
+        ridge: Precision of a normal prior of the strengths around 0, shape (K,); 0 for none.
+    """
+
+    def __init__(
+        self,
+        design: JudgeDesign,
+        wins: NDArray[np.float64],
+        battles: NDArray[np.float64],
+        ridge: NDArray[np.float64],
+    ) -> None:
+        self.design, self.wins, self.battles, self.ridge = design, wins, battles, ridge
+        self._last: tuple[NDArray[np.float64], Prediction] | None = None
+
+    def value(self, parameters: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log-likelihoods, shape (K,)."""
+        design = self.design
+        logit = self._predict(parameters).logit
+        likelihood = np.einsum("rk,rk->k", self.wins, logit)
+        likelihood -= np.einsum("rk,rk->k", self.battles, np.logaddexp(0.0, logit))
+        penalty = self.ridge * (parameters[:, design.strengths] ** 2).sum(axis=1)
+        penalty += DISCRIMINATION_PRECISION * ((parameters[:, design.discriminations] - 1) ** 2).sum(axis=1)
+        penalty += COEFFICIENT_PRECISION * (parameters[:, design.all_coefficients] ** 2).sum(axis=1)
+        return np.asarray(likelihood - penalty / 2)
+
+    def derivatives(self, parameters: NDArray[np.float64]) -> Derivatives:
+        """Return the gradient and the expected information; the constraints are held."""
+        from scipy.special import expit
+
+        prediction = self._predict(parameters)
+        chance = expit(prediction.logit)
+        spread = self.battles * chance
+        residual = self.wins - spread
+        spread *= 1 - chance
+        gradient = _gradient(self.design, residual, prediction)
+        information = _information(self.design, spread, prediction)
+        return self._penalised(parameters, gradient, information)
+
+    def _predict(self, parameters: NDArray[np.float64]) -> Prediction:
+        """Return the prediction, which is kept for the next call with the same parameters."""
+        if self._last is None or self._last[0] is not parameters:
+            self._last = (parameters, predict(self.design, parameters))
+        return self._last[1]
+
+    def _penalised(
+        self, parameters: NDArray[np.float64], gradient: NDArray[np.float64], information: NDArray[np.float64]
+    ) -> Derivatives:
+        design = self.design
+        diagonal = np.empty_like(parameters)
+        diagonal[:, design.strengths] = self.ridge[:, None]
+        diagonal[:, design.discriminations] = DISCRIMINATION_PRECISION
+        diagonal[:, design.all_coefficients] = COEFFICIENT_PRECISION
+        centre = np.zeros(design.size)
+        centre[design.discriminations] = 1.0
+        gradient -= diagonal * (parameters - centre)
+        index = np.arange(design.size)
+        scale = 1.0 + np.abs(information[:, index, index]).mean(axis=1)
+        information[:, index, index] += diagonal
+        information[:, design.strengths, design.strengths] += scale[:, None, None] * design.centring
+        # the sum of the discriminations stays the number of judges
+        information[:, design.discriminations, design.discriminations] += 1e3 * scale[:, None, None]
+        excess = parameters[:, design.discriminations].sum(axis=1) - design.judges
+        gradient[:, design.discriminations] -= (1e3 * scale * excess)[:, None]
+        return Derivatives(gradient, information)
+
+
+def predict(design: JudgeDesign, parameters: NDArray[np.float64]) -> Prediction:
+    """Return what K sets of parameters predict.
+
+    Args:
+        design: The rows.
+        parameters: The parameters, shape (K, p).
+    """
+    columns = np.ascontiguousarray(parameters.T)
+    strengths = columns[design.strengths]
+    gap = strengths[design.first] - strengths[design.second]
+    slope = columns[design.discriminations][design.judge]
+    logit = (slope * gap)[design.cell_of_row]
+    for term in range(design.terms):
+        by_cell = columns[design.coefficients(term)][design.judge]
+        logit += by_cell[design.cell_of_row] * design.covariates[:, term, None]
+    return Prediction(gap, slope, logit)
+
+
+def _gradient(
+    design: JudgeDesign, residual: NDArray[np.float64], prediction: Prediction
+) -> NDArray[np.float64]:
+    by_cell = design.by_cell(residual)
+    parts = [
+        design.to_models @ (by_cell * prediction.slope),
+        design.to_judges @ (by_cell * prediction.gap),
+    ]
+    parts += [
+        design.to_judges @ design.by_cell(residual * design.covariates[:, term, None])
+        for term in range(design.terms)
+    ]
+    return np.concatenate(parts).T
+
+
+def _information(
+    design: JudgeDesign, spread: NDArray[np.float64], prediction: Prediction
+) -> NDArray[np.float64]:
+    """Return the expected information, shape (K, p, p), from the variances of the rows, shape (R, K)."""
+    sets, items, judges = spread.shape[1], design.items, design.judges
+    gap, slope = prediction.gap, prediction.slope
+    weighted = [spread * design.covariates[:, term, None] for term in range(design.terms)]
+    sums = [design.by_cell(values) for values in (spread, *weighted)]
+    information = np.zeros((sets, design.size, design.size))
+    first, second, to_pairs = design.pairs
+    weights = (to_pairs @ (sums[0] * slope**2)).T
+    information[:, first, second] -= weights
+    information[:, second, first] -= weights
+    index = np.arange(items)
+    information[:, index, index] = -information[:, :items, :items].sum(axis=2)
+    sums[0] = sums[0] * gap
+    blocks = [design.discriminations, *map(design.coefficients, range(design.terms))]
+    judge = np.arange(judges)
+
+    def fill(block: slice, other: slice, by_cell: NDArray[np.float64]) -> None:
+        diagonal = (design.to_judges @ by_cell).T
+        information[:, block.start + judge, other.start + judge] = diagonal
+        information[:, other.start + judge, block.start + judge] = diagonal
+
+    for by_cell, block in zip(sums, blocks, strict=True):
+        cross = (design.to_judged_models @ (by_cell * slope)).T.reshape(sets, judges, items)
+        information[:, block, :items] = cross
+        information[:, :items, block] = cross.transpose(0, 2, 1)
+        fill(block, design.discriminations, by_cell * gap)
+    for term, values in enumerate(weighted):
+        for other in range(term + 1):
+            by_cell = design.by_cell(values * design.covariates[:, other, None])
+            fill(design.coefficients(term), design.coefficients(other), by_cell)
+    return information
+
+
+def fit_judge_model(
+    design: JudgeDesign,
+    wins: NDArray[np.float64],
+    battles: NDArray[np.float64],
+    *,
+    ridge: NDArray[np.float64] | None = None,
+    start: NDArray[np.float64] | None = None,
+    max_steps: int = 100,
+    tolerance: float = FINE,
+) -> NDArray[np.float64]:
+    """Return the parameters for K sets of counts, shape (K, p), in the order of the design.
+
+    Args:
+        design: The rows.
+        wins: Wins of the first model of each row, ties count half, shape (R, K).
+        battles: Number of battles of each row, shape (R, K).
+        ridge: Precision of a normal prior of the strengths, shape (K,); default: no prior.
+        start: First parameters of the search, shape (p,); default: strengths 0, discriminations 1.
+        max_steps: Maximum number of steps.
+        tolerance: The search ends after a step in which no parameter changes by more than this.
+
+    Notes:
+        The discrimination of judges follows arXiv 2601.21817, the covariates Dubois et al. (2024).
+
+    Examples:
+        >>> from hengwen.stats.rankings.judge_design import JudgeDesign
+        >>> two = np.array([0, 0])
+        >>> design = JudgeDesign(
+        ...     first=two, second=two + 1, judge=np.array([0, 1]), rows=two + 1,
+        ...     covariates=np.zeros((2, 0)), groups=np.zeros(2, int), judges=2,
+        ... )
+        >>> fit = fit_judge_model(design, np.array([[90.0], [60.0]]), np.array([[100.0], [100.0]]))
+        >>> fit[0, 2:].round(1).tolist()  # discriminations: the first judge tells the models apart better
+        [1.7, 0.3]
+    """
+    sets = wins.shape[1]
+    if start is None:
+        start = np.zeros(design.size)
+        start[design.discriminations] = 1.0
+    precision = np.zeros(sets) if ridge is None else ridge
+    chunk = max(1, MAX_CELLS // max(1, len(design.covariates)))
+    parts = []
+    for begin in range(0, sets, chunk):
+        part = slice(begin, begin + chunk)
+        likelihood = JudgeLikelihood(design, wins[:, part], battles[:, part], precision[part])
+        parameters = np.tile(start, (wins[:, part].shape[1], 1))
+        parts.append(maximise(likelihood, parameters, max_steps=max_steps, tolerance=tolerance))
+    return np.concatenate(parts)
+
+
+def information_of(
+    design: JudgeDesign,
+    parameters: NDArray[np.float64],
+    battles: NDArray[np.float64],
+    ridge: float = 0.0,
+) -> NDArray[np.float64]:
+    """Return the expected information of all parameters with priors and constraints, shape (p, p).
+
+    Args:
+        design: The rows.
+        parameters: The parameters, shape (p,).
+        battles: Number of battles of each row, shape (R,).
+        ridge: Precision of the prior of the strengths.
+    """
+    likelihood = JudgeLikelihood(design, battles[:, None] / 2, battles[:, None], np.array([ridge]))
+    return np.asarray(likelihood.derivatives(parameters[None]).information[0])
+
+
+def step_without_judge(
+    design: JudgeDesign,
+    parameters: NDArray[np.float64],
+    information: NDArray[np.float64],
+    counts: tuple[NDArray[np.float64], NDArray[np.float64]],
+    judge: int,
+    ridge: float = 0.0,
+) -> NDArray[np.float64]:
+    """Return the strengths without the battles of a judge after one Newton step, shape (m,).
+
+    Only the rows of this judge are read: its part of the gradient and of the information is subtracted.
+
+    Args:
+        design: The rows.
+        parameters: The parameters that fit all battles, shape (p,).
+        information: Their information, shape (p, p).
+        counts: Wins of the first model of each row, and battles of each row, each shape (R,).
+        judge: The judge to leave out.
+        ridge: Precision of a prior of the strengths that is needed only without this judge.
+    """
+    from scipy.special import expit
+
+    cells = design.judge == judge
+    rows = cells[design.cell_of_row]
+    part = replace(
+        design,
+        first=design.first[cells],
+        second=design.second[cells],
+        judge=design.judge[cells],
+        rows=design.rows[cells],
+        covariates=design.covariates[rows],
+    )
+    prediction = predict(part, parameters[None])
+    battles = counts[1][rows, None]
+    chance = expit(prediction.logit)
+    residual = part.by_cell(counts[0][rows, None] - battles * chance) * prediction.slope
+    weight = (part.by_cell(battles * chance * (1 - chance)) * prediction.slope**2)[:, 0]
+    own = [design.items + term * design.judges + judge for term in range(1 + design.terms)]
+    keep = np.setdiff1d(np.arange(design.size), own)
+    rest = information[np.ix_(keep, keep)]
+    np.add.at(rest, (part.first, part.second), weight)
+    np.add.at(rest, (part.second, part.first), weight)
+    np.add.at(rest, (part.first, part.first), -weight)
+    np.add.at(rest, (part.second, part.second), -weight)
+    strengths = np.arange(design.items)
+    rest[strengths, strengths] += ridge
+    gradient = np.zeros(len(keep))
+    gradient[: design.items] = -(part.to_models @ residual)[:, 0] - ridge * parameters[: design.items]
+    step = np.linalg.solve(rest, gradient)[: design.items]
+    return np.asarray(parameters[: design.items] + step)

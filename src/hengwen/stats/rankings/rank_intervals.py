@@ -1,0 +1,83 @@
+"""Ranks as intervals: the ranks that differences of scores, with their uncertainty, leave possible."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the rank of each score from 1, the highest first; equal scores share the better rank.
+
+    Examples:
+        >>> ranks_of(np.array([0.2, 0.9, 0.2])).tolist()
+        [2, 1, 2]
+    """
+    ordered = np.sort(scores)
+    return np.asarray(len(scores) - np.searchsorted(ordered, scores, side="right") + 1)
+
+
+def rank_intervals(
+    scores: NDArray[np.float64],
+    resamples: NDArray[np.float64],
+    confidence: float = 0.95,
+    groups: NDArray[np.intp] | None = None,
+) -> NDArray[np.intp]:
+    """Return the lowest and the highest possible rank of each item, shape (m, 2).
+
+    Item i can have rank 1 unless another item is surely better. Another item is surely better (or worse) if
+    the simultaneous interval of its difference to item i excludes 0; the interval is simultaneous over all
+    other items.
+
+    Args:
+        scores: Score of each item, shape (m,), higher is better.
+        resamples: Scores in resampled data, shape (B, m), B >= 2.
+        confidence: Probability that the interval of an item contains the true rank, in (0, 1).
+        groups: Group of each item, shape (m,). Items of different groups cannot be compared, so any order of
+            them is possible; default: one group.
+
+    Notes:
+        Mogstad, Romano, Shaikh and Wilhelm (2024), Review of Economic Studies 91, 476: marginal confidence
+        sets of ranks, with studentised bootstrap.
+
+    Examples:
+        >>> rng = np.random.default_rng(0)
+        >>> scores = np.array([5.0, 0.1, 0.0])
+        >>> rank_intervals(scores, scores + rng.normal(size=(500, 3))).tolist()
+        [[1, 1], [2, 3], [2, 3]]
+    """
+    items = len(scores)
+    intervals = np.empty((items, 2), np.intp)
+    for item in range(items):
+        gaps = scores[item] - scores
+        errors = (resamples[:, [item]] - resamples) - gaps
+        spread = np.sqrt((errors**2).mean(axis=0))
+        comparable = np.ones(items, bool) if groups is None else groups == groups[item]
+        comparable[item] = False
+        varying = comparable & (spread > 0)
+        reach = np.zeros(items)
+        if varying.any():
+            largest = (np.abs(errors[:, varying]) / spread[varying]).max(axis=1)
+            reach[varying] = np.quantile(largest, confidence) * spread[varying]
+        better = int((comparable & (gaps < -reach)).sum())
+        worse = int((comparable & (gaps > reach)).sum())
+        intervals[item] = (1 + better, items - worse)
+    return intervals
+
+
+def rank_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
+    """Return Kendall's tau-b of two lists of scores; None if all scores of one list are equal.
+
+    A ranking has few items, so all pairs are compared; scipy.stats would take longer to import.
+
+    Examples:
+        >>> rank_correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+        0.3333333333333333
+    """
+    a_signs, b_signs = np.sign(a[:, None] - a), np.sign(b[:, None] - b)
+    scale = np.sqrt(np.abs(a_signs).sum() * np.abs(b_signs).sum())
+    return float((a_signs * b_signs).sum() / scale) if scale else None

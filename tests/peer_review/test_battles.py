@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hengwen.peer_review import Battles
+from hengwen.peer_review.battles.matches import combine_orders
+from hengwen.peer_review.battles.verdicts import distinct_verdicts
+
+
+def battles(rows: list[tuple[str, str, str, str]], **columns: Any) -> Battles:
+    """Return battles of judge j on question q from (model a, model b, winner, first) rows."""
+    model_a, model_b, winner, first = (list(column) for column in zip(*rows, strict=True))
+    return Battles.from_columns(
+        model_a=model_a,
+        model_b=model_b,
+        winner=winner,
+        first=first,
+        **{"judge": ["j"] * len(rows), "question": ["q"] * len(rows), **columns},
+    )
+
+
+def test_names_and_numbers_are_columns() -> None:
+    by_name = Battles.from_columns(model_a=["x", "x"], model_b=["y", "z"], winner=["a", "tie"])
+    by_number = Battles.from_columns(
+        model_a=np.array([3, 3]), model_b=np.array([5, 9]), winner=np.array([1, 0.5])
+    )
+    assert by_name.models == ("x", "y", "z")
+    assert by_number.models == ("3", "5", "9")
+    assert by_name.model_b.tolist() == by_number.model_b.tolist() == [1, 2]
+    assert by_name.outcome.tolist() == by_number.outcome.tolist() == [1.0, 0.5]
+    assert by_name.questions == ("1", "2")
+
+
+def test_large_numbers_are_names_too() -> None:
+    few = Battles.from_columns(model_a=np.array([10**9, 7]), model_b=np.array([7, -5]), winner=[1, 0])
+    assert few.models == ("7", "1000000000", "-5")
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"model_b": ["y"]}, "model_b must have 2 values like model_a, got 1"),
+        ({"winner": ["a", "c"]}, "battle 2: winner must be one of 'a', 'b', 'tie', got 'c'"),
+        ({"winner": [1, 2]}, "battle 2: winner must be one of 'a', 'b', 'tie', got 2"),
+        ({"first": ["x", "a"]}, "battle 1: first must be one of 'a', 'b', '', got 'x'"),
+        ({"model_b": ["y", "x"]}, "battle 2: model 'x' battles itself"),
+        ({"length_a": [1.0, 2.0]}, "length_a and length_b belong together: pass both or neither"),
+        ({"length_a": [0.0, 2.0], "length_b": [1.0, 2.0]}, "battle 1: length_a must be above 0, got 0"),
+        ({"model_a": [], "model_b": [], "winner": []}, "there are no battles; pass at least one"),
+    ],
+    ids=lambda item: None if isinstance(item, dict) else item.partition(",")[0][:40],
+)
+def test_wrong_columns_are_named(columns: dict[str, Any], message: str) -> None:
+    valid: dict[str, Any] = {"model_a": ["x", "x"], "model_b": ["y", "z"], "winner": ["a", "b"]}
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Battles.from_columns(**{**valid, **columns})
+
+
+def test_of_equal_battles_the_first_is_kept_and_contradictions_are_counted() -> None:
+    verdicts = distinct_verdicts(
+        battles([("x", "y", "a", "a"), ("x", "y", "b", "a"), ("y", "x", "b", "b"), ("x", "y", "a", "b")])
+    )
+    # the third is the first from the other side: x is shown first and wins
+    assert verdicts.outcome.tolist() == [1.0, 1.0]
+    assert sorted(verdicts.first.tolist()) == [-1, 1]
+    assert sorted(verdicts.position.tolist()) == [0, 3]
+    assert (verdicts.duplicates, verdicts.contradictions) == (2, 1)
+
+
+def test_turns_questions_and_judges_are_not_duplicates() -> None:
+    rows = [("x", "y", "a", "a")] * 4
+    different = battles(rows, turn=[1, 2, 1, 1], question=["q", "q", "r", "q"], judge=["j", "j", "j", "k"])
+    assert len(distinct_verdicts(different)) == 4
+
+
+def test_lengths_follow_the_model_and_not_the_side() -> None:
+    rows = [("x", "y", "a", "a"), ("y", "x", "a", "a")]
+    verdicts = distinct_verdicts(battles(rows, length_a=[20.0, 10.0], length_b=[10.0, 20.0]))
+    assert verdicts.length is not None
+    assert verdicts.length.tolist() == pytest.approx([np.log(2), np.log(2)])
+
+
+@pytest.mark.parametrize(
+    ("winners", "tie", "abstain"),
+    [
+        (("a", "a"), [1.0], [1.0]),
+        (("a", "b"), [0.5], []),
+        (("a", "tie"), [1.0], [1.0]),
+        (("tie", "b"), [0.0], [0.0]),
+        (("tie", "tie"), [0.5], [0.5]),
+        (("b",), [0.0], [0.0]),
+    ],
+)
+def test_two_orders_become_one_outcome(winners: tuple[str, ...], tie: list, abstain: list) -> None:
+    rows = [("x", "y", winner, first) for winner, first in zip(winners, "ab", strict=False)]
+    verdicts = distinct_verdicts(battles(rows))
+    assert combine_orders(verdicts, "tie").outcome.tolist() == tie
+    assert combine_orders(verdicts, "abstain").outcome.tolist() == abstain

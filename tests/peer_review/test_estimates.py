@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.peer_review.simulated_panel import simulated_battles
+
+from hengwen.peer_review import Battles, peer_review
+from hengwen.peer_review.battles.matches import combine_orders
+from hengwen.peer_review.battles.verdicts import distinct_verdicts
+from hengwen.peer_review.estimates import judge_bt
+from hengwen.peer_review.estimates.build import build_estimate
+from hengwen.peer_review.estimates.estimate import drawn_questions
+from hengwen.stats.rankings.rank_intervals import rank_correlation
+
+METHODS = ("uniform", "majority", "rating", "judge-bt", "bradley-terry", "davidson")
+DISCRIMINATIONS = np.array([1.5, 1.0, 0.5, 1.0])
+
+
+def by_name(battles: Battles, method: str, **options) -> dict[str, float]:
+    return peer_review(battles, method=method, n_boot=20, **options).scores
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_of_a_resample_count_like_copies_of_its_questions(method: str) -> None:
+    battles = simulated_battles(0, DISCRIMINATIONS, models=6, questions=12, per_question=10)
+    verdicts = distinct_verdicts(battles)
+    judges = np.array([battles.models.index(name) for name in battles.judges])
+    size = (len(battles.models), 12)
+    estimate = build_estimate(method, verdicts, judges, size, conflict="tie")
+    weights = drawn_questions(12, 2, seed=3)
+    for drawn, scores in zip(weights.astype(int), estimate.resample(weights), strict=True):
+        copies = np.repeat(np.arange(12), drawn)
+        index = np.concatenate([np.flatnonzero(battles.question == question) for question in copies])
+        sizes = [int((battles.question == question).sum()) for question in copies]
+        copied = Battles.from_columns(
+            model_a=np.array(battles.models)[battles.model_a[index]],
+            model_b=np.array(battles.models)[battles.model_b[index]],
+            judge=np.array(battles.judges)[battles.judge[index]],
+            winner=battles.outcome[index],
+            first=battles.first[index],
+            question=np.repeat(np.arange(len(copies)), sizes),
+        )
+        alone = by_name(copied, method, exclude_self=False)
+        assert scores == pytest.approx([alone[name] for name in battles.models], abs=2e-3)
+
+
+def test_one_newton_step_is_close_to_the_fit_of_each_resample(monkeypatch: pytest.MonkeyPatch) -> None:
+    battles = simulated_battles(1, DISCRIMINATIONS, models=6, questions=150, per_question=10)
+    exact = peer_review(battles, n_boot=100)
+    monkeypatch.setattr(judge_bt, "MAX_EXACT", 0)
+    one_step = peer_review(battles, n_boot=100)
+    assert "one step" in {note.code for note in one_step.notes} - {note.code for note in exact.notes}
+    for fitted, stepped in zip(exact.models, one_step.models, strict=True):
+        assert (fitted.name, fitted.score) == (stepped.name, stepped.score)
+        assert stepped.interval == pytest.approx(fitted.interval, abs=0.25 * fitted.error)
+    for judge, other in zip(exact.judges, one_step.judges, strict=True):
+        assert other.tau_without == pytest.approx(judge.tau_without, abs=0.15)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_standard_errors_are_those_of_the_resamples(method: str) -> None:
+    battles = simulated_battles(2, DISCRIMINATIONS, models=5, questions=200, per_question=5)
+    result = peer_review(battles, method=method, n_boot=400)
+    for model in result.models:
+        width = (model.interval[1] - model.interval[0]) / (2 * 1.96)
+        assert model.error == pytest.approx(width, rel=0.2)
+
+
+def test_errors_grow_if_the_questions_are_fewer_but_the_verdicts_as_many() -> None:
+    battles = simulated_battles(3, np.ones(3), models=5, questions=20, per_question=30)
+    clustered = peer_review(battles, method="bradley-terry", n_boot=20)
+    spread = Battles.from_columns(
+        model_a=np.array(battles.models)[battles.model_a],
+        model_b=np.array(battles.models)[battles.model_b],
+        judge=np.array(battles.judges)[battles.judge],
+        winner=battles.outcome,
+    )
+    independent = peer_review(spread, method="bradley-terry", n_boot=20)
+    assert clustered.models[0].error > 1.3 * independent.models[0].error
+
+
+def test_the_three_votes_count_by_hand() -> None:
+    # on one question, two of three judges prefer x to y; on the other, one prefers y and two see a tie
+    battles = Battles.from_columns(
+        model_a=["x"] * 6,
+        model_b=["y"] * 6,
+        judge=["i", "j", "k"] * 2,
+        question=[1, 1, 1, 2, 2, 2],
+        winner=["a", "a", "b", "b", "tie", "tie"],
+    )
+    assert by_name(battles, "uniform") == pytest.approx({"x": 3 / 6, "y": 3 / 6})
+    assert by_name(battles, "majority") == pytest.approx({"x": 0.5, "y": 0.5})
+    assert by_name(battles, "rating") == pytest.approx({"x": 3 / 2, "y": 3 / 2})
+    first = battles.question == 0
+    only_first = Battles.from_columns(
+        model_a=["x"] * 3, model_b=["y"] * 3, judge=["i", "j", "k"], question=[1] * 3, winner=["a", "a", "b"]
+    )
+    assert first.sum() == 3
+    assert by_name(only_first, "uniform") == pytest.approx({"x": 2 / 3, "y": 1 / 3})
+    assert by_name(only_first, "majority") == {"x": 1.0, "y": 0.0}
+    assert by_name(only_first, "rating") == {"x": 2.0, "y": 1.0}
+
+
+@pytest.mark.parametrize("method", [*METHODS, "elo", "consistency"])
+def test_a_seed_repeats_the_result(method: str) -> None:
+    battles = simulated_battles(4, DISCRIMINATIONS, models=5, questions=10)
+    assert peer_review(battles, method=method, n_boot=20) == peer_review(battles, method=method, n_boot=20)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_order_of_battles_and_of_sides_does_not_matter(method: str) -> None:
+    battles = simulated_battles(5, DISCRIMINATIONS, models=5, questions=30, per_question=1)
+    assert distinct_verdicts(battles).duplicates == 0  # of duplicates, the first would count
+    order = np.random.default_rng(0).permutation(len(battles))
+    models, judges = np.array(battles.models), np.array(battles.judges)
+    turned = Battles.from_columns(
+        model_a=models[battles.model_b[order]],
+        model_b=models[battles.model_a[order]],
+        judge=judges[battles.judge[order]],
+        question=battles.question[order],
+        winner=1 - battles.outcome[order],
+        first=-battles.first[order],
+    )
+    assert by_name(turned, method) == pytest.approx(by_name(battles, method), abs=1e-4)
+
+
+def test_elo_follows_the_order_of_the_battles() -> None:
+    battles = simulated_battles(6, np.ones(1), models=4, questions=10, both_orders=False)
+    scores = by_name(battles, "elo", exclude_self=False)
+    ratings = dict.fromkeys(battles.models, 1000.0)
+    matches = combine_orders(distinct_verdicts(battles), "tie")
+    for index in np.argsort(matches.position):
+        low, high = battles.models[matches.low[index]], battles.models[matches.high[index]]
+        expected = 1 / (1 + 10 ** ((ratings[high] - ratings[low]) / 400))
+        change = 4 * (matches.outcome[index] - expected)
+        ratings[low] += change
+        ratings[high] -= change
+    assert scores == pytest.approx(ratings)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_ranking_without_a_judge_is_that_of_the_other_battles(method: str) -> None:
+    battles = simulated_battles(7, DISCRIMINATIONS, models=8, questions=20)
+    result = peer_review(battles, method=method, n_boot=20)
+    for index, name in enumerate(battles.judges):
+        keep = battles.judge != index
+        others = Battles.from_columns(
+            model_a=np.array(battles.models)[battles.model_a[keep]],
+            model_b=np.array(battles.models)[battles.model_b[keep]],
+            judge=np.array(battles.judges)[battles.judge[keep]],
+            question=battles.question[keep],
+            winner=battles.outcome[keep],
+            first=battles.first[keep],
+        )
+        scores = by_name(others, method)
+        (judge,) = (judge for judge in result.judges if judge.name == name)
+        names = list(result.scores)
+        tau = rank_correlation(
+            np.array([result.scores[model] for model in names]), np.array([scores[model] for model in names])
+        )
+        assert judge.tau_without == pytest.approx(tau, abs=0.08)  # one pair of close models may change
+        ranks = {model.name: model.rank for model in result.models}
+        others_ranks = {
+            model.name: model.rank for model in peer_review(others, method=method, n_boot=20).models
+        }
+        if judge.moved:
+            assert others_ranks[judge.moved] - ranks[judge.moved] == pytest.approx(judge.moved_by, abs=1)
