@@ -1,12 +1,12 @@
 """Count and time the calls of two processes that run one plan on one store at the same time.
 
     .venv/bin/python benchmarks/bench_two_processes.py [--count 400] [--times 3]
-    .venv/bin/python benchmarks/bench_two_processes.py --share [--count 2000] [--times 3] [--in-flight 64]
+    .venv/bin/python benchmarks/bench_two_processes.py --share [--in-flight 64] [--latency 0.05]
 
 Without ``--share``, on a SQLite file, the second process is refused, waits (``--wait``), or takes over when
 the first one is killed. With ``--share``, on a PostgreSQL server that the benchmark starts, one process runs
 the plan alone, one shares it with nobody, two share it, and of two the first is killed half-way. Every
-judgment needs one call of 50 ms; each further call is one that is paid for twice.
+judgment needs one call; each further call is one that is paid for twice.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 STUB = Path(__file__).with_name("judge_stub.py")
 SERVER = Path(__file__).parents[1] / "tests" / "support"
-LATENCY = 0.05
 
 
 def run(plan: Path, store: str, *options: str) -> subprocess.Popen[str]:
@@ -40,10 +39,10 @@ def run(plan: Path, store: str, *options: str) -> subprocess.Popen[str]:
 
 
 @contextmanager
-def stubbed_plan(count: int) -> Iterator[tuple[Path, list[int]]]:
+def stubbed_plan(count: int, latency: float = 0.05) -> Iterator[tuple[Path, list[int]]]:
     """Yield a plan whose judge is a local server, and a list that gets the number of calls at the end."""
     calls: list[int] = []
-    command = [sys.executable, str(STUB), str(LATENCY)]
+    command = [sys.executable, str(STUB), str(latency)]
     with (
         tempfile.TemporaryDirectory() as name,
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as stub,
@@ -82,11 +81,14 @@ def calls_of(count: int, *, wait: bool, kill: bool) -> tuple[int, int, float]:
     return calls[0], code, seconds
 
 
-def shared_calls_of(count: int, store: str, options: list[str], *, processes: int, kill: bool) -> list[float]:
+def shared_calls_of(
+    count: int, latency: float, store: str, options: list[str], *, processes: int, kill: bool
+) -> list[float]:
     """Run a plan in processes that start together.
 
     Args:
         count: Judgments of the plan.
+        latency: Seconds of a call.
         store: URL of an empty database.
         options: Options of ``hengwen run``.
         processes: Number of processes.
@@ -95,7 +97,7 @@ def shared_calls_of(count: int, store: str, options: list[str], *, processes: in
     Returns:
         Number of calls, seconds until the last process ended, CPU milliseconds of all processes a judgment.
     """
-    with stubbed_plan(count) as (plan, calls):
+    with stubbed_plan(count, latency) as (plan, calls):
         start = time.monotonic()
         running = [run(plan, store, *options) for _ in range(processes)]
         if kill:
@@ -151,10 +153,11 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--share", action="store_true")
     parser.add_argument("--in-flight", type=int, default=64)
+    parser.add_argument("--latency", type=float, default=0.05)
     options = parser.parse_args()
     os.environ["OPENAI_API_KEY"] = "x"
     if options.share:
-        compare_sharing(options.count or 2000, options.times, ["-j", str(options.in_flight)])
+        compare_sharing(options.count or 2000, options.latency, options.times, ["-j", str(options.in_flight)])
         return
     count = options.count or 400
     for name, wait, kill in (("refused", False, False), ("waits", True, False), ("takes over", True, True)):
@@ -163,7 +166,7 @@ def main() -> None:
             print(f"{name}: {calls} calls for {count} judgments, exit {code}, {seconds:.1f} s", flush=True)
 
 
-def compare_sharing(count: int, times: int, options: list[str]) -> None:
+def compare_sharing(count: int, latency: float, times: int, options: list[str]) -> None:
     """Print calls, seconds and CPU time of processes that run a plan alone or share it; interleaved."""
     kinds = {
         "one process alone": (options, 1, False),
@@ -176,7 +179,7 @@ def compare_sharing(count: int, times: int, options: list[str]) -> None:
         for _ in range(times):
             for name, (words, processes, kill) in kinds.items():
                 results[name].append(
-                    shared_calls_of(count, next(urls), words, processes=processes, kill=kill)
+                    shared_calls_of(count, latency, next(urls), words, processes=processes, kill=kill)
                 )
     for name, rows in results.items():
         calls, seconds, cpu = (sorted(column) for column in zip(*rows, strict=True))

@@ -251,6 +251,20 @@ async def test_what_needs_all_responses_is_computed_after_all_are_committed(
     assert [len(group) for group in scorer.groups] == [len(SAMPLES)]
 
 
+async def test_a_process_with_fewer_samples_does_not_end_the_run_of_the_others(bench, server: Server) -> None:
+    scorer = AllTexts()
+
+    def make(count: int) -> Callable[..., TaskJob]:
+        samples, answers = SAMPLES[:count], dict.fromkeys(SAMPLES, "x")
+        return lambda backend: TaskJob(
+            name="t", samples=bench.samples(*samples), answers=bench.answers(**answers), set_scorers=[scorer]
+        )
+
+    for count in (3, len(SAMPLES)):
+        await Process(bench, server, bench.Oracle(), make(count)).work()
+    assert [len(group) for group in scorer.groups] == [3, len(SAMPLES)]
+
+
 async def test_a_claim_is_not_released_before_its_results_are_committed(
     bench, server: Server, judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,7 +145,8 @@ async def _finish(job: Job, run: RunEvaluation, committer: Committer) -> None:
         run.finish()
     else:
         committer.flush()  # so that the responses of this process are among the stored ones
-        await job.sharing.once(run.finish, "finish")
+        sizes = [len(task.samples) for task in job.tasks]  # differ if processes limit the samples differently
+        await job.sharing.once(run.finish, "finish", sizes)
 
 
 async def _generate(group: asyncio.TaskGroup, answers: Answers, workers: int) -> _Source:
