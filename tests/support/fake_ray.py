@@ -10,6 +10,13 @@ from typing import Any
 
 import pytest
 
+SETTINGS = (
+    "RAY_USAGE_STATS_ENABLED",
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO",
+)
+"""Variables that ``import_ray`` sets."""
+
 
 class RayErrors:
     """The exceptions of Ray with which a task can end."""
@@ -105,7 +112,7 @@ class FakeRay(ModuleType):
 
 def install(patch: pytest.MonkeyPatch, ray: FakeRay) -> FakeRay:
     """Let ``import ray`` return a stand-in."""
-    for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"):
+    for name in SETTINGS:
         patch.setenv(name, "0")  # import_ray sets them; they are restored after the test
     strategies = ModuleType("ray.util.scheduling_strategies")
     strategies.NodeAffinitySchedulingStrategy = lambda node, soft: (node, soft)  # type: ignore[attr-defined]

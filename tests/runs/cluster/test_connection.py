@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from fake_ray import SETTINGS
 
 from hengwen.errors import ConfigError, PluginError
 from hengwen.runs.cluster.connection import import_ray, ray_cluster
@@ -40,7 +41,7 @@ class FakeRay(ModuleType):
 
 @pytest.fixture
 def install(monkeypatch: pytest.MonkeyPatch):
-    for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"):
+    for name in SETTINGS:
         monkeypatch.setenv(name, "0")  # import_ray sets them; they are restored after the test
 
     def put(ray: FakeRay) -> FakeRay:
@@ -92,9 +93,10 @@ def test_a_cluster_without_cpus_is_refused(install) -> None:
     ],
 )
 def test_the_reason_of_ray_is_shown_on_one_line(install, address: str | None, message: str) -> None:
-    install(FakeRay(error=ConnectionError("no cluster\nand much more")))
+    ray = install(FakeRay(error=ConnectionError("no cluster\nand much more")))
     with pytest.raises(ConfigError, match=message), ray_cluster(address):
         pass
+    assert ray.calls[-1] == "shutdown"
 
 
 @pytest.mark.parametrize(
@@ -142,7 +144,7 @@ def test_usage_statistics_are_off(monkeypatch: pytest.MonkeyPatch, install) -> N
     import os
 
     install(FakeRay())
-    for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"):
+    for name in SETTINGS:
         monkeypatch.delenv(name)
     import_ray()
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"

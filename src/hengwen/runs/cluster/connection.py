@@ -47,16 +47,16 @@ def ray_cluster(address: str | None = None, *, workers: int | None = None) -> It
     # Ray prints to stdout when a worker dies, also if log_to_driver is false
     with open(os.devnull, "w") as silence, redirect_stdout(silence):
         try:
-            ray.init(
-                address=address or "local",
-                log_to_driver=False,
-                logging_level="error",
-                **({} if address else local),
-            )
-        except (OSError, RuntimeError, ValueError) as error:
-            where = f"the Ray cluster {address} cannot be used" if address else "Ray cannot be started"
-            raise ConfigError(f"{where}: {str(error).strip().splitlines()[0]}") from error
-        try:
+            try:
+                ray.init(
+                    address=address or "local",
+                    log_to_driver=False,
+                    logging_level="error",
+                    **({} if address else local),
+                )
+            except (OSError, RuntimeError, ValueError) as error:
+                where = f"the Ray cluster {address} cannot be used" if address else "Ray cannot be started"
+                raise ConfigError(f"{where}: {str(error).strip().splitlines()[0]}") from error
             if not ray.cluster_resources().get("CPU"):
                 raise ConfigError(f"the Ray cluster {address} has no CPUs; wait until its nodes have joined")
             yield ray
@@ -74,6 +74,7 @@ def import_ray(*, only_this_machine: bool = False) -> Any:
         PluginError: Ray is not installed.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else some versions warn about GPUs
     if only_this_machine:  # without a cluster of several machines, Ray uses the loopback address
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     try:
