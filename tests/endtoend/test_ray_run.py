@@ -73,11 +73,12 @@ def in_background(action: Callable[[], None]) -> threading.Thread:
     return thread
 
 
-def until(condition: Callable[[], bool]) -> None:
+def wait_for_requests(judge_server, count: int) -> None:
     deadline = time.monotonic() + 120  # the workers start one after the other on a busy machine
-    while not condition():
-        assert time.monotonic() < deadline
+    while len(judge_server.prompts) < count:
+        assert time.monotonic() < deadline, f"{len(judge_server.prompts)} requests"
         time.sleep(0.01)
+    assert len(judge_server.prompts) == count
 
 
 def test_a_killed_worker_and_node_change_no_result_and_no_limit_is_exceeded(
@@ -88,7 +89,7 @@ def test_a_killed_worker_and_node_change_no_result_and_no_limit_is_exceeded(
 
     def kill() -> None:
         try:
-            until(lambda: len(judge_server.prompts) == HELD + 6)
+            wait_for_requests(judge_server, HELD + 6)
             os.kill(min(workers_of(ray_settings)), signal.SIGKILL)
             ray_cluster.remove_node(min(ray_cluster.worker_nodes, key=id), allow_graceful=False)
         finally:
@@ -116,7 +117,7 @@ def test_an_interrupted_run_keeps_its_replies_and_is_resumed(
     ray = ("--engine", "ray", "--ray-address", ray_cluster.address, "--workers", "2")
     judge_server.hold_after = HELD
     process = start(plan, postgres, *ray)
-    until(lambda: len(judge_server.prompts) == HELD + 4)
+    wait_for_requests(judge_server, HELD + 4)
     process.send_signal(signal.SIGINT)
     time.sleep(1.0)  # workers ask twice a second whether they should stop; no assertion depends on it
     judge_server.hold_after = None

@@ -214,15 +214,17 @@ async def test_no_call_waits_when_the_run_is_to_stop(limits: dict) -> None:
     await asyncio.wait_for(calls[0], 20)
 
 
-async def test_a_pool_that_cannot_be_reached_ends_the_calls() -> None:
+async def test_a_pool_that_cannot_be_reached_stops_the_run() -> None:
     async def broken(demand: Demand) -> Grant:
         raise ConnectionError("the pool is gone")
 
-    limiter = SharedLimiter(EndpointLimits(concurrency=4, rpm=60), broken)
-    for _ in range(2):
-        with pytest.raises(ConnectionError, match="the pool is gone"):
-            await asyncio.wait_for(limiter.acquire(), 20)
-    assert limiter.in_flight == 0
+    stopping = asyncio.Event()
+    limiter = SharedLimiter(EndpointLimits(concurrency=4, rpm=60), broken, stopping=stopping)
+    await asyncio.wait_for(limiter.acquire(), 20)
+    assert stopping.is_set()
+    assert limiter._renewal is not None
+    with pytest.raises(ConnectionError):
+        await limiter._renewal
 
 
 async def test_timeouts_lower_the_slots_of_a_process() -> None:

@@ -211,6 +211,18 @@ def test_an_interrupt_lets_the_workers_store_their_replies(run) -> None:
     assert not ray.ends
 
 
+def test_a_run_whose_actor_died_can_be_resumed(run) -> None:
+    def lose_actor(job: Any, name: str, coordinator: Any) -> WorkerEnd:
+        def gone(worker: str) -> None:
+            raise RayErrors.RayError
+
+        coordinator.instance.forget = gone
+        return WorkerEnd(error="KeyboardInterrupt")
+
+    _, error = run(lose_actor)
+    assert str(error) == "the actor of the run was lost (RayError); the same command resumes the run"
+
+
 def test_a_later_worker_has_the_time_that_is_left(run, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])

@@ -30,7 +30,8 @@ class SharedLimiter(Limiter):
     Args:
         limits: Limits of the endpoint for all processes together.
         sync: Function that tells the pool what this process needs, and returns what it may use.
-        stopping: When this event is set, no call is delayed any more.
+        stopping: When this event is set, no call is delayed any more. It is set if the pool cannot be
+            reached.
     """
 
     def __init__(self, limits: EndpointLimits, sync: Sync, *, stopping: asyncio.Event | None = None) -> None:
@@ -43,7 +44,6 @@ class SharedLimiter(Limiter):
         self._permits: deque[tuple[float, asyncio.Future[None]]] = deque()
         self._needs_more = asyncio.Event()
         self._renewal: asyncio.Task[None] | None = None
-        self._error: BaseException | None = None
 
     @property
     def counts_tokens(self) -> bool:
@@ -55,30 +55,17 @@ class SharedLimiter(Limiter):
 
         Args:
             tokens: Estimated tokens of the call.
-
-        Raises:
-            Exception: The pool cannot be reached.
         """
-        if self._error is not None:
-            raise self._error
         if self._renewal is None or self._renewal.done():
             self._renewal = asyncio.ensure_future(self._renew())
         await self._acquire_permit(float(tokens))
         if self.in_flight >= self._slots():
             self._needs_more.set()
-        ticket = await super().acquire()
-        if self._error is not None:
-            self.release()
-            raise self._error
-        return ticket
+        return await super().acquire()
 
     def _slots(self) -> int:
         slots = super()._slots()
-        return slots if self._is_open() else min(slots, self._granted)
-
-    def _is_open(self) -> bool:
-        """Return whether no call is delayed any more, so that the run can end."""
-        return self._stopping.is_set() or self._error is not None
+        return slots if self._stopping.is_set() else min(slots, self._granted)
 
     async def _acquire_permit(self, tokens: float) -> None:
         """Wait until the limits per minute allow the call; calls are allowed in the order of waiting."""
@@ -98,7 +85,7 @@ class SharedLimiter(Limiter):
             tokens, permit = self._permits[0]
             if not permit.done():
                 lacks_call = self._limits.rpm is not None and self._calls < 1
-                if not self._is_open() and (lacks_call or self._tokens < tokens):
+                if not self._stopping.is_set() and (lacks_call or self._tokens < tokens):
                     return
                 self._calls -= self._limits.rpm is not None
                 self._tokens -= tokens
@@ -122,8 +109,9 @@ class SharedLimiter(Limiter):
                     await self._sync(Demand())
                     if self._is_idle():  # no call came in the meantime
                         return
-        except Exception as error:  # the calls that wait raise it
-            self._error = error
+        except Exception:
+            self._stopping.set()  # without the pool, no call can be sent, so the run stops
+            raise
         finally:
             stop.cancel()
             self._wake_all()

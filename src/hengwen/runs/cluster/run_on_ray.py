@@ -142,6 +142,10 @@ class _Driver:
             self._stop()
             while self._running:  # a second interrupt ends the workers at once
                 self._wait()
+        except self._ray.exceptions.RayError as error:
+            raise WorkerError(
+                f"the actor of the run was lost ({type(error).__name__}); the same command resumes the run"
+            ) from None
         if self._error is not None:
             raise self._error
         if self._was_interrupted or not self._results:
