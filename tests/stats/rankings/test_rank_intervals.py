@@ -11,6 +11,13 @@ def test_equal_scores_share_the_better_rank() -> None:
     assert ranks_of(np.array([3.0, 5.0, 3.0, 1.0])).tolist() == [2, 1, 2, 4]
 
 
+def test_errors_of_rounding_are_no_differences() -> None:
+    scores = np.array([0.3, 0.1 + 0.2, 0.0])
+    assert ranks_of(scores).tolist() == [1, 1, 3]
+    assert rank_intervals(scores, np.tile(scores, (20, 1))).tolist() == [[1, 2], [1, 2], [3, 3]]
+    assert rank_correlation(scores, np.array([2.0, 2.0, 1.0])) == pytest.approx(1.0)
+
+
 def test_ranks_of_close_scores_overlap_and_far_scores_do_not() -> None:
     scores = np.array([10.0, 0.1, 0.0, -10.0])
     resamples = scores + np.random.default_rng(0).normal(size=(500, 4))

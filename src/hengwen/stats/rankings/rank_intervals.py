@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+DECIMALS = 7
+"""Scores that are equal to this many decimals are tied; a search for strengths ends with smaller errors."""
+
+
 def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the rank of each score from 1, the highest first; equal scores share the better rank.
 
@@ -17,6 +21,7 @@ def ranks_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:
         >>> ranks_of(np.array([0.2, 0.9, 0.2])).tolist()
         [2, 1, 2]
     """
+    scores = np.round(scores, DECIMALS)
     ordered = np.sort(scores)
     return np.asarray(len(scores) - np.searchsorted(ordered, scores, side="right") + 1)
 
@@ -50,6 +55,7 @@ def rank_intervals(
         >>> rank_intervals(scores, scores + rng.normal(size=(500, 3))).tolist()
         [[1, 1], [2, 3], [2, 3]]
     """
+    scores, resamples = np.round(scores, DECIMALS), np.round(resamples, DECIMALS)
     items = len(scores)
     intervals = np.empty((items, 2), np.intp)
     for item in range(items):
@@ -78,6 +84,7 @@ def rank_correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | 
         >>> rank_correlation(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
         0.3333333333333333
     """
+    a, b = np.round(a, DECIMALS), np.round(b, DECIMALS)
     a_signs, b_signs = np.sign(a[:, None] - a), np.sign(b[:, None] - b)
     scale = np.sqrt(np.abs(a_signs).sum() * np.abs(b_signs).sum())
     return float((a_signs * b_signs).sum() / scale) if scale else None
