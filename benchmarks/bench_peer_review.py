@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -20,6 +21,8 @@ from pathlib import Path
 import numpy as np
 
 MODELS, QUESTIONS, BATTLES, RESAMPLES = 50, 5000, 1_000_000, 200
+ONE_THREAD = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+"""Environment of the measured processes: one CPU each, because threads of BLAS would wait for busy cores."""
 TASKS = ("default", "bradley-terry", "file", "evalica", "evalica resample")
 
 
@@ -121,7 +124,8 @@ def main() -> None:
     for task in TASKS:
         figures = []
         for _ in range(options.rounds):
-            done = subprocess.run([*command, "--task", task], capture_output=True, text=True, check=True)
+            arguments = [*command, "--task", task]
+            done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=ONE_THREAD)
             figures.append([float(figure) for figure in done.stdout.split()])
         seconds, cpu, before, after = min(figures)
         memory = f"{after:6.0f} MB ({before:.0f} MB before)"
