@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 
 from hengwen.objective import self_bleu
-from hengwen.objective.diversity.self_bleu import SelfBleu, _clipped_counts, _closest_other, _top_counts
+from hengwen.objective.diversity import packed_ngrams
+from hengwen.objective.diversity.self_bleu import SelfBleu, _closest_other, _matches
 from hengwen.records import Response, Sample
 
 
@@ -49,21 +50,38 @@ def test_the_scorer_scores_the_repeats() -> None:
 
 
 def test_a_text_is_clipped_by_the_largest_count_in_another_text() -> None:
-    counts = [Counter({("a",): 3, ("b",): 1}), Counter({("a",): 2}), Counter({("a",): 1, ("b",): 1})]
-    top_counts = _top_counts(counts)
-    assert top_counts == {("a",): (3, 0, 2), ("b",): (1, 0, 1)}
-    assert [_clipped_counts(count, top_counts, index) for index, count in enumerate(counts)] == [
-        [3, 0, 0, 0, 4, 0, 0, 0],
-        [2, 0, 0, 0, 2, 0, 0, 0],
-        [2, 0, 0, 0, 2, 0, 0, 0],
+    lengths, matches = _matches(["aaab", "aa", "ab"])
+    assert lengths == [4, 2, 2]
+    # aaab: 2 of 3 a, and b; aa, ab; none of aaa and aab; nothing of aaab
+    assert matches == [[3, 2, 0, 0], [2, 1, 0, 0], [2, 1, 0, 0]]
+
+
+def test_a_text_shorter_than_an_ngram_has_none() -> None:
+    assert _matches(["a", "a"]) == ([1, 1], [[1, 0, 0, 0], [1, 0, 0, 0]])
+
+
+def counted_in_python(texts: list[str]) -> list[list[int]]:
+    counts = [[Counter(t[i : i + n] for i in range(len(t) - n + 1)) for n in range(1, 5)] for t in texts]
+    return [
+        [
+            sum(
+                min(count, max(other[n][gram] for j, other in enumerate(counts) if j != i))
+                for gram, count in own[n].items()
+            )
+            for n in range(4)
+        ]
+        for i, own in enumerate(counts)
     ]
 
 
-def test_counts_of_longer_ngrams_are_kept_apart() -> None:
-    counts = [Counter({("a",): 2, ("a", "a"): 1}), Counter({("a",): 1, ("a", "a", "a", "a"): 1})]
-    top_counts = _top_counts(counts)
-    assert _clipped_counts(counts[0], top_counts, 0) == [1, 0, 0, 0, 2, 1, 0, 0]
-    assert _clipped_counts(counts[1], top_counts, 1) == [1, 0, 0, 0, 1, 0, 0, 1]
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.text(alphabet="abc", max_size=9), min_size=2, max_size=6), st.booleans())
+def test_matches_are_the_same_in_memory_and_in_files(texts: list[str], in_files: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if in_files:
+            patch.setattr(packed_ngrams, "MAX_ROWS", 3)
+            patch.setattr(packed_ngrams, "CHUNK_TOKENS", 5)
+        assert _matches(texts)[1] == counted_in_python(texts)
 
 
 @pytest.mark.parametrize(

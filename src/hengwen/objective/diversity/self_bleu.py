@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import fsum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from hengwen.argument_types import checked_arguments
+from hengwen.objective.diversity.packed_ngrams import GramTable, TokenChunk, first_rows, summed
 from hengwen.objective.overlap.bleu import BleuOptions, Tokenize, bleu_from_statistics
-from hengwen.objective.overlap.ngram_counts import MAX_ORDER, all_ngrams, closest_length
+from hengwen.objective.overlap.ngram_counts import MAX_ORDER, closest_length
 from hengwen.objective.single_score import Scope, SingleScore, check_scope
-from hengwen.objective.text.tokenize import Width, fold_width
+from hengwen.objective.text.tokenize import Width, choose_tokenizer_of_set, fold_width
 from hengwen.records import Outcome, Response, Sample, Scale
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-Gram = tuple[str, ...]
-TopCounts = tuple[int, int, int]
-"""Largest count of an n-gram in one text, index of that text, and largest count in any other text."""
+    from numpy.typing import NDArray
 
 
 @checked_arguments
@@ -55,53 +55,90 @@ def self_bleu(texts: Sequence[str], *, tokenize: Tokenize = "auto", width: Width
     return fsum(values) / len(values)
 
 
-def self_bleus(texts: Sequence[str], options: BleuOptions) -> list[float]:
+def self_bleus(texts: Collection[str], options: BleuOptions) -> list[float]:
     """Return the BLEU of each text against all other texts, in the order of the texts.
+
+    Args:
+        texts: The texts, which are read more than once, one at a time.
+        options: Settings of each BLEU.
 
     Raises:
         ValueError: There are fewer than two texts, or a text is empty.
     """
-    if len(texts) < 2:
-        raise ValueError(f"self-BLEU needs two texts or more, got {len(texts)}")
+    size = len(texts)
+    if size < 2:
+        raise ValueError(f"self-BLEU needs two texts or more, got {size}")
     for number, text in enumerate(texts, 1):
         if not text.strip():
-            raise ValueError(f"text {number} of {len(texts)} is empty: its self-BLEU is not defined")
-    tokenizer = options.resolve_tokenizer([fold_width(text, options.width) for text in texts])
+            raise ValueError(f"text {number} of {size} is empty: its self-BLEU is not defined")
+    tokenizer = options.tokenize
+    if tokenizer == "auto":
+        tokenizer = choose_tokenizer_of_set(lambda: (fold_width(text, options.width) for text in texts))
     split = options.splitter(tokenizer)
-    tokens = [split(fold_width(text, options.width)) for text in texts]
-    counts = [all_ngrams(text_tokens) for text_tokens in tokens]
-    top_counts = _top_counts(counts)
-    lengths = sorted(map(len, tokens))
+    lengths, matches = _matches(split(fold_width(text, options.width)) for text in texts)
+    in_order = sorted(lengths)
     values = []
-    for index, text_counts in enumerate(counts):
-        length = len(tokens[index])
-        matches = _clipped_counts(text_counts, top_counts, index)
-        total = [length, _closest_other(lengths, length), *matches]
-        values.append(bleu_from_statistics(total, options, tokenizer, len(texts) - 1).score)
+    for length, correct in zip(lengths, matches, strict=True):
+        total = [max(length - order, 0) for order in range(MAX_ORDER)]
+        counts = [length, _closest_other(in_order, length), *correct, *total]
+        values.append(bleu_from_statistics(counts, options, tokenizer, size - 1).score)
     return values
 
 
-def _top_counts(counts: Sequence[Counter[Gram]]) -> dict[Gram, TopCounts]:
-    top_counts: dict[Gram, TopCounts] = {}
-    for index, text_counts in enumerate(counts):
-        for gram, count in text_counts.items():
-            first, first_index, second = top_counts.get(gram, (0, -1, 0))
-            if count > first:
-                top_counts[gram] = count, index, first
-            elif count > second:
-                top_counts[gram] = first, first_index, count
-    return top_counts
+def _matches(texts: Iterable[Sequence[str]]) -> tuple[list[int], list[list[int]]]:
+    """Return the number of tokens of each text, and how many of its 1- to 4-grams another text contains.
+
+    An n-gram counts at most as often as it occurs in the other text that has it most often. Only the text
+    that has an n-gram more often than all others loses: by the difference to the second largest count.
+
+    Args:
+        texts: The tokens of each text.
+    """
+    import numpy as np
+
+    chunk = TokenChunk()
+    lengths: list[int] = []
+    orders = range(1, MAX_ORDER + 1)
+    with ExitStack() as stack:
+        tables = [stack.enter_context(GramTable(order)) for order in orders]
+
+        def take() -> None:
+            for table, (grams, owners) in zip(tables, chunk.take(orders), strict=True):
+                table.add(grams, owners)
+
+        for tokens in texts:
+            chunk.add(tokens, len(lengths))
+            lengths.append(len(tokens))
+            if chunk.is_full:
+                take()
+        if len(chunk):
+            take()
+        matches = np.stack([np.maximum(np.array(lengths) - order, 0) for order in range(MAX_ORDER)], axis=1)
+        for order, table in enumerate(tables):
+            for group in table.groups():
+                owners, losses = _losses(*group)
+                np.subtract.at(matches[:, order], owners, losses)
+    return lengths, matches.tolist()
 
 
-def _clipped_counts(text_counts: Counter[Gram], top_counts: dict[Gram, TopCounts], index: int) -> list[int]:
-    """Return the counts of 1- to 4-grams that another text contains, then the counts of all 1- to 4-grams."""
-    correct, total = [0] * MAX_ORDER, [0] * MAX_ORDER
-    for gram, count in text_counts.items():
-        first, first_index, second = top_counts[gram]
-        order = len(gram) - 1
-        total[order] += count
-        correct[order] += min(count, second if first_index == index else first)
-    return correct + total
+def _losses(grams: NDArray[Any], owners: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return for each n-gram the text that has it most often, and its difference to the second largest count.
+
+    Args:
+        grams: N-grams, with repeats.
+        owners: Number of the text of each n-gram.
+    """
+    import numpy as np
+
+    rows, counts = summed(np.column_stack([owners, grams]))  # sorted by n-gram, then by text
+    counts = counts.astype(np.int64)
+    starts = first_rows(rows[:, 1:])
+    group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
+    order = np.lexsort((-counts, group))  # the groups keep their beginnings
+    counts, in_order = counts[order], rows[order, 0]
+    has_second = np.diff(starts, append=len(rows)) > 1
+    second = np.where(has_second, counts[np.minimum(starts + 1, len(counts) - 1)], 0)
+    return in_order[starts].astype(np.int64), counts[starts] - second
 
 
 def _closest_other(lengths: list[int], length: int) -> int:
@@ -116,6 +153,22 @@ def _closest_other(lengths: list[int], length: int) -> int:
         return length
     neighbours = lengths[max(start - 1, 0) : start] + lengths[start + 1 : start + 2]
     return closest_length(neighbours, length)
+
+
+class _Texts(Collection[str]):
+    """The texts of pairs (sample, response)."""
+
+    def __init__(self, items: Collection[tuple[Sample, Response]]) -> None:
+        self._items = items
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[str]:
+        return (response.text for _, response in self._items)
+
+    def __contains__(self, text: object) -> bool:
+        return any(text == other for other in self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,5 +204,5 @@ class SelfBleu(SingleScore):
         """
         if len(items) < 2:
             return [self.not_applicable("self-BLEU compares answers with each other, and there is only one")]
-        values = self_bleus([response.text for _, response in items], self.options)
+        values = self_bleus(_Texts(items), self.options)
         return [self.build_score(fsum(values) / len(values), details={"n": len(values)})]

@@ -112,16 +112,22 @@ def _key(
 
 def _codes(texts: Sequence[str]) -> tuple[Codes, Codes]:
     """Return the hashes of all bigrams with their occurrence numbers, and the hashes of distinct bigrams."""
-    parts = [_chunk_codes(texts[start : start + _CHUNK_SIZE]) for start in range(0, len(texts), _CHUNK_SIZE)]
-    codes = np.concatenate([part[0] for part in parts])
-    occurrence = np.concatenate([part[1] for part in parts])
-    sizes = np.concatenate([part[2] for part in parts])
+    parts = [_chunk_hashes(texts[start : start + _CHUNK_SIZE]) for start in range(0, len(texts), _CHUNK_SIZE)]
+    hashed, sizes, single, single_sizes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return (hashed, _starts(sizes)), (single, _starts(single_sizes))
+
+
+def _chunk_hashes(
+    texts: Sequence[str],
+) -> tuple[NDArray[np.uint32], NDArray[np.intp], NDArray[np.uint32], NDArray[np.intp]]:
+    """Return the hashes of the bigrams, their number in each text, and the same of the distinct bigrams."""
+    codes, occurrence, sizes = _chunk_codes(texts)
     owner = np.repeat(np.arange(len(sizes)), sizes)
     first = occurrence == 0
     mixed = _mix(codes ^ _mix(occurrence.astype(np.uint64) * np.uint64(0xD1B54A32D192ED03)))
     single_sizes = np.bincount(owner[first], minlength=len(sizes))
     hashed = (mixed >> np.uint64(32)).astype(np.uint32)
-    return (hashed, _starts(sizes)), (hashed[first], _starts(single_sizes))
+    return hashed, sizes, hashed[first], single_sizes
 
 
 def _chunk_codes(

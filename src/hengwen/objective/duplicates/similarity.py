@@ -165,11 +165,6 @@ class PreparedText(NamedTuple):
     """The normalised text."""
     bigrams: frozenset[str]
 
-    @property
-    def key(self) -> str:
-        """Key of the text; texts with equal keys have similarity 1."""
-        return self.text or f"\0{self.bare}"
-
 
 def prepare_text(raw: str) -> PreparedText:
     """Return a text in the form that ``prepared_similarity`` compares.
@@ -177,23 +172,37 @@ def prepare_text(raw: str) -> PreparedText:
     Raises:
         ValueError: The text is too long to compare.
     """
-    text = normalize_text(raw)
-    if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"a text of {len(text)} letters and digits is too long to compare")
+    text = _normalized(raw)
     return PreparedText("".join(raw.split()), text, frozenset(exact_index.bigrams(text)))
 
 
-def prepared_similarity(a: PreparedText, b: PreparedText, known_ratio: float = 0.0) -> float:
-    """Return the :func:`similarity` of two prepared texts.
+def _normalized(raw: str) -> str:
+    text = normalize_text(raw)
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"a text of {len(text)} letters and digits is too long to compare")
+    return text
 
-    Args:
-        a: A text.
-        b: Another text.
-        known_ratio: The character ratio of the texts, if it is known; otherwise 0.
-    """
+
+def prepared_similarity(a: PreparedText, b: PreparedText) -> float:
+    """Return the :func:`similarity` of two prepared texts."""
     if not a.text and not b.text:
         return float(a.bare == b.bare)
-    return max(known_ratio or _ratio(a.text, b.text), len(a.bigrams & b.bigrams) / len(a.bigrams | b.bigrams))
+    return max(_ratio(a.text, b.text), _jaccard(a.bigrams, b.bigrams))
+
+
+def _compare(a: str, b: str, known_ratio: float) -> float:
+    """Return the similarity of two normalised texts, whose character ratio may be known (otherwise 0)."""
+    return max(known_ratio or _ratio(a, b), _jaccard(_bigrams(a), _bigrams(b)))
+
+
+def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    return len(a & b) / len(a | b)
+
+
+@lru_cache(maxsize=512)
+def _bigrams(text: str) -> frozenset[str]:
+    """Return the set of bigrams; those of all texts would take far more memory than the texts."""
+    return frozenset(exact_index.bigrams(text))
 
 
 def _ratio(a: str, b: str) -> float:
@@ -217,13 +226,15 @@ class AnswerSet:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        prepared = [prepare_text(text) for text in texts]
+        normalized = [_normalized(text) for text in texts]
+        self._keys = [
+            text or f"\0{''.join(raw.split())}" for text, raw in zip(normalized, texts, strict=True)
+        ]
         self._first_index: dict[str, int] = {}
-        for index, item in enumerate(prepared):
-            self._first_index.setdefault(item.key, index)
-        self._keys = [item.key for item in prepared]
-        self._distinct = [index for index in self._first_index.values() if prepared[index].text]
-        self._prepared = [prepared[index] for index in self._distinct]
+        for index, key in enumerate(self._keys):
+            self._first_index.setdefault(key, index)
+        self._distinct = [index for index in self._first_index.values() if normalized[index]]
+        self._texts = [normalized[index] for index in self._distinct]
         self._ratios: dict[tuple[int, int], tuple[float, float]] = {}
         """Computed character ratios of pairs of long texts, as (bound, ratio). A ratio of 0 means that the
         real ratio is below the bound."""
@@ -260,7 +271,7 @@ class AnswerSet:
         return matches
 
     def _candidates(self, threshold: float, exact: bool | None) -> Iterable[list[list[int]]]:
-        texts = [item.text for item in self._prepared]
+        texts = self._texts
         if exact is None:
             exact = len(texts) <= MAX_EXACT_TEXTS
         if exact and len(texts) <= _FEW_TEXTS:
@@ -273,22 +284,23 @@ class AnswerSet:
 
     def _similarity(self, i: int, j: int) -> float:
         _, known = self._ratios.get((i, j), (0.0, 0.0))
-        return prepared_similarity(self._prepared[i], self._prepared[j], known)
+        return _compare(self._texts[i], self._texts[j], known)
 
     def _is_similar(self, threshold: float, j: int, i: int) -> bool:
         """Return whether the similarity of two texts reaches the threshold; fast tests come first."""
-        a, b, bound = self._prepared[i], self._prepared[j], threshold - 1e-4
-        x, y = len(a.text), len(b.text)
+        a, b, bound = self._texts[i], self._texts[j], threshold - 1e-4
+        x, y = len(a), len(b)
         if 2 * min(x, y) >= bound * (x + y) and self._ratio_reaches(threshold, bound, i, j):
             return True
-        a_count, b_count = len(a.bigrams), len(b.bigrams)
+        a_bigrams, b_bigrams = _bigrams(a), _bigrams(b)
+        a_count, b_count = len(a_bigrams), len(b_bigrams)
         if a_count < bound * b_count or b_count < bound * a_count:
             return False
-        shared = len(a.bigrams & b.bigrams)
+        shared = len(a_bigrams & b_bigrams)
         return shared / (a_count + b_count - shared) >= threshold
 
     def _ratio_reaches(self, threshold: float, bound: float, i: int, j: int) -> bool:
-        a, b = self._prepared[i].text, self._prepared[j].text
+        a, b = self._texts[i], self._texts[j]
         if len(a) * len(b) <= _SHORT_CELLS:
             return Indel.normalized_similarity(a, b, score_cutoff=bound) >= threshold
         known_from, ratio = self._ratios.get((i, j), (2.0, 0.0))

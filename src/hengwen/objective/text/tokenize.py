@@ -78,6 +78,33 @@ def choose_bleu_tokenizer(references: Iterable[str]) -> BleuTokenizer:
     return "13a" if _LETTER.search(text) else "char"
 
 
+def choose_tokenizer_of_set(texts: Callable[[], Iterable[str]]) -> BleuTokenizer:
+    """Return what ``choose_bleu_tokenizer`` returns, without joining the texts.
+
+    Args:
+        texts: Function that returns the texts; they may be read twice.
+
+    Examples:
+        >>> choose_tokenizer_of_set(lambda: ["我爱 rock", "の"])
+        'char'
+    """
+    has_han = has_letter = has_unsplit = False
+    for text in texts():
+        has_han = has_han or _HAN_LETTER.search(text) is not None
+        has_letter = has_letter or _LETTER.search(text) is not None
+        has_unsplit = has_unsplit or _UNSPLIT.search(text) is not None
+    if has_unsplit:
+        letters = unsplit = 0
+        for text in texts():
+            letters += len(_LETTER.findall(text))
+            unsplit += len(_UNSPLIT.findall(text))
+        if unsplit >= _MIN_CHAR_SHARE * letters:
+            return "char"
+    if has_han:
+        return "zh"
+    return "13a" if has_letter else "char"
+
+
 def mixed_tokens(text: str) -> list[str]:
     """Return the lower-case tokens of a text in any script, without punctuation, symbols and emoji.
 
