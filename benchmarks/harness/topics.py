@@ -72,6 +72,7 @@ TOPICS = (
         scripts=(
             Script(name="bench_kill.py", quick=("--count", "200"), rounds=6),
             Script(name="bench_two_processes.py", quick=("--count", "200")),
+            Script(name="bench_two_processes.py", options=("--share",), quick=("--count", "200")),
         ),
     ),
     Topic(
@@ -80,6 +81,7 @@ TOPICS = (
         scripts=(
             Script(name="bench_main_job.py", quick=("--answers", "1080"), rounds=1, seconds=900),
             Script(name="bench_stages.py", quick=("--count", "200")),
+            Script(name="bench_ray.py", quick=("--copies", "3")),
         ),
     ),
     Topic(
@@ -89,6 +91,11 @@ TOPICS = (
             Script(name="bench_intervals.py", quick=("--sizes", "100", "10000"), rounds=5),
             Script(name="bench_monitoring.py", options=("--part", "speed"), quick=("--checkpoints", "10")),
         ),
+    ),
+    Topic(
+        name="peer-review",
+        title="Peer review: 1,000,000 battles",
+        scripts=(Script(name="bench_peer_review.py", seconds=900),),
     ),
     Topic(name="start", title="Start", scripts=(Script(name="bench_start.py", rounds=9),)),
     Topic(
