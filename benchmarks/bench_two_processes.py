@@ -188,7 +188,6 @@ def main() -> None:
     parser.add_argument("--share", action="store_true")
     parser.add_argument("--in-flight", type=int, default=64)
     parser.add_argument("--latency", type=float, default=LATENCY, help="seconds of a call, with --share")
-    parser.add_argument("--latency", type=float, default=0.05)
     options = parser.parse_args()
     os.environ["OPENAI_API_KEY"] = "none"
     entries = sharing_figures(options) if options.share else figures(options)

@@ -46,9 +46,15 @@ def test_every_script_belongs_to_a_topic_and_every_topic_names_scripts_that_exis
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_imports_names_that_exist(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_script_imports_names_that_exist_and_prints_its_help(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
-    importlib.import_module(name.removesuffix(".py"))
+    module = importlib.import_module(name.removesuffix(".py"))
+    monkeypatch.setattr(sys, "argv", [name, "--help"])
+    if hasattr(module, "main"):
+        with pytest.raises(SystemExit, match="0"):
+            module.main()
 
 
 def test_no_benchmark_has_more_than_four_hundred_lines() -> None:
